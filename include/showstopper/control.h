@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_CONTROL_H
+#define SHOWSTOPPER_CONTROL_H
+
+#include <stdbool.h>
+
+#include <showstopper/module.h>
+
+struct ss_control_input {
+    struct ss_moment moment;
+    double target; /* L*, from 0 to 1 */
+    double load;   /* L, from 0 to 1; NaN for a module that asks for no feedback */
+};
+
+struct ss_control_module {
+    struct ss_module head;
+    bool open_loop; /* needs no feedback: the feedback module is then never asked */
+
+    /*
+     * This executor's own controller output, a duty; the core keeps it within [0, 1] and treats
+     * what is not a number as the end of the run. Called in the executor whenever it must decide
+     * on its next state, on the timing path: does not block or allocate.
+     */
+    double (*update)(const struct ss_self *self, const struct ss_control_input *input);
+
+    /*
+     * Optional, 0 if absent. With how many other executors' outputs, those published last, this
+     * one's output is averaged to give the global duty.
+     */
+    uint32_t (*peers)(const struct ss_self *self);
+};
+
+#endif

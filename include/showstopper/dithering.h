@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_DITHERING_H
+#define SHOWSTOPPER_DITHERING_H
+
+#include <showstopper/module.h>
+#include <showstopper/space.h>
+
+enum ss_state {
+    SS_STATE_STOPPED,
+    SS_STATE_RUNNING,
+};
+
+struct ss_turn {
+    struct ss_moment moment; /* `now` is when the state to be planned begins: the end planned for
+                                the one before it, not the moment at which somebody woke up */
+    enum ss_state state;     /* the state that now ends */
+    double duty;             /* the local duty, asked just now, from 0 to 1 */
+    struct ss_place place;
+};
+
+struct ss_stint {
+    enum ss_state state; /* what comes next; the state that now ends goes on if it is the same */
+    ss_time length;      /* for how long, more than 0 */
+};
+
+struct ss_dithering_module {
+    struct ss_module head;
+
+    /*
+     * What the instance does next and for how long. Called in the executor at the end of every
+     * state, on the timing path: does not block or allocate.
+     */
+    void (*next)(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint);
+};
+
+#endif

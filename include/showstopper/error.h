@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_ERROR_H
+#define SHOWSTOPPER_ERROR_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * How a function reports failure: it returns a negative value and fills the error given last.
+ * The first error wins: one already set is not overwritten, only wrapped. `message` says what and
+ * why and what to do about it, in one line without the program's name; only main() prints it.
+ */
+struct ss_error {
+    int status; /* the exit status that it asks for; 0: nothing is set */
+    char message[1024];
+};
+
+#define SS_ERROR_FAILED         125 /* the tool itself could not do it */
+#define SS_ERROR_NOT_EXECUTABLE 126
+#define SS_ERROR_NOT_FOUND      127
+
+/* Always returns -1, so that `return ss_error_set(...)` reads well. */
+__attribute__((format(printf, 3, 4))) static inline int
+ss_error_set(struct ss_error *error, int status, const char *format, ...) {
+    if (!error || error->status)
+        return -1;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    error->status = status;
+    return -1;
+}
+
+/* Puts "CONTEXT: " before the message that is there. Always returns -1. */
+__attribute__((format(printf, 2, 3))) static inline int ss_error_wrap(struct ss_error *error,
+    const char *format, ...) {
+    if (!error || !error->status)
+        return -1;
+    char inner[sizeof error->message];
+    memcpy(inner, error->message, sizeof inner);
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length < sizeof error->message)
+        snprintf(error->message + length, sizeof error->message - (size_t)length, ": %s", inner);
+    return -1;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_FEEDBACK_H
+#define SHOWSTOPPER_FEEDBACK_H
+
+#include <stdbool.h>
+
+#include <showstopper/module.h>
+
+/* What the core can open and read for a feedback module. */
+enum ss_source {
+    SS_SOURCE_NONE,   /* nothing is ever read */
+    SS_SOURCE_SYSTEM, /* the CPU time counters of the measured CPUs */
+    SS_SOURCE_CGROUP, /* the CPU time of one control group; argument: its path, NULL: our own */
+    SS_SOURCE_SENSOR, /* numbers that a program prints; argument: its command line */
+};
+
+struct ss_source_request {
+    enum ss_source source;
+    const char *argument;
+};
+
+/*
+ * One reading. All times are nanoseconds since some point in the past, summed over the measured
+ * CPUs, and mean something only as differences between two readings of equal `set`.
+ */
+struct ss_counters {
+    ss_time time;        /* when it was taken, on the monotonic clock */
+    uint64_t set;        /* changes whenever CPUs come, go, or are exchanged */
+    double capacity;     /* CPUs that make a load of 1: CPUs on line, or a group's allowance */
+    uint64_t idle;       /* idle and iowait */
+    uint64_t iowait;     /* that part of `idle` */
+    uint64_t steal;      /* taken by the hypervisor */
+    uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
+    uint64_t used;       /* SS_SOURCE_CGROUP: CPU time that the group has used */
+    double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
+};
+
+struct ss_feedback_module {
+    struct ss_module head;
+
+    /* Which source the module needs. Called once in the master, after prepare(). */
+    void (*source)(const struct ss_self *self, struct ss_source_request *request);
+
+    /*
+     * Whether a reading is wanted now. Called in every executor each time before it asks for the
+     * estimate, on the timing path: does not block or allocate. Reading costs microseconds, so
+     * executors should share what one of them has read.
+     */
+    bool (*wants_sample)(const struct ss_self *self, const struct ss_moment *moment);
+
+    /* Takes the reading that was wanted. Other executors may be in here at the same time. */
+    void (*sample)(const struct ss_self *self, const struct ss_moment *moment,
+        const struct ss_counters *counters);
+
+    /*
+     * The load, from 0 to 1. False as long as nothing has been seen of the present stretch of
+     * control; the instances then run at a duty equal to the target.
+     */
+    bool (*estimate)(const struct ss_self *self, const struct ss_moment *moment, double *load);
+};
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_OPTION_H
+#define SHOWSTOPPER_OPTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/time.h>
+
+/*
+ * One row declares one option: parsing, range check, help and the plan's listing all come from it.
+ * The type says what stands at `offset` in the configuration:
+ *
+ *   SS_OPTION_TIME    ss_time       20s, 107m (milliseconds), 1/3s, 2M (minutes)
+ *   SS_OPTION_LOAD    double        0.6, 6/10, 60%: from 0 to 1
+ *   SS_OPTION_COUNT   uint64_t      a whole number
+ *   SS_OPTION_NUMBER  double        a decimal or a fraction
+ *   SS_OPTION_CHOICE  int           the position of the word in `choices`
+ *   SS_OPTION_TEXT    const char *  any text; NULL when it was not given and has no default.
+ *                                   Owned by the core, valid until the module is released.
+ */
+enum ss_option_type {
+    SS_OPTION_TIME,
+    SS_OPTION_LOAD,
+    SS_OPTION_COUNT,
+    SS_OPTION_NUMBER,
+    SS_OPTION_CHOICE,
+    SS_OPTION_TEXT,
+};
+
+struct ss_option {
+    const char *name;
+    enum ss_option_type type;
+    size_t offset;       /* into the configuration, from offsetof() */
+    const char *initial; /* the default, as a user would write it; NULL: none */
+    const char *min;     /* smallest value allowed, as a user would write it; NULL: no bound */
+    const char *max;     /* likewise the largest */
+    const char *choices; /* SS_OPTION_CHOICE: the words, separated by spaces */
+    const char *help;    /* one line, without a full stop */
+    int required;        /* there is no run without it */
+};
+
+/* Ends a list of rows. */
+#define SS_OPTION_END                                                                              \
+    { .name = NULL }
+
+#endif

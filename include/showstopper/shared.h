@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_SHARED_H
+#define SHOWSTOPPER_SHARED_H
+
+/*
+ * What a module needs to share memory between executors, any of which may be killed at any
+ * instruction: nobody waits for anybody, and whatever a dead process has left half done is
+ * overtaken, never waited for.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <showstopper/time.h>
+
+/* The largest snapshot a notice carries, in words of 64 bits. */
+#define SS_NOTICE_WORDS  10
+#define SS_NOTICE_COPIES 4
+
+struct ss_notice_copy {
+    _Atomic uint64_t ticket; /* whose copy this is; 0 while it is being written */
+    _Atomic uint64_t check;  /* of ticket and words: a writer that was held up for long may come
+                                back and write over a copy that is no longer its own */
+    _Atomic uint64_t words[SS_NOTICE_WORDS];
+};
+
+/*
+ * A notice board for one snapshot of a few words, written by anybody and read by everybody. Zeroed
+ * memory is an empty one. Each writer fills a copy of its own, chosen by its ticket, and then makes
+ * it the latest, so a writer that dies in the middle leaves the copy before it in force.
+ */
+struct ss_notice {
+    _Atomic uint64_t tickets; /* drawn so far */
+    _Atomic uint64_t latest;  /* ticket of the copy in force; 0: none yet */
+    struct ss_notice_copy copies[SS_NOTICE_COPIES];
+};
+
+static inline uint64_t ss_notice_check(uint64_t ticket, const uint64_t *words, int count) {
+    uint64_t check = ticket;
+    for (int i = 0; i < count; i++)
+        check = (check ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    return check;
+}
+
+static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *words, int count) {
+    uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
+    struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
+    atomic_store(&copy->ticket, 0);
+    for (int i = 0; i < count; i++)
+        atomic_store_explicit(&copy->words[i], words[i], memory_order_relaxed);
+    atomic_store(&copy->check, ss_notice_check(ticket, words, count));
+    atomic_store(&copy->ticket, ticket);
+    uint64_t latest = atomic_load(&notice->latest);
+    while (latest < ticket && !atomic_compare_exchange_weak(&notice->latest, &latest, ticket)) {
+    }
+}
+
+/*
+ * Copies the snapshot in force, of as many words as were published. False when there is none, or when writers overtook every attempt
+ * (each of which means that a newer one was just published): keep what you had and go on.
+ */
+static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
+    for (int attempt = 0; attempt < 3; attempt++) {
+        uint64_t latest = atomic_load(&notice->latest);
+        if (latest == 0)
+            return false;
+        const struct ss_notice_copy *copy = &notice->copies[latest % SS_NOTICE_COPIES];
+        if (atomic_load(&copy->ticket) != latest)
+            continue;
+        /* Acquire keeps the second look at the ticket behind every word. */
+        for (int i = 0; i < count; i++)
+            words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
+        uint64_t check = atomic_load_explicit(&copy->check, memory_order_acquire);
+        if (atomic_load(&copy->ticket) == latest &&
+            check == ss_notice_check(latest, words, count))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The right to do something that one executor is enough for. It expires, because its holder may be
+ * dead; a holder that was merely late does the work a second time, which must do no harm.
+ */
+typedef _Atomic uint64_t ss_claim;
+
+static inline bool ss_claim_take(ss_claim *claim, ss_time now, ss_time expires_after) {
+    uint64_t taken = atomic_load(claim);
+    if (taken != 0 && ss_time_since(now, taken) < expires_after)
+        return false;
+    return atomic_compare_exchange_strong(claim, &taken, now | 1);
+}
+
+static inline void ss_claim_release(ss_claim *claim) {
+    atomic_store(claim, 0);
+}
+
+/* A double in one atomic word. */
+static inline uint64_t ss_word_from_double(double value) {
+    uint64_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+static inline double ss_double_from_word(uint64_t word) {
+    double value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_SPACE_H
+#define SHOWSTOPPER_SPACE_H
+
+#include <showstopper/module.h>
+
+struct ss_place {
+    uint32_t rank;  /* this instance's place among those that are alive: 0 to count - 1 */
+    uint32_t count; /* how many are alive, at least 1 */
+    ss_time time;   /* since the trace's start */
+};
+
+struct ss_space_module {
+    struct ss_module head;
+
+    /*
+     * This instance's share of the global duty, from 0 to 1; the mean over all places must be the
+     * global duty. Called in the executor on the timing path: does not block or allocate.
+     */
+    double (*local_duty)(const struct ss_self *self, const struct ss_place *place,
+        double global_duty);
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include <showstopper/control.h>
+
+struct config {
+    uint64_t peers;
+    double floor; /* as a part of the target */
+};
+
+struct memory {
+    ss_time last; /* this executor's last update */
+    double duty;  /* its output then */
+    bool started;
+};
+
+static const struct ss_option options[] = {
+    {.name = "peers",
+        .type = SS_OPTION_COUNT,
+        .offset = offsetof(struct config, peers),
+        .initial = "3",
+        .max = "1000",
+        .help = "how many other executors' outputs one's own is averaged with"},
+    {.name = "floor",
+        .type = SS_OPTION_LOAD,
+        .offset = offsetof(struct config, floor),
+        .initial = "1%",
+        .min = "0.01%",
+        .help = "the least duty and load that are reckoned with, as a part of the target"},
+    SS_OPTION_END,
+};
+
+/*
+ * D = D_prev L* / L. A product cannot leave 0, and a load near 0 would throw the duty up from any
+ * value to 1, so neither factor counts as less than the floor. That is a part of the target, so
+ * that the formula stays exact for small targets.
+ */
+static double follow(double duty, double target, double load, double part) {
+    double least = part * target;
+    if (!(least > 0))
+        return 0;
+    return fmin(fmax(duty, least) * target / fmax(load, least), 1);
+}
+
+static double update(const struct ss_self *self, const struct ss_control_input *input) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+    bool fresh = !memory->started || memory->last < input->moment.since;
+    double duty =
+        fresh ? input->target : follow(memory->duty, input->target, input->load, config->floor);
+    *memory = (struct memory){.last = input->moment.now, .duty = duty, .started = true};
+    return duty;
+}
+
+static uint32_t get_peers(const struct ss_self *self) {
+    const struct config *config = self->config;
+    return (uint32_t)config->peers;
+}
+
+SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_control_module),
+            .kind = SS_KIND_CONTROL,
+            .name = "geom",
+            .summary = "scales the duty by target over load",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+        },
+    .update = update,
+    .peers = get_peers,
+};

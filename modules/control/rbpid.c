@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include <showstopper/control.h>
+
+struct config {
+    uint64_t peers;
+    double ke;
+    double ki; /* per second */
+};
+
+struct memory {
+    ss_time last;    /* this executor's last update */
+    double integral; /* I, from 0 to 1 */
+    bool started;
+};
+
+static const struct ss_option options[] = {
+    {.name = "peers",
+        .type = SS_OPTION_COUNT,
+        .offset = offsetof(struct config, peers),
+        .initial = "2",
+        .max = "1000",
+        .help = "how many other executors' outputs one's own is averaged with"},
+    {.name = "ke",
+        .type = SS_OPTION_NUMBER,
+        .offset = offsetof(struct config, ke),
+        .initial = "1",
+        .min = "0",
+        .max = "1000",
+        .help = "the weight of the present error"},
+    {.name = "ki",
+        .type = SS_OPTION_NUMBER,
+        .offset = offsetof(struct config, ki),
+        .initial = "1",
+        .min = "0",
+        .max = "1000",
+        .help = "the weight of the errors of the past, added up over seconds"},
+    SS_OPTION_END,
+};
+
+static double clamp(double value) {
+    return fmin(fmax(value, 0), 1);
+}
+
+/* From I = 0 the mean of a short run would be several percent off. */
+static void restart(struct memory *memory, const struct ss_control_input *input) {
+    *memory =
+        (struct memory){.last = input->moment.now, .integral = input->target, .started = true};
+}
+
+/*
+ * The integral stands still while the output is beyond a bound and the error would drive it
+ * further: it would have to be undone before the output could leave the bound again.
+ */
+static void integrate(
+    struct memory *memory, const struct config *config, double error, double seconds) {
+    double output = config->ke * error + config->ki * memory->integral;
+    if ((output > 1 && error > 0) || (output < 0 && error < 0))
+        return;
+    memory->integral = clamp(memory->integral + error * seconds);
+}
+
+/* e = L* - L, I = I + e dt, D = ke e + ki I */
+static double update(const struct ss_self *self, const struct ss_control_input *input) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+    if (!memory->started || memory->last < input->moment.since)
+        restart(memory, input);
+    double error = input->target - input->load;
+    integrate(
+        memory, config, error, ss_time_seconds(ss_time_since(input->moment.now, memory->last)));
+    memory->last = input->moment.now;
+    return clamp(config->ke * error + config->ki * memory->integral);
+}
+
+static uint32_t get_peers(const struct ss_self *self) {
+    const struct config *config = self->config;
+    return (uint32_t)config->peers;
+}
+
+SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_control_module),
+            .kind = SS_KIND_CONTROL,
+            .name = "rbpid",
+            .summary = "proportional-integral control",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+        },
+    .update = update,
+    .peers = get_peers,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
+#include <showstopper/dithering.h>
+
+struct config {
+    ss_time tau;
+    ss_time min;
+};
+
+/* What an executor remembers. Zeroed, it begins with a run. */
+struct memory {
+    ss_time stretch;   /* when the stretch of control began that the rest belongs to */
+    double carried[2]; /* nanoseconds still owed to each state, by enum ss_state */
+    bool stop_is_next;
+};
+
+static const struct ss_option options[] = {
+    {.name = "tau",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, tau),
+        .initial = "107m",
+        .min = "1m",
+        .max = "1h",
+        .help = "the mean length of a round, one run and one stop"},
+    {.name = "min",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, min),
+        .initial = "1m",
+        .min = "1u",
+        .help = "the shortest state that is enforced; shorter ones are added to a later one"},
+    SS_OPTION_END,
+};
+
+/* In every round one of the halves must be long enough, or next() would never end. */
+static int check_lengths(struct ss_self *self, struct ss_error *error) {
+    const struct config *config = self->config;
+    if (config->min <= config->tau / 2)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "min=%gm is more than half of tau=%gm: no state would be long enough",
+        (double)config->min / 1e6, (double)config->tau / 1e6);
+}
+
+/* Plans the next half of a round. False when it is too short, and its time carried on. */
+static bool plan_half(
+    struct memory *memory, const struct config *config, double duty, struct ss_stint *stint) {
+    enum ss_state state = memory->stop_is_next ? SS_STATE_STOPPED : SS_STATE_RUNNING;
+    double share = state == SS_STATE_RUNNING ? duty : 1 - duty;
+    double *carried = &memory->carried[state];
+    *carried += share * (double)config->tau;
+    memory->stop_is_next = !memory->stop_is_next;
+    /* To the nearest nanosecond; what that leaves or takes too much is carried as well. */
+    ss_time length = ss_time_from_double(*carried + 0.5);
+    if (length < config->min)
+        return false;
+    *carried -= (double)length;
+    *stint = (struct ss_stint){.state = state, .length = length};
+    return true;
+}
+
+/*
+ * Run D_n tau, then stop (1 - D_n+1) tau: each half is planned with the duty of its own beginning.
+ * A half that is passed over takes no time, so the one behind it begins now and has the same duty.
+ */
+static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+    if (memory->stretch != turn->moment.since)
+        *memory = (struct memory){.stretch = turn->moment.since};
+    while (!plan_half(memory, config, turn->duty, stint)) {
+    }
+}
+
+SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_dithering_module),
+            .kind = SS_KIND_DITHERING,
+            .name = "averageq",
+            .summary = "rounds of one run and one stop, of equal length on average",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+            .prepare = check_lengths,
+        },
+    .next = next,
+};

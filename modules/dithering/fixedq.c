@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
+#include <showstopper/dithering.h>
+
+struct config {
+    ss_time quantum;
+};
+
+struct memory {
+    ss_time stretch; /* when the stretch of control began that the rest belongs to */
+    double owed;     /* quanta of running still owed, from -0.5 to 0.5 */
+};
+
+static const struct ss_option options[] = {
+    {.name = "quantum",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, quantum),
+        .initial = "13m",
+        .min = "1m",
+        .max = "1h",
+        .help = "the length of which every state is a multiple"},
+    SS_OPTION_END,
+};
+
+/* A first-order sigma-delta modulator: the rounding error is carried, never dropped. */
+static bool takes_quantum(struct memory *memory, double duty) {
+    memory->owed += duty;
+    bool run = memory->owed >= 0.5;
+    if (run)
+        memory->owed -= 1;
+    return run;
+}
+
+static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+    if (memory->stretch != turn->moment.since)
+        *memory = (struct memory){.stretch = turn->moment.since};
+    *stint = (struct ss_stint){
+        .state = takes_quantum(memory, turn->duty) ? SS_STATE_RUNNING : SS_STATE_STOPPED,
+        .length = config->quantum,
+    };
+}
+
+SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_dithering_module),
+            .kind = SS_KIND_DITHERING,
+            .name = "fixedq",
+            .summary = "states last whole quanta, as many running ones as the duty asks for",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+        },
+    .next = next,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/dithering.h>
+
+static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+    (void)self;
+    (void)turn;
+    *stint = (struct ss_stint){.state = SS_STATE_RUNNING, .length = 107 * SS_MILLISECOND};
+}
+
+SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_dithering_module),
+            .kind = SS_KIND_DITHERING,
+            .name = "null",
+            .summary = "runs always, whatever the duty (for tests)",
+        },
+    .next = next,
+};

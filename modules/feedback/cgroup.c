@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/feedback.h>
+
+#include "estimate.h"
+
+struct config {
+    const char *group;
+    ss_time period;
+};
+
+static const struct ss_option options[] = {
+    {.name = "group",
+        .type = SS_OPTION_TEXT,
+        .offset = offsetof(struct config, group),
+        .help = "path of the control group; without it, the one that Showstopper is in"},
+    {.name = "period",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, period),
+        .initial = "333m",
+        .min = "1m",
+        .help = "the memory of the estimate: a sample so long weighs as much as all before it"},
+    SS_OPTION_END,
+};
+
+static void request_source(const struct ss_self *self, struct ss_source_request *request) {
+    const struct config *config = self->config;
+    *request = (struct ss_source_request){.source = SS_SOURCE_CGROUP, .argument = config->group};
+}
+
+/*
+ * Not bounded: a quota is kept over its own period only, so in a short time a group may rightly
+ * use several times its allowance.
+ */
+static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct ss_counters *counters) {
+    const struct config *config = self->config;
+    struct estimate_reading reading = {
+        .time = counters->time,
+        .set = counters->set,
+        .capacity = counters->capacity,
+        .count = counters->used,
+    };
+    estimate_sample(self, moment, &reading, config->period);
+}
+
+SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_feedback_module),
+            .kind = SS_KIND_FEEDBACK,
+            .name = "cgroup",
+            .summary = "the load of one control group, relative to what it may use",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .run_memory = sizeof(struct estimate_run),
+            .executor_memory = sizeof(struct estimate),
+        },
+    .source = request_source,
+    .wants_sample = estimate_wants_sample,
+    .sample = take_sample,
+    .estimate = estimate_get,
+};

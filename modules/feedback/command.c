@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include <showstopper/feedback.h>
+
+struct config {
+    const char *command;
+    ss_time period; /* 0: no blending */
+};
+
+/* Each executor blends for itself: the reading is free, and the same for all. */
+struct memory {
+    ss_time time; /* of the last number */
+    double load;
+    bool known;
+};
+
+static const struct ss_option options[] = {
+    {.name = "command",
+        .type = SS_OPTION_TEXT,
+        .offset = offsetof(struct config, command),
+        .required = 1,
+        .help = "command line of a program that prints a number between 0 and 1 a line"},
+    {.name = "period",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, period),
+        .initial = "0",
+        .help = "blend the numbers with a memory of this length; 0 takes each as it is"},
+    SS_OPTION_END,
+};
+
+static void request_source(const struct ss_self *self, struct ss_source_request *request) {
+    const struct config *config = self->config;
+    *request = (struct ss_source_request){.source = SS_SOURCE_SENSOR, .argument = config->command};
+}
+
+static bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
+    (void)self;
+    (void)moment;
+    return true;
+}
+
+static bool is_of_stretch(const struct memory *memory, const struct ss_moment *moment) {
+    return memory->known && memory->time >= moment->since;
+}
+
+static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct ss_counters *counters) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+    if (isnan(counters->value)) {
+        memory->known = false;
+        return;
+    }
+    double load = fmin(fmax(counters->value, 0), 1);
+    if (config->period > 0 && is_of_stretch(memory, moment)) {
+        double period = (double)config->period;
+        double elapsed = (double)ss_time_since(counters->time, memory->time);
+        double weight = 1 - period / (period + elapsed);
+        load = (1 - weight) * memory->load + weight * load;
+    }
+    *memory = (struct memory){.time = counters->time, .load = load, .known = true};
+}
+
+static bool get_estimate(const struct ss_self *self, const struct ss_moment *moment, double *load) {
+    const struct memory *memory = self->own;
+    if (!is_of_stretch(memory, moment))
+        return false;
+    *load = memory->load;
+    return true;
+}
+
+SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_feedback_module),
+            .kind = SS_KIND_FEEDBACK,
+            .name = "command",
+            .summary = "whatever a program of yours measures",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+        },
+    .source = request_source,
+    .wants_sample = wants_sample,
+    .sample = take_sample,
+    .estimate = get_estimate,
+};

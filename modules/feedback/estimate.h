@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_MODULES_FEEDBACK_ESTIMATE_H
+#define SHOWSTOPPER_MODULES_FEEDBACK_ESTIMATE_H
+
+/*
+ * The load estimate that all executors share, for modules that measure it as the growth of one
+ * counter. Whoever comes when a sample is due takes it, and blends it into what was published:
+ *
+ *   L = (1 - w) L_prev + w * sample    w = 1 - period / (period + elapsed)
+ *
+ * so that a sample as long as the period weighs as much as all that was before.
+ */
+
+#include <math.h>
+
+#include <showstopper/feedback.h>
+#include <showstopper/shared.h>
+
+/* What a module has made of one reading. */
+struct estimate_reading {
+    ss_time time;
+    uint64_t set;
+    double capacity; /* CPUs that make a load of 1 */
+    uint64_t count;  /* CPU time in nanoseconds, never falling */
+    bool idle;       /* `count` is the time not worked, otherwise the time worked */
+    bool bounded;    /* no more than `capacity` CPUs can add to `count` at a time */
+};
+
+/*
+ * The last sample and what it was blended into. The load may lie a little outside [0, 1]: the
+ * counters move in steps, and cutting off each sample would bias loads near 0 and near 1.
+ */
+struct estimate {
+    ss_time time; /* of the sample; 0 with `taken` unset */
+    uint64_t set;
+    double capacity;
+    uint64_t count;
+    double load;
+    bool known; /* `load` means something */
+    bool taken; /* the rest means something */
+};
+
+#define ESTIMATE_WORDS 6
+
+_Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
+
+/* Shared by all, in the run's memory. */
+struct estimate_run {
+    struct ss_notice notice;
+    ss_claim claim;
+};
+
+/* Somebody who is still sampling after so long is dead, or late enough to be done without. */
+#define ESTIMATE_CLAIM_EXPIRES (10 * SS_MILLISECOND)
+
+static inline void estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {
+    uint64_t words[ESTIMATE_WORDS] = {
+        estimate->time,
+        estimate->set,
+        ss_word_from_double(estimate->capacity),
+        estimate->count,
+        ss_word_from_double(estimate->load),
+        estimate->known,
+    };
+    ss_notice_publish(notice, words, ESTIMATE_WORDS);
+}
+
+/*
+ * What was published last. An executor's own memory keeps a copy, which stands in when writers
+ * overtake the reader, or when one that stalled in the middle has spoilt the latest notice.
+ */
+static inline const struct estimate *estimate_look(const struct ss_self *self) {
+    struct estimate_run *run = self->run;
+    struct estimate *seen = self->own;
+    uint64_t words[ESTIMATE_WORDS];
+    if (ss_notice_read(&run->notice, words, ESTIMATE_WORDS)) {
+        *seen = (struct estimate){
+            .time = words[0],
+            .set = words[1],
+            .capacity = ss_double_from_word(words[2]),
+            .count = words[3],
+            .load = ss_double_from_word(words[4]),
+            .known = words[5] != 0,
+            .taken = true,
+        };
+    }
+    return seen;
+}
+
+static inline bool estimate_is_of_stretch(
+    const struct estimate *estimate, const struct ss_moment *moment) {
+    return estimate->taken && estimate->time >= moment->since;
+}
+
+/* How long after the last sample the next one is due. */
+static inline ss_time estimate_spacing(const struct ss_self *self) {
+    return 160 * SS_MILLISECOND / self->cpus;
+}
+
+/* Whether a sample is due, and this executor the one to take it. */
+static inline bool estimate_wants_sample(
+    const struct ss_self *self, const struct ss_moment *moment) {
+    struct estimate_run *run = self->run;
+    const struct estimate *last = estimate_look(self);
+    if (estimate_is_of_stretch(last, moment) &&
+        ss_time_since(moment->now, last->time) < estimate_spacing(self))
+        return false;
+    return ss_claim_take(&run->claim, moment->now, ESTIMATE_CLAIM_EXPIRES);
+}
+
+/*
+ * The load from one reading to the next. False when the two cannot be compared: CPUs came or went,
+ * or a counter moved as no counter can. The kernel counts in ticks of up to 10 ms, of which one
+ * may be credited late at either end.
+ */
+static inline bool estimate_compare(
+    const struct estimate *last, const struct estimate_reading *reading, double *load) {
+    if (reading->set != last->set || reading->capacity != last->capacity ||
+        !(reading->capacity > 0) || reading->count < last->count)
+        return false;
+    double elapsed = (double)(reading->time - last->time);
+    double counted = (double)(reading->count - last->count) / reading->capacity;
+    const double slack = 2 * 10e6 + 1e6;
+    if (reading->bounded && counted > elapsed + slack)
+        return false;
+    double worked = reading->idle ? elapsed - counted : counted;
+    *load = worked / elapsed;
+    return true;
+}
+
+static inline double estimate_blend(
+    const struct estimate *last, double load, double elapsed, ss_time period) {
+    double weight = 1 - (double)period / ((double)period + elapsed);
+    return (1 - weight) * last->load + weight * load;
+}
+
+/* The estimate after a reading that is later than `last`. */
+static inline struct estimate estimate_advance(const struct estimate *last,
+    const struct ss_moment *moment, const struct estimate_reading *reading, ss_time period) {
+    struct estimate next = {
+        .time = reading->time,
+        .set = reading->set,
+        .capacity = reading->capacity,
+        .count = reading->count,
+        .taken = true,
+    };
+    if (!estimate_is_of_stretch(last, moment))
+        return next;
+    double load;
+    if (!estimate_compare(last, reading, &load)) {
+        next.load = last->load;
+        next.known = last->known;
+        return next;
+    }
+    double elapsed = (double)(reading->time - last->time);
+    next.load = last->known ? estimate_blend(last, load, elapsed, period) : load;
+    next.known = true;
+    return next;
+}
+
+/*
+ * Whether another executor has sampled meanwhile, so that this reading is older than what is known
+ * already, or so little newer that a single tick between the two would swamp it.
+ */
+static inline bool estimate_is_overtaken(const struct ss_self *self, const struct estimate *last,
+    const struct ss_moment *moment, ss_time time) {
+    if (!last->taken || time > last->time + estimate_spacing(self) / 2)
+        return false;
+    return time <= last->time || estimate_is_of_stretch(last, moment);
+}
+
+/* Takes the reading that was wanted. */
+static inline void estimate_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct estimate_reading *reading, ss_time period) {
+    struct estimate_run *run = self->run;
+    const struct estimate *last = estimate_look(self);
+    if (!estimate_is_overtaken(self, last, moment, reading->time)) {
+        struct estimate next = estimate_advance(last, moment, reading, period);
+        estimate_publish(&run->notice, &next);
+        *(struct estimate *)self->own = next;
+    }
+    ss_claim_release(&run->claim);
+}
+
+static inline bool estimate_get(
+    const struct ss_self *self, const struct ss_moment *moment, double *load) {
+    const struct estimate *last = estimate_look(self);
+    if (!last->known || !estimate_is_of_stretch(last, moment))
+        return false;
+    *load = fmin(fmax(last->load, 0), 1);
+    return true;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/feedback.h>
+
+#include "estimate.h"
+
+enum count {
+    COUNT_IDLE,
+    COUNT_TICKS,
+};
+
+enum steal {
+    STEAL_WORK,
+    STEAL_IDLE,
+};
+
+struct config {
+    ss_time period;
+    int count; /* enum count */
+    int steal; /* enum steal */
+};
+
+static const struct ss_option options[] = {
+    {.name = "period",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, period),
+        .initial = "333m",
+        .min = "1m",
+        .help = "the memory of the estimate: a sample so long weighs as much as all before it"},
+    {.name = "count",
+        .type = SS_OPTION_CHOICE,
+        .offset = offsetof(struct config, count),
+        .initial = "idle",
+        .choices = "idle ticks",
+        .help = "what is counted: idle time, or busy ticks, which timers can fool"},
+    {.name = "steal",
+        .type = SS_OPTION_CHOICE,
+        .offset = offsetof(struct config, steal),
+        .initial = "work",
+        .choices = "work idle",
+        .help = "what time taken by a hypervisor is"},
+    SS_OPTION_END,
+};
+
+static void request_source(const struct ss_self *self, struct ss_source_request *request) {
+    (void)self;
+    *request = (struct ss_source_request){.source = SS_SOURCE_SYSTEM};
+}
+
+/* The idle counter holds no stolen time, the busy one does. */
+static uint64_t choose_count(const struct config *config, const struct ss_counters *counters) {
+    if (config->count == COUNT_IDLE)
+        return config->steal == STEAL_IDLE ? counters->idle + counters->steal : counters->idle;
+    return config->steal == STEAL_IDLE ? counters->busy_ticks - counters->steal
+                                       : counters->busy_ticks;
+}
+
+static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct ss_counters *counters) {
+    const struct config *config = self->config;
+    struct estimate_reading reading = {
+        .time = counters->time,
+        .set = counters->set,
+        .capacity = counters->capacity,
+        .count = choose_count(config, counters),
+        .idle = config->count == COUNT_IDLE,
+        .bounded = true,
+    };
+    estimate_sample(self, moment, &reading, config->period);
+}
+
+SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_feedback_module),
+            .kind = SS_KIND_FEEDBACK,
+            .name = "realtime",
+            .summary = "the load of the measured CPUs, from the system's counters",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .run_memory = sizeof(struct estimate_run),
+            .executor_memory = sizeof(struct estimate),
+        },
+    .source = request_source,
+    .wants_sample = estimate_wants_sample,
+    .sample = take_sample,
+    .estimate = estimate_get,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A control module to start from. Copy this file to NAME.c, put your own name in the table at its
+ * end and your own control law in update(), and build it; the public headers are all it needs:
+ *
+ *   cc -shared -fPIC $(pkg-config --cflags showstopper) -o NAME.so NAME.c
+ *
+ * Then try it by its path, which must hold a '/', or put it at DIR/control/NAME.so with DIR in
+ * SHOWSTOPPER_MODULE_PATH and use its name:
+ *
+ *   showstopper --load 60% -c ./NAME.so -C gain=0.5 COMMAND...
+ *   SHOWSTOPPER_MODULE_PATH=DIR showstopper --help-module control/NAME
+ *
+ * The other kinds (trace, feedback, space, dithering) differ only in their table and its functions,
+ * which <showstopper/KIND.h> explains.
+ *
+ * The rules, for every kind:
+ * - No static variables. What must be remembered lives in the memory that the table asks for; it
+ *   begins zeroed, and each executor has its own.
+ * - No clock, no file, no thread: time and counters are handed in. So the same module runs in a
+ *   real run, in the simulator sssim (faster than real time, and exact) and in a unit test.
+ * - Functions on the timing path neither block nor allocate. What takes long belongs in prepare().
+ */
+
+#include <stdbool.h>
+
+#include <showstopper/control.h>
+
+/* The options as the core fills them in, from the rows below. The layout is yours. */
+struct config {
+    double gain;
+    double start;
+};
+
+/*
+ * One row an option: parsing, range check, help and the manual's table come from it. The first row
+ * is the main option, which a user may write without its name: `-C 0.5` means `-C gain=0.5`.
+ * Defaults and bounds are texts, as a user would write them.
+ */
+static const struct ss_option options[] = {
+    {.name = "gain",
+        .type = SS_OPTION_NUMBER,
+        .offset = offsetof(struct config, gain),
+        .initial = "1",
+        .min = "0",
+        .max = "100",
+        .help = "how fast the duty follows the error, per second"},
+    {.name = "start",
+        .type = SS_OPTION_LOAD,
+        .offset = offsetof(struct config, start),
+        .initial = "50%",
+        .help = "the duty to begin with"},
+    SS_OPTION_END,
+};
+
+/* What this executor remembers from one update to the next. */
+struct memory {
+    ss_time last; /* the last update */
+    double duty;  /* what it said */
+    bool started;
+};
+
+/*
+ * Optional: checks what the rows cannot, once and before anything runs. An error ends the program
+ * with its message, so say what is wrong and what to do about it. What takes memory or time to set
+ * up is made here and left in `self->prepared`; release() then frees it.
+ */
+static int prepare(struct ss_self *self, struct ss_error *error) {
+    const struct config *config = self->config;
+    if (config->gain == 0 && config->start == 0)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "gain and start are both 0: nothing would ever run, raise one of them");
+    return 0;
+}
+
+/*
+ * The control law: how much may run now. `input->target` is what is wanted, `input->load` what is.
+ * This one adds up the error; replace it by what you want to try.
+ */
+static double update(const struct ss_self *self, const struct ss_control_input *input) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+
+    /*
+     * `since` is when the present stretch of control began. A free stretch of the trace, or a
+     * pause of the whole run, may lie between the last update and now: what was remembered before
+     * it says nothing about the present.
+     */
+    if (!memory->started || memory->last < input->moment.since)
+        *memory = (struct memory){
+            .last = input->moment.now,
+            .duty = config->start,
+            .started = true,
+        };
+
+    /* Executors are not asked at even intervals: always reckon with the time that has passed. */
+    double seconds = ss_time_seconds(ss_time_since(input->moment.now, memory->last));
+    memory->last = input->moment.now;
+    memory->duty += config->gain * (input->target - input->load) * seconds;
+
+    /* The core cuts what is returned to [0, 1], but what is remembered is ours to bound. */
+    if (memory->duty < 0)
+        memory->duty = 0;
+    if (memory->duty > 1)
+        memory->duty = 1;
+    return memory->duty;
+}
+
+/* Optional: with how many other executors' latest outputs this one's is averaged. */
+static uint32_t peers(const struct ss_self *self) {
+    (void)self;
+    return 2;
+}
+
+/* The only symbol of a module that anybody sees. Functions that are left out have a default. */
+SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_control_module),
+            .kind = SS_KIND_CONTROL,
+            .name = "skeleton",
+            .summary = "adds up the error; a beginning for modules of your own",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+            .prepare = prepare,
+        },
+    .update = update,
+    .peers = peers,
+};

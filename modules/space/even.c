@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/space.h>
+
+static double local_duty(
+    const struct ss_self *self, const struct ss_place *place, double global_duty) {
+    (void)self;
+    (void)place;
+    return global_duty;
+}
+
+SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_space_module),
+            .kind = SS_KIND_SPACE,
+            .name = "even",
+            .summary = "every instance gets the same duty",
+        },
+    .local_duty = local_duty,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include <showstopper/space.h>
+
+struct config {
+    ss_time rotate; /* 0: never */
+};
+
+static const struct ss_option options[] = {
+    {.name = "rotate",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, rotate),
+        .initial = "0",
+        .help = "how long until the next instance becomes the first; 0 keeps the order"},
+    SS_OPTION_END,
+};
+
+/* The order in which instances are given work: 0 is first. */
+static uint32_t find_turn(const struct config *config, const struct ss_place *place) {
+    if (config->rotate == 0)
+        return place->rank;
+    uint32_t first = (uint32_t)(place->time / config->rotate % place->count);
+    return place->rank >= first ? place->rank - first : place->rank + (place->count - first);
+}
+
+/*
+ * An instance that should run always must get 1, not a hair less, or it would be stopped for
+ * nothing; so what is whole but for rounding is made whole.
+ */
+static double make_whole(double instances) {
+    double whole = round(instances);
+    return fabs(instances - whole) <= 1e-13 * fmax(whole, 1) ? whole : instances;
+}
+
+static double local_duty(
+    const struct ss_self *self, const struct ss_place *place, double global_duty) {
+    double running = make_whole((double)place->count * global_duty);
+    return fmin(fmax(running - (double)find_turn(self->config, place), 0), 1);
+}
+
+SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_space_module),
+            .kind = SS_KIND_SPACE,
+            .name = "uneven",
+            .summary = "as few instances as possible run, all but one of them always",
+            .options = options,
+            .config_size = sizeof(struct config),
+        },
+    .local_duty = local_duty,
+};

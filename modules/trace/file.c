@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Replays a trace that stands in a file. Within this file `position` is a point of the scaled trace
+ * and `time` is what the caller counts: the offset lies between them, and every loop that was made.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <showstopper/trace.h>
+
+#include "trace_text.h"
+
+enum { LOOP_NO, LOOP_YES };
+
+struct config {
+    const char *path;
+    double scale; /* times are multiplied by it */
+    int loop;
+    ss_time offset; /* in the file's own time */
+};
+
+struct trace {
+    struct ss_trace_records records; /* times are scaled; one at least */
+    ss_time offset;                  /* scaled */
+    ss_time end;                     /* time of the last record */
+    ss_time loop_from;               /* where it starts again: behind a leading `free` stretch */
+    ss_time loop_length;             /* 0: it does not */
+};
+
+/* This executor's own memory. */
+struct cursor {
+    size_t index; /* of the record that the last look-up found */
+};
+
+static const struct ss_option options[] = {
+    {.name = "path",
+        .type = SS_OPTION_TEXT,
+        .offset = offsetof(struct config, path),
+        .help = "the file with the trace",
+        .required = 1},
+    {.name = "scale",
+        .type = SS_OPTION_NUMBER,
+        .offset = offsetof(struct config, scale),
+        .initial = "1",
+        .min = "0",
+        .help = "what times are multiplied by: 1/3 plays three times faster"},
+    {.name = "loop",
+        .type = SS_OPTION_CHOICE,
+        .offset = offsetof(struct config, loop),
+        .initial = "yes",
+        .choices = "no yes",
+        .help = "start again at the end; with no, the run ends with the trace"},
+    {.name = "offset",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, offset),
+        .initial = "0",
+        .help = "how far into the trace to start, in the file's own time"},
+    SS_OPTION_END,
+};
+
+static int read_file(const char *path, struct ss_trace_records *records, struct ss_error *error) {
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "%s cannot be opened: %s", path, strerror(errno));
+    int result = ss_trace_text_read(stream, path, records, error);
+    fclose(stream);
+    return result;
+}
+
+static ss_time scaled(const struct config *config, ss_time time) {
+    if (config->scale == 1)
+        return time;
+    long double length = roundl((long double)time * (long double)config->scale);
+    return length < (long double)SS_TIME_NEVER ? (ss_time)length : SS_TIME_NEVER;
+}
+
+static int check_config(const struct config *config, struct ss_error *error) {
+    if (strcmp(config->path, "-") == 0)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "a trace cannot be read from standard input: name a file");
+    if (!(config->scale > 0) || !isfinite(config->scale))
+        return ss_error_set(error, SS_ERROR_FAILED, "scale must be more than 0");
+    return 0;
+}
+
+static void set_loop(struct trace *trace, const struct config *config) {
+    const struct ss_trace_records *records = &trace->records;
+    size_t first = 0;
+    while (first < records->count && records->items[first].free)
+        first++;
+    if (config->loop == LOOP_NO || first == records->count)
+        return;
+    trace->loop_from = records->items[first].time;
+    trace->loop_length = trace->end - trace->loop_from;
+}
+
+static int set_times(struct trace *trace, const struct config *config, struct ss_error *error) {
+    struct ss_trace_records *records = &trace->records;
+    for (size_t i = 0; i < records->count; i++)
+        records->items[i].time = scaled(config, records->items[i].time);
+    trace->end = records->items[records->count - 1].time;
+    trace->offset = scaled(config, config->offset);
+    if (trace->end == SS_TIME_NEVER || trace->offset == SS_TIME_NEVER)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "scale makes the trace in %s longer than 584 years: choose a smaller one",
+            config->path);
+    if (config->loop == LOOP_NO && trace->offset > 0 && trace->offset >= trace->end)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "offset lies behind the end of the trace in %s: choose a smaller one, or loop=yes",
+            config->path);
+    set_loop(trace, config);
+    return 0;
+}
+
+static void trace_free(struct trace *trace) {
+    if (trace)
+        ss_trace_records_free(&trace->records);
+    free(trace);
+}
+
+static int prepare(struct ss_self *self, struct ss_error *error) {
+    const struct config *config = self->config;
+    if (check_config(config, error) != 0)
+        return -1;
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return ss_error_set(error, SS_ERROR_FAILED, "no memory for a trace");
+    if (read_file(config->path, &trace->records, error) != 0 ||
+        set_times(trace, config, error) != 0) {
+        trace_free(trace);
+        error->status = SS_ERROR_FAILED;
+        return -1;
+    }
+    self->prepared = trace;
+    return 0;
+}
+
+static void release(struct ss_self *self) {
+    trace_free(self->prepared);
+    self->prepared = NULL;
+}
+
+static ss_time position_of(const struct trace *trace, ss_time time) {
+    ss_time position = ss_time_add(time, trace->offset);
+    if (trace->loop_length == 0 || position < trace->end)
+        return position;
+    return trace->loop_from + (position - trace->end) % trace->loop_length;
+}
+
+/*
+ * How many of the records from `low` on, up to `high`, lie at `position` or before it; those before
+ * `low` are known to.
+ */
+static size_t count_until(
+    const struct ss_trace_records *records, size_t low, size_t high, ss_time position) {
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (records->items[middle].time <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * The same for all records, beginning at a guess: strides that double from there find the range to
+ * search, so that the next record costs the same in a trace of any length, and a jump O(log n).
+ */
+static size_t count_from(const struct ss_trace_records *records, size_t guess, ss_time position) {
+    if (guess >= records->count || records->items[guess].time > position)
+        return count_until(records, 0, records->count, position);
+    size_t low = guess + 1, stride = 1;
+    while (low + stride <= records->count && records->items[low + stride - 1].time <= position) {
+        low += stride;
+        stride *= 2;
+    }
+    size_t high = low + stride < records->count ? low + stride : records->count;
+    return count_until(records, low, high, position);
+}
+
+/* How long it is from `position`, at which record `index` is in force and free, to the next load.
+ */
+static ss_time free_length(const struct trace *trace, size_t index, ss_time position) {
+    const struct ss_trace_records *records = &trace->records;
+    while (index < records->count && records->items[index].free)
+        index++;
+    if (index < records->count)
+        return records->items[index].time - position;
+    return trace->loop_length > 0 ? trace->end - position : SS_TIME_NEVER;
+}
+
+static double interpolate(
+    const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time position) {
+    if (b->free)
+        return a->load;
+    double part = (double)(position - a->time) / (double)(b->time - a->time);
+    return a->load + (b->load - a->load) * part;
+}
+
+static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
+    const struct trace *trace = self->prepared;
+    const struct ss_trace_records *records = &trace->records;
+    struct cursor *cursor = self->own;
+    ss_time position = position_of(trace, time);
+    size_t count = count_from(records, cursor->index, position);
+    size_t index = count > 0 ? count - 1 : 0;
+    cursor->index = index;
+
+    const struct ss_trace_record *record = &records->items[index];
+    *target = (struct ss_target){.load = record->load, .free = record->free};
+    if (record->free)
+        target->until = ss_time_add(time, free_length(trace, index, position));
+    else if (count > 0 && count < records->count)
+        target->load = interpolate(record, record + 1, position);
+}
+
+static ss_time length(const struct ss_self *self) {
+    const struct config *config = self->config;
+    const struct trace *trace = self->prepared;
+    return config->loop == LOOP_YES ? SS_TIME_NEVER : trace->end - trace->offset;
+}
+
+SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_trace_module),
+            .kind = SS_KIND_TRACE,
+            .name = "file",
+            .summary = "replays a load trace from a file",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct cursor),
+            .prepare = prepare,
+            .release = release,
+        },
+    .target = target,
+    .length = length,
+};

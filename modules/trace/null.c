@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/trace.h>
+
+static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {
+    (void)self;
+    (void)time;
+    *target = (struct ss_target){.free = true, .until = SS_TIME_NEVER};
+}
+
+SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_trace_module),
+            .kind = SS_KIND_TRACE,
+            .name = "null",
+            .summary = "no control: the workload runs free for ever (for tests)",
+        },
+    .target = get_target,
+};

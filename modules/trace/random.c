@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/trace.h>
+
+enum interpolate {
+    INTERPOLATE_NO,
+    INTERPOLATE_YES,
+};
+
+struct config {
+    uint64_t seed;
+    double min;
+    double max;
+    ss_time step;
+    int interpolate; /* enum interpolate */
+};
+
+static const struct ss_option options[] = {
+    {.name = "seed",
+        .type = SS_OPTION_COUNT,
+        .offset = offsetof(struct config, seed),
+        .initial = "1",
+        .help = "which sequence; the same seed gives the same one on every machine"},
+    {.name = "min",
+        .type = SS_OPTION_LOAD,
+        .offset = offsetof(struct config, min),
+        .initial = "0",
+        .help = "the lowest target"},
+    {.name = "max",
+        .type = SS_OPTION_LOAD,
+        .offset = offsetof(struct config, max),
+        .initial = "1",
+        .help = "the highest target"},
+    {.name = "step",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, step),
+        .initial = "10s",
+        .min = "1m",
+        .help = "the time from one draw to the next"},
+    {.name = "interpolate",
+        .type = SS_OPTION_CHOICE,
+        .offset = offsetof(struct config, interpolate),
+        .initial = "no",
+        .choices = "no yes",
+        .help = "whether the target moves from draw to draw in a straight line"},
+    SS_OPTION_END,
+};
+
+static int check_bounds(struct ss_self *self, struct ss_error *error) {
+    const struct config *config = self->config;
+    if (config->min <= config->max)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "min=%g is more than max=%g: give them the other way round", config->min, config->max);
+}
+
+/* The last step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
+static uint64_t mix(uint64_t word) {
+    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return word ^ (word >> 31);
+}
+
+/*
+ * The draw is a hash of its number, not the next state of a generator: nothing is kept, so every
+ * executor sees the same value whichever moments it asks about. The seed is mixed first, or the
+ * sequences of two seeds could be the same one shifted.
+ */
+static double draw(const struct config *config, uint64_t index) {
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t word = mix(mix(config->seed + golden) + (index + 1) * golden);
+    double part = (double)(word >> 11) / 9007199254740992.0; /* 53 bits: [0, 1) */
+    return config->min + part * (config->max - config->min);
+}
+
+static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {
+    const struct config *config = self->config;
+    uint64_t index = time / config->step;
+    double load = draw(config, index);
+    if (config->interpolate == INTERPOLATE_YES) {
+        double part = (double)(time % config->step) / (double)config->step;
+        load += part * (draw(config, index + 1) - load);
+    }
+    *target = (struct ss_target){.load = load};
+}
+
+SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_trace_module),
+            .kind = SS_KIND_TRACE,
+            .name = "random",
+            .summary = "evenly spread random targets, repeatable by their seed",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .prepare = check_bounds,
+        },
+    .target = get_target,
+};

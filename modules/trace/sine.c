@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include <showstopper/trace.h>
+
+struct config {
+    double mean;
+    double amplitude;
+    ss_time period;
+    double phase; /* in periods */
+};
+
+static const struct ss_option options[] = {
+    {.name = "mean",
+        .type = SS_OPTION_LOAD,
+        .offset = offsetof(struct config, mean),
+        .required = 1,
+        .help = "the load about which the target swings"},
+    {.name = "amplitude",
+        .type = SS_OPTION_LOAD,
+        .offset = offsetof(struct config, amplitude),
+        .initial = "0.1",
+        .help = "how far it swings to either side; cut off at loads 0 and 1"},
+    {.name = "period",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, period),
+        .initial = "60s",
+        .min = "1m",
+        .help = "the time of one swing up and down"},
+    {.name = "phase",
+        .type = SS_OPTION_NUMBER,
+        .offset = offsetof(struct config, phase),
+        .initial = "0",
+        .min = "0",
+        .max = "1",
+        .help = "how far into its period it begins, as a part of the period"},
+    SS_OPTION_END,
+};
+
+static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {
+    const double two_pi = 6.283185307179586;
+    const struct config *config = self->config;
+    /* The remainder is taken of whole nanoseconds: exact however long the run. */
+    double turns = (double)(time % config->period) / (double)config->period + config->phase;
+    double load = config->mean + config->amplitude * sin(two_pi * turns);
+    *target = (struct ss_target){.load = fmin(fmax(load, 0), 1)};
+}
+
+SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_trace_module),
+            .kind = SS_KIND_TRACE,
+            .name = "sine",
+            .summary = "a sine wave about a mean load",
+            .options = options,
+            .config_size = sizeof(struct config),
+        },
+    .target = get_target,
+};

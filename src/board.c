@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+_Static_assert(sizeof(struct ss_row) % 64 == 0, "rows share no cache line");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+    "a lock in shared memory could be left locked by a dead process");
+
+static size_t rows_size(uint32_t instances) {
+    return sizeof(struct ss_board) + (size_t)instances * sizeof(struct ss_row);
+}
+
+static void fill(struct ss_board *board, uint32_t instances, size_t size) {
+    board->magic = SS_BOARD_MAGIC;
+    board->version = SS_BOARD_VERSION;
+    board->instances = instances;
+    board->size = size;
+    board->master = getpid();
+    board->modules_offset = (rows_size(instances) + 63) / 64 * 64;
+    board->control_start = SS_TIME_NEVER;
+    board->setpoint = ss_word_from_double(NAN);
+    board->sensor_value = ss_word_from_double(NAN);
+    atomic_store(&board->ready, 1);
+}
+
+static size_t total_size(uint32_t instances, size_t extra) {
+    return (rows_size(instances) + 63) / 64 * 64 + extra;
+}
+
+/* The name lives only from here to the unlink below; a killed master cannot leave much behind. */
+static int open_segment(char *name, size_t size) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+        snprintf(name, size, "/" SS_BOARD_PREFIX "%d.%d", (int)getpid(), attempt);
+        int descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (descriptor >= 0 || errno != EEXIST)
+            return descriptor;
+    }
+    return -1;
+}
+
+struct ss_board *ss_board_create(uint32_t instances, size_t extra, int *descriptor,
+    struct ss_error *error) {
+    char name[64];
+    size_t size = total_size(instances, extra);
+    *descriptor = open_segment(name, sizeof name);
+    if (*descriptor < 0) {
+        ss_error_set(error, SS_ERROR_FAILED, "shared memory: %s: is /dev/shm mounted?",
+            strerror(errno));
+        return NULL;
+    }
+    shm_unlink(name);
+    /* Allocated now, because memory that runs out later would kill whoever touches it. */
+    int status = posix_fallocate(*descriptor, 0, (off_t)size);
+    void *memory = MAP_FAILED;
+    if (status == 0) {
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *descriptor, 0);
+        status = errno;
+    }
+    if (memory == MAP_FAILED) {
+        close(*descriptor);
+        ss_error_set(error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s", size,
+            strerror(status));
+        return NULL;
+    }
+    fill(memory, instances, size);
+    return memory;
+}
+
+struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
+    int descriptor = ss_platform_shared_of(master, SS_BOARD_PREFIX, error);
+    if (descriptor < 0)
+        return NULL;
+    struct stat status;
+    struct ss_board *board = MAP_FAILED;
+    if (fstat(descriptor, &status) == 0 && (size_t)status.st_size >= sizeof *board)
+        board = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+            0);
+    close(descriptor);
+    if (board != MAP_FAILED && board->magic == SS_BOARD_MAGIC && atomic_load(&board->ready) &&
+        board->version == SS_BOARD_VERSION && board->size == (uint64_t)status.st_size &&
+        board->master == master)
+        return board;
+    if (board != MAP_FAILED)
+        munmap(board, (size_t)status.st_size);
+    ss_error_set(error, SS_ERROR_FAILED, "process %d is not the master of a run of this version",
+        (int)master);
+    return NULL;
+}
+
+void ss_board_close(struct ss_board *board) {
+    if (board)
+        munmap(board, board->size);
+}
+
+void *ss_board_modules(struct ss_board *board) {
+    return (char *)board + board->modules_offset;
+}
+
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
+    size_t size = (total_size(instances, extra) + 63) / 64 * 64;
+    struct ss_board *board = aligned_alloc(64, size);
+    if (board) {
+        memset(board, 0, size);
+        fill(board, instances, size);
+    }
+    return board;
+}
+
+ss_time ss_board_trace_time(const struct ss_board *board, ss_time now) {
+    ss_time start = atomic_load(&board->control_start);
+    return ss_time_since(ss_time_since(now, start), atomic_load(&board->paused));
+}
+
+void ss_board_join(struct ss_board *board, uint32_t executor) {
+    atomic_store(&board->rows[executor].life, SS_LIFE_ALIVE);
+    atomic_fetch_add(&board->alive, 1);
+    atomic_fetch_add(&board->membership, 1);
+}
+
+void ss_board_leave(struct ss_board *board, uint32_t executor) {
+    uint32_t life = SS_LIFE_ALIVE;
+    if (!atomic_compare_exchange_strong(&board->rows[executor].life, &life, SS_LIFE_ENDED))
+        return;
+    atomic_fetch_sub(&board->alive, 1);
+    atomic_fetch_add(&board->membership, 1);
+}
+
+static bool is_alive(const struct ss_board *board, uint32_t executor) {
+    return atomic_load_explicit(&board->rows[executor].life, memory_order_relaxed) == SS_LIFE_ALIVE;
+}
+
+uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor) {
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < executor; i++)
+        rank += is_alive(board, i);
+    return rank;
+}
+
+void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output) {
+    struct ss_row *row = &board->rows[executor];
+    atomic_store(&row->output, ss_word_from_double(output));
+    atomic_fetch_add(&row->published, 1);
+    uint32_t slot = atomic_fetch_add(&board->publications, 1);
+    atomic_store(&board->recent[slot % SS_BOARD_RECENT], executor);
+}
+
+double ss_board_mean_output(const struct ss_board *board, uint32_t executor, double own,
+    uint32_t peers) {
+    uint32_t seen[SS_BOARD_RECENT];
+    uint32_t count = 0;
+    double sum = own;
+    uint32_t latest = atomic_load(&board->publications);
+    uint32_t depth = latest < SS_BOARD_RECENT ? latest : SS_BOARD_RECENT;
+    for (uint32_t back = 1; back <= depth && count < peers; back++) {
+        uint32_t who = atomic_load_explicit(&board->recent[(latest - back) % SS_BOARD_RECENT],
+            memory_order_relaxed);
+        bool known = who == executor || who >= board->instances || !is_alive(board, who) ||
+                     atomic_load(&board->rows[who].published) == 0;
+        for (uint32_t i = 0; i < count && !known; i++)
+            known = seen[i] == who;
+        if (known)
+            continue;
+        seen[count++] = who;
+        sum += ss_double_from_word(atomic_load(&board->rows[who].output));
+    }
+    return sum / (1 + count);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BOARD_H
+#define SHOWSTOPPER_BOARD_H
+
+/*
+ * The shared memory of a run: what master, guardian and executors tell one another. Every field
+ * has one writer, named here, and is a single atomic word or a notice, so that nobody ever waits
+ * for a process that may be dead.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+#include <showstopper/shared.h>
+#include <showstopper/time.h>
+
+#include "histogram.h"
+
+#define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
+#define SS_BOARD_VERSION 1
+#define SS_BOARD_PREFIX  "showstopper."
+#define SS_BOARD_RECENT  256
+
+enum ss_phase {
+    SS_PHASE_STARTING, /* instances are being started */
+    SS_PHASE_RUNNING,  /* warm-up until `control_start`, then under control */
+    SS_PHASE_PAUSED,   /* everything is stopped, the trace's clock too */
+    SS_PHASE_ENDING,   /* executors end their instances and themselves */
+};
+
+enum ss_life {
+    SS_LIFE_NONE,    /* no executor has been here yet */
+    SS_LIFE_ALIVE,   /* the instance runs under its executor */
+    SS_LIFE_ENDED,   /* it ended, nothing of it is left, its executor goes */
+    SS_LIFE_UNBORN,  /* it could not be executed: see `exec_error` */
+    SS_LIFE_CLEARED, /* its executor died; the guardian ended what was left */
+};
+
+/* The latest iterations under --repeat, for the master to collect. */
+#define SS_ROW_ITERATIONS 8
+
+struct ss_iteration_slot {
+    _Atomic uint64_t start; /* monotonic */
+    _Atomic uint64_t end;
+};
+
+/* One executor's part. Written by the executor unless another writer is named. */
+struct ss_row {
+    _Alignas(64) _Atomic uint32_t wake; /* anybody: the word the executor sleeps on */
+    _Atomic uint32_t life;              /* enum ss_life; the guardian writes SS_LIFE_CLEARED */
+    _Atomic int32_t executor;           /* process number; master */
+    _Atomic int32_t leader;             /* process and group number of the instance; 0: none */
+    _Atomic uint64_t leader_started;    /* see ss_platform_process_started() */
+    _Atomic uint32_t stopped;           /* set before stopping, cleared after continuing */
+    _Atomic int32_t status;             /* how the instance ended, as waitpid() tells */
+    _Atomic int32_t exec_error;         /* errno */
+    _Atomic uint32_t ended_by_us;       /* the end in `status` was asked for */
+    _Atomic uint64_t ended_at;          /* monotonic */
+    _Atomic uint64_t cpu_time;          /* of the executor itself, when it left; nanoseconds */
+    _Atomic uint64_t iterations;        /* ends with status 0 under --repeat */
+    struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];
+    _Atomic uint64_t output;            /* the controller's own output, a double */
+    _Atomic uint64_t published;         /* how often it has been published */
+    _Atomic uint64_t global_duty;       /* doubles */
+    _Atomic uint64_t local_duty;
+    _Atomic uint64_t switches; /* stops and continues sent */
+    _Atomic uint32_t failure;  /* enum ss_failure */
+    struct ss_histogram lateness;
+};
+
+/* Why an executor cannot go on. */
+enum ss_failure {
+    SS_FAILURE_NONE,
+    SS_FAILURE_COUNTERS, /* the load can no longer be read */
+    SS_FAILURE_NOT_A_NUMBER,
+    SS_FAILURE_FORK,
+};
+
+struct ss_board {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t instances;
+    uint64_t size; /* bytes of the whole segment */
+    int32_t master;
+    uint32_t keep;              /* instances outlive the run */
+    _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
+    _Atomic uint32_t phase;     /* master */
+    _Atomic uint32_t over;      /* master: the guardian may go */
+    _Atomic int32_t guardian;   /* master */
+    _Atomic int32_t end_signal; /* master: the polite signal */
+    _Atomic uint64_t end_grace; /* master: when politeness ends */
+    _Atomic uint64_t control_start; /* master: SS_TIME_NEVER until it is known */
+    _Atomic uint64_t control_since; /* master: end of the last pause */
+    _Atomic uint64_t paused;        /* master: time that pauses have taken from the trace */
+    _Atomic uint64_t setpoint;      /* --set: a target in force, a double; NaN: the trace's */
+    _Atomic uint64_t setpoint_changes;
+    _Atomic uint64_t sensor_value; /* master: the latest number of a sensor, a double */
+    _Atomic uint32_t alive;        /* instances under control now; executors */
+    _Atomic uint32_t membership;   /* changes whenever an instance comes or goes; executors */
+    _Atomic uint32_t publications; /* of controller outputs; executors */
+    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
+    uint64_t modules_offset;                  /* where the modules' memory begins */
+    struct ss_row rows[];
+};
+
+/*
+ * Creates the segment, mode 0600 and without a name once this returns, with `extra` bytes of
+ * zeroed memory for modules. `descriptor` stays open: it is how --set finds the board.
+ */
+struct ss_board *ss_board_create(uint32_t instances, size_t extra, int *descriptor,
+    struct ss_error *error);
+
+/* Maps the board that another process holds open. */
+struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
+
+void ss_board_close(struct ss_board *board);
+
+void *ss_board_modules(struct ss_board *board);
+
+/* A board in ordinary memory, for the simulator and tests. free() it. */
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
+
+/* Time on the trace's own clock, which stands still in pauses; 0 before its start. */
+ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
+
+/* The executor's instance takes part from now on, or no longer does. */
+void ss_board_join(struct ss_board *board, uint32_t executor);
+void ss_board_leave(struct ss_board *board, uint32_t executor);
+
+/* Where `executor` stands among those alive. */
+uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);
+
+void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output);
+
+/*
+ * The mean of an executor's own output and those of the `peers` others that published last and
+ * are alive; fewer where fewer have published.
+ */
+double ss_board_mean_output(const struct ss_board *board, uint32_t executor, double own,
+    uint32_t peers);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "units.h"
+#include "words.h"
+
+#define COMMANDS_MAX 1000000
+
+static void free_words(char **words) {
+    for (size_t i = 0; words && words[i]; i++)
+        free(words[i]);
+    free(words);
+}
+
+void ss_commands_free(struct ss_commands *commands) {
+    for (uint32_t i = 0; i < commands->count; i++)
+        free_words(commands->items[i]);
+    free(commands->items);
+    *commands = (struct ss_commands){0};
+}
+
+static char **copy_words(char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = strdup(words[i]);
+        if (!copy[i]) {
+            free_words(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+int ss_commands_repeat(struct ss_commands *commands, char *const *words, uint64_t count,
+    struct ss_error *error) {
+    if (count == 0 || commands->count + count > COMMANDS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: from 1 to %d are possible",
+            (unsigned long long)count, COMMANDS_MAX);
+    char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);
+    if (items)
+        commands->items = items;
+    for (uint64_t i = 0; items && i < count; i++) {
+        items[commands->count] = copy_words(words);
+        if (!items[commands->count])
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        commands->count++;
+    }
+    return items ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+}
+
+static int read_line(struct ss_commands *commands, const char *line, struct ss_error *error) {
+    size_t count = 0;
+    char **words = ss_words_split(line, &count, error);
+    if (!words)
+        return -1;
+    int status = 0;
+    if (count > 0) {
+        uint64_t copies = 0;
+        if (count < 2)
+            status = ss_error_set(error, SS_ERROR_FAILED, "'%s' is not COUNT COMMAND...", words[0]);
+        else if (ss_units_count(words[0], &copies, error) < 0)
+            status = ss_error_wrap(error, "COUNT COMMAND... was expected");
+        else
+            status = ss_commands_repeat(commands, words + 1, copies, error);
+    }
+    free(words);
+    return status;
+}
+
+int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+    char *line = NULL;
+    size_t size = 0;
+    int number = 0;
+    int status = 0;
+    while (status == 0 && getline(&line, &size, file) >= 0) {
+        number++;
+        line[strcspn(line, "\r\n")] = '\0';
+        if (read_line(commands, line, error) < 0)
+            status = ss_error_wrap(error, "%s:%d", path, number);
+    }
+    if (status == 0 && ferror(file))
+        status = ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+    if (status == 0 && commands->count == 0)
+        status = ss_error_set(error, SS_ERROR_FAILED,
+            "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
+    free(line);
+    fclose(file);
+    return status;
+}
+
+void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count) {
+    int width = snprintf(NULL, 0, "%u", count - 1);
+    snprintf(buffer, size, "%0*u", width, index);
+}
+
+/* The word with the placeholder filled in, newly allocated. */
+static char *fill_in(const char *word, const char *placeholder, const char *number) {
+    size_t mark = strlen(placeholder);
+    char *result = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&result, &size);
+    if (!stream)
+        return NULL;
+    while (*word) {
+        if (strncmp(word, placeholder, mark) != 0) {
+            fputc(*word++, stream);
+            continue;
+        }
+        int doubled = strncmp(word + mark, placeholder, mark) == 0;
+        fputs(doubled ? placeholder : number, stream);
+        word += doubled ? 2 * mark : mark;
+    }
+    return fclose(stream) == 0 ? result : NULL;
+}
+
+int ss_commands_number(struct ss_commands *commands, const char *placeholder,
+    struct ss_error *error) {
+    for (uint32_t i = 0; *placeholder && i < commands->count; i++) {
+        char number[16];
+        ss_commands_print_number(number, sizeof number, i, commands->count);
+        for (char **word = commands->items[i]; *word; word++) {
+            char *filled = fill_in(*word, placeholder, number);
+            if (!filled)
+                return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            free(*word);
+            *word = filled;
+        }
+    }
+    return 0;
+}
+
+/* 0, or the errno with which the file refuses to be executed. */
+static int try_execute(const char *path) {
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return errno;
+    if (S_ISDIR(status.st_mode))
+        return EISDIR;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* As execvp() searches: the first one that can be executed, else the best reason. */
+static int search_path(const char *name) {
+    const char *path = getenv("PATH");
+    int why = ENOENT;
+    for (path = path ? path : "/bin:/usr/bin"; path;) {
+        size_t length = strcspn(path, ":");
+        char file[4096];
+        snprintf(file, sizeof file, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
+        int here = try_execute(file);
+        if (here == 0)
+            return 0;
+        if (here != ENOENT && here != ENOTDIR && here != EISDIR)
+            why = here;
+        path = path[length] ? path + length + 1 : NULL;
+    }
+    return why;
+}
+
+static int check_one(const char *name, struct ss_error *error) {
+    int why = strchr(name, '/') ? try_execute(name) : *name ? search_path(name) : ENOENT;
+    if (why == 0)
+        return 0;
+    if (why == ENOENT || why == ENOTDIR)
+        return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: %s", name,
+            strchr(name, '/') ? "there is no such file: check the path"
+                              : "the command was not found: check its name and PATH");
+    return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE, "%s: the command cannot be executed: %s",
+        name, strerror(why));
+}
+
+int ss_commands_check(const struct ss_commands *commands, struct ss_error *error) {
+    for (uint32_t i = 0; i < commands->count; i++) {
+        const char *name = commands->items[i][0];
+        /* Copies stand next to each other. */
+        if (i > 0 && strcmp(name, commands->items[i - 1][0]) == 0)
+            continue;
+        if (check_one(name, error) < 0)
+            return -1;
+    }
+    return 0;
+}

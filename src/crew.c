@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crew.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guardian.h"
+
+int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
+    const struct ss_signals *signals, const struct ss_scheduling *scheduling,
+    struct ss_error *error) {
+    *crew = (struct ss_crew){
+        .plan = plan,
+        .board = board,
+        .signals = signals,
+        .scheduling = scheduling,
+        .bell = {-1, -1},
+        .guardian_bell = {-1, -1},
+        .null = open("/dev/null", O_RDONLY | O_CLOEXEC),
+        .executors = calloc(plan->instances, sizeof *crew->executors),
+        .cpu_times = calloc(plan->instances, sizeof *crew->cpu_times),
+    };
+    if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
+        pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
+        pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "the run cannot be set up: %s",
+            strerror(errno));
+    return 0;
+}
+
+static int fail_fork(const char *what, struct ss_error *error) {
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "%s cannot be started: %s: run fewer instances or raise the limit on processes", what,
+        strerror(errno));
+}
+
+int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
+    struct ss_guardian_setup setup = {
+        .board = crew->board,
+        .master = getpid(),
+        .bell = crew->guardian_bell[0],
+        .master_bell = crew->bell[1],
+    };
+    pid_t guardian = fork();
+    if (guardian == 0)
+        ss_guardian_run(&setup);
+    if (guardian < 0)
+        return fail_fork("the guardian", error);
+    crew->guardian = guardian;
+    atomic_store(&crew->board->guardian, guardian);
+    return 0;
+}
+
+int ss_crew_start_executor(struct ss_crew *crew, uint32_t number, const int ends[2],
+    struct ss_error *error) {
+    const struct ss_plan *plan = crew->plan;
+    struct ss_executor_setup setup = {
+        .plan = plan,
+        .board = crew->board,
+        .reader = plan->source.source == SS_SOURCE_SENSOR ? NULL : &plan->reader,
+        .number = number,
+        .master = getpid(),
+        .bells = {crew->bell[1], crew->guardian_bell[1]},
+        .launch =
+            {
+                .command = plan->commands[number],
+                .number = plan->numbers[number],
+                .instances = plan->total,
+                .input = crew->null,
+                .output = ends[0],
+                .errors = ends[1],
+                .keep = plan->keep,
+                .signals = crew->signals,
+                .scheduling = crew->scheduling,
+                .pin = plan->pinned ? &plan->cpus : NULL,
+            },
+    };
+    pid_t executor = fork();
+    if (executor == 0)
+        ss_executor_run(&setup);
+    if (executor < 0)
+        return fail_fork("an executor", error);
+    crew->executors[number] = executor;
+    crew->running++;
+    atomic_store(&crew->board->rows[number].executor, executor);
+    return 0;
+}
+
+static void ring_guardian(struct ss_crew *crew) {
+    if (write(crew->guardian_bell[1], "", 1) < 0)
+        return; /* a full pipe has woken it already */
+}
+
+void ss_crew_wake(struct ss_crew *crew) {
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        ss_platform_wake(&crew->board->rows[i].wake);
+    ring_guardian(crew);
+}
+
+pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status) {
+    *executor = UINT32_MAX;
+    pid_t pid = waitpid(-1, status, WNOHANG);
+    if (pid <= 0)
+        return 0;
+    if (pid == crew->guardian)
+        crew->guardian = 0;
+    for (uint32_t i = 0; i < crew->plan->instances; i++) {
+        if (crew->executors[i] != pid)
+            continue;
+        *executor = i;
+        crew->executors[i] = 0;
+        crew->running--;
+        break;
+    }
+    return pid;
+}
+
+void ss_crew_kill(struct ss_crew *crew) {
+    for (uint32_t i = 0; i < crew->plan->instances; i++) {
+        if (crew->executors[i] > 1)
+            kill(crew->executors[i], SIGKILL);
+    }
+}
+
+void ss_crew_dismiss_guardian(struct ss_crew *crew) {
+    atomic_store(&crew->board->over, 1);
+    ring_guardian(crew);
+    if (crew->guardian > 0) {
+        while (waitpid(crew->guardian, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    crew->guardian = 0;
+}
+
+static ss_time shared_cpu_time(const struct ss_crew *crew) {
+    return ss_platform_process_cpu_time(getpid()) + ss_platform_process_cpu_time(crew->guardian);
+}
+
+/* The last word of an executor that has gone stands on the board. */
+static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t number) {
+    ss_time last = atomic_load(&crew->board->rows[number].cpu_time);
+    return last ? last : ss_platform_process_cpu_time(crew->executors[number]);
+}
+
+void ss_crew_start_clock(struct ss_crew *crew) {
+    crew->own_cpu = shared_cpu_time(crew);
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        crew->cpu_times[i] = executor_cpu_time(crew, i);
+}
+
+ss_time ss_crew_cpu_time(const struct ss_crew *crew) {
+    ss_time sum = ss_time_since(shared_cpu_time(crew), crew->own_cpu);
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        sum += ss_time_since(executor_cpu_time(crew, i), crew->cpu_times[i]);
+    return sum;
+}
+
+static void close_pair(int ends[2]) {
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0)
+            close(ends[i]);
+    }
+}
+
+void ss_crew_close(struct ss_crew *crew) {
+    close_pair(crew->bell);
+    close_pair(crew->guardian_bell);
+    if (crew->null >= 0)
+        close(crew->null);
+    free(crew->executors);
+    free(crew->cpu_times);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "executor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "stepper.h"
+
+struct executor {
+    const struct ss_executor_setup *setup;
+    struct ss_board *board;
+    struct ss_row *row;
+    struct ss_counter_reader reader;
+    struct ss_workload workload;
+    struct ss_stepper stepper;
+    ss_time born; /* when the present instance was started */
+};
+
+/* A handler can be given nothing, and there is one executor to a process. */
+static _Atomic uint32_t *wake_word;
+static volatile sig_atomic_t child_changed;
+static volatile sig_atomic_t told_to_end;
+
+/* Changing the word is enough: the signal itself interrupts the sleep. */
+static void on_signal(int number) {
+    if (number == SIGCHLD)
+        child_changed = 1;
+    else
+        told_to_end = 1;
+    atomic_fetch_add(wake_word, 1);
+}
+
+static void ring(const struct executor *executor) {
+    for (int i = 0; i < 2; i++) {
+        /* A full pipe has woken its reader already. */
+        if (write(executor->setup->bells[i], "", 1) < 0 && errno == EBADF)
+            return;
+    }
+}
+
+static int read_counters(void *context, struct ss_counters *counters) {
+    struct executor *executor = context;
+    if (executor->setup->reader)
+        return ss_platform_counters_read(&executor->reader, counters);
+    *counters = (struct ss_counters){
+        .time = ss_platform_now(),
+        .capacity = 1,
+        .value = ss_double_from_word(atomic_load(&executor->board->sensor_value)),
+    };
+    return 0;
+}
+
+/* Everybody must be able to see that it is stopped before it is, and until it no longer is. */
+static void bring(struct executor *executor, enum ss_state state) {
+    if (state == SS_STATE_STOPPED) {
+        atomic_store(&executor->row->stopped, 1);
+        ss_workload_stop(&executor->workload);
+    } else {
+        ss_workload_continue(&executor->workload);
+        atomic_store(&executor->row->stopped, 0);
+    }
+    atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
+}
+
+/* Puts an instance into the world, or on the board why not. */
+static bool give_birth(struct executor *executor) {
+    struct ss_row *row = executor->row;
+    bool exec_failed;
+    int why = ss_workload_start(&executor->workload, &executor->setup->launch, &exec_failed);
+    if (why) {
+        atomic_store(&row->exec_error, why);
+        atomic_store(&row->failure, exec_failed ? SS_FAILURE_NONE : SS_FAILURE_FORK);
+        return false;
+    }
+    executor->born = ss_platform_now();
+    atomic_store(&row->leader_started, ss_platform_process_started(executor->workload.leader));
+    atomic_store(&row->leader, executor->workload.leader);
+    return true;
+}
+
+/* The number is taken off the board before it is given back to the system. */
+static int bury(struct executor *executor) {
+    atomic_store(&executor->row->leader, 0);
+    int status = ss_workload_finish(&executor->workload);
+    atomic_store(&executor->row->stopped, 0);
+    return status;
+}
+
+_Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
+    atomic_store(&executor->row->status, status);
+    atomic_store(&executor->row->ended_by_us, ended_by_us);
+    atomic_store(&executor->row->ended_at, ss_platform_now());
+    atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
+    ss_board_leave(executor->board, executor->setup->number);
+    ring(executor);
+    _exit(0);
+}
+
+static void count_iteration(struct executor *executor) {
+    struct ss_row *row = executor->row;
+    uint64_t count = atomic_load(&row->iterations);
+    struct ss_iteration_slot *slot = &row->recent_iterations[count % SS_ROW_ITERATIONS];
+    atomic_store(&slot->start, executor->born);
+    atomic_store(&slot->end, ss_platform_now());
+    atomic_store(&row->iterations, count + 1);
+}
+
+/* The leader has ended by itself. Returns when another instance took its place. */
+static void on_end(struct executor *executor) {
+    int status = bury(executor);
+    bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!again)
+        leave(executor, status, false);
+    count_iteration(executor);
+    if (!give_birth(executor))
+        leave(executor, 0, true);
+    if (executor->stepper.state == SS_STATE_STOPPED)
+        bring(executor, SS_STATE_STOPPED);
+    ring(executor);
+}
+
+/* Sleeps until the instance's leader has ended or the grace is over. */
+static void await_end(struct executor *executor) {
+    for (;;) {
+        uint32_t seen = atomic_load(&executor->row->wake);
+        ss_time grace = atomic_load(&executor->board->end_grace);
+        if (told_to_end || ss_workload_has_ended(&executor->workload) || ss_platform_now() >= grace)
+            return;
+        ss_platform_sleep(&executor->row->wake, seen, grace);
+    }
+}
+
+_Noreturn static void end(struct executor *executor) {
+    bool instant = told_to_end;
+    if (executor->setup->plan->keep) {
+        ss_workload_continue(&executor->workload);
+        atomic_store(&executor->row->leader, 0);
+        atomic_store(&executor->row->stopped, 0);
+        leave(executor, 0, true);
+    }
+    if (!instant) {
+        ss_workload_signal(&executor->workload, atomic_load(&executor->board->end_signal));
+        ss_workload_continue(&executor->workload);
+        await_end(executor);
+    }
+    leave(executor, bury(executor), true);
+}
+
+static void look_around(struct executor *executor) {
+    if (told_to_end || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
+        end(executor);
+    if (child_changed) {
+        child_changed = 0;
+        if (ss_workload_has_ended(&executor->workload))
+            on_end(executor);
+        else
+            ss_workload_reap_orphans(&executor->workload);
+    }
+}
+
+/* Nothing can be decided any more: let the instance run and wait for the master to end the run. */
+static struct ss_action give_up(struct executor *executor, enum ss_failure failure) {
+    if (atomic_exchange(&executor->row->failure, failure) == SS_FAILURE_NONE)
+        ring(executor);
+    return (struct ss_action){
+        .change = executor->stepper.state == SS_STATE_STOPPED,
+        .state = SS_STATE_RUNNING,
+        .deadline = SS_TIME_NEVER,
+    };
+}
+
+_Noreturn static void pace(struct executor *executor) {
+    for (;;) {
+        uint32_t seen = atomic_load(&executor->row->wake);
+        look_around(executor);
+        ss_time now = ss_platform_now();
+        if (executor->stepper.controlled && now >= executor->stepper.deadline)
+            ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
+        struct ss_action action = ss_stepper_step(&executor->stepper, now);
+        if (action.failure)
+            action = give_up(executor, action.failure);
+        if (action.change)
+            bring(executor, action.state);
+        ss_platform_sleep(&executor->row->wake, seen, action.deadline);
+    }
+}
+
+static void open_pipeline(struct executor *executor) {
+    const struct ss_executor_setup *setup = executor->setup;
+    if (setup->reader) {
+        executor->reader = *setup->reader;
+        int why = ss_platform_counters_reopen(&executor->reader);
+        if (why)
+            atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
+    }
+    struct ss_pipeline pipeline;
+    ss_pipeline_open(&pipeline, &setup->plan->rig, executor->board, setup->number, read_counters,
+        executor);
+    ss_stepper_open(&executor->stepper, &pipeline);
+}
+
+_Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
+    static const int wanted[] = {SIGCHLD, SIGTERM, 0};
+    static struct executor executor; /* off the stack: it must not move a page of its own in */
+    executor.setup = setup;
+    executor.board = setup->board;
+    executor.row = &setup->board->rows[setup->number];
+    wake_word = &executor.row->wake;
+    ss_signals_adopt(on_signal, wanted);
+    if (ss_platform_die_with(setup->master, SIGTERM) < 0)
+        _exit(SS_ERROR_FAILED);
+    char name[32];
+    snprintf(name, sizeof name, "ss-executor %u", setup->number);
+    ss_platform_set_name(name);
+    ss_platform_adopt_orphans();
+    ss_platform_be_punctual();
+    open_pipeline(&executor);
+    if (!give_birth(&executor)) {
+        atomic_store(&executor.row->life, SS_LIFE_UNBORN);
+        ring(&executor);
+        _exit(0);
+    }
+    ss_board_join(executor.board, setup->number);
+    ring(&executor);
+    pace(&executor);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_EXECUTOR_H
+#define SHOWSTOPPER_EXECUTOR_H
+
+#include "board.h"
+#include "pipeline.h"
+#include "plan.h"
+#include "workload.h"
+
+/* What an executor needs of the master, given through the fork. */
+struct ss_executor_setup {
+    const struct ss_plan *plan;
+    struct ss_board *board;
+    const struct ss_counter_reader *reader; /* open; NULL: the source is no counter */
+    uint32_t number;
+    pid_t master;
+    int bells[2]; /* a byte to each tells master and guardian to look at the board */
+    struct ss_launch launch;
+};
+
+/* The whole life of the process. Never returns. */
+_Noreturn void ss_executor_run(const struct ss_executor_setup *setup);
+
+#endif

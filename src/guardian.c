@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guardian.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "signals.h"
+
+/* How long executors may take to end their instances themselves once the master is dead. */
+#define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
+
+/* One executor and its instance, held so that their numbers cannot come to mean others. */
+struct charge {
+    int executor; /* -1: not yet, or gone */
+    int leader;   /* -1: not yet, or the system cannot hold it */
+    pid_t leader_number;
+    uint64_t leader_started;
+};
+
+struct guardian {
+    const struct ss_guardian_setup *setup;
+    struct ss_board *board;
+    struct charge *charges;
+    struct pollfd *polls; /* the bell, the master, then every executor */
+};
+
+#define POLL_BELL      0
+#define POLL_MASTER    1
+#define POLL_EXECUTORS 2
+
+static void hold(struct guardian *guardian, uint32_t number) {
+    struct ss_row *row = &guardian->board->rows[number];
+    struct charge *charge = &guardian->charges[number];
+    pid_t executor = atomic_load(&row->executor);
+    if (charge->executor < 0 && executor > 1) {
+        charge->executor = ss_platform_process_open(executor, guardian->setup->master);
+        guardian->polls[POLL_EXECUTORS + number].fd = charge->executor;
+    }
+    pid_t leader = atomic_load(&row->leader);
+    if (leader == charge->leader_number)
+        return;
+    if (charge->leader >= 0)
+        close(charge->leader);
+    charge->leader = leader > 1 ? ss_platform_process_open(leader, executor) : -1;
+    charge->leader_number = leader;
+    charge->leader_started = atomic_load(&row->leader_started);
+}
+
+/* Where the system has no hold on processes: by number, as long as it still means the same. */
+static void signal_by_number(const struct charge *charge, int signal) {
+    if (charge->leader_number > 1 &&
+        ss_platform_process_started(charge->leader_number) == charge->leader_started)
+        kill(-charge->leader_number, signal);
+}
+
+static void signal_instance(const struct charge *charge, int signal) {
+    int why = charge->leader >= 0 ? ss_platform_process_signal_group(charge->leader, signal)
+                                  : ENOSYS;
+    if (why == ENOSYS)
+        signal_by_number(charge, signal);
+}
+
+/* Ends what a dead executor has left, or lets it run where that was asked for. */
+static void rescue(struct guardian *guardian, uint32_t number) {
+    struct ss_row *row = &guardian->board->rows[number];
+    struct charge *charge = &guardian->charges[number];
+    uint32_t life = atomic_load(&row->life);
+    if (life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN)
+        return;
+    hold(guardian, number);
+    if (atomic_load(&row->leader) != 0) {
+        if (!guardian->board->keep)
+            signal_instance(charge, SIGKILL);
+        signal_instance(charge, SIGCONT);
+        atomic_store(&row->stopped, 0);
+    }
+    if (life != SS_LIFE_ENDED) {
+        ss_board_leave(guardian->board, number);
+        atomic_store(&row->life, SS_LIFE_CLEARED);
+    }
+    if (write(guardian->setup->master_bell, "", 1) < 0)
+        return; /* nobody listens, or enough bytes are waiting */
+}
+
+static void drop_executor(struct guardian *guardian, uint32_t number) {
+    struct charge *charge = &guardian->charges[number];
+    close(charge->executor);
+    charge->executor = -1;
+    guardian->polls[POLL_EXECUTORS + number].fd = -1;
+    atomic_store(&guardian->board->rows[number].executor, -1);
+}
+
+static bool look(struct guardian *guardian, int timeout) {
+    uint32_t count = guardian->board->instances;
+    int ready = poll(guardian->polls, POLL_EXECUTORS + count, timeout);
+    if (ready > 0 && guardian->polls[POLL_BELL].revents) {
+        char bytes[512];
+        while (read(guardian->setup->bell, bytes, sizeof bytes) == sizeof bytes) {
+        }
+        for (uint32_t i = 0; i < count; i++)
+            hold(guardian, i);
+    }
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (guardian->charges[i].executor < 0)
+            continue;
+        if (ready > 0 && guardian->polls[POLL_EXECUTORS + i].revents) {
+            drop_executor(guardian, i);
+            rescue(guardian, i);
+        } else {
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* The master is dead: the executors know it too and end their instances; then we see to it. */
+_Noreturn static void take_over(struct guardian *guardian) {
+    ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
+    guardian->polls[POLL_MASTER].fd = -1;
+    while (look(guardian, 20) && ss_platform_now() < patience) {
+    }
+    for (uint32_t i = 0; i < guardian->board->instances; i++) {
+        if (guardian->charges[i].executor >= 0)
+            ss_platform_process_signal(guardian->charges[i].executor, SIGKILL);
+        rescue(guardian, i);
+    }
+    _exit(0);
+}
+
+static bool open_guardian(struct guardian *guardian, const struct ss_guardian_setup *setup) {
+    uint32_t count = setup->board->instances;
+    guardian->setup = setup;
+    guardian->board = setup->board;
+    guardian->charges = calloc(count, sizeof *guardian->charges);
+    guardian->polls = calloc(POLL_EXECUTORS + (size_t)count, sizeof *guardian->polls);
+    if (!guardian->charges || !guardian->polls)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        guardian->charges[i] = (struct charge){.executor = -1, .leader = -1};
+        guardian->polls[POLL_EXECUTORS + i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    }
+    guardian->polls[POLL_BELL] = (struct pollfd){.fd = setup->bell, .events = POLLIN};
+    guardian->polls[POLL_MASTER] = (struct pollfd){
+        .fd = ss_platform_process_open(setup->master, 0),
+        .events = POLLIN,
+    };
+    for (uint32_t i = 0; i < count; i++)
+        hold(guardian, i);
+    return true;
+}
+
+_Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
+    static const int none[] = {0};
+    struct guardian guardian;
+    setpgid(0, 0); /* a signal to the master's group must not reach us */
+    ss_signals_adopt(SIG_IGN, none);
+    ss_platform_set_name("ss-guardian");
+    ss_platform_be_punctual();
+    if (!open_guardian(&guardian, setup))
+        _exit(SS_ERROR_FAILED);
+    for (;;) {
+        /* Without a hold on the master, its number as our parent tells whether it lives. */
+        bool blind = guardian.polls[POLL_MASTER].fd < 0;
+        look(&guardian, blind ? 100 : -1);
+        if (atomic_load(&setup->board->over))
+            _exit(0);
+        if (guardian.polls[POLL_MASTER].revents || getppid() != setup->master)
+            take_over(&guardian);
+    }
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_GUARDIAN_H
+#define SHOWSTOPPER_GUARDIAN_H
+
+#include <sys/types.h>
+
+#include "board.h"
+
+struct ss_guardian_setup {
+    struct ss_board *board;
+    pid_t master;
+    int bell;        /* a byte here: look at the board */
+    int master_bell; /* a byte there: look at the board */
+};
+
+/*
+ * The process that outlives the others by a moment. It knows every executor and every instance,
+ * and when an executor or the master has died it continues and ends what they left. Never returns.
+ */
+_Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup);
+
+#endif

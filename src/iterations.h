@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_ITERATIONS_H
+#define SHOWSTOPPER_ITERATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/time.h>
+
+/* Counts iterations in a window of time that may still be open. */
+struct ss_iterations {
+    ss_time from; /* SS_TIME_NEVER: nothing is counted yet */
+    ss_time to;
+    uint64_t seen;  /* all, whenever they ended */
+    uint64_t ended; /* in the window */
+    double parts;   /* parts of iterations that lie in the window: each whole one adds 1 */
+};
+
+void ss_iterations_add(struct ss_iterations *iterations, ss_time start, ss_time end);
+
+/* Per second of the window that ends at `now` or has ended before; NaN: no window yet. */
+double ss_iterations_per_second(const struct ss_iterations *iterations, ss_time now);
+
+#endif

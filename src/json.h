@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_JSON_H
+#define SHOWSTOPPER_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Writes one JSON value after another; reading JSON is left to a library. */
+struct ss_json {
+    FILE *stream;
+    int depth;
+    bool follows; /* something stands before what comes next */
+};
+
+/* `name` is NULL inside a list and for the outermost value. */
+void ss_json_open(struct ss_json *json, const char *name, char bracket); /* { or [ */
+void ss_json_close(struct ss_json *json, char bracket);                  /* } or ] */
+void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
+void ss_json_number(struct ss_json *json, const char *name, double number);  /* NaN: null */
+
+#endif

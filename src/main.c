@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "master.h"
+#include "plan.h"
+#include "platform/platform.h"
+#include "registry.h"
+#include "setpoint.h"
+#include "signals.h"
+#include "summary.h"
+#include "version.h"
+
+static int fail(const struct ss_error *error) {
+    fprintf(stderr, "showstopper: %s\n", error->message);
+    return error->status;
+}
+
+/* What is asked for without a run: done, the exit status is in `status`. */
+static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error) {
+    int result = 0;
+    if (cli->help)
+        ss_cli_help(stdout);
+    else if (cli->version)
+        printf("showstopper %s\n", ss_version());
+    else if (cli->list_modules)
+        result = ss_registry_list(stdout, error);
+    else if (cli->help_module)
+        result = ss_registry_help(stdout, cli->help_module, error);
+    else if (cli->set_pid)
+        result = ss_setpoint_change(cli->set_pid, cli->set_load, error);
+    else
+        return false;
+    if (result == 0 && fflush(stdout) != 0)
+        result = ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
+    *status = result < 0 ? fail(error) : 0;
+    return true;
+}
+
+static int run(struct ss_plan *plan) {
+    struct ss_error error = {0};
+    struct ss_outcome outcome;
+    int status = ss_master_run(plan, &outcome, &error);
+    if (!plan->quiet && (status == 0 || outcome.samples > 0))
+        ss_summary_print(stderr, plan, &outcome);
+    if (status < 0)
+        fail(&error);
+    struct ss_error unwritten = {0};
+    if (plan->json && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
+        fail(&unwritten);
+        outcome.status = outcome.status ? outcome.status : unwritten.status;
+    }
+    if (outcome.signal && status == 0)
+        ss_signals_raise_default(outcome.signal);
+    return outcome.status;
+}
+
+static int show(const struct ss_plan *plan, struct ss_error *error) {
+    ss_plan_print(stdout, plan);
+    if (fflush(stdout) == 0)
+        return 0;
+    ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
+    return fail(error);
+}
+
+static int start(struct ss_cli *cli, struct ss_error *error) {
+    int status;
+    if (answer(cli, &status, error))
+        return status;
+    static struct ss_plan plan; /* large */
+    if (ss_plan_make(&plan, cli, error) < 0)
+        status = fail(error);
+    else if (cli->dry_run)
+        status = show(&plan, error);
+    else
+        status = run(&plan);
+    ss_plan_free(&plan);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    struct ss_error error = {0};
+    struct ss_cli cli;
+    if (getuid() != geteuid() || getgid() != getegid()) {
+        ss_error_set(&error, SS_ERROR_FAILED,
+            "it stops and continues processes and will not do so for others: do not install it "
+            "set-uid or set-gid");
+        return fail(&error);
+    }
+    ss_platform_keep_arguments(argc, argv);
+    int status = ss_cli_parse(&cli, argc, argv, &error) < 0 ? fail(&error) : start(&cli, &error);
+    ss_cli_free(&cli);
+    return status;
+}

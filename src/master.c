@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "master.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+/* How long before its --start-at a run begins to start instances, and more for each of them. */
+#define START_LEAD     (200 * SS_MILLISECOND)
+#define START_LEAD_PER (2 * SS_MILLISECOND)
+
+/* How long executors may take once their instances have been killed. */
+#define KILL_PATIENCE (500 * SS_MILLISECOND)
+
+enum {
+    POLL_SIGNALS,
+    POLL_BELL,
+    POLL_SENSOR,
+    POLL_OUTPUT, /* and all that follow */
+};
+
+void ss_master_say(struct ss_master *master, const char *format, ...) {
+    if (!master->plan->verbose)
+        return;
+    ss_progress_hide(&master->progress);
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("showstopper: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static uint64_t count_switches(const struct ss_master *master) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < master->plan->instances; i++)
+        sum += atomic_load(&master->board->rows[i].switches);
+    return sum;
+}
+
+/* The figures are those of control: they are taken before anything is told to end. */
+static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
+    master->outcome->ended_by = by;
+    master->iterations.to = now;
+    ss_outcome_take(master->outcome, master->plan, master->board, &master->crew, &master->monitor,
+        &master->iterations, count_switches(master) - master->switches, now);
+}
+
+void ss_master_end(struct ss_master *master, const char *by, int signal) {
+    if (master->stage >= SS_STAGE_ENDING)
+        return;
+    ss_time now = ss_platform_now();
+    bool at_once = signal == SIGKILL;
+    take_outcome(master, by, now);
+    master->stage = SS_STAGE_ENDING;
+    master->stage_end = SS_TIME_NEVER;
+    ss_time grace = at_once ? now : ss_time_add(now, master->plan->grace);
+    master->kill_at = ss_time_add(grace, KILL_PATIENCE);
+    atomic_store(&master->board->end_signal, signal);
+    atomic_store(&master->board->end_grace, grace);
+    atomic_store(&master->board->phase, SS_PHASE_ENDING);
+    ss_crew_wake(&master->crew);
+}
+
+/* Who is impatient a second time means it: politeness is over. */
+static void hurry(struct ss_master *master) {
+    ss_time now = ss_platform_now();
+    atomic_store(&master->board->end_grace, now);
+    master->kill_at = ss_time_add(now, KILL_PATIENCE);
+    ss_crew_wake(&master->crew);
+}
+
+static bool all_stopped(const struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        const struct ss_row *row = &master->board->rows[i];
+        if (atomic_load(&row->life) == SS_LIFE_ALIVE && !atomic_load(&row->stopped))
+            return false;
+    }
+    return true;
+}
+
+/* Ctrl-Z: instances, the trace's clock and we ourselves stand still until we are continued. */
+static void pause_run(struct ss_master *master) {
+    struct ss_board *board = master->board;
+    if (atomic_load(&board->phase) != SS_PHASE_RUNNING)
+        return;
+    ss_progress_hide(&master->progress);
+    ss_time from = ss_platform_now();
+    atomic_store(&board->phase, SS_PHASE_PAUSED);
+    ss_crew_wake(&master->crew);
+    for (int i = 0; i < 100 && !all_stopped(master); i++)
+        poll(NULL, 0, 2);
+    raise(SIGSTOP);
+    ss_time now = ss_platform_now();
+    ss_time start = atomic_load(&board->control_start);
+    if (start < from)
+        atomic_fetch_add(&board->paused, now - from);
+    else if (start != SS_TIME_NEVER)
+        atomic_store(&board->control_start, ss_time_add(start, now - from));
+    if (master->stage_end != SS_TIME_NEVER)
+        master->stage_end = ss_time_add(master->stage_end, now - from);
+    atomic_store(&board->control_since, now);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    ss_monitor_begin(&master->monitor, now);
+    ss_crew_wake(&master->crew);
+}
+
+static void on_signal(struct ss_master *master, int signal) {
+    switch (signal) {
+    case SIGCHLD:
+        ss_master_reap(master);
+        break;
+    case SIGTSTP:
+        pause_run(master);
+        break;
+    case SIGCONT:
+        break; /* pause_run() is where it ends a pause */
+    default:
+        if (master->outcome->signal)
+            hurry(master);
+        else
+            master->outcome->signal = signal;
+        ss_master_end(master, "signal", signal);
+    }
+}
+
+static void read_sensor(struct ss_master *master, ss_time now) {
+    struct ss_sensor *sensor = &master->sensor;
+    if (sensor->from < 0 || master->stage >= SS_STAGE_ENDING)
+        return;
+    if (ss_sensor_read(sensor, now, master->error) < 0 ||
+        ss_sensor_check(sensor, now, master->error) < 0)
+        ss_master_end(master, "error", SIGTERM);
+    atomic_store(&master->board->sensor_value, ss_word_from_double(sensor->value));
+}
+
+/* Sleeps until `deadline` or until something happens, and handles all that did. */
+static void handle_events(struct ss_master *master, ss_time deadline) {
+    struct pollfd *polls = master->polls;
+    uint32_t streams = master->output.count;
+    polls[POLL_SIGNALS] = (struct pollfd){.fd = master->signals.pipe[0], .events = POLLIN};
+    polls[POLL_BELL] = (struct pollfd){.fd = master->crew.bell[0], .events = POLLIN};
+    polls[POLL_SENSOR] = (struct pollfd){
+        .fd = master->stage < SS_STAGE_ENDING ? master->sensor.from : -1,
+        .events = POLLIN,
+    };
+    for (uint32_t i = 0; i < streams; i++)
+        polls[POLL_OUTPUT + i] = master->output.polls[i];
+    ss_time wait = ss_time_since(deadline, ss_platform_now());
+    struct timespec timeout = {(time_t)(wait / SS_SECOND), (long)(wait % SS_SECOND)};
+    int ready = ppoll(polls, POLL_OUTPUT + streams, deadline == SS_TIME_NEVER ? NULL : &timeout,
+        NULL);
+    ss_time now = ss_platform_now();
+    if (ready <= 0)
+        return;
+    for (uint32_t i = 0; i < streams; i++) {
+        if (polls[POLL_OUTPUT + i].revents)
+            ss_output_move(&master->output, i, now, &master->iterations);
+    }
+    if (polls[POLL_BELL].revents) {
+        char bytes[512];
+        while (read(master->crew.bell[0], bytes, sizeof bytes) == sizeof bytes) {
+        }
+        ss_master_watch(master, now);
+    }
+    int signal;
+    while ((signal = ss_signals_next(&master->signals)))
+        on_signal(master, signal);
+}
+
+static int start_executors(struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        int ends[2] = {-1, -1};
+        int status = 0;
+        if (ss_plan_pipes_output(master->plan))
+            status = ss_output_add(&master->output, master->plan->numbers[i], ends, master->error);
+        if (status == 0)
+            status = ss_crew_start_executor(&master->crew, i, ends, master->error);
+        for (int which = 0; which < 2; which++) {
+            if (ends[which] >= 0)
+                close(ends[which]);
+        }
+        if (status < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void enter_starting(struct ss_master *master) {
+    master->stage = SS_STAGE_STARTING;
+    master->stage_end = SS_TIME_NEVER;
+    if (start_executors(master) < 0)
+        ss_master_end(master, "error", SIGKILL);
+}
+
+/* Nobody that is still to be born. */
+static bool all_started(const struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        if (master->lives[i] == SS_LIFE_NONE)
+            return false;
+    }
+    return true;
+}
+
+static void enter_warmup(struct ss_master *master, ss_time now) {
+    struct ss_board *board = master->board;
+    ss_time start = ss_time_add(now, master->plan->warmup);
+    if (master->plan->has_start_at) {
+        int64_t left = master->plan->start_at - ss_platform_wallclock();
+        start = left > 0 ? now + (ss_time)left : now;
+        if (left < 0)
+            ss_outcome_warn(master->outcome, "the trace began %.3f s after --start-at",
+                (double)-left / 1e9);
+    }
+    master->stage = SS_STAGE_WARMUP;
+    master->stage_end = start;
+    atomic_store(&board->control_start, start);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    ss_monitor_begin(&master->monitor, now);
+    ss_crew_wake(&master->crew);
+    ss_master_say(master, "%u instances run", master->plan->instances);
+}
+
+/*
+ * The stages of control begin when they were planned to, not when we woke up: then the last sample
+ * of a stage falls on its end.
+ */
+static void enter_settling(struct ss_master *master, ss_time now) {
+    master->stage = SS_STAGE_SETTLING;
+    master->monitor.control_from = now;
+    master->stage_end = ss_time_add(now, master->plan->settle);
+    ss_monitor_begin(&master->monitor, now);
+}
+
+static void enter_counting(struct ss_master *master, ss_time now) {
+    master->stage = SS_STAGE_COUNTING;
+    master->monitor.counted_from = now;
+    master->iterations.from = now;
+    master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
+                                        atomic_load(&master->board->paused)),
+        master->plan->duration);
+    if (master->plan->settle > 0)
+        ss_monitor_begin(&master->monitor, now);
+    master->switches = count_switches(master);
+    ss_crew_start_clock(&master->crew);
+}
+
+/* Goes on to the next stage when the present one is over. */
+static void advance(struct ss_master *master, ss_time now) {
+    if (master->stage == SS_STAGE_STARTING && all_started(master))
+        enter_warmup(master, now);
+    if (now < master->stage_end)
+        return;
+    switch (master->stage) {
+    case SS_STAGE_WAITING:
+        enter_starting(master);
+        break;
+    case SS_STAGE_WARMUP:
+        enter_settling(master, master->stage_end);
+        advance(master, now);
+        break;
+    case SS_STAGE_SETTLING:
+        enter_counting(master, master->stage_end);
+        break;
+    case SS_STAGE_COUNTING:
+        ss_master_end(master, master->plan->ends_with_trace ? "trace" : "duration", SIGTERM);
+        break;
+    default:
+        break;
+    }
+}
+
+static void note_setpoint(struct ss_master *master) {
+    uint64_t changes = atomic_load(&master->board->setpoint_changes);
+    if (changes == master->setpoints_seen)
+        return;
+    master->setpoints_seen = changes;
+    double value = ss_double_from_word(atomic_load(&master->board->setpoint));
+    if (value >= 0)
+        ss_master_say(master, "the target was set to %g %%", 100 * value);
+    else
+        ss_master_say(master, "the target is the trace's again");
+}
+
+static void take_sample(struct ss_master *master, ss_time now) {
+    if (now < master->monitor.next || master->stage < SS_STAGE_WARMUP ||
+        master->stage >= SS_STAGE_ENDING)
+        return;
+    ss_monitor_sample(&master->monitor, now);
+    const struct ss_monitor_sample *sample = &master->monitor.latest;
+    bool controlled = master->stage > SS_STAGE_WARMUP;
+    double elapsed = controlled ? ss_time_seconds(ss_board_trace_time(master->board, now)) : -1;
+    ss_progress_show(&master->progress, elapsed, sample->target, sample->load.load, sample->duty);
+    note_setpoint(master);
+    read_sensor(master, now);
+}
+
+static void check_end(struct ss_master *master, ss_time now) {
+    if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
+        ss_master_watch(master, now);
+        ss_master_end(master, "workloads", SIGTERM);
+        master->stage = SS_STAGE_OVER;
+    } else if (master->stage == SS_STAGE_ENDING && now >= master->kill_at) {
+        ss_crew_kill(&master->crew);
+        master->kill_at = SS_TIME_NEVER;
+    }
+}
+
+static ss_time next_deadline(const struct ss_master *master) {
+    if (master->stage == SS_STAGE_ENDING)
+        return master->kill_at;
+    ss_time sample = master->stage >= SS_STAGE_WARMUP ? master->monitor.next : SS_TIME_NEVER;
+    return sample < master->stage_end ? sample : master->stage_end;
+}
+
+static void supervise(struct ss_master *master) {
+    while (master->stage != SS_STAGE_OVER) {
+        handle_events(master, next_deadline(master));
+        ss_time now = ss_platform_now();
+        read_sensor(master, now);
+        take_sample(master, now); /* first, so that the last sample of a stage is not lost */
+        advance(master, now);
+        check_end(master, now);
+    }
+}
+
+static int open_master(struct ss_master *master) {
+    struct ss_plan *plan = master->plan;
+    struct ss_error *error = master->error;
+    master->scheduling = ss_platform_scheduling_save();
+    master->lives = calloc(plan->instances, sizeof *master->lives);
+    master->iterations_seen = calloc(plan->instances, sizeof *master->iterations_seen);
+    master->polls = calloc(POLL_OUTPUT + 2 * (size_t)plan->instances, sizeof *master->polls);
+    if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    if (ss_signals_open(&master->signals) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));
+    int refused = ss_platform_be_punctual();
+    if (refused)
+        ss_master_say(master, "no real-time priority for our own wake-ups: %s", strerror(refused));
+    else
+        ss_master_say(master, "our own wake-ups run at real-time priority");
+    ss_progress_open(&master->progress, plan->progress, plan->quiet, plan->duration);
+    master->board = ss_board_create(plan->instances, ss_rig_memory(&plan->rig),
+        &master->descriptor, error);
+    if (!master->board)
+        return -1;
+    master->board->keep = plan->keep;
+    ss_monitor_open(&master->monitor, plan, master->board);
+    if (ss_plan_pipes_output(plan) &&
+        ss_output_open(&master->output, plan->instances, plan->output,
+            plan->has_iteration ? &plan->iteration : NULL, error) < 0)
+        return -1;
+    if (ss_crew_open(&master->crew, plan, master->board, &master->signals, master->scheduling,
+            error) < 0 ||
+        ss_crew_start_guardian(&master->crew, error) < 0)
+        return -1;
+    return plan->source.source == SS_SOURCE_SENSOR
+               ? ss_sensor_start(&master->sensor, plan->source.argument, &master->signals,
+                     ss_platform_now(), error)
+               : 0;
+}
+
+static void close_master(struct ss_master *master) {
+    if (master->board) {
+        ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
+        if (master->output.failed)
+            ss_outcome_warn(master->outcome, "output of instances was lost: %s",
+                strerror(master->output.why));
+        ss_crew_dismiss_guardian(&master->crew);
+        ss_crew_close(&master->crew);
+        ss_monitor_close(&master->monitor);
+        close(master->descriptor);
+    }
+    ss_sensor_end(&master->sensor);
+    ss_output_close(&master->output);
+    ss_board_close(master->board);
+    ss_progress_hide(&master->progress);
+    free(master->scheduling);
+    free(master->lives);
+    free(master->iterations_seen);
+    free(master->polls);
+}
+
+static ss_time first_stage_end(const struct ss_plan *plan) {
+    if (!plan->has_start_at)
+        return 0;
+    int64_t left = plan->start_at - ss_platform_wallclock();
+    ss_time lead = START_LEAD + START_LEAD_PER * plan->instances + plan->warmup;
+    return left > 0 ? ss_time_since(ss_platform_now() + (ss_time)left, lead) : 0;
+}
+
+int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
+    struct ss_master master = {
+        .plan = plan,
+        .outcome = outcome,
+        .error = error,
+        .sensor = {.from = -1},
+        .descriptor = -1,
+        .stage = SS_STAGE_WAITING,
+        .stage_end = first_stage_end(plan),
+        .kill_at = SS_TIME_NEVER,
+        .iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER},
+    };
+    *outcome = (struct ss_outcome){.ended_by = "error"};
+    if (open_master(&master) == 0) {
+        advance(&master, ss_platform_now());
+        supervise(&master);
+    }
+    close_master(&master);
+    if (error->status) {
+        outcome->status = error->status;
+        return -1;
+    }
+    outcome->status = master.failure_status;
+    /* Neither is true where the error or the tolerance is not a number. */
+    if (outcome->status == 0 && (outcome->error_mean_percent > plan->tolerance ||
+                                    -outcome->error_mean_percent > plan->tolerance))
+        outcome->status = SS_STATUS_TOLERANCE;
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_MASTER_H
+#define SHOWSTOPPER_MASTER_H
+
+#include "crew.h"
+#include "iterations.h"
+#include "monitor.h"
+#include "outcome.h"
+#include "output.h"
+#include "plan.h"
+#include "progress.h"
+#include "sensor.h"
+
+/* Where a run stands. */
+enum ss_stage {
+    SS_STAGE_WAITING,   /* for the moment to start the instances (--start-at) */
+    SS_STAGE_STARTING,  /* instances are being started */
+    SS_STAGE_WARMUP,    /* all run, uncontrolled */
+    SS_STAGE_SETTLING,  /* controlled, not counted */
+    SS_STAGE_COUNTING,
+    SS_STAGE_ENDING,    /* executors end their instances */
+    SS_STAGE_OVER,
+};
+
+/* The master's own view of a run. */
+struct ss_master {
+    struct ss_plan *plan;
+    struct ss_board *board;
+    int descriptor; /* of the board */
+    struct ss_signals signals;
+    struct ss_scheduling *scheduling;
+    struct ss_crew crew;
+    struct ss_sensor sensor;
+    struct ss_output output;
+    struct ss_monitor monitor;
+    struct ss_iterations iterations;
+    struct ss_progress progress;
+    struct ss_outcome *outcome;
+    struct ss_error *error;
+    enum ss_stage stage;
+    ss_time stage_end;      /* when the present stage is over; SS_TIME_NEVER: open */
+    ss_time kill_at;        /* in SS_STAGE_ENDING: when executors are no longer waited for */
+    uint64_t switches;      /* sent by all when counting began */
+    uint64_t setpoints_seen;
+    uint32_t *lives;        /* enum ss_life of each instance, as last seen */
+    uint64_t *iterations_seen;
+    ss_time first_failure;  /* when the first failing instance ended */
+    int failure_status;     /* its exit status; 0: none */
+    struct pollfd *polls;
+};
+
+/*
+ * Runs the plan from the first fork to the last. Returns 0 with the outcome, or -1 with `error`
+ * set, in which case `outcome` tells as much as is known. Either way nothing is left behind.
+ */
+int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
+
+/* What the board has to tell: births, ends, iterations, failures (watch.c). */
+void ss_master_watch(struct ss_master *master, ss_time now);
+
+/* Children that have ended (watch.c). */
+void ss_master_reap(struct ss_master *master);
+
+/* Ends the run: `by` is for the summary; the signal goes to the instances first. */
+void ss_master_end(struct ss_master *master, const char *by, int signal);
+
+/* A line of -v. */
+__attribute__((format(printf, 2, 3))) void ss_master_say(struct ss_master *master,
+    const char *format, ...);
+
+#endif

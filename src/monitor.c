@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "monitor.h"
+
+#include <math.h>
+
+#include "pipeline.h"
+#include "platform/platform.h"
+
+/* Nearer to a bound than this a duty can do no more. */
+#define FULL_DUTY 0.995
+
+/* An error beyond this at such a duty means that the target is out of reach. */
+#define OUT_OF_REACH 0.02
+
+void ss_monitor_open(struct ss_monitor *monitor, struct ss_plan *plan, struct ss_board *board) {
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(&plan->rig, board, plan->instances, selves);
+    *monitor = (struct ss_monitor){
+        .plan = plan,
+        .board = board,
+        /* Control without feedback is watched by the system's counters all the same. */
+        .source = plan->source.source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : plan->source.source,
+        .trace = selves[SS_KIND_TRACE],
+        .next = SS_TIME_NEVER,
+        .control_from = SS_TIME_NEVER,
+        .counted_from = SS_TIME_NEVER,
+    };
+}
+
+void ss_monitor_close(struct ss_monitor *monitor) {
+    ss_figures_free(&monitor->figures);
+}
+
+static bool read_counters(struct ss_monitor *monitor, ss_time now, struct ss_counters *counters) {
+    if (monitor->source != SS_SOURCE_SENSOR)
+        return ss_platform_counters_read(&monitor->plan->reader, counters) == 0;
+    *counters = (struct ss_counters){
+        .time = now,
+        .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value)),
+    };
+    return true;
+}
+
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
+    monitor->has_last = read_counters(monitor, now, &monitor->last);
+    monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
+}
+
+double ss_monitor_duty(const struct ss_monitor *monitor) {
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < monitor->board->instances; i++) {
+        const struct ss_row *row = &monitor->board->rows[i];
+        if (atomic_load(&row->life) != SS_LIFE_ALIVE)
+            continue;
+        sum += ss_double_from_word(atomic_load(&row->global_duty));
+        count++;
+    }
+    return count ? sum / count : NAN;
+}
+
+/* The samples that should have been taken since `next` and were not. */
+static void count_lost(struct ss_monitor *monitor, ss_time now) {
+    while (ss_time_since(now, monitor->next) >= SS_MONITOR_INTERVAL) {
+        monitor->lost++;
+        monitor->next += SS_MONITOR_INTERVAL;
+    }
+}
+
+static void count(struct ss_monitor *monitor, const struct ss_monitor_sample *sample) {
+    double error = sample->target - sample->load.load;
+    if (monitor->control_from != SS_TIME_NEVER) {
+        double end = ss_time_seconds(ss_time_since(sample->time, monitor->control_from));
+        ss_settling_add(&monitor->settling, end - sample->load.seconds, end, error);
+    }
+    if (monitor->counted_from == SS_TIME_NEVER ||
+        !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
+        return;
+    monitor->duty_sum += sample->duty;
+    monitor->seconds += sample->load.seconds;
+    if (!isnan(sample->load.steal))
+        monitor->steal_sum += sample->load.steal * sample->load.seconds;
+    monitor->short_of_target += error > OUT_OF_REACH && sample->duty > FULL_DUTY;
+    monitor->beyond_target += error < -OUT_OF_REACH && sample->duty < 1 - FULL_DUTY;
+}
+
+void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
+    struct ss_monitor_sample sample = {.target = NAN, .duty = NAN};
+    struct ss_counters counters;
+    count_lost(monitor, now);
+    monitor->next = ss_time_add(monitor->next, SS_MONITOR_INTERVAL);
+    bool readable = read_counters(monitor, now, &counters);
+    bool known = readable && monitor->has_last &&
+                 ss_load_between(monitor->source, &monitor->last, &counters, &sample.load);
+    monitor->last = counters;
+    monitor->has_last = readable;
+    if (!known) {
+        monitor->lost++;
+        return;
+    }
+    sample.time = counters.time;
+    if (monitor->control_from != SS_TIME_NEVER) {
+        struct ss_target target;
+        ss_pipeline_target(&monitor->plan->rig, &monitor->trace, monitor->board, now, &target);
+        if (!target.free) {
+            sample.target = target.load;
+            sample.duty = ss_monitor_duty(monitor);
+            count(monitor, &sample);
+        }
+    }
+    monitor->latest = sample;
+}

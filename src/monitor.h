@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_MONITOR_H
+#define SHOWSTOPPER_MONITOR_H
+
+#include "board.h"
+#include "figures.h"
+#include "load.h"
+#include "plan.h"
+
+#define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
+
+/* One look at the machine, as shown and counted. */
+struct ss_monitor_sample {
+    ss_time time;
+    struct ss_load load;
+    double target; /* NaN: none, in warm-up and `free` stretches */
+    double duty;   /* mean global duty of the executors; NaN without a target */
+};
+
+/* Watches the load from the master: what the summary and the live line are made of. */
+struct ss_monitor {
+    struct ss_plan *plan;
+    struct ss_board *board;
+    enum ss_source source;
+    struct ss_self trace;
+    struct ss_counters last;
+    bool has_last;
+    ss_time next;          /* when the next sample is due */
+    ss_time control_from;  /* SS_TIME_NEVER: not yet under control */
+    ss_time counted_from;  /* likewise for the figures */
+    struct ss_monitor_sample latest;
+    struct ss_figures figures;
+    struct ss_settling settling;
+    double duty_sum;
+    double steal_sum;      /* seconds per CPU */
+    double seconds;        /* counted */
+    uint64_t short_of_target; /* counted samples below the target at full duty */
+    uint64_t beyond_target;   /* counted samples above the target at no duty */
+    uint64_t lost;            /* samples that could not be taken or were far too late */
+};
+
+void ss_monitor_open(struct ss_monitor *monitor, struct ss_plan *plan, struct ss_board *board);
+
+/* A new series of samples begins at this moment. */
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
+
+/* Takes the sample that is due. */
+void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
+
+/* The mean of the executors' global duties now. */
+double ss_monitor_duty(const struct ss_monitor *monitor);
+
+void ss_monitor_close(struct ss_monitor *monitor);
+
+#endif

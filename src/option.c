@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+#include "units.h"
+
+void ss_option_store_free(struct ss_option_store *store) {
+    for (size_t i = 0; i < store->count; i++)
+        free(store->texts[i]);
+    free(store->texts);
+    *store = (struct ss_option_store){0};
+}
+
+const char *ss_option_store_add(struct ss_option_store *store, const char *text) {
+    char **texts = realloc(store->texts, (store->count + 1) * sizeof *texts);
+    if (!texts)
+        return NULL;
+    store->texts = texts;
+    char *copy = strdup(text);
+    if (copy)
+        store->texts[store->count++] = copy;
+    return copy;
+}
+
+/* A value of any numeric type, comparable with a row's bounds. */
+static int read_quantity(enum ss_option_type type, const char *text, void *place, double *value,
+    struct ss_error *error) {
+    switch (type) {
+    case SS_OPTION_TIME: {
+        ss_time time;
+        if (ss_units_time(text, &time, error) < 0)
+            return -1;
+        *value = (double)time;
+        if (place)
+            *(ss_time *)place = time;
+        return 0;
+    }
+    case SS_OPTION_COUNT: {
+        uint64_t count;
+        if (ss_units_count(text, &count, error) < 0)
+            return -1;
+        *value = (double)count;
+        if (place)
+            *(uint64_t *)place = count;
+        return 0;
+    }
+    default: {
+        int status = type == SS_OPTION_LOAD ? ss_units_load(text, value, error)
+                                            : ss_units_number(text, value, error);
+        if (status == 0 && place)
+            *(double *)place = *value;
+        return status;
+    }
+    }
+}
+
+static int check_range(const struct ss_option *row, const char *text, double value,
+    struct ss_error *error) {
+    double bound;
+    if (row->min && read_quantity(row->type, row->min, NULL, &bound, error) == 0 && value < bound)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too small: at least %s", text,
+            row->min);
+    if (row->max && read_quantity(row->type, row->max, NULL, &bound, error) == 0 && value > bound)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too large: at most %s", text,
+            row->max);
+    return error && error->status ? -1 : 0;
+}
+
+/* The position of a word in a list separated by spaces, or -1. */
+static int find_choice(const char *choices, const char *word) {
+    size_t length = strlen(word);
+    int position = 0;
+    for (const char *at = choices; *at; position++) {
+        size_t span = strcspn(at, " ");
+        if (span == length && strncmp(at, word, span) == 0)
+            return position;
+        at += span + (at[span] == ' ');
+    }
+    return -1;
+}
+
+static void print_choice(char *buffer, size_t size, const char *choices, int position) {
+    const char *at = choices;
+    while (position-- > 0) {
+        at += strcspn(at, " ");
+        at += *at == ' ';
+    }
+    snprintf(buffer, size, "%.*s", (int)strcspn(at, " "), at);
+}
+
+static int set_value(const struct ss_option *row, const char *text, void *place,
+    struct ss_option_store *store, struct ss_error *error) {
+    if (row->type == SS_OPTION_TEXT) {
+        const char *copy = ss_option_store_add(store, text);
+        if (!copy)
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        *(const char **)place = copy;
+        return 0;
+    }
+    if (row->type == SS_OPTION_CHOICE) {
+        int position = find_choice(row->choices, text);
+        if (position < 0)
+            return ss_error_set(error, SS_ERROR_FAILED, "'%s' is not one of: %s", text,
+                row->choices);
+        *(int *)place = position;
+        return 0;
+    }
+    double value;
+    if (read_quantity(row->type, text, place, &value, error) < 0)
+        return -1;
+    return check_range(row, text, value, error);
+}
+
+int ss_option_set(const struct ss_option *row, const char *text, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    if (set_value(row, text, (char *)config + row->offset, store, error) < 0)
+        return ss_error_wrap(error, "%s", row->name);
+    return 0;
+}
+
+int ss_option_set_defaults(const struct ss_option *rows, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    for (const struct ss_option *row = rows; row && row->name; row++) {
+        if (row->initial && ss_option_set(row, row->initial, config, store, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const struct ss_option *find_row(const struct ss_option *rows, const char *name,
+    struct ss_error *error) {
+    const char *names[64];
+    char list[512] = "";
+    size_t count = 0;
+    for (const struct ss_option *row = rows; row->name; row++) {
+        if (strcmp(row->name, name) == 0)
+            return row;
+        if (count < sizeof names / sizeof *names)
+            names[count++] = row->name;
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->name);
+    }
+    const char *nearest = ss_nearest(name, names, count);
+    ss_error_set(error, SS_ERROR_FAILED, "there is no option '%s'%s%s%s: there are %s", name,
+        nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "", list);
+    return NULL;
+}
+
+/* Cuts the next item off at a comma and takes its backslashes out. NULL: there is none. */
+static char *next_item(char **rest) {
+    if (!*rest)
+        return NULL;
+    char *item = *rest;
+    char *to = item;
+    char *from = item;
+    for (; *from && *from != ','; from++) {
+        if (*from == '\\' && (from[1] == ',' || from[1] == '\\'))
+            from++;
+        *to++ = *from;
+    }
+    *rest = *from ? from + 1 : NULL;
+    *to = '\0';
+    return item;
+}
+
+/* A path or a command may hold '=' itself: only a plain word before it is an option's name. */
+static char *name_end(char *item) {
+    size_t length = strspn(item, "abcdefghijklmnopqrstuvwxyz-");
+    return length > 0 && item[length] == '=' ? item + length : NULL;
+}
+
+static int set_item(const struct ss_option *rows, char *item, bool first, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    char *equals = name_end(item);
+    if (!equals && !first)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' has no name: only the first option may stand bare, write name=value", item);
+    const struct ss_option *row = rows;
+    if (equals) {
+        *equals = '\0';
+        row = find_row(rows, item, error);
+        item = equals + 1;
+    }
+    return row ? ss_option_set(row, item, config, store, error) : -1;
+}
+
+static bool is_required_missing(const struct ss_option *row, const bool *given, size_t index) {
+    return row->required && !given[index];
+}
+
+int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    static const struct ss_option no_rows[] = {SS_OPTION_END};
+    if (!rows)
+        rows = no_rows;
+    if (ss_option_set_defaults(rows, config, store, error) < 0)
+        return -1;
+    if (text && !rows->name)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s': there are no options here", text);
+    bool given[64] = {false};
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    char *rest = copy;
+    int status = 0;
+    bool first = true;
+    for (char *item; status == 0 && (item = next_item(&rest)); first = false) {
+        char *equals = name_end(item);
+        size_t length = equals ? (size_t)(equals - item) : 0;
+        for (size_t i = 0; rows[i].name && i < 64; i++)
+            given[i] |= equals ? strlen(rows[i].name) == length &&
+                                     strncmp(rows[i].name, item, length) == 0
+                               : first && i == 0;
+        status = set_item(rows, item, first, config, store, error);
+    }
+    free(copy);
+    for (size_t i = 0; status == 0 && rows[i].name && i < 64; i++) {
+        if (is_required_missing(&rows[i], given, i))
+            status = ss_error_set(error, SS_ERROR_FAILED, "%s is not given: %s", rows[i].name,
+                rows[i].help);
+    }
+    return status;
+}
+
+void ss_option_print_value(char *buffer, size_t size, const struct ss_option *row,
+    const void *config) {
+    const void *place = (const char *)config + row->offset;
+    switch (row->type) {
+    case SS_OPTION_TIME:
+        ss_units_print_time(buffer, size, *(const ss_time *)place);
+        break;
+    case SS_OPTION_COUNT:
+        snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)place);
+        break;
+    case SS_OPTION_CHOICE:
+        print_choice(buffer, size, row->choices, *(const int *)place);
+        break;
+    case SS_OPTION_TEXT:
+        snprintf(buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
+        break;
+    default:
+        snprintf(buffer, size, "%.17g", *(const double *)place);
+        /* The shortest text that reads back as the same number. */
+        for (int digits = 1; digits < 17; digits++) {
+            char shorter[40];
+            snprintf(shorter, sizeof shorter, "%.*g", digits, *(const double *)place);
+            if (strtod(shorter, NULL) == *(const double *)place) {
+                snprintf(buffer, size, "%s", shorter);
+                break;
+            }
+        }
+    }
+}
+
+static const char *type_name(const struct ss_option *row) {
+    static const char *const names[] = {
+        [SS_OPTION_TIME] = "TIME",
+        [SS_OPTION_LOAD] = "LOAD",
+        [SS_OPTION_COUNT] = "COUNT",
+        [SS_OPTION_NUMBER] = "NUMBER",
+        [SS_OPTION_CHOICE] = "WORD",
+        [SS_OPTION_TEXT] = "TEXT",
+    };
+    return names[row->type];
+}
+
+void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
+    if (!rows || !rows->name) {
+        fprintf(stream, "  no options\n");
+        return;
+    }
+    for (const struct ss_option *row = rows; row->name; row++) {
+        fprintf(stream, "  %s=%s%s\n      %s", row->name, type_name(row),
+            row == rows ? " (main option: may stand first without its name)" : "", row->help);
+        if (row->choices)
+            fprintf(stream, "; one of: %s", row->choices);
+        if (row->min)
+            fprintf(stream, "; at least %s", row->min);
+        if (row->max)
+            fprintf(stream, "; at most %s", row->max);
+        if (row->initial)
+            fprintf(stream, "; default %s", row->initial);
+        fprintf(stream, row->required ? "; required\n" : "\n");
+    }
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "outcome.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+/* From this part of the counted samples on a doubt is worth a warning. */
+#define DOUBTFUL_PART 0.1
+
+/* Part of the time that the hypervisor may take before figures become doubtful. */
+#define DOUBTFUL_STEAL 0.01
+
+void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
+    if (outcome->warning_count == SS_WARNINGS_MAX)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(outcome->warnings[outcome->warning_count++], sizeof outcome->warnings[0], format,
+        arguments);
+    va_end(arguments);
+}
+
+static void take_lateness(struct ss_outcome *outcome, const struct ss_board *board) {
+    struct ss_histogram all = {0};
+    for (uint32_t i = 0; i < board->instances; i++)
+        ss_histogram_merge(&all, &board->rows[i].lateness);
+    outcome->wake_p50_us = (double)ss_histogram_quantile(&all, 0.5) / 1e3;
+    outcome->wake_p99_us = (double)ss_histogram_quantile(&all, 0.99) / 1e3;
+    outcome->wake_max_us = (double)all.largest / 1e3;
+}
+
+static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *monitor) {
+    double samples = (double)monitor->figures.count;
+    if (samples == 0) {
+        ss_outcome_warn(outcome, "no sample was counted: the run was shorter than half a second "
+                                 "of control behind --settle, or free of control");
+        return;
+    }
+    double below = (double)monitor->short_of_target / samples;
+    double beyond = (double)monitor->beyond_target / samples;
+    if (below >= DOUBTFUL_PART)
+        ss_outcome_warn(outcome,
+            "the target could not be reached in %.0f %% of the samples: these instances give no "
+            "more at full duty; run more of them",
+            100 * below);
+    if (beyond >= DOUBTFUL_PART)
+        ss_outcome_warn(outcome,
+            "other processes took more than the target in %.0f %% of the samples: the instances "
+            "were stopped all the while",
+            100 * beyond);
+    if (monitor->steal_sum > DOUBTFUL_STEAL * monitor->seconds)
+        ss_outcome_warn(outcome,
+            "the hypervisor took %.1f %% of the CPU time (steal): it is counted as work",
+            100 * monitor->steal_sum / monitor->seconds);
+    if (monitor->lost > 0)
+        ss_outcome_warn(outcome, "%llu samples of the load were lost",
+            (unsigned long long)monitor->lost);
+}
+
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
+    const struct ss_board *board, const struct ss_crew *crew, struct ss_monitor *monitor,
+    const struct ss_iterations *iterations, uint64_t switches, ss_time now) {
+    struct ss_figures *figures = &monitor->figures;
+    double seconds = monitor->counted_from == SS_TIME_NEVER
+                         ? 0
+                         : ss_time_seconds(ss_time_since(now, monitor->counted_from));
+    bool counts_iterations = plan->repeat || plan->has_iteration;
+    outcome->duration_seconds = seconds;
+    outcome->samples = figures->count;
+    outcome->target_mean = ss_figures_target_mean(figures);
+    outcome->load_mean = ss_figures_load_mean(figures);
+    outcome->error_mean_percent = ss_figures_error_mean_percent(figures);
+    outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);
+    outcome->error_p95_percent = ss_figures_error_p95_percent(figures);
+    outcome->settling_seconds = ss_settling_seconds(&monitor->settling);
+    outcome->duty_mean = figures->count ? monitor->duty_sum / (double)figures->count : NAN;
+    outcome->switches_per_second = seconds > 0 ? (double)switches / seconds : NAN;
+    outcome->iterations = counts_iterations ? (double)iterations->ended : NAN;
+    outcome->iterations_per_second =
+        counts_iterations ? ss_iterations_per_second(iterations, now) : NAN;
+    outcome->own_cpu = seconds > 0 ? ss_time_seconds(ss_crew_cpu_time(crew)) / seconds : NAN;
+    take_lateness(outcome, board);
+    find_doubts(outcome, monitor);
+    if (plan->has_iteration && iterations->seen == 0)
+        ss_outcome_warn(outcome, "no line of output matched --iteration: is the program's output "
+                                 "buffered? try stdbuf -oL");
+}

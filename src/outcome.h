@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_OUTCOME_H
+#define SHOWSTOPPER_OUTCOME_H
+
+#include <stdint.h>
+
+#include "crew.h"
+#include "iterations.h"
+#include "monitor.h"
+
+#define SS_WARNINGS_MAX 16
+
+/* The mean error was larger than --tolerance allows. */
+#define SS_STATUS_TOLERANCE 3
+
+/* What came out of a run: all that the summary says. NaN: not known. */
+struct ss_outcome {
+    int status;           /* exit status */
+    int signal;           /* that ended the run, to be raised once all is clean; 0: none */
+    const char *ended_by; /* duration, trace, workloads, failure, signal, error */
+    double duration_seconds;
+    uint64_t samples;
+    double target_mean;
+    double load_mean;
+    double error_mean_percent;
+    double error_mse_e4;
+    double error_p95_percent;
+    double settling_seconds;
+    double duty_mean;
+    double switches_per_second;
+    double iterations;
+    double iterations_per_second;
+    double own_cpu;
+    double wake_p50_us;
+    double wake_p99_us;
+    double wake_max_us;
+    char warnings[SS_WARNINGS_MAX][256];
+    int warning_count;
+};
+
+__attribute__((format(printf, 2, 3))) void ss_outcome_warn(struct ss_outcome *outcome,
+    const char *format, ...);
+
+/* Takes all figures, at the moment when control ends. `switches` are those sent while counted. */
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
+    const struct ss_board *board, const struct ss_crew *crew, struct ss_monitor *monitor,
+    const struct ss_iterations *iterations, uint64_t switches, ss_time now);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline.h"
+
+#include <math.h>
+
+void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_rig *rig,
+    struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context) {
+    *pipeline = (struct ss_pipeline){
+        .rig = rig,
+        .board = board,
+        .executor = executor,
+        .read = read,
+        .read_context = read_context,
+        .membership_seen = atomic_load(&board->membership) - 1,
+    };
+    ss_rig_selves(rig, board, executor, pipeline->selves);
+}
+
+void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since) {
+    pipeline->since = since;
+}
+
+void ss_pipeline_target(const struct ss_rig *rig, const struct ss_self *trace,
+    const struct ss_board *board, ss_time now, struct ss_target *target) {
+    *target = (struct ss_target){0};
+    double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
+    if (!isnan(setpoint))
+        target->load = setpoint;
+    else
+        rig->modules[SS_KIND_TRACE].table.trace.target(trace, ss_board_trace_time(board, now),
+            target);
+}
+
+/* What is: the load, NaN as long as nothing is known of it. */
+static double ask_feedback(struct ss_pipeline *pipeline, const struct ss_moment *moment,
+    enum ss_failure *failure) {
+    const struct ss_feedback_module *feedback =
+        &pipeline->rig->modules[SS_KIND_FEEDBACK].table.feedback;
+    const struct ss_self *self = &pipeline->selves[SS_KIND_FEEDBACK];
+    if (feedback->wants_sample(self, moment)) {
+        struct ss_counters counters;
+        if (pipeline->read(pipeline->read_context, &counters) != 0) {
+            *failure = SS_FAILURE_COUNTERS;
+            return NAN;
+        }
+        feedback->sample(self, moment, &counters);
+    }
+    double load;
+    if (!feedback->estimate(self, moment, &load))
+        return NAN;
+    if (isnan(load))
+        *failure = SS_FAILURE_NOT_A_NUMBER;
+    return fmin(fmax(load, 0), 1);
+}
+
+/* How much may run: this executor's own answer, averaged with its peers'. */
+static double ask_control(struct ss_pipeline *pipeline, const struct ss_control_input *input,
+    enum ss_failure *failure) {
+    const struct ss_control_module *control =
+        &pipeline->rig->modules[SS_KIND_CONTROL].table.control;
+    const struct ss_self *self = &pipeline->selves[SS_KIND_CONTROL];
+    if (isnan(input->load) && !control->open_loop)
+        return input->target;
+    double own = control->update(self, input);
+    if (isnan(own)) {
+        *failure = SS_FAILURE_NOT_A_NUMBER;
+        return 0;
+    }
+    own = fmin(fmax(own, 0), 1);
+    ss_board_publish_output(pipeline->board, pipeline->executor, own);
+    return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
+}
+
+/* Who runs: this instance's share. */
+static double ask_space(struct ss_pipeline *pipeline, ss_time now, double global_duty,
+    enum ss_failure *failure) {
+    struct ss_board *board = pipeline->board;
+    uint32_t membership = atomic_load(&board->membership);
+    if (membership != pipeline->membership_seen) {
+        uint32_t alive = atomic_load(&board->alive);
+        pipeline->place.rank = ss_board_rank(board, pipeline->executor);
+        pipeline->place.count =
+            alive > pipeline->place.rank ? alive : pipeline->place.rank + 1;
+        pipeline->membership_seen = membership;
+    }
+    pipeline->place.time = ss_board_trace_time(board, now);
+    double duty = pipeline->rig->modules[SS_KIND_SPACE].table.space.local_duty(
+        &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
+    if (isnan(duty))
+        *failure = SS_FAILURE_NOT_A_NUMBER;
+    return fmin(fmax(duty, 0), 1);
+}
+
+/* When: the next state and its length. */
+static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_turn *turn,
+    struct ss_stint *stint) {
+    pipeline->rig->modules[SS_KIND_DITHERING].table.dithering.next(
+        &pipeline->selves[SS_KIND_DITHERING], turn, stint);
+    if (stint->length == 0)
+        stint->length = 1;
+}
+
+static void show(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
+    struct ss_row *row = &pipeline->board->rows[pipeline->executor];
+    atomic_store(&row->global_duty, ss_word_from_double(decision->global_duty));
+    atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
+}
+
+void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
+    enum ss_state state, struct ss_decision *decision) {
+    *decision = (struct ss_decision){.load = NAN};
+    struct ss_moment moment = {.now = now, .since = pipeline->since};
+
+    struct ss_target target;
+    ss_pipeline_target(pipeline->rig, &pipeline->selves[SS_KIND_TRACE], pipeline->board, now,
+        &target);
+    decision->target = target.load;
+    decision->free = target.free;
+    if (target.free) {
+        ss_time trace_now = ss_board_trace_time(pipeline->board, now);
+        decision->free_until = ss_time_add(now, ss_time_since(target.until, trace_now));
+        return;
+    }
+
+    if (!pipeline->rig->modules[SS_KIND_CONTROL].table.control.open_loop)
+        decision->load = ask_feedback(pipeline, &moment, &decision->failure);
+
+    struct ss_control_input input = {moment, decision->target, decision->load};
+    decision->global_duty = ask_control(pipeline, &input, &decision->failure);
+
+    decision->local_duty =
+        ask_space(pipeline, now, decision->global_duty, &decision->failure);
+
+    moment.now = planned;
+    struct ss_turn turn = {moment, state, decision->local_duty, pipeline->place};
+    ask_dithering(pipeline, &turn, &decision->stint);
+    show(pipeline, decision);
+}

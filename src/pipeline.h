@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_PIPELINE_H
+#define SHOWSTOPPER_PIPELINE_H
+
+#include "board.h"
+#include "rig.h"
+
+/* Reads the counters that the feedback module asked for. 0, or an errno. */
+typedef int ss_counters_read(void *context, struct ss_counters *counters);
+
+/* One executor's way from the target to its next state. */
+struct ss_pipeline {
+    const struct ss_rig *rig;
+    struct ss_board *board;
+    struct ss_self selves[SS_KINDS];
+    uint32_t executor;
+    ss_counters_read *read;
+    void *read_context;
+    ss_time since;            /* when the present stretch of control began */
+    struct ss_place place;
+    uint32_t membership_seen; /* of the board, when `place` was found */
+};
+
+/* Everything that was decided, and from what. */
+struct ss_decision {
+    bool free;           /* no control until `free_until`; the rest is not set */
+    ss_time free_until;  /* on the monotonic clock */
+    double target;
+    double load; /* the estimate; NaN: there was none */
+    double global_duty;
+    double local_duty;
+    struct ss_stint stint;
+    enum ss_failure failure; /* nothing could be decided */
+};
+
+void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_rig *rig,
+    struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context);
+
+/* Control begins, or begins again, at this moment: what was seen before is void. */
+void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
+
+/* Decides at `now` on what follows the state that ends, as planned, at `planned`. */
+void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
+    enum ss_state state, struct ss_decision *decision);
+
+/* The target at this moment, with --set heeded; for the monitor, too. */
+void ss_pipeline_target(const struct ss_rig *rig, const struct ss_self *trace,
+    const struct ss_board *board, ss_time now, struct ss_target *target);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "wallclock.h"
+
+static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    struct ss_cpus allowed;
+    ss_platform_affinity(&allowed);
+    plan->cpus = allowed;
+    plan->pinned = cli->cpus != NULL;
+    if (cli->cpus) {
+        if (ss_cpus_parse(cli->cpus, &plan->cpus, error) < 0)
+            return ss_error_wrap(error, "--cpus");
+        for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+            char list[256];
+            ss_cpus_print(list, sizeof list, &allowed);
+            if (ss_cpus_has(&plan->cpus, cpu) && !ss_cpus_has(&allowed, cpu))
+                return ss_error_set(error, SS_ERROR_FAILED,
+                    "--cpus: CPU %u is none of those that may be used here: %s", cpu, list);
+        }
+    }
+    plan->cpu_count = ss_cpus_count(&plan->cpus);
+    if (plan->cpu_count == 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "--cpus: the list is empty");
+    return 0;
+}
+
+static int resolve_commands(struct ss_plan *plan, const struct ss_cli *cli,
+    struct ss_error *error) {
+    struct ss_commands commands = {0};
+    int status;
+    if (cli->workloads && (*cli->command || cli->instances))
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "-w names the commands and their counts itself: leave %s away",
+            *cli->command ? "the command" : "-n");
+    if (cli->workloads)
+        status = ss_commands_read(&commands, cli->workloads, error);
+    else if (!*cli->command)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "no command is given: showstopper -l 50%% COMMAND, see --help");
+    else
+        status = ss_commands_repeat(&commands, cli->command,
+            cli->instances ? cli->instances : plan->cpu_count, error);
+    if (status == 0)
+        status = ss_commands_number(&commands, cli->placeholder, error);
+    if (status == 0)
+        status = ss_commands_check(&commands, error);
+    plan->commands = commands.items;
+    plan->instances = commands.count;
+    plan->words = cli->command;
+    return status;
+}
+
+static int number_instances(struct ss_plan *plan, struct ss_error *error) {
+    snprintf(plan->total, sizeof plan->total, "%u", plan->instances);
+    plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
+        char number[16];
+        ss_commands_print_number(number, sizeof number, i, plan->instances);
+        plan->numbers[i] = strdup(number);
+        if (!plan->numbers[i])
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    }
+    return plan->numbers ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+}
+
+static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    const char *trace_options = cli->options[SS_KIND_TRACE];
+    if (cli->load) {
+        if (strcmp(cli->modules[SS_KIND_TRACE], "constant") != 0 || trace_options)
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "-l is short for -t constant -T LOAD: give either -l or -t and -T");
+        trace_options = cli->load;
+    } else if (strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0 && !trace_options) {
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+    }
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const char *options = kind == SS_KIND_TRACE ? trace_options : cli->options[kind];
+        if (ss_rig_load(&plan->rig, kind, cli->modules[kind], options, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
+    if (ss_rig_prepare(&plan->rig, plan->instances, plan->cpu_count, error) < 0)
+        return -1;
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(&plan->rig, NULL, plan->instances, selves);
+    plan->rig.modules[SS_KIND_FEEDBACK].table.feedback.source(&selves[SS_KIND_FEEDBACK],
+        &plan->source);
+    ss_time length =
+        plan->rig.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    if (length < plan->duration) {
+        plan->duration = length;
+        plan->ends_with_trace = true;
+    }
+    if (plan->settle >= plan->duration)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--settle leaves nothing of the run to be counted: it must be shorter than the run");
+    /* The monitor wants the system's counters even where control does without any. */
+    if (plan->source.source == SS_SOURCE_SENSOR)
+        return 0;
+    enum ss_source source = plan->source.source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP
+                                                                    : SS_SOURCE_SYSTEM;
+    return ss_platform_counters_open(&plan->reader, source, plan->source.argument, &plan->cpus,
+        NULL, error);
+}
+
+static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    plan->warmup = cli->warmup;
+    plan->settle = cli->settle;
+    plan->duration = cli->duration;
+    plan->grace = cli->grace;
+    plan->has_start_at = cli->start_at != NULL;
+    if (!cli->start_at)
+        return 0;
+    int64_t now = ss_platform_wallclock();
+    if (ss_wallclock_parse(cli->start_at, now, &plan->start_at, error) < 0)
+        return ss_error_wrap(error, "--start-at");
+    if (plan->start_at < now)
+        return ss_error_set(error, SS_ERROR_FAILED, "--start-at: '%s' has passed", cli->start_at);
+    return 0;
+}
+
+static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    plan->output = cli->output;
+    plan->json = cli->json;
+    plan->has_iteration = cli->iteration != NULL;
+    if (cli->iteration) {
+        int why = regcomp(&plan->iteration, cli->iteration, REG_EXTENDED);
+        if (why) {
+            char text[256];
+            regerror(why, &plan->iteration, text, sizeof text);
+            plan->has_iteration = false;
+            return ss_error_set(error, SS_ERROR_FAILED, "--iteration: '%s': %s", cli->iteration,
+                text);
+        }
+    }
+    struct stat status;
+    if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
+        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s is not a directory",
+            cli->output);
+    if (!cli->json || strcmp(cli->json, "-") == 0)
+        return 0;
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", cli->json);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    const char *where = slash ? folder : ".";
+    if (access(where, W_OK | X_OK) < 0 || (stat(cli->json, &status) == 0 &&
+                                              S_ISDIR(status.st_mode)))
+        return ss_error_set(error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", cli->json,
+            errno ? strerror(errno) : "it is a directory");
+    return 0;
+}
+
+static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
+    uint64_t processes = 2 * (uint64_t)plan->instances + 2;
+    /* The guardian holds two to an instance, the master two of its output. */
+    uint64_t files = 2 * (uint64_t)plan->instances + 32;
+    if (ss_platform_check_limits(processes, files, error) < 0)
+        return ss_error_wrap(error, "%u instances", plan->instances);
+    return 0;
+}
+
+int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    *plan = (struct ss_plan){.reader = {.file = -1}};
+    plan->tolerance = cli->tolerance;
+    plan->fail_fast = cli->fail_fast;
+    plan->repeat = cli->repeat;
+    plan->keep = cli->keep;
+    plan->quiet = cli->quiet;
+    plan->verbose = cli->verbose;
+    plan->progress = cli->progress;
+    if (cli->tolerance < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "--tolerance: a percentage from 0 on");
+    int status = resolve_cpus(plan, cli, error);
+    status = status < 0 ? status : resolve_times(plan, cli, error);
+    status = status < 0 ? status : load_modules(plan, cli, error);
+    status = status < 0 ? status : resolve_commands(plan, cli, error);
+    status = status < 0 ? status : number_instances(plan, error);
+    status = status < 0 ? status : check_limits(plan, error);
+    status = status < 0 ? status : check_output(plan, cli, error);
+    return status < 0 ? status : prepare_modules(plan, error);
+}
+
+void ss_plan_free(struct ss_plan *plan) {
+    struct ss_commands commands = {plan->commands, plan->instances};
+    ss_commands_free(&commands);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
+        free(plan->numbers[i]);
+    free(plan->numbers);
+    if (plan->has_iteration)
+        regfree(&plan->iteration);
+    ss_platform_counters_close(&plan->reader);
+    ss_rig_release(&plan->rig);
+    *plan = (struct ss_plan){.reader = {.file = -1}};
+}
+
+bool ss_plan_pipes_output(const struct ss_plan *plan) {
+    return plan->has_iteration || plan->output;
+}
+
+void ss_plan_print_options(char *buffer, size_t size, const struct ss_plan *plan,
+    enum ss_kind kind) {
+    const struct ss_option *row = plan->rig.modules[kind].head->options;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (; row && row->name; row++) {
+        char value[4096];
+        ss_option_print_value(value, sizeof value, row, plan->rig.configs[kind]);
+        if (!*value)
+            continue;
+        int length = snprintf(buffer + used, size - used, "%s%s=", used ? "," : "", row->name);
+        used += length > 0 ? (size_t)length : 0;
+        for (const char *at = value; *at && used + 2 < size; at++) {
+            if (*at == ',' || *at == '\\')
+                buffer[used++] = '\\';
+            buffer[used++] = *at;
+        }
+        if (used + 2 >= size)
+            return;
+        buffer[used] = '\0';
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include <math.h>
+
+#include "units.h"
+#include "wallclock.h"
+
+static void print_command(FILE *stream, char *const *words) {
+    for (; *words; words++)
+        fprintf(stream, " %s", *words);
+    fputc('\n', stream);
+}
+
+static void print_time(FILE *stream, const char *name, ss_time time) {
+    char text[64];
+    ss_units_print_time(text, sizeof text, time);
+    fprintf(stream, "%-11s%s\n", name, text);
+}
+
+static void print_times(FILE *stream, const struct ss_plan *plan) {
+    print_time(stream, "warm-up", plan->warmup);
+    print_time(stream, "settle", plan->settle);
+    if (plan->duration == SS_TIME_NEVER)
+        fprintf(stream, "%-11suntil the workloads end\n", "duration");
+    else
+        print_time(stream, "duration", plan->duration);
+    if (plan->has_start_at) {
+        char text[64];
+        ss_wallclock_print(text, sizeof text, plan->start_at);
+        fprintf(stream, "%-11s%s\n", "start at", text);
+    }
+    print_time(stream, "grace", plan->grace);
+}
+
+static void print_source(FILE *stream, const struct ss_plan *plan) {
+    char list[512];
+    ss_cpus_print(list, sizeof list, &plan->cpus);
+    fprintf(stream, "%-11s%u (%s)%s\n", "CPUs", plan->cpu_count, list,
+        plan->pinned ? ", instances pinned to them" : "");
+    switch (plan->source.source) {
+    case SS_SOURCE_SENSOR:
+        fprintf(stream, "%-11swhat the sensor prints: %s\n", "100 % is", plan->source.argument);
+        break;
+    case SS_SOURCE_CGROUP:
+        fprintf(stream, "%-11s%g CPUs, the allowance of the group of %s\n", "100 % is",
+            plan->reader.capacity, plan->reader.path);
+        break;
+    default:
+        fprintf(stream,
+            "%-11sthese CPUs together; idle and iowait count as idle, the rest, steal and guest\n"
+            "%-11stime included, as work; read from %s\n",
+            "100 % is", "", plan->reader.path);
+    }
+}
+
+void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
+    fprintf(stream, "%-11s%u\n", "instances", plan->instances);
+    fprintf(stream, "%-11s", "command");
+    print_command(stream, plan->commands[0]);
+    for (uint32_t i = 1; i < plan->instances; i++) {
+        fprintf(stream, "%-11s", "");
+        if (i == 3 && plan->instances > 5) {
+            fprintf(stream, " ...\n");
+            i = plan->instances - 2;
+            continue;
+        }
+        print_command(stream, plan->commands[i]);
+    }
+    print_source(stream, plan);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        char options[4096];
+        ss_plan_print_options(options, sizeof options, plan, kind);
+        fprintf(stream, "%-11s%s%s%s\n", ss_kind_names[kind], plan->rig.modules[kind].head->name,
+            *options ? "  " : "", options);
+    }
+    print_times(stream, plan);
+    if (!isnan(plan->tolerance))
+        fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
+    fprintf(stream, "%-11s%s\n", "at the end",
+        plan->keep ? "instances are continued and left running" : "nothing is left running");
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+#include "platform/platform.h"
+
+/* A line of /proc/stat for one CPU: name and ten numbers of up to 20 digits. */
+#define STAT_LINE 230
+
+/* The columns of /proc/stat, see proc(5). Guest time is inside user time already. */
+enum {
+    STAT_USER,
+    STAT_NICE,
+    STAT_SYSTEM,
+    STAT_IDLE,
+    STAT_IOWAIT,
+    STAT_IRQ,
+    STAT_SOFTIRQ,
+    STAT_STEAL,
+    STAT_COLUMNS,
+};
+
+static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_roots *roots,
+    struct ss_error *error) {
+    snprintf(reader->path, sizeof reader->path, "%s/stat",
+        roots && roots->proc ? roots->proc : "/proc");
+    reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
+    if (reader->file < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s: the load cannot be measured",
+            reader->path, strerror(errno));
+    long present = sysconf(_SC_NPROCESSORS_CONF);
+    uint32_t lines = ss_cpus_count(&reader->cpus);
+    if (present > 0 && (uint32_t)present > lines)
+        lines = (uint32_t)present;
+    reader->size = (lines + 2) * STAT_LINE;
+    reader->unit = 1e9 / (double)sysconf(_SC_CLK_TCK);
+    return 0;
+}
+
+int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
+    const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
+    struct ss_error *error) {
+    *reader = (struct ss_counter_reader){.source = source, .file = -1, .cpus = *cpus};
+    int status = source == SS_SOURCE_CGROUP
+                     ? ss_linux_cgroup_open(reader, argument, roots, error)
+                     : open_stat(reader, roots, error);
+    if (status < 0)
+        return -1;
+    reader->buffer = malloc(reader->size);
+    if (!reader->buffer) {
+        ss_platform_counters_close(reader);
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    }
+    struct ss_counters counters;
+    int why = ss_platform_counters_read(reader, &counters);
+    if (why) {
+        ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path,
+            why == EBADMSG ? "none of the measured CPUs is in it" : strerror(why));
+        ss_platform_counters_close(reader);
+        return -1;
+    }
+    return 0;
+}
+
+int ss_platform_counters_reopen(struct ss_counter_reader *reader) {
+    int file = open(reader->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno;
+    reader->file = file;
+    return 0;
+}
+
+void ss_platform_counters_close(struct ss_counter_reader *reader) {
+    if (reader->file >= 0)
+        close(reader->file);
+    free(reader->buffer);
+    reader->file = -1;
+    reader->buffer = NULL;
+}
+
+static const char *read_number(const char *at, uint64_t *number) {
+    while (*at == ' ')
+        at++;
+    *number = 0;
+    while (isdigit((unsigned char)*at))
+        *number = *number * 10 + (uint64_t)(*at++ - '0');
+    return at;
+}
+
+static void add_cpu(struct ss_counter_reader *reader, const char *at,
+    struct ss_counters *counters) {
+    uint64_t cpu;
+    at = read_number(at, &cpu);
+    if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&reader->cpus, (uint32_t)cpu))
+        return;
+    uint64_t ticks[STAT_COLUMNS] = {0};
+    for (int column = 0; column < STAT_COLUMNS; column++)
+        at = read_number(at, &ticks[column]);
+    uint64_t busy = ticks[STAT_USER] + ticks[STAT_NICE] + ticks[STAT_SYSTEM] + ticks[STAT_IRQ] +
+                    ticks[STAT_SOFTIRQ] + ticks[STAT_STEAL];
+    uint64_t unit = (uint64_t)reader->unit;
+    counters->idle += (ticks[STAT_IDLE] + ticks[STAT_IOWAIT]) * unit;
+    counters->iowait += ticks[STAT_IOWAIT] * unit;
+    counters->steal += ticks[STAT_STEAL] * unit;
+    counters->busy_ticks += busy * unit;
+    counters->capacity += 1;
+    counters->set = (counters->set ^ (cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
+}
+
+static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *counters) {
+    for (const char *line = reader->buffer; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "cpu", 3) != 0)
+            break;
+        /* A line that was cut off has no end: its last number would be wrong. */
+        if (isdigit((unsigned char)line[3]) && strchr(line, '\n'))
+            add_cpu(reader, line + 3, counters);
+    }
+    return counters->capacity > 0 ? 0 : EBADMSG;
+}
+
+int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters) {
+    *counters = (struct ss_counters){0};
+    ss_time before = ss_platform_now();
+    ssize_t length = pread(reader->file, reader->buffer, reader->size - 1, 0);
+    ss_time after = ss_platform_now();
+    if (length < 0)
+        return errno;
+    reader->buffer[length] = '\0';
+    counters->time = before + (after - before) / 2;
+    return reader->source == SS_SOURCE_CGROUP ? ss_linux_cgroup_parse(reader, counters)
+                                              : parse_stat(reader, counters);
+}

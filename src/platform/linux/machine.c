@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+
+/* One number in a file; UINT64_MAX when there is none ("max", no file). */
+static uint64_t read_limit(const char *path) {
+    char text[64];
+    if (ss_linux_read_text(path, text, sizeof text) < 0 || !isdigit((unsigned char)*text))
+        return UINT64_MAX;
+    return strtoull(text, NULL, 10);
+}
+
+static int check_limit(const char *name, uint64_t limit, uint64_t used, uint64_t needed,
+    struct ss_error *error) {
+    uint64_t room = limit > used ? limit - used : 0;
+    if (room >= needed)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "%" PRIu64 " more are needed, but %s leaves room for %" PRIu64
+        ": run fewer instances or raise that limit",
+        needed, name, room);
+}
+
+/* Processes of this user, or of all; threads count as the kernel counts them: as processes. */
+static uint64_t count_tasks(bool mine) {
+    uint64_t count = 0;
+    DIR *directory = opendir("/proc");
+    if (!directory)
+        return 0;
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        char path[300];
+        struct stat status;
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/task", entry->d_name);
+        if (stat(path, &status) == 0 && (!mine || status.st_uid == getuid()))
+            count += status.st_nlink > 2 ? status.st_nlink - 2 : 1;
+    }
+    closedir(directory);
+    return count;
+}
+
+/* The tightest pids.max on the way from our own group to the root. */
+static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
+    static const char *const roots[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"};
+    static const char *const controllers[] = {"pids", NULL};
+    for (size_t i = 0; i < 2; i++) {
+        char group[2048];
+        if (ss_linux_own_cgroup(NULL, controllers[i], group, sizeof group) < 0)
+            continue;
+        while (*group) {
+            char path[4096];
+            snprintf(path, sizeof path, "%s%s/pids.max", roots[i], group);
+            uint64_t limit = read_limit(path);
+            snprintf(path, sizeof path, "%s%s/pids.current", roots[i], group);
+            uint64_t used = read_limit(path);
+            if (limit != UINT64_MAX && used != UINT64_MAX &&
+                check_limit("the control group's pids.max", limit, used, needed, error) < 0)
+                return -1;
+            *strrchr(group, '/') = '\0';
+        }
+    }
+    return 0;
+}
+
+int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error) {
+    struct rlimit limit;
+    uint64_t all = count_tasks(false);
+    if (check_limit("kernel.pid_max", read_limit("/proc/sys/kernel/pid_max"), all, processes,
+            error) < 0 ||
+        check_limit("kernel.threads-max", read_limit("/proc/sys/kernel/threads-max"), all,
+            processes, error) < 0 ||
+        check_cgroup_pids(processes, error) < 0)
+        return ss_error_wrap(error, "processes");
+    /* The kernel holds root to no such limit. */
+    if (getuid() != 0 && getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        check_limit("the limit on processes (ulimit -u)", limit.rlim_cur, count_tasks(true),
+            processes, error) < 0)
+        return ss_error_wrap(error, "processes");
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY &&
+        check_limit("the hard limit on open files (ulimit -Hn)", limit.rlim_max, 0, files, error) <
+            0)
+        return ss_error_wrap(error, "open files");
+    return 0;
+}

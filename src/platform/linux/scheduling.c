@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* glibc's cpu_set_t ends at 1024 CPUs; the kernel takes any length. */
+union affinity {
+    struct ss_cpus cpus;
+    cpu_set_t set;
+};
+
+struct ss_scheduling {
+    int policy;
+    struct sched_param parameters;
+    int nice;
+    unsigned long slack; /* nanoseconds */
+    struct rlimit files;
+    struct rlimit realtime;
+    union affinity affinity;
+};
+
+/* How long a process of ours may run at real-time priority without sleeping once. */
+#define REALTIME_LIMIT_US 500000
+
+struct ss_scheduling *ss_platform_scheduling_save(void) {
+    struct ss_scheduling *saved = calloc(1, sizeof *saved);
+    if (!saved)
+        return NULL;
+    saved->policy = sched_getscheduler(0);
+    sched_getparam(0, &saved->parameters);
+    saved->nice = getpriority(PRIO_PROCESS, 0);
+    saved->slack = (unsigned long)prctl(PR_GET_TIMERSLACK);
+    getrlimit(RLIMIT_NOFILE, &saved->files);
+    getrlimit(RLIMIT_RTTIME, &saved->realtime);
+    ss_platform_affinity(&saved->affinity.cpus);
+    return saved;
+}
+
+void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin) {
+    const struct ss_cpus *cpus = pin ? pin : &saved->affinity.cpus;
+    sched_setaffinity(0, sizeof *cpus, (const cpu_set_t *)(const void *)cpus);
+    setrlimit(RLIMIT_NOFILE, &saved->files);
+    setrlimit(RLIMIT_RTTIME, &saved->realtime);
+    if (sched_getscheduler(0) != saved->policy)
+        sched_setscheduler(0, saved->policy, &saved->parameters);
+    setpriority(PRIO_PROCESS, 0, saved->nice);
+    prctl(PR_SET_TIMERSLACK, saved->slack);
+}
+
+int ss_platform_be_punctual(void) {
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    /* Only the soft limit: the hard one could not be given back to the instances. */
+    struct rlimit realtime;
+    if (getrlimit(RLIMIT_RTTIME, &realtime) == 0 &&
+        (realtime.rlim_cur == RLIM_INFINITY || realtime.rlim_cur > REALTIME_LIMIT_US)) {
+        realtime.rlim_cur = REALTIME_LIMIT_US;
+        setrlimit(RLIMIT_RTTIME, &realtime);
+    }
+    struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : errno;
+}
+
+void ss_platform_affinity(struct ss_cpus *cpus) {
+    *cpus = (struct ss_cpus){0};
+    if (sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)(void *)cpus) < 0) {
+        long count = sysconf(_SC_NPROCESSORS_ONLN);
+        for (long cpu = 0; cpu < count; cpu++)
+            ss_cpus_add(cpus, (uint32_t)cpu);
+    }
+}

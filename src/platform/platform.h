@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_PLATFORM_H
+#define SHOWSTOPPER_PLATFORM_H
+
+/*
+ * Everything that POSIX does not give and a port to another system has to supply. The rest of the
+ * project knows no system but through these functions.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+#include <showstopper/feedback.h>
+#include <showstopper/time.h>
+
+#include "cpus.h"
+
+/* ---- clocks and sleeping ---- */
+
+/* The monotonic clock; it stands still while the machine is suspended. */
+ss_time ss_platform_now(void);
+
+/* Nanoseconds since 1970: only ever a label, never a measure. */
+int64_t ss_platform_wallclock(void);
+
+/*
+ * Sleeps until `deadline`, until somebody wakes the word, or until a signal arrives; returns at
+ * once when the word is no longer `seen`, so no wake-up between a look and the sleep is lost. The
+ * word may lie in shared memory.
+ */
+void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
+
+/* Changes the word and wakes who sleeps on it. May be called from a signal handler. */
+void ss_platform_wake(_Atomic uint32_t *word);
+
+/* ---- this process ---- */
+
+int ss_platform_program_path(char *path, size_t size);
+
+/*
+ * What `ps` and `top` show for this process. The name takes the place of the arguments that main()
+ * was given, once they have been shown to keep_arguments(): nobody may point into them then.
+ */
+void ss_platform_keep_arguments(int argc, char **argv);
+void ss_platform_set_name(const char *name);
+
+/* Orphans below this process become its children. */
+void ss_platform_adopt_orphans(void);
+
+/*
+ * The kernel sends `signal` to this process when its parent dies. Fails when the parent is no
+ * longer `parent`: then the signal may never come.
+ */
+int ss_platform_die_with(pid_t parent, int signal);
+
+/* ---- scheduling ---- */
+
+/* What the caller of the program had, and an instance gets back. */
+struct ss_scheduling;
+struct ss_scheduling *ss_platform_scheduling_save(void);
+
+/*
+ * Restores it between fork() and exec(): async-signal-safe, best effort. With `pin`, the CPUs are
+ * those and not the saved ones.
+ */
+void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin);
+
+/*
+ * For ourselves: wake-ups as exact as allowed. Real-time priority that children do not inherit,
+ * with a limit on how long it may be used without sleeping; the finest timer slack; as many open
+ * files as the hard limit allows. Returns 0, or the errno that refused real-time priority.
+ */
+int ss_platform_be_punctual(void);
+
+void ss_platform_affinity(struct ss_cpus *cpus);
+
+/* ---- other processes ---- */
+
+/*
+ * A hold on process `pid` that cannot come to mean another one, provided that it is a child of
+ * `parent` now (0: whoever it is). Becomes readable when the process ends. -1 when it is gone or
+ * the system has no such thing.
+ */
+int ss_platform_process_open(pid_t pid, pid_t parent);
+
+/* 0 when sent, else an errno; ENOSYS where the system cannot do it. */
+int ss_platform_process_signal(int process, int signal);
+int ss_platform_process_signal_group(int process, int signal);
+
+/* When a process was started, in units of the system's own since boot; 0: no such process. */
+uint64_t ss_platform_process_started(pid_t pid);
+
+/* CPU time that a process has used; 0 when it is gone. */
+ss_time ss_platform_process_cpu_time(pid_t pid);
+
+/* Whether so many more processes and open files are allowed; the message says which limit is in the way. */
+int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error);
+
+/* Opens the shared memory object that process `pid` holds under a name with this prefix. */
+int ss_platform_shared_of(pid_t pid, const char *prefix, struct ss_error *error);
+
+/* ---- the machine's counters ---- */
+
+/* Where the system's trees stand; another root serves tests. NULL members: the usual places. */
+struct ss_platform_roots {
+    const char *proc;
+    const char *cgroup;
+};
+
+struct ss_counter_reader {
+    enum ss_source source;
+    struct ss_cpus cpus;
+    int file;
+    char *buffer;
+    size_t size;
+    double unit;     /* nanoseconds per unit of the file's numbers */
+    double capacity; /* SS_SOURCE_CGROUP: CPUs that the group may use */
+    char path[4096]; /* what is read, for messages and records */
+};
+
+/* For SS_SOURCE_SYSTEM and SS_SOURCE_CGROUP. Everything is allocated here, nothing in read(). */
+int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
+    const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
+    struct ss_error *error);
+
+/* 0, or an errno. */
+int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters);
+
+void ss_platform_counters_close(struct ss_counter_reader *reader);
+
+/* The other end of a process that opened the same: a descriptor of its own for the same file. */
+int ss_platform_counters_reopen(struct ss_counter_reader *reader);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rig.h"
+
+#include <stdlib.h>
+
+static size_t round_up(size_t size) {
+    return (size + 63) / 64 * 64;
+}
+
+int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const char *options,
+    struct ss_error *error) {
+    struct ss_loaded *module = &rig->modules[kind];
+    if (ss_registry_load(kind, name, module, error) < 0)
+        return -1;
+    const char *reason = module->head->unavailable();
+    if (reason)
+        return ss_error_set(error, SS_ERROR_FAILED, "the %s module '%s' cannot work here: %s",
+            ss_kind_names[kind], name, reason);
+    /* One byte more, so that there is something to point to for a module without options. */
+    rig->configs[kind] = calloc(1, module->head->config_size + 1);
+    if (!rig->configs[kind])
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    if (ss_option_parse_string(module->head->options, options, rig->configs[kind], &rig->store,
+            error) < 0)
+        return ss_error_wrap(error, "%s/%s", ss_kind_names[kind], name);
+    return 0;
+}
+
+int ss_rig_prepare(struct ss_rig *rig, uint32_t instances, uint32_t cpus, struct ss_error *error) {
+    rig->instances = instances;
+    rig->cpus = cpus;
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(rig, NULL, instances, selves);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const struct ss_module *head = rig->modules[kind].head;
+        int status = head->prepare(&selves[kind], error);
+        rig->prepared[kind] = selves[kind].prepared;
+        rig->is_prepared[kind] = status == 0;
+        if (status < 0)
+            return ss_error_wrap(error, "%s/%s", ss_kind_names[kind], head->name);
+    }
+    return 0;
+}
+
+void ss_rig_release(struct ss_rig *rig) {
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(rig, NULL, rig->instances, selves);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (rig->is_prepared[kind])
+            rig->modules[kind].head->release(&selves[kind]);
+        ss_registry_unload(&rig->modules[kind]);
+        free(rig->configs[kind]);
+    }
+    ss_option_store_free(&rig->store);
+    *rig = (struct ss_rig){0};
+}
+
+static size_t module_memory(const struct ss_module *head, uint32_t instances) {
+    return round_up(head->run_memory) + round_up(head->executor_memory) * ((size_t)instances + 1);
+}
+
+size_t ss_rig_memory(const struct ss_rig *rig) {
+    size_t size = 0;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
+        size += module_memory(rig->modules[kind].head, rig->instances);
+    return size;
+}
+
+void ss_rig_selves(const struct ss_rig *rig, struct ss_board *board, uint32_t executor,
+    struct ss_self selves[SS_KINDS]) {
+    char *at = board ? ss_board_modules(board) : NULL;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const struct ss_module *head = rig->modules[kind].head;
+        struct ss_self *self = &selves[kind];
+        *self = (struct ss_self){
+            .config = rig->configs[kind],
+            .prepared = rig->prepared[kind],
+            .executor = executor,
+            .instances = rig->instances,
+            .cpus = rig->cpus,
+        };
+        if (!at || !head)
+            continue;
+        self->stride = round_up(head->executor_memory);
+        self->run = at;
+        self->executors = at + round_up(head->run_memory);
+        self->own = (char *)self->executors + executor * self->stride;
+        at += module_memory(head, rig->instances);
+    }
+}

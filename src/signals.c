@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static const struct {
+    int number;
+    bool event; /* the master wants to know; otherwise it is ignored */
+} known[] = {
+    {SIGINT, true},
+    {SIGTERM, true},
+    {SIGHUP, true},
+    {SIGQUIT, true},
+    {SIGTSTP, true},
+    {SIGCONT, true},
+    {SIGCHLD, true},
+    {SIGPIPE, false},
+    {SIGTTIN, false},
+    {SIGTTOU, false},
+};
+
+#define KNOWN (sizeof known / sizeof *known)
+_Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+
+static int pipe_end = -1; /* a handler can be given nothing */
+
+static void pass_on(int number) {
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+    /* A full pipe means that plenty of events are waiting already. */
+    if (write(pipe_end, &byte, 1) < 0)
+        errno = saved;
+    errno = saved;
+}
+
+int ss_signals_open(struct ss_signals *signals) {
+    if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -1;
+    pipe_end = signals->pipe[1];
+    sigprocmask(SIG_SETMASK, NULL, &signals->caller_mask);
+    for (size_t i = 0; i < KNOWN; i++) {
+        struct sigaction action = {.sa_flags = SA_RESTART | SA_NOCLDSTOP};
+        sigaction(known[i].number, NULL, &signals->caller[i]);
+        bool ignored = signals->caller[i].sa_handler == SIG_IGN && known[i].number != SIGCHLD;
+        action.sa_handler = known[i].event && !ignored ? pass_on : SIG_IGN;
+        sigaction(known[i].number, &action, NULL);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return 0;
+}
+
+int ss_signals_next(struct ss_signals *signals) {
+    unsigned char byte;
+    return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
+}
+
+void ss_signals_adopt(void (*handler)(int), const int *wanted) {
+    for (size_t i = 0; i < KNOWN; i++) {
+        struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+        for (const int *number = wanted; *number; number++) {
+            if (*number == known[i].number)
+                action.sa_handler = handler;
+        }
+        /* Ignoring SIGCHLD would have the kernel reap our children behind our back. */
+        if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
+            action.sa_handler = SIG_DFL;
+        sigaction(known[i].number, &action, NULL);
+    }
+}
+
+void ss_signals_restore(const struct ss_signals *signals) {
+    for (size_t i = 0; i < KNOWN; i++)
+        sigaction(known[i].number, &signals->caller[i], NULL);
+    sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
+}
+
+void ss_signals_raise_default(int number) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(number, &action, NULL);
+    raise(number);
+}

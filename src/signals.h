@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_SIGNALS_H
+#define SHOWSTOPPER_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The signals whose treatment we change, and what the caller had set for them. */
+#define SS_SIGNALS_MAX 16
+
+struct ss_signals {
+    struct sigaction caller[SS_SIGNALS_MAX];
+    sigset_t caller_mask;
+    int pipe[2]; /* one byte per signal that arrived; both ends non-blocking */
+};
+
+/*
+ * The master's: each signal it lives by becomes a byte in the pipe, which its one loop reads. What
+ * the caller ignored (nohup) stays ignored.
+ */
+int ss_signals_open(struct ss_signals *signals);
+
+/* Which signal arrived next; 0: none. */
+int ss_signals_next(struct ss_signals *signals);
+
+/*
+ * In a process of ours after the fork: `handler` for `wanted` (ended by 0), everything else that
+ * a terminal or a caller might send is ignored.
+ */
+void ss_signals_adopt(void (*handler)(int), const int *wanted);
+
+/* In a child before exec: exactly what the caller of the program had. Async-signal-safe. */
+void ss_signals_restore(const struct ss_signals *signals);
+
+/* Ends this process by the signal, so that whoever waits for it sees the true cause. */
+void ss_signals_raise_default(int signal);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "version.h"
+
+static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
+    fprintf(stream, "target       %8.2f %%   mean of %llu samples of 500 ms\n",
+        100 * outcome->target_mean, (unsigned long long)outcome->samples);
+    fprintf(stream, "load         %8.2f %%\n", 100 * outcome->load_mean);
+    fprintf(stream, "mean error   %+8.3f %%   target minus load\n", outcome->error_mean_percent);
+    fprintf(stream, "mean squared %8.3f     x 10^4; 95 %% of samples within %.2f %%\n",
+        outcome->error_mse_e4, outcome->error_p95_percent);
+    if (isnan(outcome->settling_seconds))
+        fprintf(stream, "settling        never     within 5 %% for 2 s\n");
+    else
+        fprintf(stream, "settling     %8.2f s   until within 5 %% for 2 s\n",
+            outcome->settling_seconds);
+    fprintf(stream, "duty         %8.2f %%   %.1f switches per second\n", 100 * outcome->duty_mean,
+        outcome->switches_per_second);
+}
+
+void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    char cpus[512];
+    ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
+    fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %.1f s counted, ended by %s\n",
+        plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
+        plan->cpu_count == 1 ? "" : "s", cpus, outcome->duration_seconds, outcome->ended_by);
+    if (outcome->samples > 0)
+        print_figures(stream, outcome);
+    if (!isnan(outcome->iterations))
+        fprintf(stream, "iterations   %8.0f     %.3f per second\n", outcome->iterations,
+            outcome->iterations_per_second);
+    if (!isnan(outcome->own_cpu))
+        fprintf(stream, "own CPU time %8.2f %%   of one CPU\n", 100 * outcome->own_cpu);
+    fprintf(stream, "late wake-up %8.0f us  median; 99 %% under %.0f us, all under %.0f us\n",
+        outcome->wake_p50_us, outcome->wake_p99_us, outcome->wake_max_us);
+    for (int i = 0; i < outcome->warning_count; i++)
+        fprintf(stream, "warning: %s\n", outcome->warnings[i]);
+}
+
+static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
+    ss_json_open(json, "modules", '{');
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const struct ss_module *head = plan->rig.modules[kind].head;
+        ss_json_open(json, ss_kind_names[kind], '{');
+        ss_json_text(json, "name", head->name);
+        ss_json_open(json, "options", '{');
+        for (const struct ss_option *row = head->options; row && row->name; row++) {
+            char value[4096];
+            ss_option_print_value(value, sizeof value, row, plan->rig.configs[kind]);
+            if (*value)
+                ss_json_text(json, row->name, value);
+        }
+        ss_json_close(json, '}');
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, '}');
+}
+
+static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
+    char cpus[4096];
+    ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
+    ss_json_text(json, "version", ss_version());
+    ss_json_open(json, "command", '[');
+    for (char **word = plan->words; *word; word++)
+        ss_json_text(json, NULL, *word);
+    ss_json_close(json, ']');
+    ss_json_number(json, "instances", plan->instances);
+    ss_json_text(json, "cpus", cpus);
+    ss_json_number(json, "cpu_count", plan->cpu_count);
+    print_modules(json, plan);
+}
+
+void ss_summary_print_json(FILE *stream, const struct ss_plan *plan,
+    const struct ss_outcome *outcome) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    print_plan(&json, plan);
+    ss_json_number(&json, "duration_seconds", outcome->duration_seconds);
+    ss_json_number(&json, "samples", (double)outcome->samples);
+    ss_json_number(&json, "target_mean", outcome->target_mean);
+    ss_json_number(&json, "load_mean", outcome->load_mean);
+    ss_json_number(&json, "error_mean_percent", outcome->error_mean_percent);
+    ss_json_number(&json, "error_mse_e4", outcome->error_mse_e4);
+    ss_json_number(&json, "error_p95_percent", outcome->error_p95_percent);
+    ss_json_number(&json, "settling_seconds", outcome->settling_seconds);
+    ss_json_number(&json, "duty_mean", outcome->duty_mean);
+    ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
+    ss_json_number(&json, "iterations", outcome->iterations);
+    ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);
+    ss_json_number(&json, "own_cpu", outcome->own_cpu);
+    ss_json_open(&json, "wake_lateness_us", '{');
+    ss_json_number(&json, "p50", outcome->wake_p50_us);
+    ss_json_number(&json, "p99", outcome->wake_p99_us);
+    ss_json_number(&json, "max", outcome->wake_max_us);
+    ss_json_close(&json, '}');
+    ss_json_text(&json, "ended_by", outcome->ended_by);
+    ss_json_open(&json, "warnings", '[');
+    for (int i = 0; i < outcome->warning_count; i++)
+        ss_json_text(&json, NULL, outcome->warnings[i]);
+    ss_json_close(&json, ']');
+    ss_json_close(&json, '}');
+}
+
+int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome,
+    const char *path, struct ss_error *error) {
+    if (strcmp(path, "-") == 0) {
+        ss_summary_print_json(stdout, plan, outcome);
+        return fflush(stdout) == 0 ? 0
+                                   : ss_error_set(error, SS_ERROR_FAILED, "standard output: %s",
+                                         strerror(errno));
+    }
+    char temporary[4200];
+    snprintf(temporary, sizeof temporary, "%.4000s.%d", path, (int)getpid());
+    FILE *file = fopen(temporary, "wxe");
+    if (file) {
+        ss_summary_print_json(file, plan, outcome);
+        int failed = ferror(file) | fflush(file) | fsync(fileno(file));
+        failed |= fclose(file);
+        if (!failed && rename(temporary, path) == 0)
+            return 0;
+    }
+    ss_error_set(error, SS_ERROR_FAILED, "--json: %s: %s", path, strerror(errno));
+    unlink(temporary);
+    return -1;
+}

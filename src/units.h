@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_UNITS_H
+#define SHOWSTOPPER_UNITS_H
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+/*
+ * The one grammar of quantities, for every option, every module and every trace. Each function
+ * takes the whole text or fails with what was expected; status 125. None depends on the locale.
+ * Decimals are read exactly and rounded once, to the nearest value there is.
+ */
+
+/* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 0. Never SS_TIME_NEVER. */
+int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
+
+/* 6/10, 0.6 or 60%; from 0 to 1. */
+int ss_units_load(const char *text, double *value, struct ss_error *error);
+
+/* A whole number, not negative. */
+int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);
+
+/* A decimal or a fraction, not negative. */
+int ss_units_number(const char *text, double *value, struct ss_error *error);
+
+/*
+ * Writes a time so that the grammar reads it back exactly: a whole number of the largest unit that
+ * allows one, "107m", "1500u". SS_TIME_NEVER, which the grammar cannot say, becomes "never".
+ */
+void ss_units_print_time(char *buffer, size_t size, ss_time value);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "master.h"
+#include "platform/platform.h"
+
+static int exit_status(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void on_ended(struct ss_master *master, uint32_t number) {
+    struct ss_row *row = &master->board->rows[number];
+    int status = exit_status(atomic_load(&row->status));
+    bool ours = atomic_load(&row->ended_by_us);
+    ss_time at = atomic_load(&row->ended_at);
+    ss_master_say(master, "instance %s ended with %d%s", master->plan->numbers[number], status,
+        ours ? ", as it was told to" : "");
+    if (ours || status == 0)
+        return;
+    if (master->failure_status == 0 || at < master->first_failure) {
+        master->failure_status = status;
+        master->first_failure = at;
+    }
+    if (master->plan->fail_fast)
+        ss_master_end(master, "failure", SIGTERM);
+}
+
+static void on_unborn(struct ss_master *master, uint32_t number) {
+    struct ss_row *row = &master->board->rows[number];
+    int why = atomic_load(&row->exec_error);
+    const char *command = master->plan->commands[number][0];
+    if (atomic_load(&row->failure) == SS_FAILURE_FORK)
+        ss_error_set(master->error, SS_ERROR_FAILED, "instance %s cannot be started: %s: run "
+                                                     "fewer instances",
+            master->plan->numbers[number], strerror(why));
+    else
+        ss_error_set(master->error,
+            why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+            "%s: the command cannot be executed: %s", command, strerror(why));
+    ss_master_end(master, "error", SIGTERM);
+}
+
+static void on_life(struct ss_master *master, uint32_t number, enum ss_life life) {
+    switch (life) {
+    case SS_LIFE_ALIVE:
+        if (ss_plan_pipes_output(master->plan))
+            ss_output_began(&master->output, number, ss_platform_now());
+        break;
+    case SS_LIFE_ENDED:
+        on_ended(master, number);
+        break;
+    case SS_LIFE_UNBORN:
+        on_unborn(master, number);
+        break;
+    default: /* the guardian cleared up after an executor, whose own end tells why */
+        break;
+    }
+}
+
+/* Why an executor cannot go on. */
+static void on_failure(struct ss_master *master, uint32_t number, enum ss_failure failure) {
+    const char *instance = master->plan->numbers[number];
+    if (failure == SS_FAILURE_COUNTERS)
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "%s can no longer be read: without the load there is no control",
+            master->plan->reader.path);
+    else if (failure == SS_FAILURE_NOT_A_NUMBER)
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "a module gave what is not a number for instance %s: the modules are %s, %s, %s",
+            instance, master->plan->rig.modules[SS_KIND_FEEDBACK].head->name,
+            master->plan->rig.modules[SS_KIND_CONTROL].head->name,
+            master->plan->rig.modules[SS_KIND_SPACE].head->name);
+    else
+        ss_error_set(master->error, SS_ERROR_FAILED, "instance %s cannot be started again: %s",
+            instance, strerror(atomic_load(&master->board->rows[number].exec_error)));
+    ss_master_end(master, "error", SIGTERM);
+}
+
+static void collect_iterations(struct ss_master *master, uint32_t number) {
+    struct ss_row *row = &master->board->rows[number];
+    uint64_t count = atomic_load(&row->iterations);
+    uint64_t *seen = &master->iterations_seen[number];
+    if (count - *seen > SS_ROW_ITERATIONS)
+        *seen = count - SS_ROW_ITERATIONS;
+    for (; *seen < count; (*seen)++) {
+        struct ss_iteration_slot *slot = &row->recent_iterations[*seen % SS_ROW_ITERATIONS];
+        ss_iterations_add(&master->iterations, atomic_load(&slot->start),
+            atomic_load(&slot->end));
+    }
+}
+
+void ss_master_watch(struct ss_master *master, ss_time now) {
+    (void)now;
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        struct ss_row *row = &master->board->rows[i];
+        uint32_t life = atomic_load(&row->life);
+        collect_iterations(master, i);
+        if (life != master->lives[i]) {
+            master->lives[i] = life;
+            on_life(master, i, life);
+        }
+        uint32_t failure = atomic_load(&row->failure);
+        if (failure && life != SS_LIFE_UNBORN && master->stage < SS_STAGE_ENDING)
+            on_failure(master, i, failure);
+    }
+}
+
+static void on_executor_lost(struct ss_master *master, uint32_t number, int status) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "executor %s ran without a pause and was ended: a module of the run loops for ever",
+            master->plan->numbers[number]);
+    else if (WIFSIGNALED(status))
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "executor %s was killed (%s): the run was ended", master->plan->numbers[number],
+            strsignal(WTERMSIG(status)));
+    else
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "executor %s ended too early: the run was ended", master->plan->numbers[number]);
+    ss_master_end(master, "error", SIGKILL);
+}
+
+void ss_master_reap(struct ss_master *master) {
+    uint32_t executor;
+    int status;
+    pid_t pid;
+    while ((pid = ss_crew_reap(&master->crew, &executor, &status)) > 0) {
+        if (executor != UINT32_MAX) {
+            uint32_t life = atomic_load(&master->board->rows[executor].life);
+            if (life != SS_LIFE_ENDED && life != SS_LIFE_UNBORN && master->stage < SS_STAGE_ENDING)
+                on_executor_lost(master, executor, status);
+        } else if (pid == master->sensor.process) {
+            master->sensor.process = 0; /* its closed pipe tells the rest */
+        } else if (master->crew.guardian == 0 && master->stage < SS_STAGE_OVER) {
+            ss_master_say(master, "the guardian was lost: another one takes its place");
+            ss_crew_start_guardian(&master->crew, master->error);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The child between fork and exec; never returns. What goes wrong is told through `report`. */
+static void become(const struct ss_launch *launch, pid_t executor, int report) {
+    setpgid(0, 0);
+    /* With --keep the instance must survive us. */
+    if (!launch->keep && ss_platform_die_with(executor, SIGKILL) < 0)
+        _exit(SS_ERROR_FAILED);
+    dup2(launch->input, STDIN_FILENO);
+    if (launch->output >= 0)
+        dup2(launch->output, STDOUT_FILENO);
+    if (launch->errors >= 0)
+        dup2(launch->errors, STDERR_FILENO);
+    setenv("SHOWSTOPPER_INSTANCE", launch->number, 1);
+    setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1);
+    ss_platform_scheduling_restore(launch->scheduling, launch->pin);
+    ss_signals_restore(launch->signals);
+    execvp(launch->command[0], launch->command);
+    int why = errno;
+    while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
+    }
+    _exit(SS_ERROR_NOT_EXECUTABLE);
+}
+
+/* End of file says that exec closed the pipe; anything else is an errno. */
+static int read_report(int report) {
+    int why = 0;
+    ssize_t length;
+    do
+        length = read(report, &why, sizeof why);
+    while (length < 0 && errno == EINTR);
+    return length == sizeof why ? why : 0;
+}
+
+int ss_workload_start(struct ss_workload *workload, const struct ss_launch *launch,
+    bool *exec_failed) {
+    *exec_failed = false;
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return errno;
+    /* Our handlers must not run in the child; it gets the caller's mask back at the end. */
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t executor = getpid();
+    pid_t leader = fork();
+    if (leader == 0)
+        become(launch, executor, report[1]);
+    int why = leader < 0 ? errno : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (leader > 0) {
+        setpgid(leader, leader); /* whichever of the two comes first */
+        why = read_report(report[0]);
+        *exec_failed = why != 0;
+        workload->leader = leader;
+        if (why) {
+            waitpid(leader, NULL, 0);
+            workload->leader = 0;
+        }
+    }
+    close(report[0]);
+    return why;
+}
+
+void ss_workload_signal(struct ss_workload *workload, int signal) {
+    if (workload->leader > 1)
+        kill(-workload->leader, signal);
+}
+
+void ss_workload_stop(struct ss_workload *workload) {
+    ss_workload_signal(workload, SIGSTOP);
+}
+
+void ss_workload_continue(struct ss_workload *workload) {
+    ss_workload_signal(workload, SIGCONT);
+}
+
+bool ss_workload_has_ended(const struct ss_workload *workload) {
+    siginfo_t info = {0};
+    if (workload->leader <= 1)
+        return true;
+    return waitid(P_PID, (id_t)workload->leader, &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+           info.si_pid == workload->leader;
+}
+
+void ss_workload_reap_orphans(const struct ss_workload *workload) {
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid > 0 &&
+           info.si_pid != workload->leader) {
+        waitpid(info.si_pid, NULL, 0);
+        info.si_pid = 0;
+    }
+}
+
+int ss_workload_finish(struct ss_workload *workload) {
+    int status = 0;
+    ss_workload_signal(workload, SIGKILL);
+    ss_workload_continue(workload);
+    if (workload->leader > 1) {
+        while (waitpid(workload->leader, &status, 0) < 0 && errno == EINTR) {
+        }
+    }
+    workload->leader = 0;
+    ss_workload_reap_orphans(workload);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+#include "words.h"
+
+/* Each word in single quotes, which must be split into the same words again. */
+static char *quote(char **words, size_t size) {
+    char *line = malloc(size * 5 + 8), *out = line;
+    FUZZ_CHECK(line);
+    for (; *words; words++) {
+        *out++ = ' ';
+        *out++ = '\'';
+        for (const char *c = *words; *c; c++)
+            out += sprintf(out, *c == '\'' ? "'\\''" : "%c", *c);
+        *out++ = '\'';
+    }
+    *out = '\0';
+    return line;
+}
+
+static void check_split(const char *text, size_t size) {
+    struct ss_error error = {0};
+    size_t count, again;
+    char **words = ss_words_split(text, &count, &error);
+    FUZZ_CHECK(!words == (error.status != 0));
+    if (!words)
+        return;
+    FUZZ_CHECK(!words[count]);
+    char *line = quote(words, size);
+    char **split = ss_words_split(line, &again, &error);
+    FUZZ_CHECK(split && again == count);
+    for (size_t i = 0; i < count; i++)
+        FUZZ_CHECK(strcmp(words[i], split[i]) == 0);
+    free(split);
+    free(line);
+    free(words);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *text = fuzz_text(data, size);
+    check_split(text, size);
+    struct ss_words_shown shown = ss_words_show(text);
+    FUZZ_CHECK(memchr(shown.text, '\0', sizeof shown.text) && !strpbrk(shown.text, "\n\r"));
+    free(text);
+    return 0;
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# A module is a function of its arguments and its own memory, so no module may hold data that can
+# be written. And the skeleton must be one too, built from the public headers alone.
+set -eu
+
+build=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+command -v readelf >/dev/null || {
+    echo "skipped: readelf is not installed"
+    exit 77
+}
+
+${CC:-cc} -std=c17 -Wall -Wextra -Werror -shared -fPIC -I"$source/include" \
+    -o "$work/skeleton.so" "$source/modules/skeleton.c"
+
+# Names of the objects in sections that stay writable. .data.rel.ro is read-only once relocated;
+# completed.N comes with the compiler's start files, whose other names there have no size.
+writable_objects() {
+    readelf -SW "$1" | sed -n 's/^ *\[ *\([0-9]*\)\] *\([^ ]*\).*/\1 \2/p' |
+        awk '$2 ~ /^\.(data|bss|tdata|tbss|sdata|sbss)(\.|$)/ && $2 !~ /^\.data\.rel\.ro/ {
+            print $1 }' >"$work/sections"
+    readelf -sW "$1" |
+        awk 'NR == FNR { wanted[$1]; next }
+            ($7 in wanted) && ($4 == "OBJECT" || $4 == "TLS") &&
+            $3 != 0 && $8 !~ /^completed(\.|$)/ { print $8 }' "$work/sections" - |
+        sort -u
+}
+
+# The check itself: it must see what it is there to see.
+printf 'static int a; int *b(void) { static int c = 1; return a++ ? &a : &c; }\n' >"$work/bad.c"
+${CC:-cc} -shared -fPIC -o "$work/bad.so" "$work/bad.c"
+[ "$(writable_objects "$work/bad.so" | wc -l)" -eq 2 ] || {
+    echo "the check does not see static variables"
+    exit 1
+}
+
+check() {
+    module=$1
+    [ -r "$module" ] || {
+        echo "$module is not there"
+        exit 1
+    }
+    if readelf -sW "$module" | grep -q '__[atu]san\|__ubsan'; then
+        echo "skipped: built with a sanitizer, which adds data of its own"
+        exit 77
+    fi
+    readelf -SW "$module" | grep -q '\.symtab' || {
+        echo "skipped: $module has no symbol table"
+        exit 77
+    }
+    found=$(writable_objects "$module")
+    [ -z "$found" ] || {
+        echo "$module: writable static data: $found"
+        status=1
+    }
+}
+
+status=0
+for file in "$source"/modules/*/*.c; do
+    name=${file#"$source/modules/"}
+    check "$build/lib/showstopper/modules/${name%.c}.so"
+done
+check "$work/skeleton.so"
+exit $status

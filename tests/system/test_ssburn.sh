@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# ssburn from outside: its lines, its command line, and how it ends. Argument: the build directory.
+set -eu
+
+ssburn=$1/bin/ssburn
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# expect_status STATUS WORD...: runs ssburn with the words; output in `out`, messages in `err`.
+expect_status() {
+    local wanted=$1 status=0
+    shift
+    "$ssburn" "$@" >out 2>err || status=$?
+    [ "$status" -eq "$wanted" ] || fail "ssburn $*: status $status, not $wanted: $(cat err)"
+}
+
+# expect_refusal MESSAGE WORD...: one line that begins with the message, and nothing done.
+expect_refusal() {
+    local message=$1
+    shift
+    expect_status 2 "$@"
+    [ ! -s out ] || fail "ssburn $*: did something: $(cat out)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "ssburn $*: not one line: $(cat err)"
+    case $(cat err) in
+    "ssburn: $message"*) ;;
+    *) fail "ssburn $*: said '$(cat err)', not '$message'" ;;
+    esac
+}
+
+# expect_lines COUNT: `out` has the line of the work and so many of iterations, numbered.
+expect_lines() {
+    local count=$1 numbers
+    head -n 1 out | grep -Eqx '# work [0-9]+' || fail "no line of the work: $(cat out)"
+    [ "$(grep -Ecx 'iteration [0-9]+ ([0-9.]+) ms' out || true)" -eq "$count" ] ||
+        fail "not $count iterations: $(cat out)"
+    numbers=$(sed -n 's/^iteration \([0-9]*\) .*/\1/p' out)
+    [ "$numbers" = "$(seq 1 "$count")" ] || fail "wrong numbers: $(cat out)"
+    [ "$(wc -l <out)" -eq $((count + 1)) ] || fail "other lines: $(cat out)"
+}
+
+every_class_counts() {
+    local class options
+    for class in serial blocking parallel forking; do
+        for options in '' '--memory 100K' '--work=1'; do
+            # shellcheck disable=SC2086
+            expect_status 0 "$class" --work 1000000 --iterations 3 $options
+            expect_lines 3
+            [ ! -s err ] || fail "$class: said $(cat err)"
+        done
+    done
+}
+
+numbers_of_threads() {
+    local threads class
+    for threads in 1 2 3 20; do
+        for class in blocking parallel forking; do
+            expect_status 0 "$class" --threads "$threads" --work 200000 --iterations 2
+            expect_lines 2
+        done
+    done
+    expect_status 0 serial --threads 1 --work 1000 --iterations 2
+}
+
+work_can_be_given_back() {
+    local work
+    expect_status 0 --iterations 0 --iteration 10m serial
+    expect_lines 0
+    work=$(sed -n 's/^# work //p' out)
+    [ "$work" -gt 1000 ] || fail "work of 10 ms: $work"
+    expect_status 0 serial --work "$work" --iterations 1
+    expect_lines 1
+    [ "$(head -n 1 out)" = "# work $work" ] || fail "given $work, took $(head -n 1 out)"
+}
+
+wrong_words_are_refused() {
+    expect_refusal 'no class: '
+    expect_refusal 'serail: unknown class; did you mean serial?' serail
+    expect_refusal 'blocking: there is a class already' serial blocking
+    expect_refusal '--thread: unknown option; did you mean --threads?' blocking --thread=3
+    expect_refusal '-x: unknown option' serial -x
+    expect_refusal '--threads: serial ' serial --threads 2
+    expect_refusal '--threads: ' parallel --threads 0
+    expect_refusal '--threads: needs a value' parallel --threads
+    expect_refusal '--work: excludes --iteration' serial --work 1 --iteration 10m
+    expect_refusal '--work: ' serial --work 0
+    expect_refusal '--work: ' serial --work many
+    expect_refusal '--iteration: ' serial --iteration 0
+    expect_refusal '--iteration: ' serial --iteration 5
+    expect_refusal '--iterations: ' serial --iterations -1
+    expect_refusal '--memory: ' serial --memory 64
+    expect_refusal '--memory: ' serial --memory 1Q
+    expect_refusal '--memory: ' serial --memory 99999999999G
+    expect_refusal '--help: ' --help=yes
+}
+
+help_and_version() {
+    expect_status 0 --help
+    grep -q '^Usage: ssburn CLASS' out || fail "help: $(cat out)"
+    expect_status 0 --version
+    grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
+}
+
+lost_output_ends_it() {
+    local class statuses
+    for class in serial blocking parallel forking; do
+        # A caller that ignores SIGPIPE hands that down.
+        statuses=$(
+            trap '' PIPE
+            "$ssburn" "$class" --work 100000 2>err | head -n 3 >out
+            echo "${PIPESTATUS[0]}"
+        )
+        [ "$statuses" = 141 ] || fail "$class: reader gone, status $statuses"
+        [ ! -s err ] || fail "$class: reader gone: $(cat err)"
+        statuses=0
+        "$ssburn" "$class" --work 100000 >/dev/full 2>err || statuses=$?
+        [ "$statuses" = 1 ] || fail "$class: disk full, status $statuses"
+        grep -q '^ssburn: standard output: ' err || fail "$class: disk full: $(cat err)"
+    done
+}
+
+# Whatever writes into the pipe has ended when its reader sees the end.
+no_child_outlives_its_parent_for_long() {
+    mkfifo pipe
+    "$ssburn" forking --threads 4 >pipe 2>err &
+    local pid=$!
+    exec 3<pipe
+    for _ in work iteration; do
+        read -r -t 60 _ <&3 || fail "forking: no line"
+    done
+    kill -KILL "$pid"
+    wait "$pid" 2>wait.err || true
+    timeout 60 cat <&3 >out || fail "forking: children outlive their parent"
+    exec 3<&-
+}
+
+# `sleep` is a child of the shell and then of the ssburn that takes its place.
+children_of_others_are_left_alone() {
+    local status=0
+    # shellcheck disable=SC2016
+    bash -c 'sleep 0.05 & exec "$0" forking --work 20000000 --iterations 3' "$ssburn" >out 2>err ||
+        status=$?
+    [ "$status" -eq 0 ] || fail "a child from before: status $status: $(cat err)"
+    expect_lines 3
+}
+
+every_class_counts
+numbers_of_threads
+work_can_be_given_back
+wrong_words_are_refused
+help_and_version
+lost_output_ends_it
+no_child_outlives_its_parent_for_long
+children_of_others_are_left_alone

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "ssburn/calibrate.c"
+#include "ssburn/work.c"
+
+/* A machine whose work takes a known time, but for the stretches that are disturbed. */
+struct machine {
+    double unit; /* nanoseconds */
+    double now;
+    unsigned stretches;
+    unsigned disturbed; /* a set of stretches, by bit: they take three times as long */
+    double spent;
+};
+
+static void machine_work(void *context, uint64_t units) {
+    struct machine *machine = context;
+    double took = (double)units * machine->unit;
+    if (machine->disturbed & 1u << machine->stretches++ % 32)
+        took *= 3;
+    machine->now += took;
+    machine->spent += took;
+}
+
+static ss_time machine_clock(void *context) {
+    return ss_time_from_double(((struct machine *)context)->now);
+}
+
+static uint64_t calibrate(struct machine *machine, ss_time length) {
+    struct calibrate_bench bench = {machine_work, machine_clock, machine};
+    return calibrate_units(&bench, length);
+}
+
+static void assert_near(double found, double expected) {
+    assert_true(found > 0.99 * expected && found < 1.01 * expected);
+}
+
+static void calibration_finds_the_rate(void **state) {
+    (void)state;
+    for (double unit = 0.3; unit < 1000; unit *= 3) {
+        struct machine machine = {.unit = unit};
+        assert_near((double)calibrate(&machine, 100 * SS_MILLISECOND), 1e8 / unit);
+        assert_true(machine.spent < 0.2e9);
+    }
+}
+
+static void calibration_forgives_a_disturbance(void **state) {
+    (void)state;
+    for (unsigned stretch = 0; stretch < 12; stretch++) {
+        struct machine machine = {.unit = 2, .disturbed = 3u << stretch};
+        assert_near((double)calibrate(&machine, SS_SECOND), 5e8);
+        assert_true(machine.spent < 0.2e9);
+    }
+}
+
+static void calibration_stays_in_range(void **state) {
+    (void)state;
+    struct machine fast = {.unit = 0};
+    assert_int_equal(calibrate(&fast, SS_SECOND), WORK_UNITS_MAX);
+    struct machine slow = {.unit = 1e6};
+    assert_int_equal(calibrate(&slow, 1), 1);
+    struct machine endless = {.unit = 2};
+    assert_int_equal(calibrate(&endless, SS_TIME_NEVER - 1), WORK_UNITS_MAX);
+}
+
+static void thread_clock_goes_forward(void **state) {
+    (void)state;
+    struct work_memory none = {0};
+    struct work_hand hand;
+    work_begin(&hand, &none, 0);
+    ss_time before = calibrate_thread_clock(NULL);
+    work_do(&hand, 1000000);
+    assert_true(calibrate_thread_clock(NULL) > before);
+}
+
+/* The number of steps after which a walk is back where it began. */
+static uint64_t cycle_length(const struct work_memory *memory, uint64_t number) {
+    struct work_hand hand;
+    work_begin(&hand, memory, number);
+    struct work_line *begin = hand.line;
+    uint64_t steps = 0;
+    do {
+        work_do(&hand, 1);
+        steps++;
+    } while (hand.line != begin && steps <= memory->count);
+    return steps;
+}
+
+static void walk_visits_all_memory(void **state) {
+    (void)state;
+    const uint64_t sizes[] = {WORK_MEMORY_MIN, 200, 4096, 1000000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct ss_error error = {0};
+        struct work_memory memory;
+        assert_int_equal(work_memory_build(&memory, sizes[i], &error), 0);
+        assert_int_equal(memory.count, sizes[i] / WORK_LINE_BYTES);
+        assert_int_equal(cycle_length(&memory, i), memory.count);
+        work_memory_free(&memory);
+    }
+}
+
+static void memory_that_is_not_there_fails(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    struct work_memory memory;
+    assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
+    assert_int_equal(error.status, 1);
+    work_memory_free(&memory);
+}
+
+static void work_can_be_divided(void **state) {
+    (void)state;
+    struct work_memory none = {0};
+    struct work_hand whole, parts;
+    work_begin(&whole, &none, 7);
+    work_begin(&parts, &none, 7);
+    work_do(&whole, 1000);
+    for (int i = 0; i < 10; i++)
+        work_do(&parts, 100);
+    assert_true(whole.mix == parts.mix);
+    work_begin(&parts, &none, 8);
+    work_do(&parts, 1000);
+    assert_true(whole.mix != parts.mix);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(calibration_finds_the_rate),
+    cmocka_unit_test(calibration_forgives_a_disturbance),
+    cmocka_unit_test(calibration_stays_in_range),
+    cmocka_unit_test(thread_clock_goes_forward),
+    cmocka_unit_test(walk_visits_all_memory),
+    cmocka_unit_test(memory_that_is_not_there_fails),
+    cmocka_unit_test(work_can_be_divided))

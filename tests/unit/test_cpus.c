@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cpus.h"
+#include "unit.h"
+
+static void assert_list(const char *text, uint32_t count, const char *printed) {
+    struct ss_cpus cpus;
+    struct ss_error error = {0};
+    memset(&cpus, 0xff, sizeof cpus);
+    if (ss_cpus_parse(text, &cpus, &error) != 0)
+        fail_msg("'%s' was refused: %s", text, error.message);
+    assert_int_equal(ss_cpus_count(&cpus), count);
+    char buffer[256];
+    ss_cpus_print(buffer, sizeof buffer, &cpus);
+    assert_string_equal(buffer, printed);
+}
+
+static void assert_refused(const char *text, const char *part) {
+    struct ss_cpus cpus = {0};
+    struct ss_error error = {0};
+    ss_cpus_add(&cpus, 5);
+    if (ss_cpus_parse(text, &cpus, &error) == 0)
+        fail_msg("'%s' was taken", text);
+    if (!strstr(error.message, part))
+        fail_msg("'%s': message without '%s': %s", text, part, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_true(ss_cpus_has(&cpus, 5) && ss_cpus_count(&cpus) == 1);
+}
+
+static void a_set_holds_what_was_added(void **state) {
+    (void)state;
+    struct ss_cpus cpus = {0};
+    assert_int_equal(ss_cpus_count(&cpus), 0);
+    ss_cpus_add(&cpus, 0);
+    ss_cpus_add(&cpus, 64);
+    ss_cpus_add(&cpus, 64);
+    ss_cpus_add(&cpus, SS_CPUS_MAX - 1);
+    ss_cpus_add(&cpus, SS_CPUS_MAX);
+    ss_cpus_add(&cpus, UINT32_MAX);
+    assert_int_equal(ss_cpus_count(&cpus), 3);
+    assert_true(ss_cpus_has(&cpus, 0) && ss_cpus_has(&cpus, 64));
+    assert_true(ss_cpus_has(&cpus, SS_CPUS_MAX - 1));
+    assert_false(ss_cpus_has(&cpus, 1));
+    assert_false(ss_cpus_has(&cpus, SS_CPUS_MAX));
+    assert_false(ss_cpus_has(&cpus, UINT32_MAX));
+}
+
+static void lists_are_read_and_printed(void **state) {
+    (void)state;
+    assert_list("0", 1, "0");
+    assert_list("0-3", 4, "0-3");
+    assert_list("0-3,8,10-14:2", 8, "0-3,8,10,12,14");
+    assert_list("0-1\n", 2, "0-1");
+    assert_list("8,0,1", 3, "0-1,8");
+    assert_list("1-4,3-6,3", 6, "1-6");
+    assert_list("5-5", 1, "5");
+    assert_list("0-7:3", 3, "0,3,6");
+    assert_list("0-7:99999999999", 1, "0");
+    assert_list("0-8191", 8192, "0-8191");
+    assert_list("8191", 1, "8191");
+    assert_list("007", 1, "7");
+}
+
+static void other_text_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "\n", ",", "0,", ",0", "0,,1", "0-", "-1", "0--1", "a",
+        "0-3:", "0:2", "0 1", " 0", "0\n\n", "0-3/2", "0x1", "all"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_refused(texts[i], "is not a list of CPUs: write numbers and ranges, such as 0-3");
+}
+
+static void ranges_without_sense_are_refused(void **state) {
+    (void)state;
+    assert_refused("3-1", "runs backwards");
+    assert_refused("0-3:0", "step of 0");
+    assert_refused("8192", "beyond 8191");
+    assert_refused("0-8192", "beyond 8191");
+    assert_refused("4294967296", "beyond 8191");
+    assert_refused("99999999999999999999999", "beyond 8191");
+}
+
+static void a_short_buffer_cuts_between_numbers(void **state) {
+    (void)state;
+    struct ss_cpus cpus;
+    assert_int_equal(ss_cpus_parse("0-3,8,100", &cpus, NULL), 0);
+    char buffer[9];
+    ss_cpus_print(buffer, sizeof buffer, &cpus);
+    assert_string_equal(buffer, "0-3,8");
+    ss_cpus_print(buffer, 1, &cpus);
+    assert_string_equal(buffer, "");
+    buffer[0] = 'x';
+    ss_cpus_print(buffer, 0, &cpus);
+    assert_int_equal(buffer[0], 'x');
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_set_holds_what_was_added),
+    cmocka_unit_test(lists_are_read_and_printed),
+    cmocka_unit_test(other_text_is_refused),
+    cmocka_unit_test(ranges_without_sense_are_refused),
+    cmocka_unit_test(a_short_buffer_cuts_between_numbers))

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/control.h>
+
+#include "modules.h"
+
+static const struct ss_control_module *module_of(const struct rig *rig) {
+    return (const void *)rig->head;
+}
+
+/* `seconds` on the clock, in a stretch that began at `since`. */
+static double update_of(const struct rig *rig, uint32_t executor, double seconds, double since,
+    double target, double load) {
+    struct ss_control_input input = {
+        .moment = {.now = ss_time_from_double(seconds * 1e9),
+            .since = ss_time_from_double(since * 1e9)},
+        .target = target,
+        .load = load,
+    };
+    double duty = module_of(rig)->update(&rig->selves[executor], &input);
+    assert_true(duty >= 0 && duty <= 1);
+    return duty;
+}
+
+static double update_at(const struct rig *rig, double seconds, double target, double load) {
+    return update_of(rig, 0, seconds, 100, target, load);
+}
+
+static uint32_t peers_of(const char *which, const char *options) {
+    struct rig rig;
+    rig_open(&rig, which, options, 1, 1);
+    uint32_t peers = module_of(&rig)->peers ? module_of(&rig)->peers(&rig.selves[0]) : 0;
+    rig_close(&rig);
+    return peers;
+}
+
+static void rbpid_follows_its_formula(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    /* I = L* = 0.5 and no time has passed: D = (0.5 - 0.4) + 0.5 */
+    assert_close(update_at(&rig, 100, 0.5, 0.4), 0.1 + 0.5, 1e-12);
+    /* e = 0.2 for half a second: I = 0.5 + 0.1, D = 0.2 + 0.6 */
+    assert_close(update_at(&rig, 100.5, 0.5, 0.3), 0.2 + 0.6, 1e-12);
+    /* e = -0.1 for two seconds: I = 0.6 - 0.2, D = -0.1 + 0.4 */
+    assert_close(update_at(&rig, 102.5, 0.5, 0.6), -0.1 + 0.4, 1e-12);
+    rig_close(&rig);
+}
+
+static void rbpid_has_gains(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", "ke=2,ki=1/2", 1, 1);
+    assert_close(update_at(&rig, 100, 0.6, 0.5), 2 * 0.1 + 0.5 * 0.6, 1e-12);
+    assert_close(update_at(&rig, 101, 0.6, 0.5), 2 * 0.1 + 0.5 * (0.6 + 0.1), 1e-12);
+    rig_close(&rig);
+}
+
+static void rbpid_times_its_own_updates(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1000, 1);
+    assert_close(update_of(&rig, 999, 100, 100, 0.5, 0.5), 0.5, 1e-12);
+    assert_close(update_of(&rig, 0, 100.5, 100, 0.5, 0.5), 0.5, 1e-12);
+    /* One second for the last executor, half of one for the first. */
+    assert_close(update_of(&rig, 999, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 1, 1e-12);
+    assert_close(update_of(&rig, 0, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* The clock of the simulator begins at 0, which is no sign that nothing has begun. */
+static void rbpid_begins_at_time_zero(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    assert_close(update_of(&rig, 0, 0, 0, 0.5, 0.4), 0.6, 1e-12);
+    assert_close(update_of(&rig, 0, 1, 0, 0.5, 0.4), 0.1 + 0.6, 1e-12);
+    rig_close(&rig);
+}
+
+static void rbpid_takes_zero_elapsed_time(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    update_at(&rig, 100, 0.5, 0.5);
+    assert_close(update_at(&rig, 100, 0.5, 0.3), 0.2 + 0.5, 1e-12);
+    /* A clock that seems to go back, by a turn planned earlier, is no elapsed time either. */
+    assert_close(update_of(&rig, 0, 99, 98, 0.5, 0.3), 0.2 + 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * 100 s with e = 0.7: D is at its bound from the first moment (0.7 + 0.9), so I stays 0.9. Then
+ * e = -0.1 for 0.1 s: I = 0.9 - 0.01, D = 0.89 - 0.1. Wound up to 1, it would give 0.89.
+ */
+static void rbpid_does_not_wind_up(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    for (int i = 0; i <= 1000; i++)
+        assert_true(update_at(&rig, 100 + i * 0.1, 0.9, 0.2) == 1);
+    assert_close(update_at(&rig, 200.1, 0.9, 1), 0.89 - 0.1, 1e-9);
+    rig_close(&rig);
+}
+
+/* The same below: e = -0.8, D = 0.1 - 0.8 < 0; then e = 0.1 for 0.1 s. */
+static void rbpid_does_not_wind_down(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    for (int i = 0; i <= 1000; i++)
+        assert_true(update_at(&rig, 100 + i * 0.1, 0.1, 0.9) == 0);
+    assert_close(update_at(&rig, 200.1, 0.1, 0), 0.11 + 0.1, 1e-9);
+    rig_close(&rig);
+}
+
+/* An error that leads back must be added up even while the output is beyond the bound. */
+static void rbpid_comes_back_from_a_bound(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", "ki=2", 1, 1);
+    /* 2 * 0.9 = 1.8: beyond the bound by I alone. */
+    assert_true(update_at(&rig, 100, 0.9, 0.9) == 1);
+    /* e = -0.1 for 4 s: I = 0.9 - 0.4, D = -0.1 + 2 * 0.5 */
+    assert_close(update_at(&rig, 104, 0.9, 1), -0.1 + 2 * 0.5, 1e-9);
+    rig_close(&rig);
+}
+
+/* e = 0.1 for 20 s would bring I to 2.5; at 1 it shows as D = 1 without any error. */
+static void rbpid_integral_stays_in_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", "ke=0,ki=1/2", 1, 1);
+    update_at(&rig, 100, 0.5, 0.5);
+    assert_close(update_at(&rig, 120, 0.5, 0.4), 0.5, 1e-12);
+    assert_close(update_at(&rig, 121, 0.5, 0.5), 0.5, 1e-12);
+    update_at(&rig, 141, 0.5, 0.6);
+    assert_close(update_at(&rig, 142, 0.5, 0.4), 0.5 * 0.1, 1e-9);
+    rig_close(&rig);
+}
+
+static void rbpid_restarts_at_a_new_stretch(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    update_at(&rig, 100, 0.5, 0.4);
+    update_at(&rig, 102, 0.5, 0.4);
+    assert_close(update_of(&rig, 0, 110, 109, 0.3, 0.2), 0.1 + 0.3, 1e-12);
+    /* And only once. */
+    assert_close(update_of(&rig, 0, 111, 109, 0.3, 0.2), 0.1 + 0.4, 1e-12);
+    rig_close(&rig);
+}
+
+static void rbpid_takes_targets_at_the_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", NULL, 1, 1);
+    assert_true(update_at(&rig, 100, 0, 0) == 0);
+    assert_true(update_at(&rig, 101, 0, 0) == 0);
+    assert_true(update_of(&rig, 0, 110, 105, 1, 1) == 1);
+    assert_true(update_of(&rig, 0, 111, 105, 1, 1) == 1);
+    assert_true(update_of(&rig, 0, 112, 105, 1, 0) == 1);
+    rig_close(&rig);
+}
+
+static void geom_follows_its_formula(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 2, 1);
+    assert_close(update_at(&rig, 100, 0.4, 0.9), 0.4, 1e-15);
+    assert_close(update_at(&rig, 101, 0.4, 0.8), 0.4 * 0.4 / 0.8, 1e-15);
+    assert_close(update_at(&rig, 102, 0.6, 0.4), 0.2 * 0.6 / 0.4, 1e-15);
+    /* Its own last output: the other executor has not begun. */
+    assert_close(update_of(&rig, 1, 102, 100, 0.7, 0.1), 0.7, 1e-15);
+    rig_close(&rig);
+}
+
+static void geom_begins_at_time_zero(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    assert_close(update_of(&rig, 0, 0, 0, 0.4, 0.9), 0.4, 1e-15);
+    assert_close(update_of(&rig, 0, 1, 0, 0.4, 0.8), 0.2, 1e-15);
+    rig_close(&rig);
+}
+
+/* Exact for small targets, too: 0.002 * 0.002 / 0.001. */
+static void geom_is_exact_near_zero(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    update_at(&rig, 100, 0.002, 0.002);
+    assert_close(update_at(&rig, 101, 0.002, 0.001), 0.004, 1e-15);
+    rig_close(&rig);
+}
+
+static void geom_is_bounded(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    update_at(&rig, 100, 0.8, 0.8);
+    assert_true(update_at(&rig, 101, 0.8, 0.4) == 1);
+    /* From the bound, not from the 1.6 that was cut off. */
+    assert_close(update_at(&rig, 102, 0.5, 1), 0.5, 1e-15);
+    rig_close(&rig);
+}
+
+/* D = 0 after a target of 0: the floor, 1 % of 0.5, times 0.5 / 0.25. Doubled from then on. */
+static void geom_recovers_from_zero_duty(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    assert_true(update_at(&rig, 100, 0, 0.25) == 0);
+    assert_close(update_at(&rig, 101, 0.5, 0.25), 0.005 * 2, 1e-15);
+    assert_close(update_at(&rig, 102, 0.5, 0.25), 0.005 * 4, 1e-15);
+    assert_close(update_at(&rig, 103, 0.5, 0.25), 0.005 * 8, 1e-15);
+    rig_close(&rig);
+}
+
+/* D = 0 and L = 0: both at the floor, so D = 0.005 * 0.5 / 0.005. */
+static void geom_recovers_from_zero_load(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    assert_true(update_at(&rig, 100, 0, 0) == 0);
+    assert_close(update_at(&rig, 101, 0.5, 0), 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* A load of nearly nothing multiplies the duty by no more than 1 / floor. */
+static void geom_floor_is_an_option(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", "floor=1/4", 1, 1);
+    update_at(&rig, 100, 0.4, 0.4);
+    update_at(&rig, 101, 0.1, 1); /* 0.4 * 0.1 / 1 = 0.04 */
+    assert_close(update_at(&rig, 102, 0.1, 1e-9), 0.04 * 4, 1e-12);
+    rig_close(&rig);
+    assert_refused("control/geom", "floor=0", "floor");
+}
+
+static void geom_takes_targets_at_the_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    assert_true(update_at(&rig, 100, 1, 0) == 1);
+    assert_true(update_at(&rig, 101, 1, 1) == 1);
+    assert_true(update_at(&rig, 102, 0, 0) == 0);
+    assert_true(update_at(&rig, 103, 0, 1) == 0);
+    /* The least number above 0: a hundredth of it is 0, and 0 / 0 no duty. */
+    assert_true(update_at(&rig, 104, 5e-324, 0) == 0);
+    rig_close(&rig);
+}
+
+static void geom_restarts_at_a_new_stretch(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", NULL, 1, 1);
+    update_at(&rig, 100, 0.4, 0.4);
+    update_at(&rig, 101, 0.4, 0.8);
+    assert_close(update_of(&rig, 0, 110, 109, 0.3, 0.9), 0.3, 1e-15);
+    assert_close(update_of(&rig, 0, 111, 109, 0.3, 0.9), 0.1, 1e-15);
+    rig_close(&rig);
+}
+
+static void peers_have_defaults(void **state) {
+    (void)state;
+    assert_int_equal(peers_of("control/rbpid", NULL), 2);
+    assert_int_equal(peers_of("control/geom", NULL), 3);
+    assert_int_equal(peers_of("control/rbpid", "0"), 0);
+    assert_int_equal(peers_of("control/geom", "1000"), 1000);
+    assert_int_equal(peers_of("control/fixed", NULL), 0);
+    assert_refused("control/rbpid", "1001", "peers");
+    assert_refused("control/geom", "1001", "peers");
+}
+
+static void fixed_is_the_target(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/fixed", NULL, 1, 1);
+    assert_true(module_of(&rig)->open_loop);
+    assert_true(update_at(&rig, 100, 0.3, NAN) == 0.3);
+    assert_true(update_at(&rig, 101, 1, NAN) == 1);
+    rig_close(&rig);
+}
+
+static void fixed_is_a_given_duty(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/fixed", "60%", 1, 1);
+    assert_close(update_at(&rig, 100, 0.3, NAN), 0.6, 1e-15);
+    rig_close(&rig);
+    /* Zero is a duty that was given, too. */
+    rig_open(&rig, "control/fixed", "duty=0", 1, 1);
+    assert_true(update_at(&rig, 100, 0.3, NAN) == 0);
+    rig_close(&rig);
+    assert_refused("control/fixed", "110%", "duty");
+    assert_refused("control/fixed", "half", "duty");
+}
+
+static void null_is_the_target(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/null", NULL, 1, 1);
+    assert_true(module_of(&rig)->open_loop);
+    assert_true(update_at(&rig, 100, 0.3, NAN) == 0.3);
+    rig_close(&rig);
+}
+
+/* One case a line, for CMake reads them. */
+/* clang-format off */
+UNIT_MAIN(cmocka_unit_test(rbpid_follows_its_formula),
+    cmocka_unit_test(rbpid_has_gains),
+    cmocka_unit_test(rbpid_times_its_own_updates),
+    cmocka_unit_test(rbpid_begins_at_time_zero),
+    cmocka_unit_test(rbpid_takes_zero_elapsed_time),
+    cmocka_unit_test(rbpid_does_not_wind_up),
+    cmocka_unit_test(rbpid_does_not_wind_down),
+    cmocka_unit_test(rbpid_comes_back_from_a_bound),
+    cmocka_unit_test(rbpid_integral_stays_in_bounds),
+    cmocka_unit_test(rbpid_restarts_at_a_new_stretch),
+    cmocka_unit_test(rbpid_takes_targets_at_the_bounds),
+    cmocka_unit_test(geom_follows_its_formula),
+    cmocka_unit_test(geom_begins_at_time_zero),
+    cmocka_unit_test(geom_is_exact_near_zero),
+    cmocka_unit_test(geom_is_bounded),
+    cmocka_unit_test(geom_recovers_from_zero_duty),
+    cmocka_unit_test(geom_recovers_from_zero_load),
+    cmocka_unit_test(geom_floor_is_an_option),
+    cmocka_unit_test(geom_takes_targets_at_the_bounds),
+    cmocka_unit_test(geom_restarts_at_a_new_stretch),
+    cmocka_unit_test(peers_have_defaults),
+    cmocka_unit_test(fixed_is_the_target),
+    cmocka_unit_test(fixed_is_a_given_duty),
+    cmocka_unit_test(null_is_the_target))

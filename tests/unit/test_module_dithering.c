@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/dithering.h>
+
+#include "modules.h"
+
+#define MS(x) ((ss_time)((x)*1e6))
+
+/* An executor that keeps asking: the clock moves by what it is told to wait. */
+struct walk {
+    const struct rig *rig;
+    uint32_t executor;
+    ss_time now;
+    ss_time since;
+    enum ss_state state;
+    double running; /* nanoseconds */
+    double stopped;
+    unsigned turns;
+    unsigned switches;
+    ss_time shortest;
+};
+
+static struct walk walk_begin(const struct rig *rig, uint32_t executor) {
+    return (struct walk){
+        .rig = rig,
+        .executor = executor,
+        .now = SS_SECOND,
+        .since = SS_SECOND,
+        .state = SS_STATE_STOPPED,
+        .shortest = SS_TIME_NEVER,
+    };
+}
+
+static struct ss_stint step(struct walk *walk, double duty) {
+    const struct ss_dithering_module *module = (const void *)walk->rig->head;
+    struct ss_turn turn = {
+        .moment = {.now = walk->now, .since = walk->since},
+        .state = walk->state,
+        .duty = duty,
+        .place = {.rank = walk->executor, .count = walk->rig->selves[0].instances},
+    };
+    struct ss_stint stint = {0};
+    module->next(&walk->rig->selves[walk->executor], &turn, &stint);
+    assert_true(stint.length > 0);
+    walk->turns++;
+    walk->switches += stint.state != walk->state;
+    *(stint.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)stint.length;
+    if (stint.length < walk->shortest)
+        walk->shortest = stint.length;
+    walk->state = stint.state;
+    walk->now += stint.length;
+    return stint;
+}
+
+static void assert_stint(struct walk *walk, double duty, enum ss_state state, double ms) {
+    struct ss_stint stint = step(walk, duty);
+    assert_int_equal(stint.state, state);
+    assert_close((double)stint.length / 1e6, ms, 2e-6);
+}
+
+static void averageq_runs_then_stops(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    for (int i = 0; i < 10; i++) {
+        assert_stint(&walk, 0.25, SS_STATE_RUNNING, 0.25 * 107);
+        assert_stint(&walk, 0.25, SS_STATE_STOPPED, 0.75 * 107);
+    }
+    rig_close(&rig);
+}
+
+/* The stop is as long as the duty of its own beginning says, not that of the run before it. */
+static void averageq_asks_anew_for_each_half(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 50);
+    assert_stint(&walk, 0.2, SS_STATE_STOPPED, 80);
+    assert_stint(&walk, 0.9, SS_STATE_RUNNING, 90);
+    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 60);
+    rig_close(&rig);
+}
+
+static void averageq_stays_at_the_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    for (int i = 0; i < 1000; i++)
+        assert_stint(&walk, 0, SS_STATE_STOPPED, 107);
+    for (int i = 0; i < 1000; i++)
+        assert_stint(&walk, 1, SS_STATE_RUNNING, 107);
+    rig_close(&rig);
+}
+
+/* What is carried stays with its state, however long the duty is at a bound. */
+static void averageq_keeps_what_it_carries_at_a_bound(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.992, SS_STATE_RUNNING, 99.2);
+    /* The stop of 0.8 ms is carried, and the run behind it planned at once. */
+    assert_stint(&walk, 0.992, SS_STATE_RUNNING, 99.2);
+    for (int i = 0; i < 100; i++)
+        assert_stint(&walk, 1, SS_STATE_RUNNING, 100);
+    /* 0.8 + 0.8 */
+    assert_stint(&walk, 0.992, SS_STATE_STOPPED, 1.6);
+    rig_close(&rig);
+}
+
+/* Runs of 0.5 ms of 100 are too short: every second one is 1 ms instead. */
+static void averageq_carries_short_states(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    for (int i = 0; i < 10; i++) {
+        assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+        assert_stint(&walk, 0.005, SS_STATE_RUNNING, 1);
+        assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+    }
+    rig_close(&rig);
+}
+
+static void averageq_shortest_is_an_option(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m,min=20m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.9, SS_STATE_RUNNING, 90);
+    assert_stint(&walk, 0.9, SS_STATE_RUNNING, 90);
+    assert_stint(&walk, 0.9, SS_STATE_STOPPED, 20);
+    rig_close(&rig);
+}
+
+static void averageq_refuses_what_would_never_end(void **state) {
+    (void)state;
+    assert_refused("dithering/averageq", "10m,min=6m", "half of tau");
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "10m,min=5m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    for (int i = 0; i < 1000; i++)
+        step(&walk, 0.4999999);
+    rig_close(&rig);
+}
+
+/*
+ * Over many rounds the time run is the duty's share of the whole, but for the part of a state that
+ * is still carried and the halves of the round that is not over.
+ */
+static void assert_no_bias(const char *options, double duty, unsigned turns, ss_time tau,
+    ss_time min, unsigned switches_at_least) {
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", options, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    for (unsigned i = 0; i < turns; i++)
+        step(&walk, duty);
+    double expected = duty * (walk.running + walk.stopped);
+    double pending = (double)min + duty * (1 - duty) * (double)tau;
+    assert_close(walk.running, expected, pending + 1);
+    assert_true(walk.shortest >= min);
+    assert_in_range(walk.switches, switches_at_least, turns);
+    rig_close(&rig);
+}
+
+static void averageq_has_no_bias(void **state) {
+    (void)state;
+    const double duties[] = {0.001, 0.009, 0.1, 1.0 / 3, 0.5, 0.7, 0.991, 0.999};
+    for (unsigned i = 0; i < sizeof duties / sizeof *duties; i++)
+        assert_no_bias(NULL, duties[i], 100000, MS(107), MS(1), 10000);
+}
+
+/*
+ * A duty of 1e-9 of an hour is 3.6 us a round: a run of 1 ms every 278 rounds, so 359 in 100000,
+ * with two switches each; with 1 - 1e-9 as many stops.
+ */
+static void averageq_has_no_bias_within_a_hair(void **state) {
+    (void)state;
+    assert_no_bias("1h", 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
+    assert_no_bias("1h", 1 - 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
+}
+
+/* Fractions of a nanosecond are carried, too: thirds of 1000001 ns, for 2 million rounds. */
+static void averageq_loses_no_nanoseconds(void **state) {
+    (void)state;
+    assert_no_bias("1000001n,min=1u", 1.0 / 3, 4000000, 1000001, SS_MICROSECOND, 3999999);
+}
+
+/* The number of switches hardly depends on the duty: two in every round. */
+static void averageq_switches_evenly(void **state) {
+    (void)state;
+    const double duties[] = {0.02, 0.3, 0.5, 0.98};
+    for (unsigned i = 0; i < 4; i++) {
+        struct rig rig;
+        rig_open(&rig, "dithering/averageq", NULL, 1, 1);
+        struct walk walk = walk_begin(&rig, 0);
+        while (walk.now < SS_SECOND + 1000 * MS(107))
+            step(&walk, duties[i]);
+        assert_in_range(walk.switches, 1990, 2002);
+        rig_close(&rig);
+    }
+}
+
+static void averageq_forgets_at_a_new_stretch(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    /* 0.5 ms of running is carried, and a run is next. */
+    assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+    walk.now += SS_SECOND;
+    walk.since = walk.now;
+    assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+    assert_stint(&walk, 0.005, SS_STATE_RUNNING, 1);
+    /* A stop is next; a new stretch begins with a run. */
+    walk.now += SS_SECOND;
+    walk.since = walk.now;
+    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 50);
+    rig_close(&rig);
+}
+
+/*
+ * A turn may be planned to begin a moment before the stretch does; that is no reason to begin anew
+ * with every further one.
+ */
+static void a_stretch_begins_once(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    walk.since = walk.now + SS_SECOND;
+    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 50);
+    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 50);
+    rig_close(&rig);
+    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    walk = walk_begin(&rig, 0);
+    walk.since = walk.now + SS_SECOND;
+    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 13);
+    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 13);
+    rig_close(&rig);
+}
+
+static void averageq_serves_a_thousand(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m", 1000, 1);
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct walk walk = walk_begin(&rig, i);
+        assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
+        assert_stint(&walk, 0.25, SS_STATE_STOPPED, 75);
+    }
+    rig_close(&rig);
+}
+
+/* Sums of 0.4: 0.4 stop; 0.8 run, -0.2; 0.2 stop; 0.6 run, -0.4; 0 stop; and from the beginning. */
+static void fixedq_follows_the_duty(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    const enum ss_state states[] = {
+        SS_STATE_STOPPED, SS_STATE_RUNNING, SS_STATE_STOPPED, SS_STATE_RUNNING, SS_STATE_STOPPED};
+    for (int i = 0; i < 20; i++)
+        assert_stint(&walk, 0.4, states[i % 5], 13);
+    rig_close(&rig);
+}
+
+static void fixedq_quantum_is_an_option(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/fixedq", "20m", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 20);
+    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 20);
+    rig_close(&rig);
+}
+
+static void fixedq_stays_at_the_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    /* With something carried: 0.3 below, -0.3 above. */
+    step(&walk, 0.3);
+    for (int i = 0; i < 1000; i++)
+        assert_stint(&walk, 0, SS_STATE_STOPPED, 13);
+    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 13);
+    for (int i = 0; i < 1000; i++)
+        assert_stint(&walk, 1, SS_STATE_RUNNING, 13);
+    rig_close(&rig);
+}
+
+/* The quanta run never differ from the sum of the duties by more than a half. */
+static void fixedq_has_no_bias(void **state) {
+    (void)state;
+    const double duties[] = {1e-9, 0.001, 0.1, 1.0 / 3, 0.5, 0.7, 0.999, 1 - 1e-9};
+    for (unsigned i = 0; i < sizeof duties / sizeof *duties; i++) {
+        struct rig rig;
+        rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+        struct walk walk = walk_begin(&rig, 0);
+        for (unsigned turn = 1; turn <= 100000; turn++) {
+            step(&walk, duties[i]);
+            assert_close(walk.running / 13e6, duties[i] * turn, 0.5 + 1e-6);
+        }
+        rig_close(&rig);
+    }
+}
+
+/* Half a quantum less 100e-9 is carried; 100 times 1e-9 completes it. The same from above. */
+static void fixedq_carries_a_hair(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/fixedq", NULL, 2, 1);
+    struct walk low = walk_begin(&rig, 0);
+    assert_stint(&low, 0.5 - 100e-9, SS_STATE_STOPPED, 13);
+    for (int i = 0; i < 99; i++)
+        assert_stint(&low, 1e-9, SS_STATE_STOPPED, 13);
+    step(&low, 1e-9);
+    step(&low, 1e-9);
+    assert_close(low.running / 13e6, 1, 0);
+    struct walk high = walk_begin(&rig, 1);
+    assert_stint(&high, 0.5 + 100e-9, SS_STATE_RUNNING, 13);
+    for (int i = 0; i < 99; i++)
+        assert_stint(&high, 1 - 1e-9, SS_STATE_RUNNING, 13);
+    step(&high, 1 - 1e-9);
+    step(&high, 1 - 1e-9);
+    assert_close(high.stopped / 13e6, 1, 0);
+    rig_close(&rig);
+}
+
+static void fixedq_forgets_at_a_new_stretch(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 13);
+    walk.now += SS_SECOND;
+    walk.since = walk.now;
+    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 13);
+    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 13);
+    rig_close(&rig);
+}
+
+static void null_runs_always(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/null", NULL, 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0, SS_STATE_RUNNING, 107);
+    assert_stint(&walk, 1, SS_STATE_RUNNING, 107);
+    rig_close(&rig);
+}
+
+/* One case a line, for CMake reads them. */
+/* clang-format off */
+UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
+    cmocka_unit_test(averageq_asks_anew_for_each_half),
+    cmocka_unit_test(averageq_stays_at_the_bounds),
+    cmocka_unit_test(averageq_keeps_what_it_carries_at_a_bound),
+    cmocka_unit_test(averageq_carries_short_states),
+    cmocka_unit_test(averageq_shortest_is_an_option),
+    cmocka_unit_test(averageq_refuses_what_would_never_end),
+    cmocka_unit_test(averageq_has_no_bias),
+    cmocka_unit_test(averageq_has_no_bias_within_a_hair),
+    cmocka_unit_test(averageq_loses_no_nanoseconds),
+    cmocka_unit_test(averageq_switches_evenly),
+    cmocka_unit_test(averageq_forgets_at_a_new_stretch),
+    cmocka_unit_test(a_stretch_begins_once),
+    cmocka_unit_test(averageq_serves_a_thousand),
+    cmocka_unit_test(fixedq_follows_the_duty),
+    cmocka_unit_test(fixedq_quantum_is_an_option),
+    cmocka_unit_test(fixedq_stays_at_the_bounds),
+    cmocka_unit_test(fixedq_has_no_bias),
+    cmocka_unit_test(fixedq_carries_a_hair),
+    cmocka_unit_test(fixedq_forgets_at_a_new_stretch),
+    cmocka_unit_test(null_runs_always))

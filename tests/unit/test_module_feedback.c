@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+
+#include "../../modules/feedback/estimate.h"
+#include "modules.h"
+
+/* Where not said otherwise: 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
+
+/* Milliseconds of the clock, and of CPU time summed over the CPUs. */
+#define MS(x) ((ss_time)((x)*1e6))
+
+static const struct ss_feedback_module *module_of(const struct rig *rig) {
+    return (const void *)rig->head;
+}
+
+static bool wants(const struct rig *rig, uint32_t executor, double now, double since) {
+    struct ss_moment moment = {.now = MS(now), .since = MS(since)};
+    return module_of(rig)->wants_sample(&rig->selves[executor], &moment);
+}
+
+static void sample_counters(
+    const struct rig *rig, uint32_t executor, double since, struct ss_counters counters) {
+    struct ss_moment moment = {.now = counters.time, .since = MS(since)};
+    module_of(rig)->sample(&rig->selves[executor], &moment, &counters);
+}
+
+/* A reading of the idle time alone, on 4 CPUs that stay the same, in a stretch begun at 1000. */
+static void sample_idle(const struct rig *rig, uint32_t executor, double now, double idle) {
+    sample_counters(rig, executor, 1000,
+        (struct ss_counters){.time = MS(now), .set = 7, .capacity = 4, .idle = MS(idle)});
+}
+
+/* The estimate, or -1 while there is none. */
+static double estimate_at(const struct rig *rig, uint32_t executor, double now, double since) {
+    struct ss_moment moment = {.now = MS(now), .since = MS(since)};
+    double load = 99;
+    return module_of(rig)->estimate(&rig->selves[executor], &moment, &load) ? load : -1;
+}
+
+static double estimate_of(const struct rig *rig, uint32_t executor) {
+    return estimate_at(rig, executor, 2000, 1000);
+}
+
+static void realtime_asks_for_system_counters(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    struct ss_source_request request = {.source = SS_SOURCE_SENSOR, .argument = "x"};
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_int_equal(request.source, SS_SOURCE_SYSTEM);
+    assert_null(request.argument);
+    rig_close(&rig);
+}
+
+/*
+ * In 40 ms four CPUs were idle for 120 ms together: T_i = 120 / 4 = 30, T_w = 40 - 30 = 10, and the
+ * load is 10 / 40, whatever the period.
+ */
+static void realtime_first_sample_stands(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    assert_true(estimate_of(&rig, 0) == -1);
+    sample_idle(&rig, 0, 1000, 5000);
+    assert_true(estimate_of(&rig, 0) == -1);
+    sample_idle(&rig, 1, 1040, 5000 + 120);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    rig_close(&rig);
+}
+
+static void realtime_later_samples_blend(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 3, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 1, 1040, 120); /* 0.25 */
+    /* As long as the period: w = 1 - 100 / (100 + 100) = 1/2; no idle time, so the sample is 1. */
+    sample_idle(&rig, 2, 1140, 120);
+    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
+    /* Three periods: w = 1 - 100 / (100 + 300) = 3/4; 4 * 300 ms idle, so the sample is 0. */
+    sample_idle(&rig, 0, 1440, 120 + 1200);
+    assert_close(estimate_of(&rig, 1), 0.25 * 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/* The same with the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
+static void realtime_period_has_its_default(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120); /* 0.25 */
+    sample_idle(&rig, 0, 1077, 120);
+    assert_close(estimate_of(&rig, 0), 0.9 * 0.25 + 0.1 * 1, 1e-12);
+    rig_close(&rig);
+}
+
+static void realtime_covers_both_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1050, 200);
+    assert_true(estimate_of(&rig, 0) == 0);
+    rig_close(&rig);
+    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1050, 0);
+    assert_true(estimate_of(&rig, 0) == 1);
+    rig_close(&rig);
+}
+
+/*
+ * A tick too much: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0; but the
+ * tick is missing from the next sample, so what is blended must be what was counted.
+ */
+static void realtime_does_not_cut_off_samples(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 200);
+    assert_true(estimate_of(&rig, 0) == 0);
+    sample_idle(&rig, 0, 1140, 200);
+    assert_close(estimate_of(&rig, 0), 0.5 * -0.25 + 0.5 * 1, 1e-12);
+    rig_close(&rig);
+}
+
+static void realtime_samples_when_due(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    sample_idle(&rig, 0, 1000, 0);
+    assert_false(wants(&rig, 1, 1000, 1000));
+    assert_false(wants(&rig, 1, 1039.999, 1000));
+    assert_true(wants(&rig, 1, 1040, 1000));
+    sample_idle(&rig, 1, 1040, 80);
+    /* From the sample that the other one took. */
+    assert_false(wants(&rig, 0, 1079.999, 1000));
+    assert_true(wants(&rig, 0, 1080, 1000));
+    rig_close(&rig);
+}
+
+/* 160 ms / P: 160 ms for one CPU, 0.16 ms for a thousand. */
+static void realtime_spacing_shrinks_with_cpus(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 1, 1);
+    sample_idle(&rig, 0, 1000, 0);
+    assert_false(wants(&rig, 0, 1159.999, 1000));
+    assert_true(wants(&rig, 0, 1160, 1000));
+    rig_close(&rig);
+    rig_open(&rig, "feedback/realtime", NULL, 1000, 1000);
+    sample_idle(&rig, 0, 1000, 0);
+    assert_false(wants(&rig, 999, 1000.159, 1000));
+    assert_true(wants(&rig, 999, 1000.16, 1000));
+    rig_close(&rig);
+}
+
+static void realtime_claim_keeps_others_out(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 3, 4);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    assert_false(wants(&rig, 1, 1000, 1000));
+    assert_false(wants(&rig, 2, 1001, 1000));
+    rig_close(&rig);
+}
+
+/* With 32 CPUs a sample is due every 5 ms, sooner than a claim expires: it must be given back. */
+static void realtime_claim_is_given_back(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 3, 32);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    sample_idle(&rig, 0, 1000, 0);
+    assert_true(wants(&rig, 1, 1005, 1000));
+    /* Also when the reading turns out to be of no use. */
+    sample_idle(&rig, 1, 1000, 0);
+    assert_true(wants(&rig, 2, 1006, 1000));
+    rig_close(&rig);
+}
+
+/* Executor 0 dies with the claim in hand. */
+static void realtime_claim_of_the_dead_expires(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    assert_false(wants(&rig, 1, 1009.999, 1000));
+    assert_true(wants(&rig, 1, 1010.001, 1000));
+    rig_close(&rig);
+}
+
+struct racer {
+    const struct rig *rig;
+    pthread_barrier_t *barrier;
+    uint32_t executor;
+    unsigned won;
+};
+
+#define RACES 200
+
+static void *race(void *argument) {
+    struct racer *racer = argument;
+    for (unsigned i = 0; i < RACES; i++) {
+        /* Every race is for a sample that is due, after claims that have expired. */
+        double now = 1000 + 100.0 * i;
+        pthread_barrier_wait(racer->barrier);
+        racer->won += wants(racer->rig, racer->executor, now, now);
+    }
+    return NULL;
+}
+
+static void realtime_race_has_one_winner(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_t threads[2];
+    struct racer racers[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        racers[i] = (struct racer){.rig = &rig, .barrier = &barrier, .executor = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(racers[0].won + racers[1].won, RACES);
+    pthread_barrier_destroy(&barrier);
+    rig_close(&rig);
+}
+
+/* The same reading twice: nothing is divided by zero, and nothing changes. */
+static void realtime_ignores_zero_elapsed_time(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1000, 0);
+    assert_true(estimate_of(&rig, 0) == -1);
+    sample_idle(&rig, 0, 1040, 120);
+    sample_idle(&rig, 0, 1040, 160);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_idle(&rig, 0, 1140, 120);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/* A reading taken before the last one published, by an executor held up in between. */
+static void realtime_ignores_older_readings(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    sample_idle(&rig, 1, 1030, 40);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_idle(&rig, 0, 1140, 120);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * Two executors begin a stretch at once and both read, 20 us apart, with one tick of idle time in
+ * between: taken as a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate as it stands.
+ */
+static void realtime_ignores_readings_too_close(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 1, 1000.02, 4);
+    assert_true(estimate_of(&rig, 1) == -1);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    rig_close(&rig);
+}
+
+/* Idle time falls by 50 ms, as the kernel's iowait can; then T_i = 200 / 4 of 100 ms. */
+static void realtime_survives_falling_counters(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    sample_idle(&rig, 0, 1000, 500);
+    sample_idle(&rig, 0, 1040, 620); /* 0.25 */
+    sample_idle(&rig, 0, 1080, 570);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_idle(&rig, 0, 1180, 770);
+    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* Four CPUs cannot be idle for 4 * (40 + 21) ms and more in 40: a counter jumped. */
+static void realtime_survives_jumping_counters(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120); /* 0.25 */
+    sample_idle(&rig, 0, 1080, 120 + 4 * 61 + 1);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_idle(&rig, 0, 1180, 365);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/* Two of four CPUs go: the sums begin anew, the load is then that of the two. */
+static void realtime_survives_cpus_going(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    sample_idle(&rig, 0, 1000, 1000);
+    sample_idle(&rig, 0, 1040, 1120); /* 0.25 */
+    struct ss_counters counters = {.time = MS(1080), .set = 8, .capacity = 2, .idle = MS(1130)};
+    sample_counters(&rig, 0, 1000, counters);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    /* T_i = 100 / 2 = 50 of 100 ms. */
+    counters.time = MS(1180);
+    counters.idle = MS(1230);
+    sample_counters(&rig, 0, 1000, counters);
+    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* Another CPU in the place of one that went: as many as before, but not the same counters. */
+static void realtime_survives_cpus_exchanged(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 1, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    struct ss_counters counters = {.time = MS(1040), .set = 8, .capacity = 4, .idle = MS(100)};
+    sample_counters(&rig, 0, 1000, counters);
+    assert_true(estimate_of(&rig, 0) == -1);
+    counters.time = MS(1080);
+    counters.idle = MS(220);
+    sample_counters(&rig, 0, 1000, counters);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    rig_close(&rig);
+}
+
+static void realtime_survives_no_cpus(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 1, 4);
+    struct ss_counters counters = {.time = MS(1000), .set = 1, .capacity = 0};
+    sample_counters(&rig, 0, 1000, counters);
+    counters.time = MS(1040);
+    sample_counters(&rig, 0, 1000, counters);
+    assert_true(estimate_of(&rig, 0) == -1);
+    rig_close(&rig);
+}
+
+static void realtime_forgets_at_a_new_stretch(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_close(estimate_at(&rig, 1, 1050, 1000), 0.25, 1e-12);
+    /* A stretch that began at 1050: nothing of the old one counts, and a sample is due at once. */
+    assert_true(estimate_at(&rig, 1, 1050, 1050) == -1);
+    assert_true(wants(&rig, 1, 1050, 1050));
+    struct ss_counters counters = {.time = MS(1050), .set = 7, .capacity = 4, .idle = MS(120)};
+    sample_counters(&rig, 1, 1050, counters);
+    assert_true(estimate_at(&rig, 0, 1050, 1050) == -1);
+    counters.time = MS(1090);
+    counters.idle = MS(120 + 80);
+    sample_counters(&rig, 0, 1050, counters);
+    /* As it stands, not blended: T_i = 80 / 4 = 20 of 40 ms. */
+    assert_close(estimate_at(&rig, 1, 1090, 1050), 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* In 40 ms: 80 ms idle, 40 stolen, 60 busy ticks with the stolen ones among them, of 160. */
+static double load_counted(const char *options) {
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", options, 1, 4);
+    struct ss_counters counters = {
+        .time = MS(1000),
+        .capacity = 4,
+        .idle = MS(10),
+        .steal = MS(20),
+        .busy_ticks = MS(30),
+    };
+    sample_counters(&rig, 0, 1000, counters);
+    counters.time += MS(40);
+    counters.idle += MS(80);
+    counters.steal += MS(40);
+    counters.busy_ticks += MS(60);
+    sample_counters(&rig, 0, 1000, counters);
+    double load = estimate_of(&rig, 0);
+    rig_close(&rig);
+    return load;
+}
+
+static void realtime_counts_as_it_is_told(void **state) {
+    (void)state;
+    assert_close(load_counted(NULL), 1 - 80.0 / 160, 1e-12);
+    assert_close(load_counted("count=idle,steal=work"), 1 - 80.0 / 160, 1e-12);
+    assert_close(load_counted("steal=idle"), 1 - (80.0 + 40) / 160, 1e-12);
+    assert_close(load_counted("count=ticks"), 60.0 / 160, 1e-12);
+    assert_close(load_counted("count=ticks,steal=idle"), (60.0 - 40) / 160, 1e-12);
+}
+
+static void realtime_serves_a_thousand(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 1000, 4);
+    sample_idle(&rig, 17, 1000, 0);
+    sample_idle(&rig, 999, 1040, 120);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_close(estimate_of(&rig, i), 0.25, 1e-12);
+    rig_close(&rig);
+}
+
+/* A writer killed while it fills its copy: what was published before stays in force. */
+static void realtime_survives_a_half_written_notice(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
+    uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
+    struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
+    atomic_store(&copy->ticket, 0);
+    for (int i = 0; i < SS_NOTICE_WORDS; i++)
+        atomic_store(&copy->words[i], UINT64_MAX);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    sample_idle(&rig, 1, 1140, 120);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * A writer that was held up for as long as four others needed comes back and spoils the copy in
+ * force. Nobody can read it then: executors go on with what they saw last until the next sample.
+ */
+static void realtime_survives_a_spoilt_notice(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 3, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
+    uint64_t latest = atomic_load(&notice->latest);
+    atomic_store(&notice->copies[latest % SS_NOTICE_COPIES].ticket, 0);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_true(estimate_of(&rig, 2) == -1);
+    assert_false(wants(&rig, 1, 1079, 1000));
+    assert_true(wants(&rig, 1, 1140, 1000));
+    sample_idle(&rig, 1, 1140, 120);
+    assert_close(estimate_of(&rig, 2), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+static void sample_used(
+    const struct rig *rig, uint32_t executor, double now, double capacity, double used) {
+    sample_counters(rig, executor, 1000,
+        (struct ss_counters){.time = MS(now), .capacity = capacity, .used = MS(used)});
+}
+
+static void cgroup_asks_for_its_group(void **state) {
+    (void)state;
+    struct rig rig;
+    struct ss_source_request request = {.argument = "x"};
+    rig_open(&rig, "feedback/cgroup", NULL, 1, 4);
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_int_equal(request.source, SS_SOURCE_CGROUP);
+    assert_null(request.argument);
+    rig_close(&rig);
+    rig_open(&rig, "feedback/cgroup", "/machine/box", 1, 4);
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_string_equal(request.argument, "/machine/box");
+    rig_close(&rig);
+}
+
+/* A quota of one and a half CPUs: 30 ms used of 1.5 * 40; then 150 of 1.5 * 100. */
+static void cgroup_is_relative_to_its_allowance(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/cgroup", "period=100m", 2, 4);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    assert_false(wants(&rig, 1, 1000, 1000));
+    sample_used(&rig, 0, 1000, 1.5, 700);
+    assert_true(estimate_of(&rig, 1) == -1);
+    sample_used(&rig, 0, 1040, 1.5, 730);
+    assert_close(estimate_of(&rig, 1), 30 / (1.5 * 40), 1e-12);
+    sample_used(&rig, 1, 1140, 1.5, 880);
+    assert_close(estimate_of(&rig, 0), 0.5 * 0.5 + 0.5 * 1, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * A quota of half a CPU is kept over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) = 2.5,
+ * shown as 1. Nothing in the next 60 follows from it, and both together must count.
+ */
+static void cgroup_counts_bursts_in_full(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/cgroup", "period=40m", 1, 4);
+    sample_used(&rig, 0, 1000, 0.5, 0);
+    sample_used(&rig, 0, 1040, 0.5, 50);
+    assert_true(estimate_of(&rig, 0) == 1);
+    sample_used(&rig, 0, 1100, 0.5, 50);
+    assert_close(estimate_of(&rig, 0), 40.0 / (40 + 60) * 2.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* A change of the quota, and a group made anew: each begins a new sum and keeps the estimate. */
+static void cgroup_survives_changes_of_the_group(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
+    sample_used(&rig, 0, 1000, 1, 100);
+    sample_used(&rig, 0, 1040, 1, 110); /* 0.25 */
+    sample_used(&rig, 0, 1080, 2, 150);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_used(&rig, 0, 1120, 2, 20);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_used(&rig, 0, 1220, 2, 220);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+static void sample_value(const struct rig *rig, double now, double since, double value) {
+    sample_counters(rig, 0, since, (struct ss_counters){.time = MS(now), .value = value});
+}
+
+static void command_asks_for_its_sensor(void **state) {
+    (void)state;
+    assert_refused("feedback/command", NULL, "command");
+    struct rig rig;
+    rig_open(&rig, "feedback/command", "cat /dev/meter", 1, 4);
+    struct ss_source_request request;
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_int_equal(request.source, SS_SOURCE_SENSOR);
+    assert_string_equal(request.argument, "cat /dev/meter");
+    rig_close(&rig);
+}
+
+static void command_takes_numbers_as_they_are(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/command", "x", 1, 4);
+    assert_true(estimate_of(&rig, 0) == -1);
+    sample_value(&rig, 1000, 1000, NAN);
+    assert_true(estimate_of(&rig, 0) == -1);
+    const double given[] = {0.3, 0.9, -0.1, 1.5, 0, 1};
+    const double taken[] = {0.3, 0.9, 0, 1, 0, 1};
+    for (unsigned i = 0; i < 6; i++) {
+        assert_true(wants(&rig, 0, 1000 + i, 1000));
+        sample_value(&rig, 1000 + i, 1000, given[i]);
+        assert_true(estimate_of(&rig, 0) == taken[i]);
+    }
+    /* Twice in one instant. */
+    sample_value(&rig, 1005, 1000, 0.4);
+    assert_true(estimate_of(&rig, 0) == 0.4);
+    sample_value(&rig, 1010, 1000, NAN);
+    assert_true(estimate_of(&rig, 0) == -1);
+    rig_close(&rig);
+}
+
+static void command_blends_if_asked(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/command", "x,period=100m", 1, 4);
+    sample_value(&rig, 1000, 1000, 0.25);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    /* w = 1 - 100 / (100 + 100) = 1/2 */
+    sample_value(&rig, 1100, 1000, 1);
+    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
+    sample_value(&rig, 1100, 1000, 0);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    /* A new stretch: as it stands. */
+    assert_true(estimate_at(&rig, 0, 1200, 1200) == -1);
+    sample_value(&rig, 1200, 1200, 0.1);
+    assert_close(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
+    rig_close(&rig);
+}
+
+static void null_never_knows(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/null", NULL, 1, 4);
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_int_equal(request.source, SS_SOURCE_NONE);
+    assert_false(wants(&rig, 0, 1000, 1000));
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_true(estimate_of(&rig, 0) == -1);
+    rig_close(&rig);
+}
+
+/* One case a line, for CMake reads them. */
+/* clang-format off */
+UNIT_MAIN(cmocka_unit_test(realtime_asks_for_system_counters),
+    cmocka_unit_test(realtime_first_sample_stands),
+    cmocka_unit_test(realtime_later_samples_blend),
+    cmocka_unit_test(realtime_period_has_its_default),
+    cmocka_unit_test(realtime_covers_both_bounds),
+    cmocka_unit_test(realtime_does_not_cut_off_samples),
+    cmocka_unit_test(realtime_samples_when_due),
+    cmocka_unit_test(realtime_spacing_shrinks_with_cpus),
+    cmocka_unit_test(realtime_claim_keeps_others_out),
+    cmocka_unit_test(realtime_claim_is_given_back),
+    cmocka_unit_test(realtime_claim_of_the_dead_expires),
+    cmocka_unit_test(realtime_race_has_one_winner),
+    cmocka_unit_test(realtime_ignores_zero_elapsed_time),
+    cmocka_unit_test(realtime_ignores_older_readings),
+    cmocka_unit_test(realtime_ignores_readings_too_close),
+    cmocka_unit_test(realtime_survives_falling_counters),
+    cmocka_unit_test(realtime_survives_jumping_counters),
+    cmocka_unit_test(realtime_survives_cpus_going),
+    cmocka_unit_test(realtime_survives_cpus_exchanged),
+    cmocka_unit_test(realtime_survives_no_cpus),
+    cmocka_unit_test(realtime_forgets_at_a_new_stretch),
+    cmocka_unit_test(realtime_counts_as_it_is_told),
+    cmocka_unit_test(realtime_serves_a_thousand),
+    cmocka_unit_test(realtime_survives_a_half_written_notice),
+    cmocka_unit_test(realtime_survives_a_spoilt_notice),
+    cmocka_unit_test(cgroup_asks_for_its_group),
+    cmocka_unit_test(cgroup_is_relative_to_its_allowance),
+    cmocka_unit_test(cgroup_counts_bursts_in_full),
+    cmocka_unit_test(cgroup_survives_changes_of_the_group),
+    cmocka_unit_test(command_asks_for_its_sensor),
+    cmocka_unit_test(command_takes_numbers_as_they_are),
+    cmocka_unit_test(command_blends_if_asked),
+    cmocka_unit_test(null_never_knows))

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/space.h>
+
+#include "modules.h"
+
+#define SIZE(array) (sizeof(array) / sizeof *(array))
+
+static double duty_at(
+    const struct rig *rig, uint32_t rank, uint32_t count, ss_time time, double global_duty) {
+    const struct ss_space_module *module = (const void *)rig->head;
+    struct ss_place place = {.rank = rank, .count = count, .time = time};
+    double duty = module->local_duty(&rig->selves[0], &place, global_duty);
+    assert_true(duty >= 0 && duty <= 1);
+    return duty;
+}
+
+static double duty_of(const struct rig *rig, uint32_t rank, uint32_t count, double global_duty) {
+    return duty_at(rig, rank, count, 0, global_duty);
+}
+
+static void assert_keeps_the_mean(const char *which, const char *options) {
+    const uint32_t counts[] = {1, 2, 3, 7, 22, 1000};
+    const double duties[] = {
+        0, 1e-9, 1e-4, 0.1, 1.0 / 3, 0.5, 2.0 / 3, 15.0 / 22, 0.9, 1 - 1e-9, 1};
+    struct rig rig;
+    rig_open(&rig, which, options, 1, 1);
+    for (size_t i = 0; i < SIZE(counts); i++) {
+        for (size_t j = 0; j < SIZE(duties); j++) {
+            double sum = 0;
+            for (uint32_t rank = 0; rank < counts[i]; rank++)
+                sum += duty_at(&rig, rank, counts[i], 12345 * SS_SECOND, duties[j]);
+            assert_close(sum / counts[i], duties[j], 1e-12);
+        }
+    }
+    rig_close(&rig);
+}
+
+static void all_keep_the_mean(void **state) {
+    (void)state;
+    assert_keeps_the_mean("space/even", NULL);
+    assert_keeps_the_mean("space/null", NULL);
+    assert_keeps_the_mean("space/uneven", NULL);
+    assert_keeps_the_mean("space/uneven", "7s");
+}
+
+static void even_gives_all_the_same(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/even", NULL, 1, 1);
+    assert_true(duty_of(&rig, 0, 3, 0.3) == 0.3);
+    assert_true(duty_of(&rig, 2, 3, 0.3) == 0.3);
+    rig_close(&rig);
+}
+
+static void null_passes_the_duty_through(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/null", NULL, 1, 1);
+    assert_true(duty_of(&rig, 2, 3, 0.3) == 0.3);
+    rig_close(&rig);
+}
+
+/* 3 * 0.5 = 1.5: one runs always, one half the time, one never. */
+static void uneven_fills_one_after_the_other(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/uneven", NULL, 1, 1);
+    assert_true(duty_of(&rig, 0, 3, 0.5) == 1);
+    assert_close(duty_of(&rig, 1, 3, 0.5), 0.5, 1e-12);
+    assert_true(duty_of(&rig, 2, 3, 0.5) == 0);
+    rig_close(&rig);
+}
+
+static void uneven_takes_both_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/uneven", NULL, 1, 1);
+    for (uint32_t rank = 0; rank < 1000; rank++) {
+        assert_true(duty_of(&rig, rank, 1000, 0) == 0);
+        assert_true(duty_of(&rig, rank, 1000, 1) == 1);
+    }
+    assert_close(duty_of(&rig, 0, 1, 0.3), 0.3, 1e-15);
+    rig_close(&rig);
+}
+
+/* In binary 22 * (15 / 22) is a hair less than 15, and 3 * (0.1 + 0.2) a hair more than 0.9. */
+static void uneven_is_whole_in_spite_of_rounding(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/uneven", NULL, 1, 1);
+    volatile double duty = 15.0 / 22;
+    assert_true(22 * duty != 15);
+    assert_true(duty_of(&rig, 14, 22, duty) == 1);
+    assert_true(duty_of(&rig, 15, 22, duty) == 0);
+    const double expected[] = {1, 1, 0};
+    for (uint32_t rank = 0; rank < 3; rank++)
+        assert_true(duty_of(&rig, rank, 3, 2.0 / 3) == expected[rank]);
+    /* But what is small on purpose stays: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
+    assert_close(duty_of(&rig, 1, 3, 2.0 / 3 - 1e-9), 1 - 3e-9, 1e-14);
+    rig_close(&rig);
+}
+
+static void uneven_keeps_its_order(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/uneven", NULL, 1, 1);
+    assert_true(duty_at(&rig, 0, 3, 1000000 * SS_SECOND, 1.0 / 3) == 1);
+    rig_close(&rig);
+}
+
+/* The first place moves on by one every 10 s: 0, 1, 2, 0. */
+static void uneven_rotates(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "space/uneven", "10s", 1, 1);
+    for (uint32_t turn = 0; turn < 7; turn++) {
+        ss_time begin = turn * 10 * SS_SECOND;
+        for (uint32_t rank = 0; rank < 3; rank++) {
+            double expected = rank == turn % 3 ? 1 : rank == (turn + 1) % 3 ? 0.5 : 0;
+            assert_close(duty_at(&rig, rank, 3, begin, 0.5), expected, 1e-12);
+            assert_close(duty_at(&rig, rank, 3, begin + 10 * SS_SECOND - 1, 0.5), expected, 1e-12);
+        }
+    }
+    rig_close(&rig);
+}
+
+/* One case a line, for CMake reads them. */
+/* clang-format off */
+UNIT_MAIN(cmocka_unit_test(all_keep_the_mean),
+    cmocka_unit_test(even_gives_all_the_same),
+    cmocka_unit_test(null_passes_the_duty_through),
+    cmocka_unit_test(uneven_fills_one_after_the_other),
+    cmocka_unit_test(uneven_takes_both_bounds),
+    cmocka_unit_test(uneven_is_whole_in_spite_of_rounding),
+    cmocka_unit_test(uneven_keeps_its_order),
+    cmocka_unit_test(uneven_rotates))

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/trace.h>
+
+#include "modules.h"
+
+#define MINUTE (60 * SS_SECOND)
+
+static struct ss_target target_of(const struct rig *rig, uint32_t executor, ss_time time) {
+    const struct ss_trace_module *module = (const void *)rig->head;
+    struct ss_target target;
+    memset(&target, 0xff, sizeof target);
+    module->target(&rig->selves[executor], time, &target);
+    return target;
+}
+
+static double load_at(const struct rig *rig, ss_time time) {
+    struct ss_target target = target_of(rig, 0, time);
+    assert_false(target.free);
+    assert_true(target.load >= 0 && target.load <= 1);
+    return target.load;
+}
+
+static ss_time length_of(const struct rig *rig) {
+    const struct ss_trace_module *module = (const void *)rig->head;
+    return module->length ? module->length(&rig->selves[0]) : SS_TIME_NEVER;
+}
+
+static void constant_never_changes(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/constant", "60%", 1, 1);
+    assert_close(load_at(&rig, 0), 0.6, 1e-15);
+    assert_close(load_at(&rig, SS_TIME_NEVER), 0.6, 1e-15);
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    rig_close(&rig);
+}
+
+static void constant_takes_both_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/constant", "0", 1, 1);
+    assert_true(load_at(&rig, 1) == 0);
+    rig_close(&rig);
+    rig_open(&rig, "trace/constant", "load=1", 1, 1);
+    assert_true(load_at(&rig, 1) == 1);
+    rig_close(&rig);
+}
+
+static void constant_needs_a_load(void **state) {
+    (void)state;
+    assert_refused("trace/constant", NULL, "load");
+    assert_refused("trace/constant", "1.1", "load");
+}
+
+static void null_is_free_for_ever(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/null", NULL, 1, 1);
+    struct ss_target target = target_of(&rig, 0, 5 * MINUTE);
+    assert_true(target.free);
+    assert_true(target.until == SS_TIME_NEVER);
+    assert_true(target.load == 0);
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    rig_close(&rig);
+}
+
+/* mean + amplitude * sin(2 pi t / period) at quarters of the period: sin is 0, 1, 0, -1. */
+static void sine_swings_about_its_mean(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
+    assert_close(load_at(&rig, 0), 0.5, 1e-12);
+    assert_close(load_at(&rig, 5 * SS_SECOND), 0.5 + 0.2, 1e-12);
+    assert_close(load_at(&rig, 10 * SS_SECOND), 0.5, 1e-12);
+    assert_close(load_at(&rig, 15 * SS_SECOND), 0.5 - 0.2, 1e-12);
+    /* A twelfth of the period: sin 30 degrees is a half. */
+    assert_close(load_at(&rig, 20 * SS_SECOND / 12), 0.5 + 0.2 * 0.5, 1e-9);
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    rig_close(&rig);
+}
+
+static void sine_has_defaults(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/sine", "0.5", 1, 1);
+    assert_close(load_at(&rig, 15 * SS_SECOND), 0.5 + 0.1, 1e-12);
+    assert_close(load_at(&rig, 75 * SS_SECOND), 0.5 + 0.1, 1e-12);
+    rig_close(&rig);
+}
+
+static void sine_begins_at_its_phase(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/sine", "0.5,phase=1/4", 1, 1);
+    assert_close(load_at(&rig, 0), 0.6, 1e-12);
+    assert_close(load_at(&rig, 30 * SS_SECOND), 0.4, 1e-12);
+    rig_close(&rig);
+}
+
+static void sine_is_cut_off_at_the_bounds(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/sine", "0.95", 1, 1);
+    assert_true(load_at(&rig, 15 * SS_SECOND) == 1);
+    assert_close(load_at(&rig, 45 * SS_SECOND), 0.95 - 0.1, 1e-12);
+    rig_close(&rig);
+    rig_open(&rig, "trace/sine", "5%", 1, 1);
+    assert_true(load_at(&rig, 45 * SS_SECOND) == 0);
+    rig_close(&rig);
+}
+
+static void sine_keeps_its_phase_for_centuries(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/sine", "0.5", 1, 1);
+    /* 10^8 periods and a twelfth, after 190 years: sin 30 degrees is a half. */
+    assert_close(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * Worked out apart from the module: mix() is splitmix64's last step and g its constant, so draw i
+ * of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
+ */
+static void random_gives_the_same_everywhere(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/random", NULL, 1000, 1);
+    const double draws[] = {0.36818951565166946, 0.9435642308648544, 0.04525699773739167};
+    for (unsigned i = 0; i < 3; i++)
+        assert_close(load_at(&rig, i * 10 * SS_SECOND), draws[i], 1e-15);
+    assert_close(target_of(&rig, 999, 10 * SS_SECOND).load, draws[1], 1e-15);
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    rig_close(&rig);
+    rig_open(&rig, "trace/random", "2", 1, 1);
+    assert_close(load_at(&rig, 0), 0.3922164624235318, 1e-15);
+    rig_close(&rig);
+}
+
+static void random_holds_through_a_step(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/random", "1,step=2s", 1, 1);
+    double first = load_at(&rig, 0);
+    double later = load_at(&rig, 2 * SS_SECOND);
+    assert_true(load_at(&rig, 2 * SS_SECOND - 1) == first);
+    assert_true(later != first);
+    assert_true(load_at(&rig, 4 * SS_SECOND - 1) == later);
+    /* Going back is allowed, and changes nothing. */
+    assert_true(load_at(&rig, 0) == first);
+    rig_close(&rig);
+}
+
+static void random_moves_in_straight_lines(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/random", "1,interpolate=yes", 1, 1);
+    const double a = 0.36818951565166946, b = 0.9435642308648544;
+    assert_close(load_at(&rig, 0), a, 1e-15);
+    assert_close(load_at(&rig, 5 * SS_SECOND), (a + b) / 2, 1e-12);
+    assert_close(load_at(&rig, 9 * SS_SECOND), a + 0.9 * (b - a), 1e-12);
+    assert_close(load_at(&rig, 10 * SS_SECOND), b, 1e-15);
+    rig_close(&rig);
+}
+
+/* 10000 draws spread evenly over [0.2, 0.6]: mean 0.4, its own deviation 0.4 / sqrt(12) / 100. */
+static void random_is_spread_evenly(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/random", "3,min=0.2,max=60%", 1, 1);
+    double sum = 0, lowest = 1, highest = 0;
+    for (unsigned i = 0; i < 10000; i++) {
+        double load = load_at(&rig, i * 10 * SS_SECOND);
+        sum += load;
+        lowest = fmin(lowest, load);
+        highest = fmax(highest, load);
+    }
+    assert_close(sum / 10000, 0.4, 5 * 0.4 / sqrt(12) / 100);
+    assert_true(lowest >= 0.2 && lowest < 0.201);
+    assert_true(highest < 0.6 && highest > 0.599);
+    rig_close(&rig);
+}
+
+/* Were the seed only added, this seed's sequence would be that of seed 0 one draw later. */
+static void random_seeds_are_no_shifts(void **state) {
+    (void)state;
+    struct rig rig, other;
+    rig_open(&rig, "trace/random", "0", 1, 1);
+    rig_open(&other, "trace/random", "11400714819323198485", 1, 1);
+    for (unsigned i = 0; i < 10; i++)
+        assert_true(load_at(&rig, (i + 1) * 10 * SS_SECOND) != load_at(&other, i * 10 * SS_SECOND));
+    rig_close(&rig);
+    rig_close(&other);
+}
+
+static void random_refuses_crossed_bounds(void **state) {
+    (void)state;
+    assert_refused("trace/random", "1,min=0.6,max=0.5", "min=0.6 is more than max=0.5");
+}
+
+/* From 95 % to 5 % in steps of 5 % is 90 / 5 + 1 = 19 levels, although 0.9 / 0.05 is not 18. */
+static void staircase_goes_down(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "95%:5%:5%", 1, 1);
+    for (unsigned i = 0; i < 19; i++) {
+        double level = 0.95 - 0.05 * i;
+        assert_close(load_at(&rig, i * 3 * MINUTE), level, 1e-12);
+        assert_close(load_at(&rig, (i + 1) * 3 * MINUTE - 1), level, 1e-12);
+    }
+    assert_true(length_of(&rig) == 19 * 3 * MINUTE);
+    assert_close(load_at(&rig, 19 * 3 * MINUTE), 0.05, 1e-12);
+    assert_close(load_at(&rig, SS_TIME_NEVER), 0.05, 1e-12);
+    rig_close(&rig);
+}
+
+static void staircase_goes_up(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "0:1:1/4,hold=2s", 1, 1);
+    const double levels[] = {0, 0.25, 0.5, 0.75, 1};
+    for (unsigned i = 0; i < 5; i++)
+        assert_close(load_at(&rig, i * 2 * SS_SECOND), levels[i], 1e-15);
+    assert_true(length_of(&rig) == 5 * 2 * SS_SECOND);
+    rig_close(&rig);
+}
+
+/* 0.09 + 13 * 0.07 is 1.0000000000000002 in binary. */
+static void staircase_ends_at_its_end(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
+    assert_true(length_of(&rig) == 14 * SS_SECOND);
+    assert_true(load_at(&rig, 13 * SS_SECOND) == 1);
+    rig_close(&rig);
+}
+
+/* A step that does not lead to TO: 10, 30, 50, 70, 90 %. */
+static void staircase_stays_below_its_end(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
+    assert_true(length_of(&rig) == 5 * SS_SECOND);
+    assert_close(load_at(&rig, 4 * SS_SECOND), 0.9, 1e-12);
+    rig_close(&rig);
+}
+
+static void staircase_of_one_level(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
+    assert_true(length_of(&rig) == 2 * SS_SECOND);
+    assert_close(load_at(&rig, 0), 0.5, 1e-15);
+    assert_close(load_at(&rig, SS_SECOND), 0.5, 1e-15);
+    rig_close(&rig);
+}
+
+/* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, whichever way they are written. */
+static void staircase_is_symmetric(void **state) {
+    (void)state;
+    const char *const written[] = {"95%:5%:5%,symmetric=yes", "5%:95%:5%,symmetric=yes"};
+    for (unsigned way = 0; way < 2; way++) {
+        struct rig rig;
+        rig_open(&rig, "trace/staircase", written[way], 1, 1);
+        assert_true(length_of(&rig) == 38 * 3 * MINUTE);
+        for (unsigned i = 0; i < 19; i++) {
+            assert_close(load_at(&rig, i * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
+            assert_close(load_at(&rig, (37 - i) * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
+        }
+        assert_close(load_at(&rig, 38 * 3 * MINUTE), 0.95, 1e-12);
+        rig_close(&rig);
+    }
+}
+
+static void staircase_warms_up(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "0.8:0.2:0.2,hold=10s,warmup=5s", 1, 1);
+    struct ss_target target = target_of(&rig, 0, 5 * SS_SECOND - 1);
+    assert_true(target.free);
+    assert_true(target.until == 5 * SS_SECOND);
+    assert_close(load_at(&rig, 5 * SS_SECOND), 0.8, 1e-12);
+    assert_close(load_at(&rig, 15 * SS_SECOND - 1), 0.8, 1e-12);
+    assert_close(load_at(&rig, 15 * SS_SECOND), 0.6, 1e-12);
+    assert_true(length_of(&rig) == 5 * SS_SECOND + 4 * 10 * SS_SECOND);
+    rig_close(&rig);
+}
+
+/* 901 levels of 1000 days each are 2467 years; a time holds 584. */
+static void staircase_length_saturates(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "trace/staircase", "95%:5%:0.1%,hold=1000d", 1, 1);
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    assert_close(load_at(&rig, SS_TIME_NEVER), 0.95 - 0.001 * 213, 1e-9);
+    rig_close(&rig);
+}
+
+static void staircase_refuses_nonsense(void **state) {
+    (void)state;
+    assert_refused("trace/staircase", NULL, "levels");
+    assert_refused("trace/staircase", "0.1", "three loads");
+    assert_refused("trace/staircase", "0.1:0.9", "three loads");
+    assert_refused("trace/staircase", "0.1:0.9:0.1:0.1", "three loads");
+    assert_refused("trace/staircase", "0.1:0.9:0", "more than 0");
+    assert_refused("trace/staircase", "0.1:1.9:0.1", "FROM:TO:STEP");
+    assert_refused("trace/staircase", "0:1:0.0000001", "too small");
+}
+
+/* One case a line, for CMake reads them. */
+/* clang-format off */
+UNIT_MAIN(cmocka_unit_test(constant_never_changes),
+    cmocka_unit_test(constant_takes_both_bounds),
+    cmocka_unit_test(constant_needs_a_load),
+    cmocka_unit_test(null_is_free_for_ever),
+    cmocka_unit_test(sine_swings_about_its_mean),
+    cmocka_unit_test(sine_has_defaults),
+    cmocka_unit_test(sine_begins_at_its_phase),
+    cmocka_unit_test(sine_is_cut_off_at_the_bounds),
+    cmocka_unit_test(sine_keeps_its_phase_for_centuries),
+    cmocka_unit_test(random_gives_the_same_everywhere),
+    cmocka_unit_test(random_holds_through_a_step),
+    cmocka_unit_test(random_moves_in_straight_lines),
+    cmocka_unit_test(random_is_spread_evenly),
+    cmocka_unit_test(random_seeds_are_no_shifts),
+    cmocka_unit_test(random_refuses_crossed_bounds),
+    cmocka_unit_test(staircase_goes_down),
+    cmocka_unit_test(staircase_goes_up),
+    cmocka_unit_test(staircase_ends_at_its_end),
+    cmocka_unit_test(staircase_stays_below_its_end),
+    cmocka_unit_test(staircase_of_one_level),
+    cmocka_unit_test(staircase_is_symmetric),
+    cmocka_unit_test(staircase_warms_up),
+    cmocka_unit_test(staircase_length_saturates),
+    cmocka_unit_test(staircase_refuses_nonsense))

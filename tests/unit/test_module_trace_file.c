@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <unistd.h>
+
+#include <showstopper/trace.h>
+
+#include "modules.h"
+
+static const struct ss_trace_module *module_of(const struct rig *rig) {
+    return (const struct ss_trace_module *)rig->head;
+}
+
+static void write_trace(char *path, const char *text) {
+    strcpy(path, "/tmp/test_module_trace_file.XXXXXX");
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
+    close(descriptor);
+}
+
+/* The module with a trace of this text; `options` follow the path. */
+static void open_text(struct rig *rig, const char *text, const char *options) {
+    char path[64], whole[256];
+    write_trace(path, text);
+    snprintf(whole, sizeof whole, "%s%s", path, options);
+    rig_open(rig, "trace/file", whole, 2, 2);
+    unlink(path);
+}
+
+static void open_saw(struct rig *rig, const char *options) {
+    char whole[4096];
+    snprintf(whole, sizeof whole, "%s/traces/saw.txt%s", PROJECT_SOURCE_DIR, options);
+    rig_open(rig, "trace/file", whole, 2, 2);
+}
+
+static struct ss_target at(const struct rig *rig, double seconds) {
+    struct ss_target target;
+    module_of(rig)->target(&rig->selves[0], ss_time_from_double(seconds * 1e9), &target);
+    return target;
+}
+
+static double load_at(const struct rig *rig, double seconds) {
+    struct ss_target target = at(rig, seconds);
+    assert_false(target.free);
+    return target.load;
+}
+
+static void assert_free(const struct rig *rig, double seconds, double load, ss_time until) {
+    struct ss_target target = at(rig, seconds);
+    assert_true(target.free);
+    assert_close(target.load, load, 0);
+    if (target.until != until)
+        fail_msg("free until %llu", (unsigned long long)target.until);
+}
+
+static ss_time length_of(const struct rig *rig) {
+    return module_of(rig)->length(&rig->selves[0]);
+}
+
+static void the_saw_is_interpolated(void **state) {
+    (void)state;
+    struct rig rig;
+    open_saw(&rig, "");
+    assert_close(load_at(&rig, 0), 0.1, 1e-12);
+    assert_close(load_at(&rig, 10), 0.35, 1e-12);
+    assert_close(load_at(&rig, 20), 0.6, 1e-12);
+    assert_close(load_at(&rig, 50), 0.5, 1e-12);
+    assert_close(load_at(&rig, 110), 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+static void it_loops_unless_told_otherwise(void **state) {
+    (void)state;
+    struct rig rig;
+    open_saw(&rig, "");
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    assert_close(load_at(&rig, 120), 0.1, 1e-12);
+    assert_close(load_at(&rig, 130), 0.35, 1e-12);
+    assert_close(load_at(&rig, 120 * 1000 + 50), 0.5, 1e-12);
+    rig_close(&rig);
+    open_saw(&rig, ",loop=no");
+    assert_true(length_of(&rig) == 120 * SS_SECOND);
+    assert_close(load_at(&rig, 119), 0.14, 1e-12);
+    assert_close(load_at(&rig, 1e9), 0.1, 1e-12);
+    rig_close(&rig);
+}
+
+static void a_loop_starts_again_at_the_first_record(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "10s 20%\n20s 80%\n", "");
+    assert_close(load_at(&rig, 0), 0.2, 1e-12);
+    assert_close(load_at(&rig, 9), 0.2, 1e-12);
+    assert_close(load_at(&rig, 19), 0.74, 1e-12);
+    assert_close(load_at(&rig, 20), 0.2, 1e-12);
+    assert_close(load_at(&rig, 25), 0.5, 1e-12);
+    assert_close(load_at(&rig, 30), 0.2, 1e-12);
+    rig_close(&rig);
+}
+
+static void records_of_one_time_make_a_step(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
+    assert_close(load_at(&rig, 9.999999999), 0.1, 1e-12);
+    assert_close(load_at(&rig, 10), 0.6, 1e-12);
+    assert_close(load_at(&rig, 15), 0.6, 1e-12);
+    rig_close(&rig);
+}
+
+static void scale_changes_the_speed(void **state) {
+    (void)state;
+    struct rig rig;
+    open_saw(&rig, ",scale=1/3,loop=no");
+    assert_true(length_of(&rig) == 40 * SS_SECOND);
+    assert_close(load_at(&rig, 10.0 / 3), 0.35, 1e-9);
+    assert_close(load_at(&rig, 50.0 / 3), 0.5, 1e-9);
+    rig_close(&rig);
+    open_text(&rig, "1d 10%\n2d 10%\n", ",scale=1/3,loop=no");
+    assert_true(length_of(&rig) == 57600 * SS_SECOND);
+    rig_close(&rig);
+}
+
+static void offset_is_in_the_time_of_the_file(void **state) {
+    (void)state;
+    struct rig rig;
+    open_saw(&rig, ",offset=50s,loop=no");
+    assert_true(length_of(&rig) == 70 * SS_SECOND);
+    assert_close(load_at(&rig, 0), 0.5, 1e-12);
+    assert_close(load_at(&rig, 60), 0.5, 1e-12);
+    rig_close(&rig);
+    open_saw(&rig, ",offset=50s,scale=2");
+    assert_close(load_at(&rig, 0), 0.5, 1e-12);
+    assert_close(load_at(&rig, 140), 0.1, 1e-12);
+    rig_close(&rig);
+    open_saw(&rig, ",offset=130s");
+    assert_close(load_at(&rig, 0), 0.35, 1e-12);
+    rig_close(&rig);
+}
+
+static void free_stretches_say_when_they_end(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
+    assert_free(&rig, 0, 0, 10 * SS_SECOND);
+    assert_free(&rig, 9.5, 0, 10 * SS_SECOND);
+    assert_close(load_at(&rig, 10), 0.2, 1e-12);
+    assert_close(load_at(&rig, 25), 0.4, 1e-12);
+    assert_free(&rig, 30, 0.4, 40 * SS_SECOND);
+    assert_free(&rig, 37, 0.4, 40 * SS_SECOND);
+    assert_close(load_at(&rig, 40), 0.6, 1e-12);
+    rig_close(&rig);
+}
+
+static void a_leading_free_stretch_is_not_repeated(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
+    assert_free(&rig, 0, 0, 5 * SS_SECOND);
+    assert_close(load_at(&rig, 5), 0.2, 1e-12);
+    assert_close(load_at(&rig, 35), 0.2, 1e-12);
+    assert_close(load_at(&rig, 40), 0.3, 1e-12);
+    assert_free(&rig, 56, 0.4, 65 * SS_SECOND);
+    assert_close(load_at(&rig, 65), 0.2, 1e-12);
+    rig_close(&rig);
+}
+
+static void a_free_stretch_before_the_first_record(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "10s free\n20s 20%\n30s 20%\n", "");
+    assert_free(&rig, 0, 0, 20 * SS_SECOND);
+    assert_close(load_at(&rig, 30), 0.2, 1e-12);
+    rig_close(&rig);
+}
+
+static void a_free_stretch_at_the_end(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "0 20%\n10s free\n", ",loop=no");
+    assert_true(length_of(&rig) == 10 * SS_SECOND);
+    assert_close(load_at(&rig, 9), 0.2, 1e-12);
+    assert_free(&rig, 10, 0.2, SS_TIME_NEVER);
+    rig_close(&rig);
+    open_text(&rig, "0 20%\n10s free\n", "");
+    assert_close(load_at(&rig, 10), 0.2, 1e-12);
+    assert_close(load_at(&rig, 25), 0.2, 1e-12);
+    rig_close(&rig);
+    open_text(&rig, "0 20%\n10s free\n20s free\n", "");
+    assert_free(&rig, 15, 0.2, 20 * SS_SECOND);
+    assert_close(load_at(&rig, 20), 0.2, 1e-12);
+    assert_free(&rig, 35, 0.2, 40 * SS_SECOND);
+    rig_close(&rig);
+}
+
+static void a_loop_of_no_length_holds(void **state) {
+    (void)state;
+    struct rig rig;
+    open_text(&rig, "5s 20%\n5s 70%\n", "");
+    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    assert_close(load_at(&rig, 0), 0.2, 1e-12);
+    assert_close(load_at(&rig, 5), 0.7, 1e-12);
+    assert_close(load_at(&rig, 1e6), 0.7, 1e-12);
+    rig_close(&rig);
+    open_text(&rig, "0 free\n5s 70%\n", "");
+    assert_free(&rig, 1, 0, 5 * SS_SECOND);
+    assert_close(load_at(&rig, 1e6), 0.7, 1e-12);
+    rig_close(&rig);
+    open_text(&rig, "0 free\n9s free\n", "");
+    assert_free(&rig, 1, 0, SS_TIME_NEVER);
+    assert_free(&rig, 100, 0, SS_TIME_NEVER);
+    rig_close(&rig);
+}
+
+static void times_beyond_all_bounds_do_no_harm(void **state) {
+    (void)state;
+    struct rig rig;
+    struct ss_target target;
+    open_saw(&rig, ",offset=30s");
+    module_of(&rig)->target(&rig.selves[0], SS_TIME_NEVER, &target);
+    assert_true(target.load >= 0.1 && target.load <= 0.9);
+    rig_close(&rig);
+}
+
+/* A look-up must not depend on those before it, wherever they left the cursor. */
+static void jumps_find_what_steps_find(void **state) {
+    (void)state;
+    enum { RECORDS = 1000 };
+    char *text = calloc(RECORDS, 32);
+    assert_non_null(text);
+    for (int i = 0, length = 0; i < RECORDS; i++)
+        length += sprintf(text + length, "%dm %d/1000\n", i / 3 * 7, i * 37 % 1000);
+    struct rig rig;
+    open_text(&rig, text, "");
+    free(text);
+    const struct ss_self *stepping = &rig.selves[0], *jumping = &rig.selves[1];
+    uint64_t random = 1;
+    for (ss_time time = 0; time < 5 * SS_SECOND; time += SS_MILLISECOND) {
+        struct ss_target expected, found;
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        module_of(&rig)->target(jumping, (random >> 32) * 1000, &found);
+        module_of(&rig)->target(jumping, time, &found);
+        module_of(&rig)->target(stepping, time, &expected);
+        assert_true(found.load == expected.load && found.free == expected.free);
+    }
+    rig_close(&rig);
+}
+
+static void bad_options_are_refused(void **state) {
+    (void)state;
+    char path[64], options[128];
+    write_trace(path, "0 10%\n20s 60%\n");
+    snprintf(options, sizeof options, "%s,scale=0", path);
+    assert_refused("trace/file", options, "scale must be more than 0");
+    snprintf(options, sizeof options, "%s,scale=99999999999", path);
+    assert_refused("trace/file", options, "longer than 584 years");
+    snprintf(options, sizeof options, "%s,loop=no,offset=20s", path);
+    assert_refused("trace/file", options, "offset lies behind the end");
+    unlink(path);
+    assert_refused("trace/file", "loop=no", "path");
+}
+
+static void bad_files_are_refused(void **state) {
+    (void)state;
+    assert_refused("trace/file", "-", "standard input");
+    assert_refused("trace/file", "/nowhere/saw.txt", "/nowhere/saw.txt cannot be opened: No such");
+    assert_refused("trace/file", "/", "cannot be read: Is a directory");
+    char path[64];
+    write_trace(path, "0 10%\n20 60%\n");
+    assert_refused("trace/file", path, ":2:1: '20' has no unit");
+    unlink(path);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_saw_is_interpolated),
+    cmocka_unit_test(it_loops_unless_told_otherwise),
+    cmocka_unit_test(a_loop_starts_again_at_the_first_record),
+    cmocka_unit_test(records_of_one_time_make_a_step),
+    cmocka_unit_test(scale_changes_the_speed),
+    cmocka_unit_test(offset_is_in_the_time_of_the_file),
+    cmocka_unit_test(free_stretches_say_when_they_end),
+    cmocka_unit_test(a_leading_free_stretch_is_not_repeated),
+    cmocka_unit_test(a_free_stretch_before_the_first_record),
+    cmocka_unit_test(a_free_stretch_at_the_end),
+    cmocka_unit_test(a_loop_of_no_length_holds),
+    cmocka_unit_test(times_beyond_all_bounds_do_no_harm),
+    cmocka_unit_test(jumps_find_what_steps_find),
+    cmocka_unit_test(bad_options_are_refused),
+    cmocka_unit_test(bad_files_are_refused))

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_text.h"
+#include "unit.h"
+
+static int read_bytes(
+    const char *text, size_t size, struct ss_trace_records *records, struct ss_error *error) {
+    FILE *stream = size > 0 ? fmemopen((void *)text, size, "r") : fopen("/dev/null", "r");
+    assert_non_null(stream);
+    int result = ss_trace_text_read(stream, "saw.txt", records, error);
+    fclose(stream);
+    return result;
+}
+
+static struct ss_trace_records read_well(const char *text) {
+    struct ss_trace_records records;
+    struct ss_error error = {0};
+    if (read_bytes(text, strlen(text), &records, &error) != 0)
+        fail_msg("refused: %s", error.message);
+    return records;
+}
+
+static void assert_refused_bytes(const char *text, size_t size, const char *part) {
+    struct ss_trace_records records;
+    struct ss_error error = {0};
+    assert_int_equal(read_bytes(text, size, &records, &error), -1);
+    if (!strstr(error.message, part) || strpbrk(error.message, "\r\n"))
+        fail_msg("message without '%s': %s", part, error.message);
+    assert_int_equal(error.status, 2);
+    assert_null(records.items);
+    assert_int_equal(records.count, 0);
+}
+
+static void assert_refused(const char *text, const char *part) {
+    assert_refused_bytes(text, strlen(text), part);
+}
+
+static void assert_record(
+    const struct ss_trace_records *records, size_t index, ss_time time, double load, bool free) {
+    assert_true(index < records->count);
+    const struct ss_trace_record *record = &records->items[index];
+    if (record->time != time || record->load != load || record->free != free)
+        fail_msg("record %zu is %llu %g%s", index, (unsigned long long)record->time, record->load,
+            record->free ? " free" : "");
+}
+
+static void the_published_saw_is_read(void **state) {
+    (void)state;
+    struct ss_trace_records records = read_well("0 1/10\n20s 6/10\n40s 1/10\n1M 9/10\n80s 4/10\n"
+                                                "100s 9/10\n2M 1/10\n");
+    assert_int_equal(records.count, 7);
+    static const double loads[] = {0.1, 0.6, 0.1, 0.9, 0.4, 0.9, 0.1};
+    for (size_t i = 0; i < 7; i++)
+        assert_record(&records, i, i * 20 * SS_SECOND, loads[i], false);
+    ss_trace_records_free(&records);
+    assert_null(records.items);
+}
+
+static void the_examples_are_well(void **state) {
+    (void)state;
+    static const char *const paths[] = {
+        PROJECT_SOURCE_DIR "/traces/saw.txt", PROJECT_SOURCE_DIR "/traces/steps.txt"};
+    for (size_t i = 0; i < 2; i++) {
+        FILE *stream = fopen(paths[i], "r");
+        assert_non_null(stream);
+        assert_int_equal(fgetc(stream), '#');
+        rewind(stream);
+        struct ss_trace_records records;
+        assert_int_equal(ss_trace_text_read(stream, paths[i], &records, NULL), 0);
+        assert_true(records.count > 1);
+        ss_trace_records_free(&records);
+        fclose(stream);
+    }
+}
+
+static void a_plus_counts_from_the_record_before(void **state) {
+    (void)state;
+    struct ss_trace_records records = read_well("+5s 10%\n+5s 20%\n20s 30%\n+0 40%\n+1M 50%\n");
+    assert_record(&records, 0, 5 * SS_SECOND, 0.1, false);
+    assert_record(&records, 1, 10 * SS_SECOND, 0.2, false);
+    assert_record(&records, 2, 20 * SS_SECOND, 0.3, false);
+    assert_record(&records, 3, 20 * SS_SECOND, 0.4, false);
+    assert_record(&records, 4, 80 * SS_SECOND, 0.5, false);
+    ss_trace_records_free(&records);
+}
+
+static void free_holds_the_load_before(void **state) {
+    (void)state;
+    struct ss_trace_records records = read_well("0 free\n1s free\n2s 60%\n3s free\n4s free\n");
+    assert_record(&records, 0, 0, 0, true);
+    assert_record(&records, 1, SS_SECOND, 0, true);
+    assert_record(&records, 2, 2 * SS_SECOND, 0.6, false);
+    assert_record(&records, 3, 3 * SS_SECOND, 0.6, true);
+    assert_record(&records, 4, 4 * SS_SECOND, 0.6, true);
+    ss_trace_records_free(&records);
+}
+
+static void blanks_comments_and_line_ends_do_not_matter(void **state) {
+    (void)state;
+    struct ss_trace_records records = read_well(
+        "# what it is for\r\n\r\n \t 0\t  10%\t\r\n5s 20%# half\r\n   # more\r\n\n6s 30%");
+    assert_int_equal(records.count, 3);
+    assert_record(&records, 0, 0, 0.1, false);
+    assert_record(&records, 1, 5 * SS_SECOND, 0.2, false);
+    assert_record(&records, 2, 6 * SS_SECOND, 0.3, false);
+    ss_trace_records_free(&records);
+}
+
+static void errors_name_the_place_and_show_the_line(void **state) {
+    (void)state;
+    assert_refused("0 10%\n\n20 60%\n",
+        "saw.txt:3:1: '20' has no unit: write 20s, 20m (milliseconds) or 20M (minutes), in "
+        "\"20 60%\"");
+    assert_refused("0 10%\n  20s  1.5 # x\n",
+        "saw.txt:2:8: '1.5' is not a load: it must lie between 0 and 1 (60%, 0.6 or 6/10), in "
+        "\"  20s  1.5 \"");
+    assert_refused("0 10% 5s\n", "saw.txt:1:7: '5s' is too much");
+    assert_refused("0 Free\n", "saw.txt:1:3: 'Free' is not a load: write a number from 0 to 1 ");
+    assert_refused("0 Free\n", "or the word free, in \"0 Free\"");
+    assert_refused("0 10%\n5s\n", "saw.txt:2:3: there is no load: write TIME LOAD");
+    assert_refused("0 10%\r\n5s \r\n", "saw.txt:2:4: there is no load");
+    assert_refused("0 10%\n+ 5s\n", "saw.txt:2:1: '' is not a time");
+    assert_refused("0 10%\n++5s 5%\n", "saw.txt:2:1: '+5s' is not a time");
+    assert_refused("0\v10%\n", "saw.txt:1:1: '0 10%' has white space in it");
+}
+
+static void times_never_decrease(void **state) {
+    (void)state;
+    assert_refused("0 10%\n20s 60%\n19s 10%\n",
+        "saw.txt:3:1: '19s' lies before the record above it: write a time of 20s or more");
+}
+
+static void times_have_an_end(void **state) {
+    (void)state;
+    assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: '+1d' goes too far");
+    assert_refused("0 10%\n+213504d 60%\n", "saw.txt:2:1: '213504d' is too long");
+}
+
+static void a_trace_without_records_is_refused(void **state) {
+    (void)state;
+    assert_refused("", "saw.txt:1:1: there is no record");
+    assert_refused("# nothing\n\n", "saw.txt:3:1: there is no record");
+}
+
+static void bytes_of_zero_are_refused(void **state) {
+    (void)state;
+    static const char text[] = "0 10%\n20s \0 60%\n";
+    assert_refused_bytes(text, sizeof text - 1, "saw.txt:2:5: there is a byte of value 0");
+}
+
+static void long_lines_are_refused_but_not_long_comments(void **state) {
+    (void)state;
+    size_t size = 1000000;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, ' ', size);
+    memcpy(text, "0 10%", 5);
+    memcpy(text + size - 7, "\n9s 20%", 7);
+    assert_refused_bytes(text, size, "saw.txt:1:4097: the line has more than 4096 characters");
+    text[5] = '#';
+    struct ss_trace_records records;
+    assert_int_equal(read_bytes(text, size, &records, NULL), 0);
+    assert_int_equal(records.count, 2);
+    ss_trace_records_free(&records);
+    free(text);
+}
+
+static void what_cannot_be_read_is_refused(void **state) {
+    (void)state;
+    FILE *stream = fopen("/", "r");
+    assert_non_null(stream);
+    struct ss_trace_records records;
+    struct ss_error error = {0};
+    assert_int_equal(ss_trace_text_read(stream, "/", &records, &error), -1);
+    assert_string_equal(error.message, "/ cannot be read: Is a directory");
+    assert_int_equal(error.status, 2);
+    fclose(stream);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_published_saw_is_read),
+    cmocka_unit_test(the_examples_are_well),
+    cmocka_unit_test(a_plus_counts_from_the_record_before),
+    cmocka_unit_test(free_holds_the_load_before),
+    cmocka_unit_test(blanks_comments_and_line_ends_do_not_matter),
+    cmocka_unit_test(errors_name_the_place_and_show_the_line),
+    cmocka_unit_test(times_never_decrease),
+    cmocka_unit_test(times_have_an_end),
+    cmocka_unit_test(a_trace_without_records_is_refused),
+    cmocka_unit_test(bytes_of_zero_are_refused),
+    cmocka_unit_test(long_lines_are_refused_but_not_long_comments),
+    cmocka_unit_test(what_cannot_be_read_is_refused))

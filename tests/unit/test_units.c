@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <locale.h>
+#include <string.h>
+
+#include "unit.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void assert_time(const char *text, ss_time expected) {
+    struct ss_error error = {0};
+    ss_time value = 1;
+    if (ss_units_time(text, &value, &error) != 0)
+        fail_msg("'%s' was refused: %s", text, error.message);
+    if (value != expected)
+        fail_msg("'%s' is %llu, not %llu", text, (unsigned long long)value,
+            (unsigned long long)expected);
+}
+
+typedef int (*read_time)(const char *, ss_time *, struct ss_error *);
+typedef int (*read_double)(const char *, double *, struct ss_error *);
+
+/* Refused, on one line that holds `part`, and with the value left alone. */
+static void assert_refused_time(read_time read, const char *text, const char *part) {
+    struct ss_error error = {0};
+    ss_time value = 77;
+    if (read(text, &value, &error) == 0)
+        fail_msg("'%s' was taken as %llu", text, (unsigned long long)value);
+    if (!strstr(error.message, part) || strpbrk(error.message, "\n\r"))
+        fail_msg("'%s': message without '%s': %s", text, part, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_int_equal(value, 77);
+}
+
+static void assert_refused_double(read_double read, const char *text, const char *part) {
+    struct ss_error error = {0};
+    double value = 77;
+    if (read(text, &value, &error) == 0)
+        fail_msg("'%s' was taken as %g", text, value);
+    if (!strstr(error.message, part) || strpbrk(error.message, "\n\r"))
+        fail_msg("'%s': message without '%s': %s", text, part, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_true(value == 77);
+}
+
+static void assert_double(read_double read, const char *text, double expected) {
+    struct ss_error error = {0};
+    double value = -1;
+    if (read(text, &value, &error) != 0)
+        fail_msg("'%s' was refused: %s", text, error.message);
+    if (value != expected)
+        fail_msg("'%s' is %.17g, not %.17g", text, value, expected);
+}
+
+static void every_unit_has_its_length(void **state) {
+    (void)state;
+    assert_time("3n", 3);
+    assert_time("3ns", 3);
+    assert_time("3u", 3000);
+    assert_time("3us", 3000);
+    assert_time("3m", 3000000);
+    assert_time("3ms", 3000000);
+    assert_time("3s", 3 * SS_SECOND);
+    assert_time("3M", 180 * SS_SECOND);
+    assert_time("3min", 180 * SS_SECOND);
+    assert_time("3h", 10800 * SS_SECOND);
+    assert_time("3d", 259200 * SS_SECOND);
+}
+
+static void zero_needs_no_unit(void **state) {
+    (void)state;
+    assert_time("0", 0);
+    assert_time("0.0", 0);
+    assert_time("0/5", 0);
+    assert_time("0s", 0);
+}
+
+static void decimals_are_exact(void **state) {
+    (void)state;
+    assert_time("1.5h", 5400 * SS_SECOND);
+    assert_time("0.107s", 107 * SS_MILLISECOND);
+    assert_time(".5s", 500 * SS_MILLISECOND);
+    assert_time("1.s", SS_SECOND);
+    assert_time("0.000000001s", 1);
+    assert_time("0.00000000150000000000000000000000000000000000s", 2);
+    assert_time("0.00000000149999999999999999999s", 1);
+    assert_time("18446744073.709551614s", SS_TIME_NEVER - 1);
+    assert_time("9007199254740993n", UINT64_C(9007199254740993));
+    assert_time("0000000000000000000000000000000000000000000001s", SS_SECOND);
+    assert_time("1.000000000000000000000000000000000000000000000d", 86400 * SS_SECOND);
+}
+
+static void fractions_round_to_the_nearest(void **state) {
+    (void)state;
+    assert_time("1/3s", 333333333);
+    assert_time("2/3s", 666666667);
+    assert_time("1/2n", 1);
+    assert_time("1/3n", 0);
+    assert_time("3/2M", 90 * SS_SECOND);
+    assert_time("18446744073709551615/18446744073709551615s", SS_SECOND);
+}
+
+static void times_without_a_unit_are_refused(void **state) {
+    (void)state;
+    assert_refused_time(
+        ss_units_time, "20", "'20' has no unit: write 20s, 20m (milliseconds) or 20M (minutes)");
+    assert_refused_time(ss_units_time, "1/3", "write 1/3s");
+}
+
+static void unknown_units_are_refused(void **state) {
+    (void)state;
+    assert_refused_time(ss_units_time, "20x", "unknown unit, 'x'");
+    assert_refused_time(ss_units_time, "20x", "m (milliseconds), s, M (minutes)");
+    static const char *const texts[] = {"20S", "20sec", "20mS", "1e3s", "0x10s", "1,5s", "5ss",
+        "1/s", "1.5/2s", "0x", "1.2.3s", "5s+", "5%"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_refused_time(ss_units_time, texts[i], "unknown unit");
+}
+
+static void what_is_no_time_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "s", "soon", "inf", "nan", ".", ".s", "+5s", "/3s"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_refused_time(ss_units_time, texts[i], "is not a time");
+    assert_refused_time(ss_units_time, "-5s", "is negative");
+    assert_refused_time(ss_units_time, "1/0s", "divides by zero");
+    static const char *const spaced[] = {"20 s", " 20s", "20s ", "20s\n", "\t", "1 /3s"};
+    for (size_t i = 0; i < COUNT(spaced); i++)
+        assert_refused_time(ss_units_time, spaced[i], "white space");
+}
+
+static void times_too_long_are_refused(void **state) {
+    (void)state;
+    assert_refused_time(ss_units_time, "18446744073709551615n", "too long");
+    assert_refused_time(ss_units_time, "213504d", "too long");
+    assert_refused_time(ss_units_time, "99999999999999999999999d", "too long");
+    assert_refused_time(ss_units_time, "9999999999999999999999999999999999999999999n", "too large");
+    assert_refused_time(
+        ss_units_time, "1/9999999999999999999999999999999999999999999n", "too large");
+}
+
+static void loads_are_fractions_decimals_or_percentages(void **state) {
+    (void)state;
+    static const char *const texts[] = {"6/10", "0.6", "60%", ".6", "60.0%", "0.60000", "3/5"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_double(ss_units_load, texts[i], 0.6);
+    assert_double(ss_units_load, "0", 0);
+    assert_double(ss_units_load, "1", 1);
+    assert_double(ss_units_load, "100%", 1);
+    assert_double(ss_units_load, "33.3%", 0.333);
+    assert_double(ss_units_load, "200/3%", 2.0 / 3);
+    assert_double(ss_units_load, "1/3", 1.0 / 3);
+}
+
+static void loads_out_of_range_are_refused(void **state) {
+    (void)state;
+    assert_refused_double(ss_units_load, "1.5",
+        "'1.5' is not a load: it must lie between 0 and 1 (60%, 0.6 or 6/10)");
+    static const char *const texts[] = {"", "-0.1", "60", "101%", "7/6", "1/0", "0/0", "60%%",
+        "0,6", "1e-1", "nan", "inf", "0x1", " 0.5", "0.5 ", "1.00000000000000000000001", "%"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_refused_double(ss_units_load, texts[i], "between 0 and 1");
+}
+
+static void counts_are_whole_numbers(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    uint64_t value;
+    assert_int_equal(ss_units_count("0", &value, &error), 0);
+    assert_int_equal(value, 0);
+    assert_int_equal(ss_units_count("18446744073709551615", &value, &error), 0);
+    assert_true(value == UINT64_MAX);
+    static const char *const texts[] = {"", "-1", "1.5", "1e3", "0x10", " 1", "1 ", "+1", "1/2"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_refused_time(ss_units_count, texts[i], "not a whole number");
+    assert_refused_time(ss_units_count, "18446744073709551616", "too large");
+    assert_refused_time(ss_units_count, "99999999999999999999999999999999999999", "too large");
+}
+
+static void numbers_are_decimals_or_fractions(void **state) {
+    (void)state;
+    assert_double(ss_units_number, "0", 0);
+    assert_double(ss_units_number, "0.000000000000000000000000000000", 0);
+    assert_double(ss_units_number, "1/3", 1.0 / 3);
+    assert_double(ss_units_number, "1234.5", 1234.5);
+    assert_double(ss_units_number, "3.14159265358979323846264338327950288", 3.14159265358979323846);
+    /* Numbers whose digits are not exact in a double still give the double nearest to them. */
+    assert_double(ss_units_number, "9007199254740993", 9007199254740992.0);
+    assert_double(ss_units_number, "9007199254740995", 9007199254740996.0);
+    assert_double(ss_units_number, "0.1000000000000000055511151231257827", 0.1);
+    assert_double(ss_units_number, "36028797018963969/4", 9007199254740992.0);
+    assert_double(ss_units_number, "1.7976931348623157", 1.7976931348623157);
+}
+
+static void what_is_no_number_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "x", "1e5", "inf", "nan", "0x1p3", "5%", "1,5", "1/"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_refused_double(ss_units_number, texts[i], "is not a number");
+    assert_refused_double(ss_units_number, "-1", "is negative");
+    assert_refused_double(ss_units_number, "1/0", "divides by zero");
+    assert_refused_double(ss_units_number, "1 ", "white space");
+    assert_refused_double(ss_units_number, "99999999999999999999999999999999", "too large");
+}
+
+static void messages_stay_on_one_line(void **state) {
+    (void)state;
+    assert_refused_time(ss_units_time, "5s\n\rx", "white space");
+    char text[5000];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    assert_refused_time(ss_units_time, text, "xxx...' is not a time");
+}
+
+static void printed_times_are_read_back(void **state) {
+    (void)state;
+    static const struct {
+        ss_time value;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {1, "1n"},
+        {1500, "1500n"},
+        {1500000, "1500u"},
+        {107 * SS_MILLISECOND, "107m"},
+        {20 * SS_SECOND, "20s"},
+        {60 * SS_SECOND, "1M"},
+        {80 * SS_SECOND, "80s"},
+        {5400 * SS_SECOND, "90M"},
+        {7200 * SS_SECOND, "2h"},
+        {86400 * SS_SECOND, "1d"},
+        {SS_TIME_NEVER - 1, "18446744073709551614n"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[32];
+        ss_units_print_time(text, sizeof text, cases[i].value);
+        assert_string_equal(text, cases[i].text);
+        assert_time(text, cases[i].value);
+    }
+    char never[32];
+    ss_units_print_time(never, sizeof never, SS_TIME_NEVER);
+    assert_string_equal(never, "never");
+}
+
+static void the_locale_changes_nothing(void **state) {
+    (void)state;
+    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "cs_CZ.UTF-8"};
+    for (size_t i = 0; i < COUNT(locales); i++) {
+        if (setlocale(LC_ALL, locales[i]))
+            break;
+    }
+    assert_time("0.107s", 107 * SS_MILLISECOND);
+    assert_double(ss_units_load, "0.6", 0.6);
+    setlocale(LC_ALL, "C");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(every_unit_has_its_length),
+    cmocka_unit_test(zero_needs_no_unit),
+    cmocka_unit_test(decimals_are_exact),
+    cmocka_unit_test(fractions_round_to_the_nearest),
+    cmocka_unit_test(times_without_a_unit_are_refused),
+    cmocka_unit_test(unknown_units_are_refused),
+    cmocka_unit_test(what_is_no_time_is_refused),
+    cmocka_unit_test(times_too_long_are_refused),
+    cmocka_unit_test(loads_are_fractions_decimals_or_percentages),
+    cmocka_unit_test(loads_out_of_range_are_refused),
+    cmocka_unit_test(counts_are_whole_numbers),
+    cmocka_unit_test(numbers_are_decimals_or_fractions),
+    cmocka_unit_test(what_is_no_number_is_refused),
+    cmocka_unit_test(messages_stay_on_one_line),
+    cmocka_unit_test(printed_times_are_read_back),
+    cmocka_unit_test(the_locale_changes_nothing))

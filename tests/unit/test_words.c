@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+#include "words.h"
+
+/* `expected` is the words, each between brackets. */
+static void assert_words(const char *line, const char *expected) {
+    struct ss_error error = {0};
+    size_t count = 99;
+    char **words = ss_words_split(line, &count, &error);
+    if (!words)
+        fail_msg("'%s' was refused: %s", line, error.message);
+    char found[256] = "";
+    for (size_t i = 0; i < count; i++) {
+        strcat(found, "[");
+        strcat(found, words[i]);
+        strcat(found, "]");
+    }
+    assert_null(words[count]);
+    assert_string_equal(found, expected);
+    free(words);
+}
+
+static void assert_refused(const char *line, const char *part) {
+    struct ss_error error = {0};
+    size_t count = 99;
+    assert_null(ss_words_split(line, &count, &error));
+    if (!strstr(error.message, part))
+        fail_msg("message without '%s': %s", part, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+}
+
+static void blanks_part_words(void **state) {
+    (void)state;
+    assert_words("", "");
+    assert_words(" \t\r\n", "");
+    assert_words("a", "[a]");
+    assert_words("  2 java\t-jar  x.jar\r\n", "[2][java][-jar][x.jar]");
+}
+
+static void quotes_keep_blanks(void **state) {
+    (void)state;
+    assert_words("sh -c 'echo \"$HOME\" \\n'", "[sh][-c][echo \"$HOME\" \\n]");
+    assert_words("\"a b\"'c d'e", "[a bc de]");
+    assert_words("'' \"\"", "[][]");
+    assert_words("a''b", "[ab]");
+    assert_words("\"it's\"", "[it's]");
+}
+
+static void backslashes_escape(void **state) {
+    (void)state;
+    assert_words("a\\ b", "[a b]");
+    assert_words("\\'\\\"\\\\", "['\"\\]");
+    assert_words("\"\\\" \\\\ \\$ \\` \\n\"", "[\" \\ $ ` \\n]");
+    assert_words("a\\", "[a\\]");
+    assert_words("a\\\nb", "[ab]");
+    assert_words("\"a\\\nb\"", "[ab]");
+}
+
+static void a_sign_at_the_start_of_a_word_comments(void **state) {
+    (void)state;
+    assert_words("# nothing 'here", "");
+    assert_words("a #b c", "[a]");
+    assert_words("a#b '#c' \\#d", "[a#b][#c][#d]");
+    assert_words("a # b\nc", "[a][c]");
+}
+
+static void nothing_is_expanded(void **state) {
+    (void)state;
+    assert_words("$HOME ~ * $(x) `y` a|b & ;", "[$HOME][~][*][$(x)][`y`][a|b][&][;]");
+}
+
+static void open_quotes_are_refused(void **state) {
+    (void)state;
+    assert_refused("ab 'cd", "quote ' at column 4 is not closed");
+    assert_refused("\"", "quote \" at column 1");
+    assert_refused("\"abc\\\"", "quote \" at column 1");
+}
+
+static void the_count_may_be_left_out(void **state) {
+    (void)state;
+    char **words = ss_words_split("a b", NULL, NULL);
+    assert_non_null(words);
+    assert_string_equal(words[1], "b");
+    free(words);
+    assert_null(ss_words_split("'", NULL, NULL));
+}
+
+static void as_many_words_fit_as_there_can_be(void **state) {
+    (void)state;
+    char line[2001];
+    for (size_t i = 0; i < sizeof line; i++)
+        line[i] = i % 2 ? ' ' : 'x';
+    line[sizeof line - 1] = '\0';
+    size_t count;
+    char **words = ss_words_split(line, &count, NULL);
+    assert_int_equal(count, 1000);
+    assert_string_equal(words[999], "x");
+    free(words);
+}
+
+static void shown_text_is_short_and_on_one_line(void **state) {
+    (void)state;
+    assert_string_equal(ss_words_show("20s").text, "20s");
+    assert_string_equal(ss_words_show("").text, "");
+    assert_string_equal(ss_words_show("a\n\tb\x7f").text, "a  b ");
+    char text[300];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    struct ss_words_shown shown = ss_words_show(text);
+    assert_int_equal(strlen(shown.text), sizeof shown.text - 1);
+    assert_string_equal(shown.text + strlen(shown.text) - 4, "x...");
+    text[strlen(shown.text)] = '\0';
+    assert_string_equal(ss_words_show(text).text + strlen(shown.text) - 4, "x...");
+    text[strlen(shown.text) - 3] = '\0';
+    assert_string_equal(ss_words_show(text).text, text);
+}
+
+static void letters_of_utf8_are_not_cut(void **state) {
+    (void)state;
+    char text[200] = "";
+    for (int i = 0; i < 60; i++)
+        strcat(text, "\xc3\xa4");
+    struct ss_words_shown even = ss_words_show(text);
+    assert_string_equal(even.text + strlen(even.text) - 5, "\xc3\xa4...");
+    char shifted[201] = "a";
+    strcat(shifted, text);
+    struct ss_words_shown cut = ss_words_show(shifted);
+    assert_string_equal(cut.text + strlen(cut.text) - 5, "\xc3\xa4...");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(blanks_part_words),
+    cmocka_unit_test(quotes_keep_blanks),
+    cmocka_unit_test(backslashes_escape),
+    cmocka_unit_test(a_sign_at_the_start_of_a_word_comments),
+    cmocka_unit_test(nothing_is_expanded),
+    cmocka_unit_test(open_quotes_are_refused),
+    cmocka_unit_test(the_count_may_be_left_out),
+    cmocka_unit_test(as_many_words_fit_as_there_can_be),
+    cmocka_unit_test(shown_text_is_short_and_on_one_line),
+    cmocka_unit_test(letters_of_utf8_are_not_cut))

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate.h"
+
+#include <time.h>
+
+#include "work.h"
+
+/* What an interrupt or a preemption costs the caches must be small beside one stretch, and all
+   stretches together must be short beside one iteration. */
+#define STRETCH_MIN  (20 * SS_MILLISECOND)
+#define STRETCH_AIM  (25 * SS_MILLISECOND)
+#define STRETCH_FIRM (1 * SS_MILLISECOND) /* from here on a stretch predicts a longer one */
+#define TRIES        3
+
+static uint64_t units_from_double(double units) {
+    if (!(units >= 1))
+        return 1;
+    return units >= (double)WORK_UNITS_MAX ? WORK_UNITS_MAX : (uint64_t)units;
+}
+
+static ss_time measure(const struct calibrate_bench *bench, uint64_t units) {
+    ss_time begin = bench->clock(bench->context);
+    bench->work(bench->context, units);
+    return ss_time_since(bench->clock(bench->context), begin);
+}
+
+static uint64_t longer(uint64_t units, ss_time took) {
+    if (took < STRETCH_FIRM)
+        return units_from_double((double)units * 8);
+    return units_from_double((double)units * (double)STRETCH_AIM / (double)took);
+}
+
+uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
+    uint64_t units = 1024;
+    ss_time best = measure(bench, units);
+    while (best < STRETCH_MIN && units < WORK_UNITS_MAX) {
+        units = longer(units, best);
+        best = measure(bench, units);
+    }
+    /* All disturbances make a stretch longer, so the shortest is the truest. */
+    for (int try = 1; try < TRIES; try++) {
+        ss_time took = measure(bench, units);
+        best = took < best ? took : best;
+    }
+    return units_from_double((double)units * (double)length / (double)(best ? best : 1));
+}
+
+ss_time calibrate_thread_clock(void *context) {
+    (void)context;
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (ss_time)now.tv_sec * SS_SECOND + (ss_time)now.tv_nsec;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crew.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum gate { GATE_SHUT, GATE_OPEN, GATE_SENT_HOME };
+
+struct crew {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    enum gate gate;
+    void (*work)(void *shared, uint64_t number);
+    void *shared;
+};
+
+struct member {
+    struct crew *crew;
+    uint64_t number;
+    pthread_t thread;
+};
+
+static void *member_main(void *argument) {
+    struct member *member = argument;
+    struct crew *crew = member->crew;
+    pthread_mutex_lock(&crew->mutex);
+    while (crew->gate == GATE_SHUT)
+        pthread_cond_wait(&crew->changed, &crew->mutex);
+    enum gate gate = crew->gate;
+    pthread_mutex_unlock(&crew->mutex);
+    if (gate == GATE_OPEN)
+        crew->work(crew->shared, member->number);
+    return NULL;
+}
+
+static void gate_set(struct crew *crew, enum gate gate) {
+    pthread_mutex_lock(&crew->mutex);
+    crew->gate = gate;
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *shared,
+    struct ss_error *error) {
+    struct crew crew = {
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, GATE_SHUT, work, shared};
+    struct member *members = calloc(count, sizeof *members);
+    if (!members)
+        return ss_error_set(error, 1, "threads: out of memory");
+    uint64_t created = 0;
+    int failure = 0;
+    while (created < count && !failure) {
+        struct member *member = &members[created];
+        member->crew = &crew;
+        member->number = created;
+        failure = pthread_create(&member->thread, NULL, member_main, member);
+        created += !failure;
+    }
+    gate_set(&crew, failure ? GATE_SENT_HOME : GATE_OPEN);
+    for (uint64_t i = 0; i < created; i++)
+        pthread_join(members[i].thread, NULL);
+    free(members);
+    return failure ? ss_error_set(error, 1, "cannot create a thread: %s", strerror(failure)) : 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_CREW_H
+#define SSBURN_CREW_H
+
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+/*
+ * Runs work(shared, 0) to work(shared, count - 1), each in a thread of its own, and waits for all.
+ * None begins before all have been created: they wait for each other and would never end if one
+ * were missing.
+ */
+int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *shared,
+    struct ss_error *error);
+
+#endif

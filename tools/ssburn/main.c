@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+
+#include "burn.h"
+#include "calibrate.h"
+#include "options.h"
+#include "version.h"
+
+static void calibrate_work(void *context, uint64_t units) {
+    work_do(context, units);
+}
+
+static uint64_t find_work(const struct options *options, const struct work_memory *memory) {
+    if (options->work)
+        return options->work;
+    struct work_hand hand;
+    work_begin(&hand, memory, 0);
+    struct calibrate_bench bench = {calibrate_work, calibrate_thread_clock, &hand};
+    return calibrate_units(&bench, options->iteration);
+}
+
+static int run(const struct options *options, struct ss_error *error) {
+    struct burn burn = {.threads = options->threads, .tally = {.wanted = options->iterations}};
+    if (work_memory_build(&burn.memory, options->memory, error) < 0)
+        return -1;
+    burn.work = find_work(options, &burn.memory);
+    int result = tally_begin(&burn.tally, burn.work, error);
+    if (result == 0 && options->iterations > 0)
+        result = options->class->run(&burn, error);
+    work_memory_free(&burn.memory);
+    return result;
+}
+
+/* Whoever started us may ignore or block these: then a reader that has gone away would not end us,
+   and children could not be waited for. */
+static void reset_signals(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    struct options options;
+    struct ss_error error = {0};
+    reset_signals();
+    if (options_parse(&options, argv + 1, &error) < 0)
+        error.status = 2; /* the shared grammar of values asks for that of tools that run others */
+    else if (options.wish == OPTIONS_HELP)
+        options_print_help();
+    else if (options.wish == OPTIONS_VERSION)
+        printf("ssburn %s\n", ss_version());
+    else
+        run(&options, &error);
+    if (error.status)
+        fprintf(stderr, "ssburn: %s\n", error.message);
+    return error.status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_OPTIONS_H
+#define SSBURN_OPTIONS_H
+
+#include <stdint.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "burn.h"
+
+struct burn_class {
+    const char *name;
+    int (*run)(struct burn *burn, struct ss_error *error);
+    uint64_t threads; /* unless --threads is given; 0: the CPUs there are for us */
+    uint64_t threads_max;
+    const char *help;
+};
+
+enum options_wish { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION };
+
+struct options {
+    enum options_wish wish;
+    const struct burn_class *class;
+    uint64_t threads;
+    ss_time iteration;
+    uint64_t work; /* units; 0: to be found from `iteration` */
+    uint64_t iterations;
+    uint64_t memory; /* bytes */
+};
+
+int options_parse(struct options *options, char **words, struct ss_error *error);
+void options_print_help(void);
+
+/* 4096, 32K, 8M, 1G: bytes. */
+int options_size(const char *text, uint64_t *bytes, struct ss_error *error);
+
+#endif

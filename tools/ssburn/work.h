@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_WORK_H
+#define SSBURN_WORK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+/* More units than anybody can wait for; sums of a few of them do not overflow. */
+#define WORK_UNITS_MAX (UINT64_C(1) << 62)
+
+#define WORK_LINE_BYTES 64
+#define WORK_MEMORY_MIN (2 * WORK_LINE_BYTES)
+
+struct work_line;
+
+/* The working set: one cycle through all its cache lines in random order. Zeroed: none. */
+struct work_memory {
+    struct work_line *lines;
+    size_t count; /* cache lines */
+};
+
+/* `bytes` 0 makes none. */
+int work_memory_build(struct work_memory *memory, uint64_t bytes, struct ss_error *error);
+void work_memory_free(struct work_memory *memory);
+
+/*
+ * Whoever works: a thread or a child. With a working set one unit of work is one step along its
+ * cycle, without one a round of integer mixing; each needs the result of the one before it.
+ */
+struct work_hand {
+    struct work_line *volatile line; /* NULL: no working set */
+    volatile uint64_t mix;           /* volatile, so that no compiler drops the work */
+};
+
+/* Different numbers begin at different places of the working set. */
+void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number);
+void work_do(struct work_hand *hand, uint64_t units);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "load.h"
+
+/* The clock does not begin at zero, as it does not on a machine. */
+#define START (1000 * SS_SECOND)
+
+/* ---- the queue ---- */
+
+/* Those due at one instant go by number, so that the order never depends on the past. */
+static bool goes_before(const struct trial_queue *queue, uint32_t a, uint32_t b) {
+    return queue->due[a] != queue->due[b] ? queue->due[a] < queue->due[b] : a < b;
+}
+
+static void put(struct trial_queue *queue, uint32_t place, uint32_t sleeper) {
+    queue->order[place] = sleeper;
+    queue->place[sleeper] = place;
+}
+
+static void sift_up(struct trial_queue *queue, uint32_t sleeper) {
+    uint32_t place = queue->place[sleeper];
+    while (place > 0 && goes_before(queue, sleeper, queue->order[(place - 1) / 2])) {
+        put(queue, place, queue->order[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    put(queue, place, sleeper);
+}
+
+static void sift_down(struct trial_queue *queue, uint32_t sleeper) {
+    uint32_t place = queue->place[sleeper];
+    for (;;) {
+        uint32_t child = 2 * place + 1;
+        if (child >= queue->count)
+            break;
+        if (child + 1 < queue->count &&
+            goes_before(queue, queue->order[child + 1], queue->order[child]))
+            child++;
+        if (goes_before(queue, sleeper, queue->order[child]))
+            break;
+        put(queue, place, queue->order[child]);
+        place = child;
+    }
+    put(queue, place, sleeper);
+}
+
+static void set_due(struct trial_queue *queue, uint32_t sleeper, ss_time due) {
+    queue->due[sleeper] = due;
+    sift_up(queue, sleeper);
+    sift_down(queue, sleeper);
+}
+
+static int open_queue(struct trial_queue *queue, uint32_t count, struct ss_error *error) {
+    *queue = (struct trial_queue){
+        .due = calloc(count, sizeof *queue->due),
+        .order = calloc(count, sizeof *queue->order),
+        .place = calloc(count, sizeof *queue->place),
+        .count = count,
+    };
+    if (!queue->due || !queue->order || !queue->place)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        queue->due[i] = SS_TIME_NEVER;
+        put(queue, i, i);
+    }
+    return 0;
+}
+
+static void close_queue(struct trial_queue *queue) {
+    free(queue->due);
+    free(queue->order);
+    free(queue->place);
+}
+
+/* ---- the executors ---- */
+
+/* splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014); from 0 to less than 1. */
+static double draw(uint64_t *state) {
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t word = *state;
+    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+    word ^= word >> 31;
+    return (double)(word >> 11) / 9007199254740992.0;
+}
+
+static ss_time draw_lateness(struct trial *trial) {
+    double mean = (double)trial->options.lateness;
+    if (mean > 0 && trial->options.lateness_law == TRIAL_LATENESS_EXPONENTIAL)
+        return ss_time_from_double(-mean * log1p(-draw(&trial->random)));
+    return trial->options.lateness;
+}
+
+static int read_counters(void *context, struct ss_counters *counters) {
+    struct trial *trial = context;
+    machine_read(&trial->machine, trial->now, counters);
+    return 0;
+}
+
+static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error) {
+    return ss_error_set(error, SS_ERROR_FAILED, "executor %u: %s", number,
+        failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned what is not a number"
+                                           : "the load can no longer be read");
+}
+
+static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
+    struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
+    trial->steps++;
+    if (action.failure) {
+        set_due(&trial->queue, number, SS_TIME_NEVER);
+        return fail(number, action.failure, error);
+    }
+    if (action.change) {
+        machine_set_running(&trial->machine, number, action.state == SS_STATE_RUNNING, trial->now);
+        trial->switches++;
+    }
+    ss_time due = action.deadline;
+    if (due != SS_TIME_NEVER)
+        due = ss_time_add(due, draw_lateness(trial));
+    set_due(&trial->queue, number, due);
+    return 0;
+}
+
+static bool is_alive(const struct trial *trial, uint32_t number) {
+    return atomic_load(&trial->board->rows[number].life) == SS_LIFE_ALIVE;
+}
+
+void trial_wake_all(struct trial *trial) {
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        if (is_alive(trial, i))
+            set_due(&trial->queue, i, ss_time_add(trial->now, draw_lateness(trial)));
+    }
+}
+
+void trial_set_due(struct trial *trial, uint32_t number, ss_time due) {
+    set_due(&trial->queue, number, due);
+}
+
+void trial_leave(struct trial *trial, uint32_t number) {
+    machine_set_running(&trial->machine, number, false, trial->now);
+    ss_board_leave(trial->board, number);
+    set_due(&trial->queue, number, SS_TIME_NEVER);
+}
+
+/* ---- the monitor ---- */
+
+static double mean_duty(const struct trial *trial) {
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        if (!is_alive(trial, i))
+            continue;
+        sum += ss_double_from_word(atomic_load(&trial->board->rows[i].global_duty));
+        count++;
+    }
+    return count ? sum / count : NAN;
+}
+
+/* Whether all of the sample that ends now lies within one stretch of time under control. */
+static bool is_controlled(const struct trial *trial) {
+    const struct ss_board *board = trial->board;
+    return atomic_load(&board->phase) == SS_PHASE_RUNNING &&
+           trial->seen.time >= atomic_load(&board->control_start) &&
+           trial->seen.time >= atomic_load(&board->control_since);
+}
+
+static int count(struct trial *trial, const struct trial_sample *sample, struct ss_error *error) {
+    ss_time start = atomic_load(&trial->board->control_start);
+    ss_settling_add(&trial->settling, ss_time_seconds(ss_time_since(trial->seen.time, start)),
+        ss_time_seconds(ss_time_since(trial->now, start)), sample->target - sample->load);
+    if (trial->seen.time < trial->counted_from)
+        return 0;
+    if (!ss_figures_add(&trial->figures, sample->target, sample->load))
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    trial->duty_sum += sample->duty;
+    trial->switches_sum += trial->switches - trial->switches_seen;
+    return 0;
+}
+
+static int take_sample(struct trial *trial, struct ss_error *error) {
+    struct ss_counters counters;
+    struct ss_load load;
+    machine_read(&trial->machine, trial->now, &counters);
+    ss_load_between(SS_SOURCE_SYSTEM, &trial->seen, &counters, &load);
+    struct trial_sample sample = {
+        .elapsed = ss_time_seconds(trial->now - trial->start),
+        .target = NAN,
+        .load = load.load,
+        .duty = NAN,
+    };
+    struct ss_target target;
+    ss_pipeline_target(&trial->rig, &trial->trace, trial->board, trial->now, &target);
+    int status = 0;
+    if (!target.free && is_controlled(trial)) {
+        sample.target = target.load;
+        sample.duty = mean_duty(trial);
+        status = count(trial, &sample, error);
+    }
+    if (trial->options.on_sample)
+        trial->options.on_sample(trial->options.context, &sample);
+    trial->seen = counters;
+    trial->switches_seen = trial->switches;
+    set_due(&trial->queue, trial->options.instances, trial->now + TRIAL_SAMPLE_INTERVAL);
+    return status;
+}
+
+/* The trace starts with a new sample, so that none is half warm-up. */
+static void start_monitor(struct trial *trial) {
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
+    trial->trace = selves[SS_KIND_TRACE];
+    machine_read(&trial->machine, trial->now, &trial->seen);
+    ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
+    set_due(&trial->queue, trial->options.instances,
+        trial->now + (first ? first : TRIAL_SAMPLE_INTERVAL));
+}
+
+void trial_forget(struct trial *trial) {
+    ss_figures_free(&trial->figures);
+    trial->settling = (struct ss_settling){0};
+    trial->duty_sum = 0;
+    trial->switches_sum = 0;
+    trial->counted_from = trial->now;
+}
+
+void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
+    size_t samples = trial->figures.count;
+    double per_sample = samples ? 1 / (double)samples : NAN;
+    *figures = (struct trial_figures){
+        .samples = samples,
+        .target_mean = ss_figures_target_mean(&trial->figures),
+        .load_mean = ss_figures_load_mean(&trial->figures),
+        .error_mean_percent = ss_figures_error_mean_percent(&trial->figures),
+        .error_mse_e4 = ss_figures_error_mse_e4(&trial->figures),
+        .error_p95_percent = ss_figures_error_p95_percent(&trial->figures),
+        .settling_seconds = ss_settling_seconds(&trial->settling),
+        .duty_mean = trial->duty_sum * per_sample,
+        .switches_per_second =
+            (double)trial->switches_sum * per_sample / ss_time_seconds(TRIAL_SAMPLE_INTERVAL),
+    };
+}
+
+/* ---- the whole ---- */
+
+static int check_source(const struct trial *trial, struct ss_error *error) {
+    const struct ss_feedback_module *feedback =
+        &trial->rig.modules[SS_KIND_FEEDBACK].table.feedback;
+    struct ss_self selves[SS_KINDS];
+    struct ss_source_request request = {0};
+    ss_rig_selves(&trial->rig, NULL, trial->options.instances, selves);
+    feedback->source(&selves[SS_KIND_FEEDBACK], &request);
+    if (request.source == SS_SOURCE_SYSTEM || request.source == SS_SOURCE_NONE)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "feedback/%s: it measures %s, which a simulated machine has not: take one that reads the "
+        "system's counters, such as realtime",
+        feedback->head.name,
+        request.source == SS_SOURCE_CGROUP ? "a control group" : "what a program prints");
+}
+
+static int load_rig(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (ss_rig_load(&trial->rig, kind, options->modules[kind], options->options[kind], error) <
+            0)
+            return -1;
+    }
+    if (ss_rig_prepare(&trial->rig, options->instances, options->cpus, error) < 0)
+        return -1;
+    return check_source(trial, error);
+}
+
+static int open_board(struct trial *trial, struct ss_error *error) {
+    uint32_t instances = trial->options.instances;
+    trial->board = ss_board_allocate(instances, ss_rig_memory(&trial->rig));
+    trial->steppers = calloc(instances, sizeof *trial->steppers);
+    if (!trial->board || !trial->steppers)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    atomic_store(&trial->board->phase, SS_PHASE_RUNNING);
+    atomic_store(&trial->board->control_start, ss_time_add(trial->start, trial->options.warmup));
+    return 0;
+}
+
+static void start_executors(struct trial *trial) {
+    ss_time control_start = atomic_load(&trial->board->control_start);
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        struct ss_pipeline pipeline;
+        ss_pipeline_open(&pipeline, &trial->rig, trial->board, i, read_counters, trial);
+        ss_stepper_open(&trial->steppers[i], &pipeline);
+        ss_board_join(trial->board, i);
+        machine_set_running(&trial->machine, i, true, trial->start);
+        set_due(&trial->queue, i,
+            ss_time_add(control_start, i * trial->options.skew + draw_lateness(trial)));
+    }
+}
+
+int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
+    *trial = (struct trial){.options = *options, .start = START, .now = START};
+    trial->random = options->seed;
+    trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
+    if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
+        open_queue(&trial->queue, options->instances + 1, error) < 0 ||
+        machine_open(
+            &trial->machine, options->cpus, options->instances, options->width, START, error) < 0) {
+        trial_close(trial);
+        return -1;
+    }
+    trial->machine.background = options->background;
+    start_executors(trial);
+    start_monitor(trial);
+    return 0;
+}
+
+void trial_close(struct trial *trial) {
+    ss_figures_free(&trial->figures);
+    close_queue(&trial->queue);
+    machine_close(&trial->machine);
+    free(trial->steppers);
+    free(trial->board);
+    ss_rig_release(&trial->rig);
+}
+
+ss_time trial_trace_length(const struct trial *trial) {
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
+    return trial->rig.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+}
+
+int trial_advance(struct trial *trial, ss_time length, struct ss_error *error) {
+    ss_time end = ss_time_add(trial->now, length);
+    const struct trial_queue *queue = &trial->queue;
+    while (queue->due[queue->order[0]] <= end) {
+        uint32_t sleeper = queue->order[0];
+        trial->now = queue->due[sleeper];
+        int status = sleeper == trial->options.instances ? take_sample(trial, error)
+                                                         : step(trial, sleeper, error);
+        if (status < 0)
+            return -1;
+    }
+    trial->now = end;
+    return 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_TRIAL_H
+#define SSSIM_TRIAL_H
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "board.h"
+#include "figures.h"
+#include "machine.h"
+#include "rig.h"
+#include "stepper.h"
+
+/*
+ * A run in virtual time: the real modules and the real step functions on a simulated machine. The
+ * same options give the same numbers, bit for bit.
+ */
+
+#define TRIAL_SAMPLE_INTERVAL (500 * SS_MILLISECOND)
+
+/* One look of the monitor. */
+struct trial_sample {
+    double elapsed; /* seconds since the trial began, at its end */
+    double target;  /* NaN: no control, in warm-up, pauses and `free` stretches */
+    double load;
+    double duty; /* mean global duty of those alive; NaN as the target */
+};
+
+/* How late a wake-up is. */
+enum trial_lateness {
+    TRIAL_LATENESS_FIXED,
+    TRIAL_LATENESS_EXPONENTIAL,
+};
+
+struct trial_options {
+    uint32_t cpus;      /* P */
+    uint32_t instances; /* N */
+    uint32_t width;     /* threads of an instance, all always runnable */
+    double background;  /* CPUs that the rest of the system wants at every instant */
+    const char *modules[SS_KINDS];
+    const char *options[SS_KINDS]; /* NULL: the defaults */
+    ss_time warmup;
+    ss_time settle;
+    ss_time skew; /* executor i is first woken i times this after the trace's start */
+    ss_time lateness;
+    enum trial_lateness lateness_law;
+    uint64_t seed;
+    void (*on_sample)(void *context, const struct trial_sample *sample); /* NULL: nobody listens */
+    void *context;
+};
+
+/* Who is to be woken next: a heap of sleepers, the executors and, as number N, the monitor. */
+struct trial_queue {
+    ss_time *due;    /* of each sleeper; SS_TIME_NEVER: only when somebody wakes it */
+    uint32_t *order; /* the heap: sleepers */
+    uint32_t *place; /* of each sleeper in the heap */
+    uint32_t count;
+};
+
+/* Must stay where it was opened: its parts point to one another. */
+struct trial {
+    struct trial_options options;
+    struct machine machine;
+    struct ss_rig rig;
+    struct ss_board *board;
+    struct ss_stepper *steppers;
+    struct trial_queue queue;
+    ss_time start;
+    ss_time now;
+    uint64_t random; /* state of the generator */
+    uint64_t steps;  /* calls of the step function */
+
+    /* The monitor's part. */
+    struct ss_self trace;
+    struct ss_counters seen;
+    uint64_t switches;      /* stops and continues so far */
+    uint64_t switches_seen; /* at the last sample */
+    ss_time counted_from;
+    struct ss_figures figures;
+    struct ss_settling settling;
+    double duty_sum;
+    uint64_t switches_sum;
+};
+
+struct trial_figures {
+    size_t samples;
+    double target_mean; /* loads and duties from 0 to 1; all NaN without samples */
+    double load_mean;
+    double error_mean_percent;
+    double error_mse_e4;
+    double error_p95_percent;
+    double settling_seconds; /* NaN: never */
+    double duty_mean;
+    double switches_per_second; /* of all instances together */
+};
+
+int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error);
+
+void trial_close(struct trial *trial);
+
+/* Controlled time until the trace ends; SS_TIME_NEVER: it does not. */
+ss_time trial_trace_length(const struct trial *trial);
+
+/* Lets virtual time pass. Fails when an executor can no longer decide. */
+int trial_advance(struct trial *trial, ss_time length, struct ss_error *error);
+
+/* Wakes all executors now, as the master does when something has changed. */
+void trial_wake_all(struct trial *trial);
+
+/* Executor `number` sleeps until `due`, whatever it had planned. */
+void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
+
+/* The instance of executor `number` ends, and takes part no longer. */
+void trial_leave(struct trial *trial, uint32_t number);
+
+/* Counts afresh from now on. */
+void trial_forget(struct trial *trial);
+
+void trial_get_figures(struct trial *trial, struct trial_figures *figures);
+
+#endif
