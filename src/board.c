@@ -47,14 +47,14 @@ static int open_segment(char *name, size_t size) {
     return -1;
 }
 
-struct ss_board *ss_board_create(uint32_t instances, size_t extra, int *descriptor,
-    struct ss_error *error) {
+struct ss_board *ss_board_create(
+    uint32_t instances, size_t extra, int *descriptor, struct ss_error *error) {
     char name[64];
     size_t size = total_size(instances, extra);
     *descriptor = open_segment(name, sizeof name);
     if (*descriptor < 0) {
-        ss_error_set(error, SS_ERROR_FAILED, "shared memory: %s: is /dev/shm mounted?",
-            strerror(errno));
+        ss_error_set(
+            error, SS_ERROR_FAILED, "shared memory: %s: is /dev/shm mounted?", strerror(errno));
         return NULL;
     }
     shm_unlink(name);
@@ -67,8 +67,8 @@ struct ss_board *ss_board_create(uint32_t instances, size_t extra, int *descript
     }
     if (memory == MAP_FAILED) {
         close(*descriptor);
-        ss_error_set(error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s", size,
-            strerror(status));
+        ss_error_set(
+            error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s", size, strerror(status));
         return NULL;
     }
     fill(memory, instances, size);
@@ -82,8 +82,8 @@ struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
     struct stat status;
     struct ss_board *board = MAP_FAILED;
     if (fstat(descriptor, &status) == 0 && (size_t)status.st_size >= sizeof *board)
-        board = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
-            0);
+        board =
+            mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     close(descriptor);
     if (board != MAP_FAILED && board->magic == SS_BOARD_MAGIC && atomic_load(&board->ready) &&
         board->version == SS_BOARD_VERSION && board->size == (uint64_t)status.st_size &&
@@ -153,16 +153,16 @@ void ss_board_publish_output(struct ss_board *board, uint32_t executor, double o
     atomic_store(&board->recent[slot % SS_BOARD_RECENT], executor);
 }
 
-double ss_board_mean_output(const struct ss_board *board, uint32_t executor, double own,
-    uint32_t peers) {
+double ss_board_mean_output(
+    const struct ss_board *board, uint32_t executor, double own, uint32_t peers) {
     uint32_t seen[SS_BOARD_RECENT];
     uint32_t count = 0;
     double sum = own;
     uint32_t latest = atomic_load(&board->publications);
     uint32_t depth = latest < SS_BOARD_RECENT ? latest : SS_BOARD_RECENT;
     for (uint32_t back = 1; back <= depth && count < peers; back++) {
-        uint32_t who = atomic_load_explicit(&board->recent[(latest - back) % SS_BOARD_RECENT],
-            memory_order_relaxed);
+        uint32_t who = atomic_load_explicit(
+            &board->recent[(latest - back) % SS_BOARD_RECENT], memory_order_relaxed);
         bool known = who == executor || who >= board->instances || !is_alive(board, who) ||
                      atomic_load(&board->rows[who].published) == 0;
         for (uint32_t i = 0; i < count && !known; i++)

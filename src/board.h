@@ -25,7 +25,7 @@
 #define SS_BOARD_RECENT  256
 
 enum ss_phase {
-    SS_PHASE_STARTING, /* instances are being started */
+    SS_PHASE_STARTING, /* instances are being started, and held until all are there */
     SS_PHASE_RUNNING,  /* warm-up until `control_start`, then under control */
     SS_PHASE_PAUSED,   /* everything is stopped, the trace's clock too */
     SS_PHASE_ENDING,   /* executors end their instances and themselves */
@@ -62,9 +62,9 @@ struct ss_row {
     _Atomic uint64_t cpu_time;          /* of the executor itself, when it left; nanoseconds */
     _Atomic uint64_t iterations;        /* ends with status 0 under --repeat */
     struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];
-    _Atomic uint64_t output;            /* the controller's own output, a double */
-    _Atomic uint64_t published;         /* how often it has been published */
-    _Atomic uint64_t global_duty;       /* doubles */
+    _Atomic uint64_t output;      /* the controller's own output, a double */
+    _Atomic uint64_t published;   /* how often it has been published */
+    _Atomic uint64_t global_duty; /* doubles */
     _Atomic uint64_t local_duty;
     _Atomic uint64_t switches; /* stops and continues sent */
     _Atomic uint32_t failure;  /* enum ss_failure */
@@ -85,13 +85,13 @@ struct ss_board {
     uint32_t instances;
     uint64_t size; /* bytes of the whole segment */
     int32_t master;
-    uint32_t keep;              /* instances outlive the run */
-    _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
-    _Atomic uint32_t phase;     /* master */
-    _Atomic uint32_t over;      /* master: the guardian may go */
-    _Atomic int32_t guardian;   /* master */
-    _Atomic int32_t end_signal; /* master: the polite signal */
-    _Atomic uint64_t end_grace; /* master: when politeness ends */
+    uint32_t keep;                  /* instances outlive the run */
+    _Atomic uint32_t ready;         /* set last: before, nothing here may be believed */
+    _Atomic uint32_t phase;         /* master */
+    _Atomic uint32_t over;          /* master: the guardian may go */
+    _Atomic int32_t guardian;       /* master */
+    _Atomic int32_t end_signal;     /* master: the polite signal */
+    _Atomic uint64_t end_grace;     /* master: when politeness ends */
     _Atomic uint64_t control_start; /* master: SS_TIME_NEVER until it is known */
     _Atomic uint64_t control_since; /* master: end of the last pause */
     _Atomic uint64_t paused;        /* master: time that pauses have taken from the trace */
@@ -110,8 +110,8 @@ struct ss_board {
  * Creates the segment, mode 0600 and without a name once this returns, with `extra` bytes of
  * zeroed memory for modules. `descriptor` stays open: it is how --set finds the board.
  */
-struct ss_board *ss_board_create(uint32_t instances, size_t extra, int *descriptor,
-    struct ss_error *error);
+struct ss_board *ss_board_create(
+    uint32_t instances, size_t extra, int *descriptor, struct ss_error *error);
 
 /* Maps the board that another process holds open. */
 struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
@@ -139,7 +139,7 @@ void ss_board_publish_output(struct ss_board *board, uint32_t executor, double o
  * The mean of an executor's own output and those of the `peers` others that published last and
  * are alive; fewer where fewer have published.
  */
-double ss_board_mean_output(const struct ss_board *board, uint32_t executor, double own,
-    uint32_t peers);
+double ss_board_mean_output(
+    const struct ss_board *board, uint32_t executor, double own, uint32_t peers);
 
 #endif

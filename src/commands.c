@@ -39,8 +39,8 @@ static char **copy_words(char *const *words) {
     return copy;
 }
 
-int ss_commands_repeat(struct ss_commands *commands, char *const *words, uint64_t count,
-    struct ss_error *error) {
+int ss_commands_repeat(
+    struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
     if (count == 0 || commands->count + count > COMMANDS_MAX)
         return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: from 1 to %d are possible",
             (unsigned long long)count, COMMANDS_MAX);
@@ -124,8 +124,8 @@ static char *fill_in(const char *word, const char *placeholder, const char *numb
     return fclose(stream) == 0 ? result : NULL;
 }
 
-int ss_commands_number(struct ss_commands *commands, const char *placeholder,
-    struct ss_error *error) {
+int ss_commands_number(
+    struct ss_commands *commands, const char *placeholder, struct ss_error *error) {
     for (uint32_t i = 0; *placeholder && i < commands->count; i++) {
         char number[16];
         ss_commands_print_number(number, sizeof number, i, commands->count);

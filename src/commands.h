@@ -15,8 +15,8 @@ struct ss_commands {
 void ss_commands_free(struct ss_commands *commands);
 
 /* `count` copies of one command. */
-int ss_commands_repeat(struct ss_commands *commands, char *const *words, uint64_t count,
-    struct ss_error *error);
+int ss_commands_repeat(
+    struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error);
 
 /* What -w reads: a line each, COUNT COMMAND..., blank lines and # comments left out. */
 int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error);
@@ -25,8 +25,8 @@ int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_e
  * Replaces `placeholder` in every word by the instance's number, zero-padded so that all are of
  * equal width; a doubled one stands for itself; "" turns this off.
  */
-int ss_commands_number(struct ss_commands *commands, const char *placeholder,
-    struct ss_error *error);
+int ss_commands_number(
+    struct ss_commands *commands, const char *placeholder, struct ss_error *error);
 
 /* Whether each command can be found and executed; status 127 or 126 if not. */
 int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);

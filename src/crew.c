@@ -26,8 +26,8 @@ int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_boa
     if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
         pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "the run cannot be set up: %s",
-            strerror(errno));
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "the run cannot be set up: %s", strerror(errno));
     return 0;
 }
 
@@ -54,8 +54,8 @@ int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
     return 0;
 }
 
-int ss_crew_start_executor(struct ss_crew *crew, uint32_t number, const int ends[2],
-    struct ss_error *error) {
+int ss_crew_start_executor(
+    struct ss_crew *crew, uint32_t number, const int ends[2], struct ss_error *error) {
     const struct ss_plan *plan = crew->plan;
     struct ss_executor_setup setup = {
         .plan = plan,

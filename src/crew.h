@@ -32,8 +32,8 @@ int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_boa
 int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
 /* `ends` are the instance's standard output and error; -1: the caller's. */
-int ss_crew_start_executor(struct ss_crew *crew, uint32_t number, const int ends[2],
-    struct ss_error *error);
+int ss_crew_start_executor(
+    struct ss_crew *crew, uint32_t number, const int ends[2], struct ss_error *error);
 
 /* Has every executor, and the guardian, look at the board. */
 void ss_crew_wake(struct ss_crew *crew);

@@ -198,8 +198,8 @@ static void open_pipeline(struct executor *executor) {
             atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
     }
     struct ss_pipeline pipeline;
-    ss_pipeline_open(&pipeline, &setup->plan->rig, executor->board, setup->number, read_counters,
-        executor);
+    ss_pipeline_open(
+        &pipeline, &setup->plan->rig, executor->board, setup->number, read_counters, executor);
     ss_stepper_open(&executor->stepper, &pipeline);
 }
 

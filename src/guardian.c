@@ -26,26 +26,35 @@ struct guardian {
     struct ss_board *board;
     struct charge *charges;
     struct pollfd *polls; /* the bell, the master, then every executor */
+    bool blind;           /* there is a process that we cannot hold and must look for */
 };
+
+/* Milliseconds between two looks for processes that cannot be held. */
+#define BLIND_INTERVAL 50
 
 #define POLL_BELL      0
 #define POLL_MASTER    1
 #define POLL_EXECUTORS 2
 
-static void hold(struct guardian *guardian, uint32_t number) {
+static void hold_executor(struct guardian *guardian, uint32_t number) {
+    struct charge *charge = &guardian->charges[number];
+    pid_t executor = atomic_load(&guardian->board->rows[number].executor);
+    if (charge->executor >= 0 || executor <= 1)
+        return;
+    charge->executor = ss_platform_process_open(executor, guardian->setup->master);
+    guardian->polls[POLL_EXECUTORS + number].fd = charge->executor;
+}
+
+static void hold_leader(struct guardian *guardian, uint32_t number) {
     struct ss_row *row = &guardian->board->rows[number];
     struct charge *charge = &guardian->charges[number];
-    pid_t executor = atomic_load(&row->executor);
-    if (charge->executor < 0 && executor > 1) {
-        charge->executor = ss_platform_process_open(executor, guardian->setup->master);
-        guardian->polls[POLL_EXECUTORS + number].fd = charge->executor;
-    }
     pid_t leader = atomic_load(&row->leader);
     if (leader == charge->leader_number)
         return;
     if (charge->leader >= 0)
         close(charge->leader);
-    charge->leader = leader > 1 ? ss_platform_process_open(leader, executor) : -1;
+    charge->leader =
+        leader > 1 ? ss_platform_process_open(leader, atomic_load(&row->executor)) : -1;
     charge->leader_number = leader;
     charge->leader_started = atomic_load(&row->leader_started);
 }
@@ -58,8 +67,8 @@ static void signal_by_number(const struct charge *charge, int signal) {
 }
 
 static void signal_instance(const struct charge *charge, int signal) {
-    int why = charge->leader >= 0 ? ss_platform_process_signal_group(charge->leader, signal)
-                                  : ENOSYS;
+    int why =
+        charge->leader >= 0 ? ss_platform_process_signal_group(charge->leader, signal) : ENOSYS;
     if (why == ENOSYS)
         signal_by_number(charge, signal);
 }
@@ -71,7 +80,7 @@ static void rescue(struct guardian *guardian, uint32_t number) {
     uint32_t life = atomic_load(&row->life);
     if (life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN)
         return;
-    hold(guardian, number);
+    hold_leader(guardian, number);
     if (atomic_load(&row->leader) != 0) {
         if (!guardian->board->keep)
             signal_instance(charge, SIGKILL);
@@ -88,34 +97,49 @@ static void rescue(struct guardian *guardian, uint32_t number) {
 
 static void drop_executor(struct guardian *guardian, uint32_t number) {
     struct charge *charge = &guardian->charges[number];
-    close(charge->executor);
+    if (charge->executor >= 0)
+        close(charge->executor);
     charge->executor = -1;
     guardian->polls[POLL_EXECUTORS + number].fd = -1;
     atomic_store(&guardian->board->rows[number].executor, -1);
 }
 
-static bool look(struct guardian *guardian, int timeout) {
+/* Whether an executor has died, also one that we came too late to hold or cannot hold. */
+static bool is_lost(struct guardian *guardian, uint32_t number) {
+    pid_t executor = atomic_load(&guardian->board->rows[number].executor);
+    if (executor <= 1)
+        return false;
+    if (guardian->charges[number].executor >= 0)
+        return guardian->polls[POLL_EXECUTORS + number].revents != 0;
+    pid_t parent = ss_platform_process_parent(executor);
+    return parent != guardian->setup->master && parent != getppid();
+}
+
+/* Sleeps until something happens, and sees to it. Returns how many executors are left. */
+static uint32_t look(struct guardian *guardian, int timeout) {
     uint32_t count = guardian->board->instances;
-    int ready = poll(guardian->polls, POLL_EXECUTORS + count, timeout);
-    if (ready > 0 && guardian->polls[POLL_BELL].revents) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < POLL_EXECUTORS + count; i++)
+        guardian->polls[i].revents = 0;
+    poll(guardian->polls, POLL_EXECUTORS + count, guardian->blind ? BLIND_INTERVAL : timeout);
+    if (guardian->polls[POLL_BELL].revents) {
         char bytes[512];
         while (read(guardian->setup->bell, bytes, sizeof bytes) == sizeof bytes) {
         }
-        for (uint32_t i = 0; i < count; i++)
-            hold(guardian, i);
     }
-    bool any = false;
+    guardian->blind = guardian->polls[POLL_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (guardian->charges[i].executor < 0)
-            continue;
-        if (ready > 0 && guardian->polls[POLL_EXECUTORS + i].revents) {
+        hold_executor(guardian, i);
+        hold_leader(guardian, i);
+        if (is_lost(guardian, i)) {
             drop_executor(guardian, i);
             rescue(guardian, i);
-        } else {
-            any = true;
         }
+        bool lives = atomic_load(&guardian->board->rows[i].executor) > 1;
+        left += lives;
+        guardian->blind |= lives && guardian->charges[i].executor < 0;
     }
-    return any;
+    return left;
 }
 
 /* The master is dead: the executors know it too and end their instances; then we see to it. */
@@ -125,8 +149,7 @@ _Noreturn static void take_over(struct guardian *guardian) {
     while (look(guardian, 20) && ss_platform_now() < patience) {
     }
     for (uint32_t i = 0; i < guardian->board->instances; i++) {
-        if (guardian->charges[i].executor >= 0)
-            ss_platform_process_signal(guardian->charges[i].executor, SIGKILL);
+        ss_platform_process_signal(guardian->charges[i].executor, SIGKILL);
         rescue(guardian, i);
     }
     _exit(0);
@@ -149,14 +172,13 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
         .fd = ss_platform_process_open(setup->master, 0),
         .events = POLLIN,
     };
-    for (uint32_t i = 0; i < count; i++)
-        hold(guardian, i);
+    guardian->blind = true; /* the first look waits for nothing: much may have happened */
     return true;
 }
 
 _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     static const int none[] = {0};
-    struct guardian guardian;
+    struct guardian guardian = {0};
     setpgid(0, 0); /* a signal to the master's group must not reach us */
     ss_signals_adopt(SIG_IGN, none);
     ss_platform_set_name("ss-guardian");
@@ -164,12 +186,10 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     if (!open_guardian(&guardian, setup))
         _exit(SS_ERROR_FAILED);
     for (;;) {
-        /* Without a hold on the master, its number as our parent tells whether it lives. */
-        bool blind = guardian.polls[POLL_MASTER].fd < 0;
-        look(&guardian, blind ? 100 : -1);
+        look(&guardian, -1);
         if (atomic_load(&setup->board->over))
             _exit(0);
-        if (guardian.polls[POLL_MASTER].revents || getppid() != setup->master)
+        if (getppid() != setup->master)
             take_over(&guardian);
     }
 }

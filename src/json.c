@@ -4,15 +4,36 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* How many bytes of UTF-8 begin here; 0: none that JSON may hold. */
+static int utf8_length(const unsigned char *at) {
+    int length = *at < 0x80                  ? 1
+                 : *at >= 0xc2 && *at < 0xe0 ? 2
+                 : *at >= 0xe0 && *at < 0xf0 ? 3
+                 : *at >= 0xf0 && *at < 0xf5 ? 4
+                                             : 0;
+    for (int i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    bool overlong = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xf0 && at[1] < 0x90);
+    bool surrogate = *at == 0xed && at[1] >= 0xa0;
+    bool beyond = *at == 0xf4 && at[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
 static void put_text(FILE *stream, const char *text) {
     fputc('"', stream);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        int length = utf8_length(at);
         if (*at == '"' || *at == '\\')
             fprintf(stream, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f)
             fprintf(stream, "\\u%04x", *at);
+        else if (length == 0)
+            fputs("\\ufffd", stream); /* a command line may hold any bytes */
         else
-            fputc(*at, stream);
+            fwrite(at, 1, (size_t)length, stream);
+        at += length ? length : 1;
     }
     fputc('"', stream);
 }

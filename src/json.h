@@ -13,8 +13,8 @@ struct ss_json {
 };
 
 /* `name` is NULL inside a list and for the outermost value. */
-void ss_json_open(struct ss_json *json, const char *name, char bracket); /* { or [ */
-void ss_json_close(struct ss_json *json, char bracket);                  /* } or ] */
+void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* { or [ */
+void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */
 void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
 void ss_json_number(struct ss_json *json, const char *name, double number);  /* NaN: null */
 

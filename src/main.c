@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
         return fail(&error);
     }
     ss_platform_keep_arguments(argc, argv);
-    int status = ss_cli_parse(&cli, argc, argv, &error) < 0 ? fail(&error) : start(&cli, &error);
+    int status = ss_cli_parse(&cli, argv, &error) < 0 ? fail(&error) : start(&cli, &error);
     ss_cli_free(&cli);
     return status;
 }

@@ -13,15 +13,7 @@
 #define START_LEAD     (200 * SS_MILLISECOND)
 #define START_LEAD_PER (2 * SS_MILLISECOND)
 
-/* How long executors may take once their instances have been killed. */
-#define KILL_PATIENCE (500 * SS_MILLISECOND)
-
-enum {
-    POLL_SIGNALS,
-    POLL_BELL,
-    POLL_SENSOR,
-    POLL_OUTPUT, /* and all that follow */
-};
+#define FORKS_AT_ONCE 32
 
 void ss_master_say(struct ss_master *master, const char *format, ...) {
     if (!master->plan->verbose)
@@ -59,117 +51,11 @@ void ss_master_end(struct ss_master *master, const char *by, int signal) {
     master->stage = SS_STAGE_ENDING;
     master->stage_end = SS_TIME_NEVER;
     ss_time grace = at_once ? now : ss_time_add(now, master->plan->grace);
-    master->kill_at = ss_time_add(grace, KILL_PATIENCE);
+    master->kill_at = ss_time_add(grace, SS_MASTER_KILL_PATIENCE);
     atomic_store(&master->board->end_signal, signal);
     atomic_store(&master->board->end_grace, grace);
     atomic_store(&master->board->phase, SS_PHASE_ENDING);
     ss_crew_wake(&master->crew);
-}
-
-/* Who is impatient a second time means it: politeness is over. */
-static void hurry(struct ss_master *master) {
-    ss_time now = ss_platform_now();
-    atomic_store(&master->board->end_grace, now);
-    master->kill_at = ss_time_add(now, KILL_PATIENCE);
-    ss_crew_wake(&master->crew);
-}
-
-static bool all_stopped(const struct ss_master *master) {
-    for (uint32_t i = 0; i < master->plan->instances; i++) {
-        const struct ss_row *row = &master->board->rows[i];
-        if (atomic_load(&row->life) == SS_LIFE_ALIVE && !atomic_load(&row->stopped))
-            return false;
-    }
-    return true;
-}
-
-/* Ctrl-Z: instances, the trace's clock and we ourselves stand still until we are continued. */
-static void pause_run(struct ss_master *master) {
-    struct ss_board *board = master->board;
-    if (atomic_load(&board->phase) != SS_PHASE_RUNNING)
-        return;
-    ss_progress_hide(&master->progress);
-    ss_time from = ss_platform_now();
-    atomic_store(&board->phase, SS_PHASE_PAUSED);
-    ss_crew_wake(&master->crew);
-    for (int i = 0; i < 100 && !all_stopped(master); i++)
-        poll(NULL, 0, 2);
-    raise(SIGSTOP);
-    ss_time now = ss_platform_now();
-    ss_time start = atomic_load(&board->control_start);
-    if (start < from)
-        atomic_fetch_add(&board->paused, now - from);
-    else if (start != SS_TIME_NEVER)
-        atomic_store(&board->control_start, ss_time_add(start, now - from));
-    if (master->stage_end != SS_TIME_NEVER)
-        master->stage_end = ss_time_add(master->stage_end, now - from);
-    atomic_store(&board->control_since, now);
-    atomic_store(&board->phase, SS_PHASE_RUNNING);
-    ss_monitor_begin(&master->monitor, now);
-    ss_crew_wake(&master->crew);
-}
-
-static void on_signal(struct ss_master *master, int signal) {
-    switch (signal) {
-    case SIGCHLD:
-        ss_master_reap(master);
-        break;
-    case SIGTSTP:
-        pause_run(master);
-        break;
-    case SIGCONT:
-        break; /* pause_run() is where it ends a pause */
-    default:
-        if (master->outcome->signal)
-            hurry(master);
-        else
-            master->outcome->signal = signal;
-        ss_master_end(master, "signal", signal);
-    }
-}
-
-static void read_sensor(struct ss_master *master, ss_time now) {
-    struct ss_sensor *sensor = &master->sensor;
-    if (sensor->from < 0 || master->stage >= SS_STAGE_ENDING)
-        return;
-    if (ss_sensor_read(sensor, now, master->error) < 0 ||
-        ss_sensor_check(sensor, now, master->error) < 0)
-        ss_master_end(master, "error", SIGTERM);
-    atomic_store(&master->board->sensor_value, ss_word_from_double(sensor->value));
-}
-
-/* Sleeps until `deadline` or until something happens, and handles all that did. */
-static void handle_events(struct ss_master *master, ss_time deadline) {
-    struct pollfd *polls = master->polls;
-    uint32_t streams = master->output.count;
-    polls[POLL_SIGNALS] = (struct pollfd){.fd = master->signals.pipe[0], .events = POLLIN};
-    polls[POLL_BELL] = (struct pollfd){.fd = master->crew.bell[0], .events = POLLIN};
-    polls[POLL_SENSOR] = (struct pollfd){
-        .fd = master->stage < SS_STAGE_ENDING ? master->sensor.from : -1,
-        .events = POLLIN,
-    };
-    for (uint32_t i = 0; i < streams; i++)
-        polls[POLL_OUTPUT + i] = master->output.polls[i];
-    ss_time wait = ss_time_since(deadline, ss_platform_now());
-    struct timespec timeout = {(time_t)(wait / SS_SECOND), (long)(wait % SS_SECOND)};
-    int ready = ppoll(polls, POLL_OUTPUT + streams, deadline == SS_TIME_NEVER ? NULL : &timeout,
-        NULL);
-    ss_time now = ss_platform_now();
-    if (ready <= 0)
-        return;
-    for (uint32_t i = 0; i < streams; i++) {
-        if (polls[POLL_OUTPUT + i].revents)
-            ss_output_move(&master->output, i, now, &master->iterations);
-    }
-    if (polls[POLL_BELL].revents) {
-        char bytes[512];
-        while (read(master->crew.bell[0], bytes, sizeof bytes) == sizeof bytes) {
-        }
-        ss_master_watch(master, now);
-    }
-    int signal;
-    while ((signal = ss_signals_next(&master->signals)))
-        on_signal(master, signal);
 }
 
 static int start_executors(struct ss_master *master) {
@@ -186,6 +72,9 @@ static int start_executors(struct ss_master *master) {
         }
         if (status < 0)
             return -1;
+        /* A short sleep now and then keeps many forks within the limit on real-time priority. */
+        if (i % FORKS_AT_ONCE == FORKS_AT_ONCE - 1)
+            poll(NULL, 0, 1);
     }
     return 0;
 }
@@ -213,8 +102,8 @@ static void enter_warmup(struct ss_master *master, ss_time now) {
         int64_t left = master->plan->start_at - ss_platform_wallclock();
         start = left > 0 ? now + (ss_time)left : now;
         if (left < 0)
-            ss_outcome_warn(master->outcome, "the trace began %.3f s after --start-at",
-                (double)-left / 1e9);
+            ss_outcome_warn(
+                master->outcome, "the trace began %.3f s after --start-at", (double)-left / 1e9);
     }
     master->stage = SS_STAGE_WARMUP;
     master->stage_end = start;
@@ -296,7 +185,6 @@ static void take_sample(struct ss_master *master, ss_time now) {
     double elapsed = controlled ? ss_time_seconds(ss_board_trace_time(master->board, now)) : -1;
     ss_progress_show(&master->progress, elapsed, sample->target, sample->load.load, sample->duty);
     note_setpoint(master);
-    read_sensor(master, now);
 }
 
 static void check_end(struct ss_master *master, ss_time now) {
@@ -319,9 +207,9 @@ static ss_time next_deadline(const struct ss_master *master) {
 
 static void supervise(struct ss_master *master) {
     while (master->stage != SS_STAGE_OVER) {
-        handle_events(master, next_deadline(master));
+        ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
-        read_sensor(master, now);
+        ss_master_read_sensor(master, now);
         take_sample(master, now); /* first, so that the last sample of a stage is not lost */
         advance(master, now);
         check_end(master, now);
@@ -334,7 +222,7 @@ static int open_master(struct ss_master *master) {
     master->scheduling = ss_platform_scheduling_save();
     master->lives = calloc(plan->instances, sizeof *master->lives);
     master->iterations_seen = calloc(plan->instances, sizeof *master->iterations_seen);
-    master->polls = calloc(POLL_OUTPUT + 2 * (size_t)plan->instances, sizeof *master->polls);
+    master->polls = calloc(SS_MASTER_POLLS + 2 * (size_t)plan->instances, sizeof *master->polls);
     if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     if (ss_signals_open(&master->signals) < 0)
@@ -345,18 +233,17 @@ static int open_master(struct ss_master *master) {
     else
         ss_master_say(master, "our own wake-ups run at real-time priority");
     ss_progress_open(&master->progress, plan->progress, plan->quiet, plan->duration);
-    master->board = ss_board_create(plan->instances, ss_rig_memory(&plan->rig),
-        &master->descriptor, error);
+    master->board =
+        ss_board_create(plan->instances, ss_rig_memory(&plan->rig), &master->descriptor, error);
     if (!master->board)
         return -1;
     master->board->keep = plan->keep;
     ss_monitor_open(&master->monitor, plan, master->board);
-    if (ss_plan_pipes_output(plan) &&
-        ss_output_open(&master->output, plan->instances, plan->output,
-            plan->has_iteration ? &plan->iteration : NULL, error) < 0)
+    if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
+                                          plan->has_iteration ? &plan->iteration : NULL, error) < 0)
         return -1;
-    if (ss_crew_open(&master->crew, plan, master->board, &master->signals, master->scheduling,
-            error) < 0 ||
+    if (ss_crew_open(
+            &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0 ||
         ss_crew_start_guardian(&master->crew, error) < 0)
         return -1;
     return plan->source.source == SS_SOURCE_SENSOR
@@ -366,16 +253,17 @@ static int open_master(struct ss_master *master) {
 }
 
 static void close_master(struct ss_master *master) {
-    if (master->board) {
-        ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
-        if (master->output.failed)
-            ss_outcome_warn(master->outcome, "output of instances was lost: %s",
-                strerror(master->output.why));
+    ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
+    if (master->output.failed)
+        ss_outcome_warn(
+            master->outcome, "output of instances was lost: %s", strerror(master->output.why));
+    if (master->crew.board) {
         ss_crew_dismiss_guardian(&master->crew);
         ss_crew_close(&master->crew);
-        ss_monitor_close(&master->monitor);
-        close(master->descriptor);
     }
+    ss_monitor_close(&master->monitor);
+    if (master->descriptor >= 0)
+        close(master->descriptor);
     ss_sensor_end(&master->sensor);
     ss_output_close(&master->output);
     ss_board_close(master->board);

@@ -11,14 +11,20 @@
 #include "progress.h"
 #include "sensor.h"
 
+/* How long executors may take once their instances have been killed. */
+#define SS_MASTER_KILL_PATIENCE (500 * SS_MILLISECOND)
+
+/* What the master waits for beside the instances' output: signals, the bell, the sensor. */
+#define SS_MASTER_POLLS 3
+
 /* Where a run stands. */
 enum ss_stage {
-    SS_STAGE_WAITING,   /* for the moment to start the instances (--start-at) */
-    SS_STAGE_STARTING,  /* instances are being started */
-    SS_STAGE_WARMUP,    /* all run, uncontrolled */
-    SS_STAGE_SETTLING,  /* controlled, not counted */
+    SS_STAGE_WAITING,  /* for the moment to start the instances (--start-at) */
+    SS_STAGE_STARTING, /* instances are being started */
+    SS_STAGE_WARMUP,   /* all run, uncontrolled */
+    SS_STAGE_SETTLING, /* controlled, not counted */
     SS_STAGE_COUNTING,
-    SS_STAGE_ENDING,    /* executors end their instances */
+    SS_STAGE_ENDING, /* executors end their instances */
     SS_STAGE_OVER,
 };
 
@@ -38,14 +44,14 @@ struct ss_master {
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
-    ss_time stage_end;      /* when the present stage is over; SS_TIME_NEVER: open */
-    ss_time kill_at;        /* in SS_STAGE_ENDING: when executors are no longer waited for */
-    uint64_t switches;      /* sent by all when counting began */
+    ss_time stage_end; /* when the present stage is over; SS_TIME_NEVER: open */
+    ss_time kill_at;   /* in SS_STAGE_ENDING: when executors are no longer waited for */
+    uint64_t switches; /* sent by all when counting began */
     uint64_t setpoints_seen;
-    uint32_t *lives;        /* enum ss_life of each instance, as last seen */
+    uint32_t *lives; /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
-    ss_time first_failure;  /* when the first failing instance ended */
-    int failure_status;     /* its exit status; 0: none */
+    ss_time first_failure; /* when the first failing instance ended */
+    int failure_status;    /* its exit status; 0: none */
     struct pollfd *polls;
 };
 
@@ -54,6 +60,12 @@ struct ss_master {
  * set, in which case `outcome` tells as much as is known. Either way nothing is left behind.
  */
 int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
+
+/* Sleeps until `deadline` or until something happens, and handles all that did (events.c). */
+void ss_master_handle_events(struct ss_master *master, ss_time deadline);
+
+/* Takes what the sensor has said, if there is one (events.c). */
+void ss_master_read_sensor(struct ss_master *master, ss_time now);
 
 /* What the board has to tell: births, ends, iterations, failures (watch.c). */
 void ss_master_watch(struct ss_master *master, ss_time now);
@@ -65,7 +77,7 @@ void ss_master_reap(struct ss_master *master);
 void ss_master_end(struct ss_master *master, const char *by, int signal);
 
 /* A line of -v. */
-__attribute__((format(printf, 2, 3))) void ss_master_say(struct ss_master *master,
-    const char *format, ...);
+__attribute__((format(printf, 2, 3))) void ss_master_say(
+    struct ss_master *master, const char *format, ...);
 
 #endif

@@ -46,6 +46,12 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
     monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
 }
 
+void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
+    /* Both saturate at "not yet". */
+    monitor->control_from = ss_time_add(monitor->control_from, length);
+    monitor->counted_from = ss_time_add(monitor->counted_from, length);
+}
+
 double ss_monitor_duty(const struct ss_monitor *monitor) {
     double sum = 0;
     uint32_t count = 0;
@@ -84,6 +90,22 @@ static void count(struct ss_monitor *monitor, const struct ss_monitor_sample *sa
     monitor->beyond_target += error < -OUT_OF_REACH && sample->duty < 1 - FULL_DUTY;
 }
 
+/*
+ * What was wanted at the sample's end. False when part of its time may have been uncontrolled: in a
+ * `free` stretch, or in the sample that one ends in.
+ */
+static bool take_target(struct ss_monitor *monitor, ss_time now, struct ss_monitor_sample *sample) {
+    struct ss_target target;
+    ss_pipeline_target(&monitor->plan->rig, &monitor->trace, monitor->board, now, &target);
+    bool counts = !target.free && !monitor->was_free;
+    monitor->was_free = target.free;
+    if (target.free)
+        return false;
+    sample->target = target.load;
+    sample->duty = ss_monitor_duty(monitor);
+    return counts;
+}
+
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     struct ss_monitor_sample sample = {.target = NAN, .duty = NAN};
     struct ss_counters counters;
@@ -99,14 +121,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         return;
     }
     sample.time = counters.time;
-    if (monitor->control_from != SS_TIME_NEVER) {
-        struct ss_target target;
-        ss_pipeline_target(&monitor->plan->rig, &monitor->trace, monitor->board, now, &target);
-        if (!target.free) {
-            sample.target = target.load;
-            sample.duty = ss_monitor_duty(monitor);
-            count(monitor, &sample);
-        }
-    }
+    if (monitor->control_from != SS_TIME_NEVER && take_target(monitor, now, &sample))
+        count(monitor, &sample);
     monitor->latest = sample;
 }

@@ -25,15 +25,16 @@ struct ss_monitor {
     struct ss_self trace;
     struct ss_counters last;
     bool has_last;
-    ss_time next;          /* when the next sample is due */
-    ss_time control_from;  /* SS_TIME_NEVER: not yet under control */
-    ss_time counted_from;  /* likewise for the figures */
+    bool was_free;        /* the last reading lay in a `free` stretch */
+    ss_time next;         /* when the next sample is due */
+    ss_time control_from; /* SS_TIME_NEVER: not yet under control */
+    ss_time counted_from; /* likewise for the figures */
     struct ss_monitor_sample latest;
     struct ss_figures figures;
     struct ss_settling settling;
     double duty_sum;
-    double steal_sum;      /* seconds per CPU */
-    double seconds;        /* counted */
+    double steal_sum;         /* seconds per CPU */
+    double seconds;           /* counted */
     uint64_t short_of_target; /* counted samples below the target at full duty */
     uint64_t beyond_target;   /* counted samples above the target at no duty */
     uint64_t lost;            /* samples that could not be taken or were far too late */
@@ -46,6 +47,9 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
 
 /* Takes the sample that is due. */
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
+
+/* The run stood still for so long: no figure may know of it. */
+void ss_monitor_shift(struct ss_monitor *monitor, ss_time length);
 
 /* The mean of the executors' global duties now. */
 double ss_monitor_duty(const struct ss_monitor *monitor);

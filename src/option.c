@@ -58,15 +58,15 @@ static int read_quantity(enum ss_option_type type, const char *text, void *place
     }
 }
 
-static int check_range(const struct ss_option *row, const char *text, double value,
-    struct ss_error *error) {
+static int check_range(
+    const struct ss_option *row, const char *text, double value, struct ss_error *error) {
     double bound;
     if (row->min && read_quantity(row->type, row->min, NULL, &bound, error) == 0 && value < bound)
-        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too small: at least %s", text,
-            row->min);
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "'%s' is too small: at least %s", text, row->min);
     if (row->max && read_quantity(row->type, row->max, NULL, &bound, error) == 0 && value > bound)
-        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too large: at most %s", text,
-            row->max);
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "'%s' is too large: at most %s", text, row->max);
     return error && error->status ? -1 : 0;
 }
 
@@ -104,8 +104,8 @@ static int set_value(const struct ss_option *row, const char *text, void *place,
     if (row->type == SS_OPTION_CHOICE) {
         int position = find_choice(row->choices, text);
         if (position < 0)
-            return ss_error_set(error, SS_ERROR_FAILED, "'%s' is not one of: %s", text,
-                row->choices);
+            return ss_error_set(
+                error, SS_ERROR_FAILED, "'%s' is not one of: %s", text, row->choices);
         *(int *)place = position;
         return 0;
     }
@@ -131,8 +131,8 @@ int ss_option_set_defaults(const struct ss_option *rows, void *config,
     return 0;
 }
 
-static const struct ss_option *find_row(const struct ss_option *rows, const char *name,
-    struct ss_error *error) {
+static const struct ss_option *find_row(
+    const struct ss_option *rows, const char *name, struct ss_error *error) {
     const char *names[64];
     char list[512] = "";
     size_t count = 0;
@@ -212,22 +212,22 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
         char *equals = name_end(item);
         size_t length = equals ? (size_t)(equals - item) : 0;
         for (size_t i = 0; rows[i].name && i < 64; i++)
-            given[i] |= equals ? strlen(rows[i].name) == length &&
-                                     strncmp(rows[i].name, item, length) == 0
-                               : first && i == 0;
+            given[i] |=
+                equals ? strlen(rows[i].name) == length && strncmp(rows[i].name, item, length) == 0
+                       : first && i == 0;
         status = set_item(rows, item, first, config, store, error);
     }
     free(copy);
     for (size_t i = 0; status == 0 && rows[i].name && i < 64; i++) {
         if (is_required_missing(&rows[i], given, i))
-            status = ss_error_set(error, SS_ERROR_FAILED, "%s is not given: %s", rows[i].name,
-                rows[i].help);
+            status = ss_error_set(
+                error, SS_ERROR_FAILED, "%s is not given: %s", rows[i].name, rows[i].help);
     }
     return status;
 }
 
-void ss_option_print_value(char *buffer, size_t size, const struct ss_option *row,
-    const void *config) {
+void ss_option_print_value(
+    char *buffer, size_t size, const struct ss_option *row, const void *config) {
     const void *place = (const char *)config + row->offset;
     switch (row->type) {
     case SS_OPTION_TIME:
@@ -240,7 +240,8 @@ void ss_option_print_value(char *buffer, size_t size, const struct ss_option *ro
         print_choice(buffer, size, row->choices, *(const int *)place);
         break;
     case SS_OPTION_TEXT:
-        snprintf(buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
+        snprintf(
+            buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
         break;
     default:
         snprintf(buffer, size, "%.17g", *(const double *)place);
@@ -268,22 +269,45 @@ static const char *type_name(const struct ss_option *row) {
     return names[row->type];
 }
 
+void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
+    int width = 79 - margin;
+    while (*text) {
+        int length = (int)strlen(text);
+        if (length > width) {
+            length = width;
+            while (length > 0 && text[length] != ' ')
+                length--;
+            if (length == 0) /* a word that fits nowhere */
+                length = (int)strcspn(text, " ");
+        }
+        fprintf(stream, "%.*s\n", length, text);
+        text += length + (text[length] == ' ');
+        if (*text)
+            fprintf(stream, "%*s", margin, "");
+    }
+}
+
+static void append(char *text, size_t size, const char *label, const char *value) {
+    size_t used = strlen(text);
+    if (value)
+        snprintf(text + used, size - used, "; %s%s", label, value);
+}
+
 void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
     if (!rows || !rows->name) {
         fprintf(stream, "  no options\n");
         return;
     }
     for (const struct ss_option *row = rows; row->name; row++) {
-        fprintf(stream, "  %s=%s%s\n      %s", row->name, type_name(row),
-            row == rows ? " (main option: may stand first without its name)" : "", row->help);
-        if (row->choices)
-            fprintf(stream, "; one of: %s", row->choices);
-        if (row->min)
-            fprintf(stream, "; at least %s", row->min);
-        if (row->max)
-            fprintf(stream, "; at most %s", row->max);
-        if (row->initial)
-            fprintf(stream, "; default %s", row->initial);
-        fprintf(stream, row->required ? "; required\n" : "\n");
+        char text[1024];
+        snprintf(text, sizeof text, "%s", row->help);
+        append(text, sizeof text, "one of: ", row->choices);
+        append(text, sizeof text, "at least ", row->min);
+        append(text, sizeof text, "at most ", row->max);
+        append(text, sizeof text, "default ", row->initial);
+        append(text, sizeof text, "", row->required ? "required" : NULL);
+        fprintf(stream, "  %s=%s%s\n      ", row->name, type_name(row),
+            row == rows ? " (main option: may stand first without its name)" : "");
+        ss_option_print_wrapped(stream, 6, text);
     }
 }

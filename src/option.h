@@ -36,8 +36,11 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     struct ss_option_store *store, struct ss_error *error);
 
 /* The value in force, as a user would write it; empty when there is none. */
-void ss_option_print_value(char *buffer, size_t size, const struct ss_option *row,
-    const void *config);
+void ss_option_print_value(
+    char *buffer, size_t size, const struct ss_option *row, const void *config);
+
+/* Text up to the 79th column, its further lines behind a margin; the first one is there already. */
+void ss_option_print_wrapped(FILE *stream, int margin, const char *text);
 
 /* One paragraph per row: name, type, default, range, help. */
 void ss_option_print_help(FILE *stream, const struct ss_option *rows);

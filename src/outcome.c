@@ -53,8 +53,8 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *mon
             "the hypervisor took %.1f %% of the CPU time (steal): it is counted as work",
             100 * monitor->steal_sum / monitor->seconds);
     if (monitor->lost > 0)
-        ss_outcome_warn(outcome, "%llu samples of the load were lost",
-            (unsigned long long)monitor->lost);
+        ss_outcome_warn(
+            outcome, "%llu samples of the load were lost", (unsigned long long)monitor->lost);
 }
 
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,

@@ -38,8 +38,8 @@ struct ss_outcome {
     int warning_count;
 };
 
-__attribute__((format(printf, 2, 3))) void ss_outcome_warn(struct ss_outcome *outcome,
-    const char *format, ...);
+__attribute__((format(printf, 2, 3))) void ss_outcome_warn(
+    struct ss_outcome *outcome, const char *format, ...);
 
 /* Takes all figures, at the moment when control ends. `switches` are those sent while counted. */
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,

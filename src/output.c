@@ -21,8 +21,8 @@ int ss_output_open(struct ss_output *output, uint32_t instances, const char *fol
     return 0;
 }
 
-static int open_target(const struct ss_output *output, const char *number, int which,
-    struct ss_error *error) {
+static int open_target(
+    const struct ss_output *output, const char *number, int which, struct ss_error *error) {
     if (!output->folder)
         return which == 0 ? STDOUT_FILENO : STDERR_FILENO;
     char path[4096];
@@ -33,14 +33,14 @@ static int open_target(const struct ss_output *output, const char *number, int w
     return file;
 }
 
-int ss_output_add(struct ss_output *output, const char *number, int ends[2],
-    struct ss_error *error) {
+int ss_output_add(
+    struct ss_output *output, const char *number, int ends[2], struct ss_error *error) {
     for (int which = 0; which < 2; which++) {
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
         if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
-            return ss_error_set(error, SS_ERROR_FAILED, "a pipe for the output: %s",
-                strerror(errno));
+            return ss_error_set(
+                error, SS_ERROR_FAILED, "a pipe for the output: %s", strerror(errno));
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
             .to = open_target(output, number, which, error),
@@ -117,8 +117,8 @@ static void close_stream(struct ss_output *output, uint32_t index) {
     output->polls[index].fd = -1;
 }
 
-void ss_output_move(struct ss_output *output, uint32_t index, ss_time now,
-    struct ss_iterations *iterations) {
+void ss_output_move(
+    struct ss_output *output, uint32_t index, ss_time now, struct ss_iterations *iterations) {
     struct ss_stream *stream = &output->streams[index];
     char text[65536];
     if (stream->from < 0)

@@ -46,15 +46,15 @@ int ss_output_open(struct ss_output *output, uint32_t instances, const char *fol
  * Makes the pipes of one instance; the ends for the instance are in `ends` (output, errors), to
  * be closed here once they have been inherited.
  */
-int ss_output_add(struct ss_output *output, const char *number, int ends[2],
-    struct ss_error *error);
+int ss_output_add(
+    struct ss_output *output, const char *number, int ends[2], struct ss_error *error);
 
 /* The instance began now: its first iteration does too. */
 void ss_output_began(struct ss_output *output, uint32_t instance, ss_time now);
 
 /* Moves what there is of one stream; iterations that end are counted. Does not block on it. */
-void ss_output_move(struct ss_output *output, uint32_t stream, ss_time now,
-    struct ss_iterations *iterations);
+void ss_output_move(
+    struct ss_output *output, uint32_t stream, ss_time now, struct ss_iterations *iterations);
 
 /* Moves all that is left, as far as it can be had without waiting. */
 void ss_output_drain(struct ss_output *output, ss_time now, struct ss_iterations *iterations);

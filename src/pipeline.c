@@ -27,13 +27,13 @@ void ss_pipeline_target(const struct ss_rig *rig, const struct ss_self *trace,
     if (!isnan(setpoint))
         target->load = setpoint;
     else
-        rig->modules[SS_KIND_TRACE].table.trace.target(trace, ss_board_trace_time(board, now),
-            target);
+        rig->modules[SS_KIND_TRACE].table.trace.target(
+            trace, ss_board_trace_time(board, now), target);
 }
 
 /* What is: the load, NaN as long as nothing is known of it. */
-static double ask_feedback(struct ss_pipeline *pipeline, const struct ss_moment *moment,
-    enum ss_failure *failure) {
+static double ask_feedback(
+    struct ss_pipeline *pipeline, const struct ss_moment *moment, enum ss_failure *failure) {
     const struct ss_feedback_module *feedback =
         &pipeline->rig->modules[SS_KIND_FEEDBACK].table.feedback;
     const struct ss_self *self = &pipeline->selves[SS_KIND_FEEDBACK];
@@ -54,8 +54,8 @@ static double ask_feedback(struct ss_pipeline *pipeline, const struct ss_moment 
 }
 
 /* How much may run: this executor's own answer, averaged with its peers'. */
-static double ask_control(struct ss_pipeline *pipeline, const struct ss_control_input *input,
-    enum ss_failure *failure) {
+static double ask_control(
+    struct ss_pipeline *pipeline, const struct ss_control_input *input, enum ss_failure *failure) {
     const struct ss_control_module *control =
         &pipeline->rig->modules[SS_KIND_CONTROL].table.control;
     const struct ss_self *self = &pipeline->selves[SS_KIND_CONTROL];
@@ -72,15 +72,14 @@ static double ask_control(struct ss_pipeline *pipeline, const struct ss_control_
 }
 
 /* Who runs: this instance's share. */
-static double ask_space(struct ss_pipeline *pipeline, ss_time now, double global_duty,
-    enum ss_failure *failure) {
+static double ask_space(
+    struct ss_pipeline *pipeline, ss_time now, double global_duty, enum ss_failure *failure) {
     struct ss_board *board = pipeline->board;
     uint32_t membership = atomic_load(&board->membership);
     if (membership != pipeline->membership_seen) {
         uint32_t alive = atomic_load(&board->alive);
         pipeline->place.rank = ss_board_rank(board, pipeline->executor);
-        pipeline->place.count =
-            alive > pipeline->place.rank ? alive : pipeline->place.rank + 1;
+        pipeline->place.count = alive > pipeline->place.rank ? alive : pipeline->place.rank + 1;
         pipeline->membership_seen = membership;
     }
     pipeline->place.time = ss_board_trace_time(board, now);
@@ -92,8 +91,8 @@ static double ask_space(struct ss_pipeline *pipeline, ss_time now, double global
 }
 
 /* When: the next state and its length. */
-static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_turn *turn,
-    struct ss_stint *stint) {
+static void ask_dithering(
+    struct ss_pipeline *pipeline, const struct ss_turn *turn, struct ss_stint *stint) {
     pipeline->rig->modules[SS_KIND_DITHERING].table.dithering.next(
         &pipeline->selves[SS_KIND_DITHERING], turn, stint);
     if (stint->length == 0)
@@ -112,15 +111,19 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     struct ss_moment moment = {.now = now, .since = pipeline->since};
 
     struct ss_target target;
-    ss_pipeline_target(pipeline->rig, &pipeline->selves[SS_KIND_TRACE], pipeline->board, now,
-        &target);
-    decision->target = target.load;
+    ss_pipeline_target(
+        pipeline->rig, &pipeline->selves[SS_KIND_TRACE], pipeline->board, now, &target);
     decision->free = target.free;
     if (target.free) {
         ss_time trace_now = ss_board_trace_time(pipeline->board, now);
         decision->free_until = ss_time_add(now, ss_time_since(target.until, trace_now));
         return;
     }
+    if (isnan(target.load)) {
+        decision->failure = SS_FAILURE_NOT_A_NUMBER;
+        return;
+    }
+    decision->target = fmin(fmax(target.load, 0), 1);
 
     if (!pipeline->rig->modules[SS_KIND_CONTROL].table.control.open_loop)
         decision->load = ask_feedback(pipeline, &moment, &decision->failure);
@@ -128,8 +131,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     struct ss_control_input input = {moment, decision->target, decision->load};
     decision->global_duty = ask_control(pipeline, &input, &decision->failure);
 
-    decision->local_duty =
-        ask_space(pipeline, now, decision->global_duty, &decision->failure);
+    decision->local_duty = ask_space(pipeline, now, decision->global_duty, &decision->failure);
 
     moment.now = planned;
     struct ss_turn turn = {moment, state, decision->local_duty, pipeline->place};

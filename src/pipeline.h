@@ -16,15 +16,15 @@ struct ss_pipeline {
     uint32_t executor;
     ss_counters_read *read;
     void *read_context;
-    ss_time since;            /* when the present stretch of control began */
+    ss_time since; /* when the present stretch of control began */
     struct ss_place place;
     uint32_t membership_seen; /* of the board, when `place` was found */
 };
 
 /* Everything that was decided, and from what. */
 struct ss_decision {
-    bool free;           /* no control until `free_until`; the rest is not set */
-    ss_time free_until;  /* on the monotonic clock */
+    bool free;          /* no control until `free_until`; the rest is not set */
+    ss_time free_until; /* on the monotonic clock */
     double target;
     double load; /* the estimate; NaN: there was none */
     double global_duty;

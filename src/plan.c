@@ -32,8 +32,8 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
     return 0;
 }
 
-static int resolve_commands(struct ss_plan *plan, const struct ss_cli *cli,
-    struct ss_error *error) {
+static int resolve_commands(
+    struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands commands = {0};
     int status;
     if (cli->workloads && (*cli->command || cli->instances))
@@ -43,11 +43,11 @@ static int resolve_commands(struct ss_plan *plan, const struct ss_cli *cli,
     if (cli->workloads)
         status = ss_commands_read(&commands, cli->workloads, error);
     else if (!*cli->command)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "no command is given: showstopper -l 50%% COMMAND, see --help");
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "no command is given: showstopper -l 50%% COMMAND, see --help");
     else
-        status = ss_commands_repeat(&commands, cli->command,
-            cli->instances ? cli->instances : plan->cpu_count, error);
+        status = ss_commands_repeat(
+            &commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
     if (status == 0)
         status = ss_commands_number(&commands, cli->placeholder, error);
     if (status == 0)
@@ -95,10 +95,9 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         return -1;
     struct ss_self selves[SS_KINDS];
     ss_rig_selves(&plan->rig, NULL, plan->instances, selves);
-    plan->rig.modules[SS_KIND_FEEDBACK].table.feedback.source(&selves[SS_KIND_FEEDBACK],
-        &plan->source);
-    ss_time length =
-        plan->rig.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    plan->rig.modules[SS_KIND_FEEDBACK].table.feedback.source(
+        &selves[SS_KIND_FEEDBACK], &plan->source);
+    ss_time length = plan->rig.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
     if (length < plan->duration) {
         plan->duration = length;
         plan->ends_with_trace = true;
@@ -109,10 +108,10 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     /* The monitor wants the system's counters even where control does without any. */
     if (plan->source.source == SS_SOURCE_SENSOR)
         return 0;
-    enum ss_source source = plan->source.source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP
-                                                                    : SS_SOURCE_SYSTEM;
-    return ss_platform_counters_open(&plan->reader, source, plan->source.argument, &plan->cpus,
-        NULL, error);
+    enum ss_source source =
+        plan->source.source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM;
+    return ss_platform_counters_open(
+        &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error);
 }
 
 static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
@@ -131,37 +130,43 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
     return 0;
 }
 
-static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
-    plan->output = cli->output;
-    plan->json = cli->json;
-    plan->has_iteration = cli->iteration != NULL;
-    if (cli->iteration) {
-        int why = regcomp(&plan->iteration, cli->iteration, REG_EXTENDED);
-        if (why) {
-            char text[256];
-            regerror(why, &plan->iteration, text, sizeof text);
-            plan->has_iteration = false;
-            return ss_error_set(error, SS_ERROR_FAILED, "--iteration: '%s': %s", cli->iteration,
-                text);
-        }
-    }
-    struct stat status;
-    if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
-        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s is not a directory",
-            cli->output);
-    if (!cli->json || strcmp(cli->json, "-") == 0)
+static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_error *error) {
+    int why = regcomp(&plan->iteration, pattern, REG_EXTENDED);
+    plan->has_iteration = why == 0;
+    if (why == 0)
         return 0;
+    char text[256];
+    regerror(why, &plan->iteration, text, sizeof text);
+    return ss_error_set(error, SS_ERROR_FAILED, "--iteration: '%s': %s", pattern, text);
+}
+
+/* Found out now, because at the end it would be too late. */
+static int check_json(const char *path, struct ss_error *error) {
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return ss_error_set(error, SS_ERROR_FAILED, "--json: %s is a directory", path);
     char folder[4096];
-    snprintf(folder, sizeof folder, "%s", cli->json);
+    snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
-    const char *where = slash ? folder : ".";
-    if (access(where, W_OK | X_OK) < 0 || (stat(cli->json, &status) == 0 &&
-                                              S_ISDIR(status.st_mode)))
-        return ss_error_set(error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", cli->json,
-            errno ? strerror(errno) : "it is a directory");
-    return 0;
+    if (access(slash ? folder : ".", W_OK | X_OK) == 0)
+        return 0;
+    return ss_error_set(
+        error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(errno));
+}
+
+static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    struct stat status;
+    plan->output = cli->output;
+    plan->json = cli->json;
+    if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
+        return -1;
+    if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
+        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s is not a directory", cli->output);
+    return cli->json ? check_json(cli->json, error) : 0;
 }
 
 static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
@@ -182,8 +187,6 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     plan->quiet = cli->quiet;
     plan->verbose = cli->verbose;
     plan->progress = cli->progress;
-    if (cli->tolerance < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "--tolerance: a percentage from 0 on");
     int status = resolve_cpus(plan, cli, error);
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : load_modules(plan, cli, error);
@@ -211,8 +214,8 @@ bool ss_plan_pipes_output(const struct ss_plan *plan) {
     return plan->has_iteration || plan->output;
 }
 
-void ss_plan_print_options(char *buffer, size_t size, const struct ss_plan *plan,
-    enum ss_kind kind) {
+void ss_plan_print_options(
+    char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind) {
     const struct ss_option *row = plan->rig.modules[kind].head->options;
     size_t used = 0;
     buffer[0] = '\0';

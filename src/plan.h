@@ -64,7 +64,7 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 bool ss_plan_pipes_output(const struct ss_plan *plan);
 
 /* "name=value,..." of one module, everything resolved. */
-void ss_plan_print_options(char *buffer, size_t size, const struct ss_plan *plan,
-    enum ss_kind kind);
+void ss_plan_print_options(
+    char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind);
 
 #endif

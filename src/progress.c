@@ -52,8 +52,8 @@ static void print_value(char *to, size_t size, const char *name, double value) {
         snprintf(to, size, "%s %5.1f %%", name, 100 * value);
 }
 
-void ss_progress_show(struct ss_progress *progress, double elapsed, double target, double load,
-    double duty) {
+void ss_progress_show(
+    struct ss_progress *progress, double elapsed, double target, double load, double duty) {
     if (!progress->shown)
         return;
     char times[64];
@@ -73,8 +73,8 @@ void ss_progress_show(struct ss_progress *progress, double elapsed, double targe
         char drawing[SS_PROGRESS_HISTORY * 16];
         remember(progress, target, load);
         draw(drawing, progress);
-        fprintf(stderr, "\r\033[K%s %s %s %s %s", times, target_text, load_text, duty_text,
-            drawing);
+        fprintf(
+            stderr, "\r\033[K%s %s %s %s %s", times, target_text, load_text, duty_text, drawing);
         progress->drawn = true;
         return;
     }

@@ -23,8 +23,8 @@ struct ss_progress {
 void ss_progress_open(struct ss_progress *progress, int when, bool quiet, ss_time total);
 
 /* A new sample; `elapsed` in seconds of control, negative before it. NaN: not known. */
-void ss_progress_show(struct ss_progress *progress, double elapsed, double target, double load,
-    double duty);
+void ss_progress_show(
+    struct ss_progress *progress, double elapsed, double target, double load, double duty);
 
 /* Wipes the line, so that others can write. */
 void ss_progress_hide(struct ss_progress *progress);

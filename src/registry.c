@@ -39,8 +39,8 @@ static void add_folder(struct folders *folders, const char *base, int length, en
     if (folders->count == FOLDERS_MAX || length == 0)
         return;
     char *path = folders->paths[folders->count];
-    int written = snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base,
-        ss_kind_names[kind]);
+    int written =
+        snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base, ss_kind_names[kind]);
     if (written < 0 || (size_t)written >= sizeof folders->paths[0])
         return;
     for (size_t i = 0; i < folders->count; i++) {
@@ -64,8 +64,8 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
             add_folder(folders, program, (int)strlen(program), kind);
         }
     }
-    add_folder(folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR),
-        kind);
+    add_folder(
+        folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
     /* NULL when privileges were raised: nobody may have us load a library of theirs then. */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     while (path && *path) {
@@ -123,8 +123,8 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
     return -1;
 }
 
-static int find_file(enum ss_kind kind, const char *name, char *path, size_t size,
-    struct ss_error *error) {
+static int find_file(
+    enum ss_kind kind, const char *name, char *path, size_t size, struct ss_error *error) {
     if (strchr(name, '/')) {
         snprintf(path, size, "%s", name);
         if (access(path, R_OK) == 0)
@@ -142,8 +142,8 @@ static int find_file(enum ss_kind kind, const char *name, char *path, size_t siz
     return fail_unknown(kind, name, error);
 }
 
-static int check_head(const struct ss_module *head, enum ss_kind kind, const char *path,
-    struct ss_error *error) {
+static int check_head(
+    const struct ss_module *head, enum ss_kind kind, const char *path, struct ss_error *error) {
     if (head->version != SS_MODULE_VERSION)
         return ss_error_set(error, SS_ERROR_FAILED,
             "%s is made for version %u of the module interface, this is version %d: rebuild it",
@@ -216,14 +216,14 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
         whole = module->table.dithering.next;
     }
     if (!whole)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s lacks a function that a %s module must have",
-            module->path, ss_kind_names[kind]);
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s lacks a function that a %s module must have", module->path, ss_kind_names[kind]);
     module->head = head;
     return 0;
 }
 
-int ss_registry_load(enum ss_kind kind, const char *name, struct ss_loaded *module,
-    struct ss_error *error) {
+int ss_registry_load(
+    enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error) {
     module->handle = NULL;
     module->head = NULL;
     if (find_file(kind, name, module->path, sizeof module->path, error) < 0)
@@ -270,13 +270,14 @@ int ss_registry_list(FILE *stream, struct ss_error *error) {
             free(names[i]);
         }
         if (count == 0)
-            return ss_error_set(error, SS_ERROR_FAILED, "no %s module was found", ss_kind_names[kind]);
+            return ss_error_set(
+                error, SS_ERROR_FAILED, "no %s module was found", ss_kind_names[kind]);
     }
     return 0;
 }
 
-static int split_which(const char *which, enum ss_kind *kind, const char **name,
-    struct ss_error *error) {
+static int split_which(
+    const char *which, enum ss_kind *kind, const char **name, struct ss_error *error) {
     const char *slash = strchr(which, '/');
     for (enum ss_kind i = 0; slash && i < SS_KINDS; i++) {
         if (strlen(ss_kind_names[i]) == (size_t)(slash - which) &&

@@ -37,8 +37,8 @@ struct ss_loaded {
  * (PROGRAM/../lib/showstopper/modules/KIND/NAME.so), where it was installed, and in the folders of
  * SHOWSTOPPER_MODULE_PATH. The message for a name that is not there lists those that are.
  */
-int ss_registry_load(enum ss_kind kind, const char *name, struct ss_loaded *module,
-    struct ss_error *error);
+int ss_registry_load(
+    enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error);
 
 void ss_registry_unload(struct ss_loaded *module);
 

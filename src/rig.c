@@ -20,8 +20,8 @@ int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const c
     rig->configs[kind] = calloc(1, module->head->config_size + 1);
     if (!rig->configs[kind])
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-    if (ss_option_parse_string(module->head->options, options, rig->configs[kind], &rig->store,
-            error) < 0)
+    if (ss_option_parse_string(
+            module->head->options, options, rig->configs[kind], &rig->store, error) < 0)
         return ss_error_wrap(error, "%s/%s", ss_kind_names[kind], name);
     return 0;
 }

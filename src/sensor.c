@@ -26,8 +26,8 @@ static void become(char *const *words, pid_t master, int output, const struct ss
     _exit(SS_ERROR_NOT_EXECUTABLE);
 }
 
-int ss_sensor_start(struct ss_sensor *sensor, const char *command,
-    const struct ss_signals *signals, ss_time now, struct ss_error *error) {
+int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
+    ss_time now, struct ss_error *error) {
     *sensor = (struct ss_sensor){.from = -1, .value = NAN, .heard = now};
     size_t count;
     char **words = ss_words_split(command, &count, error);
@@ -72,8 +72,8 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (length <= 0)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "the sensor ended: without it there is nothing to control by");
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "the sensor ended: without it there is nothing to control by");
     for (ssize_t i = 0; i < length; i++) {
         if (text[i] == '\n') {
             if (take_line(sensor, now, error) < 0)

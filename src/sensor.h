@@ -19,13 +19,13 @@ struct ss_sensor {
     int from;
     char line[256];
     size_t length;
-    bool overlong;   /* the present line is too long to be a number */
-    double value;    /* the latest one; NaN: none yet */
-    ss_time heard;   /* when */
+    bool overlong; /* the present line is too long to be a number */
+    double value;  /* the latest one; NaN: none yet */
+    ss_time heard; /* when */
 };
 
-int ss_sensor_start(struct ss_sensor *sensor, const char *command,
-    const struct ss_signals *signals, ss_time now, struct ss_error *error);
+int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
+    ss_time now, struct ss_error *error);
 
 /* Reads what there is. Fails when the sensor has ended or says what is no load. */
 int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error);

@@ -79,11 +79,14 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
     const struct ss_board *board = stepper->pipeline.board;
     ss_time control_start = atomic_load(&board->control_start);
     switch (atomic_load(&board->phase)) {
+    /*
+     * Nobody runs before all are there: hundreds of them would leave those still to be executed
+     * hardly any CPU time, and the last would be minutes behind the first.
+     */
+    case SS_PHASE_STARTING:
     case SS_PHASE_PAUSED:
         return hold(stepper, SS_STATE_STOPPED, SS_TIME_NEVER);
     case SS_PHASE_ENDING:
-        return hold(stepper, SS_STATE_RUNNING, SS_TIME_NEVER);
-    case SS_PHASE_STARTING:
         return hold(stepper, SS_STATE_RUNNING, SS_TIME_NEVER);
     default:
         if (now < control_start)

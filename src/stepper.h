@@ -17,9 +17,9 @@ struct ss_stepper {
 };
 
 struct ss_action {
-    bool change;         /* bring the instance into `state` */
+    bool change; /* bring the instance into `state` */
     enum ss_state state;
-    ss_time deadline;    /* call again then, or earlier when woken */
+    ss_time deadline; /* call again then, or earlier when woken */
     enum ss_failure failure;
 };
 

@@ -76,8 +76,8 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     print_modules(json, plan);
 }
 
-void ss_summary_print_json(FILE *stream, const struct ss_plan *plan,
-    const struct ss_outcome *outcome) {
+void ss_summary_print_json(
+    FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     print_plan(&json, plan);
@@ -107,13 +107,13 @@ void ss_summary_print_json(FILE *stream, const struct ss_plan *plan,
     ss_json_close(&json, '}');
 }
 
-int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome,
-    const char *path, struct ss_error *error) {
+int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
+    struct ss_error *error) {
     if (strcmp(path, "-") == 0) {
         ss_summary_print_json(stdout, plan, outcome);
-        return fflush(stdout) == 0 ? 0
-                                   : ss_error_set(error, SS_ERROR_FAILED, "standard output: %s",
-                                         strerror(errno));
+        return fflush(stdout) == 0
+                   ? 0
+                   : ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
     }
     char temporary[4200];
     snprintf(temporary, sizeof temporary, "%.4000s.%d", path, (int)getpid());

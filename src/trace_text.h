@@ -34,7 +34,7 @@ void ss_trace_records_free(struct ss_trace_records *records);
  * Reads the text form. `name` stands in messages: "NAME:LINE:COLUMN: what was expected", with the
  * line itself in the same message. Status 2. Empty (no record) is an error, too.
  */
-int ss_trace_text_read(FILE *stream, const char *name, struct ss_trace_records *records,
-    struct ss_error *error);
+int ss_trace_text_read(
+    FILE *stream, const char *name, struct ss_trace_records *records, struct ss_error *error);
 
 #endif

@@ -32,12 +32,12 @@ static void on_unborn(struct ss_master *master, uint32_t number) {
     int why = atomic_load(&row->exec_error);
     const char *command = master->plan->commands[number][0];
     if (atomic_load(&row->failure) == SS_FAILURE_FORK)
-        ss_error_set(master->error, SS_ERROR_FAILED, "instance %s cannot be started: %s: run "
-                                                     "fewer instances",
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "instance %s cannot be started: %s: run "
+            "fewer instances",
             master->plan->numbers[number], strerror(why));
     else
-        ss_error_set(master->error,
-            why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+        ss_error_set(master->error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
             "%s: the command cannot be executed: %s", command, strerror(why));
     ss_master_end(master, "error", SIGTERM);
 }
@@ -86,8 +86,7 @@ static void collect_iterations(struct ss_master *master, uint32_t number) {
         *seen = count - SS_ROW_ITERATIONS;
     for (; *seen < count; (*seen)++) {
         struct ss_iteration_slot *slot = &row->recent_iterations[*seen % SS_ROW_ITERATIONS];
-        ss_iterations_add(&master->iterations, atomic_load(&slot->start),
-            atomic_load(&slot->end));
+        ss_iterations_add(&master->iterations, atomic_load(&slot->start), atomic_load(&slot->end));
     }
 }
 

@@ -40,8 +40,8 @@ static int read_report(int report) {
     return length == sizeof why ? why : 0;
 }
 
-int ss_workload_start(struct ss_workload *workload, const struct ss_launch *launch,
-    bool *exec_failed) {
+int ss_workload_start(
+    struct ss_workload *workload, const struct ss_launch *launch, bool *exec_failed) {
     *exec_failed = false;
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0)

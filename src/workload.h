@@ -36,8 +36,8 @@ struct ss_workload {
  * Starts the command in a group of its own and waits until it has been executed: no signal can
  * reach it before. Returns 0, or the errno of fork or exec; `exec_failed` tells which.
  */
-int ss_workload_start(struct ss_workload *workload, const struct ss_launch *launch,
-    bool *exec_failed);
+int ss_workload_start(
+    struct ss_workload *workload, const struct ss_launch *launch, bool *exec_failed);
 
 void ss_workload_stop(struct ss_workload *workload);
 void ss_workload_continue(struct ss_workload *workload);

@@ -21,8 +21,8 @@ struct ss_error {
 #define SS_ERROR_NOT_FOUND      127
 
 /* Always returns -1, so that `return ss_error_set(...)` reads well. */
-__attribute__((format(printf, 3, 4))) static inline int
-ss_error_set(struct ss_error *error, int status, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static inline int ss_error_set(
+    struct ss_error *error, int status, const char *format, ...) {
     if (!error || error->status)
         return -1;
     va_list arguments;
@@ -34,18 +34,24 @@ ss_error_set(struct ss_error *error, int status, const char *format, ...) {
 }
 
 /* Puts "CONTEXT: " before the message that is there. Always returns -1. */
-__attribute__((format(printf, 2, 3))) static inline int ss_error_wrap(struct ss_error *error,
-    const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static inline int ss_error_wrap(
+    struct ss_error *error, const char *format, ...) {
     if (!error || !error->status)
         return -1;
-    char inner[sizeof error->message];
-    memcpy(inner, error->message, sizeof inner);
+    char context[256];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(error->message, sizeof error->message, format, arguments);
+    vsnprintf(context, sizeof context, format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length < sizeof error->message)
-        snprintf(error->message + length, sizeof error->message - (size_t)length, ": %s", inner);
+    size_t length = strlen(context);
+    size_t room = sizeof error->message - length - 3;
+    size_t kept = strlen(error->message);
+    if (kept > room)
+        kept = room;
+    memmove(error->message + length + 2, error->message, kept);
+    memcpy(error->message, context, length);
+    memcpy(error->message + length, ": ", 2);
+    error->message[length + 2 + kept] = '\0';
     return -1;
 }
 

@@ -58,8 +58,9 @@ static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *w
 }
 
 /*
- * Copies the snapshot in force, of as many words as were published. False when there is none, or when writers overtook every attempt
- * (each of which means that a newer one was just published): keep what you had and go on.
+ * Copies the snapshot in force, of as many words as were published. False when there is none, or
+ * when writers overtook every attempt (each of which means that a newer one was just published):
+ * keep what you had and go on.
  */
 static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -73,8 +74,7 @@ static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *word
         for (int i = 0; i < count; i++)
             words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
         uint64_t check = atomic_load_explicit(&copy->check, memory_order_acquire);
-        if (atomic_load(&copy->ticket) == latest &&
-            check == ss_notice_check(latest, words, count))
+        if (atomic_load(&copy->ticket) == latest && check == ss_notice_check(latest, words, count))
             return true;
     }
     return false;

@@ -17,8 +17,8 @@ struct ss_space_module {
      * This instance's share of the global duty, from 0 to 1; the mean over all places must be the
      * global duty. Called in the executor on the timing path: does not block or allocate.
      */
-    double (*local_duty)(const struct ss_self *self, const struct ss_place *place,
-        double global_duty);
+    double (*local_duty)(
+        const struct ss_self *self, const struct ss_place *place, double global_duty);
 };
 
 #endif

@@ -87,6 +87,9 @@ void ss_platform_affinity(struct ss_cpus *cpus);
  */
 int ss_platform_process_open(pid_t pid, pid_t parent);
 
+/* Who the parent of a process is; 0: there is no such process, or it has ended. */
+pid_t ss_platform_process_parent(pid_t pid);
+
 /* 0 when sent, else an errno; ENOSYS where the system cannot do it. */
 int ss_platform_process_signal(int process, int signal);
 int ss_platform_process_signal_group(int process, int signal);
@@ -97,7 +100,8 @@ uint64_t ss_platform_process_started(pid_t pid);
 /* CPU time that a process has used; 0 when it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
-/* Whether so many more processes and open files are allowed; the message says which limit is in the way. */
+/* Whether so many more processes and open files are allowed; the message says which limit is in the
+ * way. */
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error);
 
 /* Opens the shared memory object that process `pid` holds under a name with this prefix. */

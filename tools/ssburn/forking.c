@@ -53,7 +53,7 @@ static int reap_family(struct nursery *nursery) {
 }
 
 /* The life of a child; the one that it forks goes on in the loop. It ends without flushing or
- * freeing what belongs to the first process. */
+   freeing what belongs to the first process. */
 static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t generations) {
     for (;; generations--) {
         work_do(hand, piece);

@@ -2,18 +2,16 @@
 #include "options.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "nearest.h"
+#include "platform/platform.h"
 #include "units.h"
 #include "words.h"
 
 #define USAGE       2 /* the exit status of a wrong command line */
 #define THREADS_MAX 4096
-#define CPUS_MAX    8192
 
 static const struct burn_class classes[] = {
     {"serial", burn_serial, 1, 1, "one thread"},
@@ -173,17 +171,10 @@ static int take_option(struct options *options, char ***words, struct ss_error *
 
 /* How many CPUs we may use, which may be fewer than there are. */
 static uint64_t cpus_usable(void) {
-    cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
-    size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-    long count = 0;
-    if (set && sched_getaffinity(0, size, set) == 0)
-        count = CPU_COUNT_S(size, set);
-    CPU_FREE(set);
-    if (count < 1)
-        count = sysconf(_SC_NPROCESSORS_ONLN);
-    if (count < 1)
-        return 1;
-    return count > THREADS_MAX ? THREADS_MAX : (uint64_t)count;
+    struct ss_cpus cpus;
+    ss_platform_affinity(&cpus);
+    uint32_t count = ss_cpus_count(&cpus);
+    return count > THREADS_MAX ? THREADS_MAX : count < 1 ? 1 : count;
 }
 
 static int complete(struct options *options, struct ss_error *error) {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "cpus.h"
 #include "load.h"
-#include "option.h"
 #include "platform/platform.h"
 #include "version.h"
 #include "wallclock.h"
@@ -17,27 +17,31 @@
 /* What a run of ssload was asked for. */
 struct config {
     ss_time interval;
-    uint64_t count;    /* 0: no end */
-    ss_time duration;  /* SS_TIME_NEVER: no end */
+    uint64_t count;   /* 0: no end */
+    ss_time duration; /* SS_TIME_NEVER: no end */
     const char *cpus;
+    int help;
+    int version;
     struct ss_option_store store;
 };
 
-static const struct row {
-    char letter;
-    struct ss_option option;
-} rows[] = {
-    {'i', {.name = "interval", .type = SS_OPTION_TIME, .offset = offsetof(struct config, interval),
-              .initial = "500m", .min = "10m", .help = "time between samples"}},
-    {'c', {.name = "count", .type = SS_OPTION_COUNT, .offset = offsetof(struct config, count),
-              .min = "1", .help = "end after so many samples"}},
-    {'d', {.name = "duration", .type = SS_OPTION_TIME, .offset = offsetof(struct config, duration),
-              .min = "10m", .help = "end after so long"}},
-    {0, {.name = "cpus", .type = SS_OPTION_TEXT, .offset = offsetof(struct config, cpus),
-            .help = "measure these CPUs, as 0-3,8; default: those that may be used"}},
-};
+#define AT(member) .offset = offsetof(struct config, member)
 
-#define ROWS (sizeof rows / sizeof *rows)
+// clang-format off
+static const struct ss_argument rows[] = {
+    {'i', "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "500m", .min = "10m",
+        .help = "time between samples"}},
+    {'c', "COUNT", {"count", SS_OPTION_COUNT, AT(count), .min = "1",
+        .help = "end after so many samples"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m",
+        .help = "end after so long"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
+        .help = "measure these CPUs, as 0-3,8; default: those that may be used"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
 
 static volatile sig_atomic_t interrupted;
 
@@ -48,47 +52,23 @@ static void on_signal(int signal) {
 static void print_help(void) {
     printf("Usage: ssload [OPTION]...\n"
            "Measures the CPU load and prints a line of CSV for each sample.\n\n");
-    for (size_t i = 0; i < ROWS; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "  %s%c%s--%s VALUE", rows[i].letter ? "-" : "",
-            rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ", " : "   ",
-            rows[i].option.name);
-        printf("%-26s %s%s%s\n", left, rows[i].option.help,
-            rows[i].option.initial ? "; default " : "",
-            rows[i].option.initial ? rows[i].option.initial : "");
-    }
-    printf("  -h, --help               print this help\n"
-           "      --version            print the version\n\n"
-           "load is 1 - (idle + iowait) / elapsed; load_ticks is what mpstat, sar and top show.\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n"
+           "load is 1 - (idle + iowait) / elapsed; load_ticks is what mpstat, sar and top\nshow.\n");
 }
 
-static const struct row *find_row(const char *word) {
-    for (size_t i = 0; i < ROWS; i++) {
-        char letter[] = {'-', rows[i].letter, '\0'};
-        if ((rows[i].letter && strcmp(word, letter) == 0) ||
-            (strncmp(word, "--", 2) == 0 && strcmp(word + 2, rows[i].option.name) == 0))
-            return &rows[i];
-    }
-    return NULL;
-}
-
-static int parse(struct config *config, int argc, char **argv, struct ss_error *error) {
-    *config = (struct config){.interval = 500 * SS_MILLISECOND, .duration = SS_TIME_NEVER};
-    for (int i = 1; i < argc; i += 2) {
-        const struct row *row = find_row(argv[i]);
-        if (!row)
-            return ss_error_set(error, SS_ERROR_FAILED, "there is no option %s: see --help",
-                argv[i]);
-        if (i + 1 == argc)
-            return ss_error_set(error, SS_ERROR_FAILED, "%s wants a value", argv[i]);
-        if (ss_option_set(&row->option, argv[i + 1], config, &config->store, error) < 0)
-            return ss_error_wrap(error, "--%s", row->option.name);
-    }
+static int parse(struct config *config, char **argv, struct ss_error *error) {
+    char **rest;
+    *config = (struct config){.duration = SS_TIME_NEVER};
+    if (ss_arguments_parse(rows, config, &config->store, argv, &rest, error) < 0)
+        return -1;
+    if (*rest)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is no option: see --help", *rest);
     return 0;
 }
 
-static int print_sample(ss_time started, const struct ss_counters *counters,
-    const struct ss_load *load) {
+static int print_sample(
+    ss_time started, const struct ss_counters *counters, const struct ss_load *load) {
     char time[64];
     int64_t since = (int64_t)(ss_platform_now() - counters->time);
     ss_wallclock_print(time, sizeof time, ss_platform_wallclock() - since);
@@ -101,8 +81,8 @@ static int print_sample(ss_time started, const struct ss_counters *counters,
 }
 
 /* Samples stand at absolute times: a late one is divided by its real length, none drifts. */
-static int measure(const struct config *config, struct ss_counter_reader *reader,
-    struct ss_error *error) {
+static int measure(
+    const struct config *config, struct ss_counter_reader *reader, struct ss_error *error) {
     struct ss_counters last;
     int why = ss_platform_counters_read(reader, &last);
     ss_time started = last.time;
@@ -125,8 +105,7 @@ static int measure(const struct config *config, struct ss_counter_reader *reader
             break;
         if (ss_load_between(SS_SOURCE_SYSTEM, &last, &counters, &load)) {
             if (print_sample(started, &counters, &load) < 0)
-                return ss_error_set(error, SS_ERROR_FAILED, "standard output: %s",
-                    strerror(errno));
+                return ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
             taken++;
         }
         last = counters;
@@ -148,16 +127,22 @@ static int run(const struct config *config, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
+    (void)argc;
     struct ss_error error = {0};
     struct config config;
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return print_help(), 0;
-    if (argc == 2 && strcmp(argv[1], "--version") == 0)
-        return printf("ssload %s\n", ss_version()), 0;
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (parse(&config, argc, argv, &error) < 0 || run(&config, &error) < 0)
+    int status = parse(&config, argv, &error);
+    if (status == 0 && config.help)
+        print_help();
+    else if (status == 0 && config.version)
+        printf("ssload %s\n", ss_version());
+    else if (status == 0)
+        status = run(&config, &error);
+    if (fflush(stdout) != 0 && status == 0)
+        status = ss_error_set(&error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
+    if (status < 0)
         fprintf(stderr, "ssload: %s\n", error.message);
     ss_option_store_free(&config.store);
     return error.status;

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "option.h"
+#include "arguments.h"
 #include "trial.h"
 #include "version.h"
 
@@ -38,33 +37,11 @@ struct request {
     struct ss_option_store store;
 };
 
-struct row {
-    char letter;       /* 0: none */
-    const char *value; /* what the help calls it; NULL: a flag, an int */
-    struct ss_option option;
-};
-
 #define AT(member) .offset = offsetof(struct request, member)
-#define MODULE(letter_, kind, constant, initial_, what)                                            \
-    {                                                                                              \
-        letter_, "NAME", {                                                                         \
-            .name = kind, .type = SS_OPTION_TEXT, .initial = initial_,                             \
-            .offset = offsetof(struct request, modules) + sizeof(char *) * constant,               \
-            .help = "module that says " what                                                       \
-        }                                                                                          \
-    }
-#define MODULE_OPTIONS(letter_, kind, constant)                                                    \
-    {                                                                                              \
-        letter_, "OPTS", {                                                                         \
-            .name = kind "-options", .type = SS_OPTION_TEXT,                                       \
-            .offset = offsetof(struct request, options) + sizeof(char *) * constant,               \
-            .help = "its options: MAIN,name=value,..."                                             \
-        }                                                                                          \
-    }
 
 /* In the order of the help. */
 // clang-format off
-static const struct row rows[] = {
+static const struct ss_argument rows[] = {
     {'P', "CPUS", {"cpus", SS_OPTION_COUNT, AT(cpus), .initial = "4", .min = "1", .max = "65536",
                    .help = "CPUs of the machine"}},
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
@@ -74,16 +51,7 @@ static const struct row rows[] = {
                   .help = "serial: one thread an instance; parallel: as many as CPUs"}},
     {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
                    .help = "hold this load: short for -t constant -T LOAD"}},
-    MODULE('t', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),
-    MODULE_OPTIONS('T', "trace", SS_KIND_TRACE),
-    MODULE('f', "feedback", SS_KIND_FEEDBACK, "realtime", "what the load is"),
-    MODULE_OPTIONS('F', "feedback", SS_KIND_FEEDBACK),
-    MODULE('c', "control", SS_KIND_CONTROL, "rbpid", "how much may run"),
-    MODULE_OPTIONS('C', "control", SS_KIND_CONTROL),
-    MODULE('s', "space", SS_KIND_SPACE, "even", "who runs"),
-    MODULE_OPTIONS('S', "space", SS_KIND_SPACE),
-    MODULE('d', "dithering", SS_KIND_DITHERING, "averageq", "when"),
-    MODULE_OPTIONS('D', "dithering", SS_KIND_DITHERING),
+    SS_ARGUMENTS_MODULES(struct request),
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .max = "36500d",
                  .help = "run uncontrolled first; the trace starts after it"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
@@ -106,114 +74,27 @@ static const struct row rows[] = {
     {'h', NULL, {"help", .offset = offsetof(struct request, help), .help = "print this help"}},
     {0, NULL, {"version", .offset = offsetof(struct request, version),
                .help = "print the version"}},
+    SS_ARGUMENTS_END,
 };
 // clang-format on
 
-#define ROWS (sizeof rows / sizeof *rows)
-
-/* ---- the command line ---- */
-
-static const struct row *find_letter(char letter, struct ss_error *error) {
-    for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].letter == letter)
-            return &rows[i];
-    }
-    ss_error_set(error, SS_ERROR_FAILED, "there is no option -%c: see sssim --help", letter);
-    return NULL;
-}
-
-static const struct row *find_name(const char *word, struct ss_error *error) {
-    const char *names[ROWS];
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    for (size_t i = 0; i < ROWS; i++) {
-        names[i] = rows[i].option.name;
-        if (strcmp(names[i], name) == 0)
-            return &rows[i];
-    }
-    const char *nearest = ss_nearest(name, names, ROWS);
-    if (nearest)
-        ss_error_set(
-            error, SS_ERROR_FAILED, "there is no option --%s: did you mean --%s?", name, nearest);
-    else
-        ss_error_set(error, SS_ERROR_FAILED, "there is no option --%s: see sssim --help", name);
-    return NULL;
-}
-
-/* Sets one option; `value` is what is joined to it, or NULL. Moves `at` over a value behind it. */
-static int take(struct request *request, const struct row *row, const char *value, char **argv,
-    int *at, struct ss_error *error) {
-    const char *name = row->option.name;
-    if (!row->value) {
-        if (value)
-            return ss_error_set(
-                error, SS_ERROR_FAILED, "--%s takes no value, but got '%s'", name, value);
-        *(int *)((char *)request + row->option.offset) = 1;
-        return 0;
-    }
-    if (!value)
-        value = argv[++*at];
-    if (!value)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--%s wants a value: --%s %s", name, name, row->value);
-    struct ss_error why = {0};
-    if (ss_option_set(&row->option, value, request, &request->store, &why) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "--%s", why.message);
-    return 0;
-}
-
-static int take_letters(
-    struct request *request, const char *letters, char **argv, int *at, struct ss_error *error) {
-    for (; *letters; letters++) {
-        const struct row *row = find_letter(*letters, error);
-        bool joined = row && row->value && letters[1];
-        if (!row || take(request, row, joined ? letters + 1 : NULL, argv, at, error) < 0)
-            return -1;
-        if (joined)
-            break;
-    }
-    return 0;
-}
-
 static int parse(struct request *request, char **argv, struct ss_error *error) {
+    char **rest;
     *request = (struct request){.duration = SS_TIME_NEVER};
-    for (size_t i = 0; i < ROWS; i++) {
-        const struct ss_option *option = &rows[i].option;
-        if (option->initial &&
-            ss_option_set(option, option->initial, request, &request->store, error) < 0)
-            return -1;
-    }
-    for (int at = 1; argv[at]; at++) {
-        const char *word = argv[at];
-        if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
-            return ss_error_set(error, SS_ERROR_FAILED,
-                "'%s' is no option, and there are no commands to run here", word);
-        if (word[1] != '-') {
-            if (take_letters(request, word + 1, argv, &at, error) < 0)
-                return -1;
-            continue;
-        }
-        const struct row *row = find_name(word + 2, error);
-        const char *equals = strchr(word, '=');
-        if (!row || take(request, row, equals ? equals + 1 : NULL, argv, &at, error) < 0)
-            return -1;
-    }
+    if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
+        return -1;
+    if (*rest)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is no option, and there are no commands to run here", *rest);
     return 0;
 }
 
 static void print_help(void) {
     printf("Usage: sssim [OPTION]...\n"
-           "Runs Showstopper's modules on a simulated machine and prints how well they hold the "
-           "load.\n\n"
+           "Runs Showstopper's modules on a simulated machine and prints how well they hold\n"
+           "the load.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10.\n\n");
-    for (size_t i = 0; i < ROWS; i++) {
-        const struct ss_option *option = &rows[i].option;
-        char letter[] = {'-', rows[i].letter, ',', '\0'};
-        char name[64];
-        snprintf(name, sizeof name, "--%s %s", option->name, rows[i].value ? rows[i].value : "");
-        printf("  %3s %-24s %s%s%s\n", rows[i].letter ? letter : "", name, option->help,
-            option->initial ? "; default " : "", option->initial ? option->initial : "");
-    }
+    ss_arguments_print_help(stdout, rows);
     printf("\nExample: what does the published controller reach on 12 CPUs?\n"
            "  sssim -P 12 -l 50%% --settle 10s --duration 3M\n");
 }

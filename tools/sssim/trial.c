@@ -159,18 +159,21 @@ static double mean_duty(const struct trial *trial) {
     return count ? sum / count : NAN;
 }
 
-/* Whether all of the sample that ends now lies within one stretch of time under control. */
-static bool is_controlled(const struct trial *trial) {
+/* Whether control was in force from the beginning to the end of the sample that ends now. */
+static bool is_controlled(struct trial *trial, const struct ss_target *target) {
     const struct ss_board *board = trial->board;
-    return atomic_load(&board->phase) == SS_PHASE_RUNNING &&
+    bool was_free = trial->free_seen;
+    trial->free_seen = target->free;
+    return !target->free && !was_free && atomic_load(&board->phase) == SS_PHASE_RUNNING &&
            trial->seen.time >= atomic_load(&board->control_start) &&
            trial->seen.time >= atomic_load(&board->control_since);
 }
 
 static int count(struct trial *trial, const struct trial_sample *sample, struct ss_error *error) {
-    ss_time start = atomic_load(&trial->board->control_start);
-    ss_settling_add(&trial->settling, ss_time_seconds(ss_time_since(trial->seen.time, start)),
-        ss_time_seconds(ss_time_since(trial->now, start)), sample->target - sample->load);
+    ss_settling_add(&trial->settling,
+        ss_time_seconds(ss_board_trace_time(trial->board, trial->seen.time)),
+        ss_time_seconds(ss_board_trace_time(trial->board, trial->now)),
+        sample->target - sample->load);
     if (trial->seen.time < trial->counted_from)
         return 0;
     if (!ss_figures_add(&trial->figures, sample->target, sample->load))
@@ -194,7 +197,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     struct ss_target target;
     ss_pipeline_target(&trial->rig, &trial->trace, trial->board, trial->now, &target);
     int status = 0;
-    if (!target.free && is_controlled(trial)) {
+    if (is_controlled(trial, &target)) {
         sample.target = target.load;
         sample.duty = mean_duty(trial);
         status = count(trial, &sample, error);
@@ -213,6 +216,9 @@ static void start_monitor(struct trial *trial) {
     ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
     trial->trace = selves[SS_KIND_TRACE];
     machine_read(&trial->machine, trial->now, &trial->seen);
+    struct ss_target target;
+    ss_pipeline_target(&trial->rig, &trial->trace, trial->board, trial->now, &target);
+    trial->free_seen = target.free;
     ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
     set_due(&trial->queue, trial->options.instances,
         trial->now + (first ? first : TRIAL_SAMPLE_INTERVAL));

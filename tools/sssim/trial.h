@@ -67,14 +67,15 @@ struct trial {
     struct trial_queue queue;
     ss_time start;
     ss_time now;
-    uint64_t random; /* state of the generator */
-    uint64_t steps;  /* calls of the step function */
+    uint64_t random;   /* state of the generator */
+    uint64_t steps;    /* calls of the step function */
+    uint64_t switches; /* stops and continues */
 
     /* The monitor's part. */
     struct ss_self trace;
-    struct ss_counters seen;
-    uint64_t switches;      /* stops and continues so far */
-    uint64_t switches_seen; /* at the last sample */
+    struct ss_counters seen; /* at the last sample; so are the next two */
+    bool free_seen;
+    uint64_t switches_seen;
     ss_time counted_from;
     struct ss_figures figures;
     struct ss_settling settling;

@@ -36,8 +36,8 @@ static bool names_controller(const char *list, size_t length, const char *contro
     return false;
 }
 
-int ss_linux_own_cgroup(const struct ss_platform_roots *roots, const char *controller, char *path,
-    size_t size) {
+int ss_linux_own_cgroup(
+    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
     char file[4096];
     char text[8192];
     snprintf(file, sizeof file, "%s/self/cgroup", roots && roots->proc ? roots->proc : "/proc");

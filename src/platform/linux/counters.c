@@ -26,8 +26,8 @@ enum {
 
 static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_roots *roots,
     struct ss_error *error) {
-    snprintf(reader->path, sizeof reader->path, "%s/stat",
-        roots && roots->proc ? roots->proc : "/proc");
+    snprintf(
+        reader->path, sizeof reader->path, "%s/stat", roots && roots->proc ? roots->proc : "/proc");
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
         return ss_error_set(error, SS_ERROR_FAILED, "%s: %s: the load cannot be measured",
@@ -45,9 +45,8 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
     const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     *reader = (struct ss_counter_reader){.source = source, .file = -1, .cpus = *cpus};
-    int status = source == SS_SOURCE_CGROUP
-                     ? ss_linux_cgroup_open(reader, argument, roots, error)
-                     : open_stat(reader, roots, error);
+    int status = source == SS_SOURCE_CGROUP ? ss_linux_cgroup_open(reader, argument, roots, error)
+                                            : open_stat(reader, roots, error);
     if (status < 0)
         return -1;
     reader->buffer = malloc(reader->size);
@@ -91,8 +90,8 @@ static const char *read_number(const char *at, uint64_t *number) {
     return at;
 }
 
-static void add_cpu(struct ss_counter_reader *reader, const char *at,
-    struct ss_counters *counters) {
+static void add_cpu(
+    struct ss_counter_reader *reader, const char *at, struct ss_counters *counters) {
     uint64_t cpu;
     at = read_number(at, &cpu);
     if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&reader->cpus, (uint32_t)cpu))

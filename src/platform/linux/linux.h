@@ -11,8 +11,8 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
-int ss_linux_own_cgroup(const struct ss_platform_roots *roots, const char *controller, char *path,
-    size_t size);
+int ss_linux_own_cgroup(
+    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
 
 /* The whole of a small file as text without its last line end; -1 when it cannot be read. */
 int ss_linux_read_text(const char *path, char *buffer, size_t size);

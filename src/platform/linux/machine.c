@@ -17,8 +17,8 @@ static uint64_t read_limit(const char *path) {
     return strtoull(text, NULL, 10);
 }
 
-static int check_limit(const char *name, uint64_t limit, uint64_t used, uint64_t needed,
-    struct ss_error *error) {
+static int check_limit(
+    const char *name, uint64_t limit, uint64_t used, uint64_t needed, struct ss_error *error) {
     uint64_t room = limit > used ? limit - used : 0;
     if (room >= needed)
         return 0;
@@ -74,8 +74,8 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error) {
     struct rlimit limit;
     uint64_t all = count_tasks(false);
-    if (check_limit("kernel.pid_max", read_limit("/proc/sys/kernel/pid_max"), all, processes,
-            error) < 0 ||
+    if (check_limit(
+            "kernel.pid_max", read_limit("/proc/sys/kernel/pid_max"), all, processes, error) < 0 ||
         check_limit("kernel.threads-max", read_limit("/proc/sys/kernel/threads-max"), all,
             processes, error) < 0 ||
         check_cgroup_pids(processes, error) < 0)

@@ -60,22 +60,34 @@ int ss_platform_die_with(pid_t parent, int signal) {
     return getppid() == parent ? 0 : -1;
 }
 
-/* Field `number` of /proc/PID/stat, counted from 1 as in proc(5); 0: no such process. */
-static uint64_t read_stat_field(pid_t pid, int number) {
+/* What follows the name in /proc/PID/stat: " S 1 ...", from field 3 on. NULL: no such process. */
+static const char *read_stat(pid_t pid, char *text, size_t size) {
     char path[64];
-    char text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (ss_linux_read_text(path, text, sizeof text) < 0)
-        return 0;
-    /* The name in brackets may hold anything; what follows the last bracket is numbers. */
-    char *at = strrchr(text, ')');
-    for (int field = 2; at && field < number; field++)
+    if (ss_linux_read_text(path, text, size) < 0)
+        return NULL;
+    /* The name in brackets may hold anything, brackets too. */
+    const char *end = strrchr(text, ')');
+    return end ? end + 1 : NULL;
+}
+
+/* Field `number`, counted from 1 as in proc(5); 0 when there is none. */
+static uint64_t find_stat_field(const char *at, int number) {
+    for (int field = 3; at && field < number; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
 uint64_t ss_platform_process_started(pid_t pid) {
-    return read_stat_field(pid, 22);
+    char text[1024];
+    return find_stat_field(read_stat(pid, text, sizeof text), 22);
+}
+
+pid_t ss_platform_process_parent(pid_t pid) {
+    char text[1024];
+    const char *at = read_stat(pid, text, sizeof text);
+    bool ended = !at || at[1] == 'Z' || at[1] == 'X';
+    return ended ? 0 : (pid_t)find_stat_field(at, 4);
 }
 
 int ss_platform_process_open(pid_t pid, pid_t parent) {
@@ -85,7 +97,7 @@ int ss_platform_process_open(pid_t pid, pid_t parent) {
     if (process < 0)
         return -1;
     /* If it still lives after the look at its parent, then that look was at this very process. */
-    bool is_ours = parent == 0 || read_stat_field(pid, 4) == (uint64_t)parent;
+    bool is_ours = parent == 0 || ss_platform_process_parent(pid) == parent;
     struct pollfd ended = {.fd = process, .events = POLLIN};
     if (is_ours && poll(&ended, 1, 0) == 0)
         return process;
@@ -139,7 +151,7 @@ int ss_platform_shared_of(pid_t pid, const char *prefix, struct ss_error *error)
     }
     closedir(directory);
     if (found < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "process %d is not a running Showstopper",
-            (int)pid);
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "process %d is not a running Showstopper", (int)pid);
     return found;
 }

@@ -1,0 +1,31 @@
+# Writes the manual page of all modules from what they say of themselves.
+#   cmake -DPROGRAM=showstopper -DPAGE=FILE -P modules-page.cmake
+execute_process(COMMAND ${PROGRAM} --list-modules OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
+set(page [[.TH SHOWSTOPPER-MODULES 7 "" "showstopper" "Miscellaneous"
+.SH NAME
+showstopper-modules \- modules of showstopper and their options
+.SH DESCRIPTION
+The trace says what load is wanted, the feedback what it is, the control decides how much may run,
+the space who runs, and the dithering when. Options are written
+.IR MAIN , name = value ,...;
+the first one listed is the main option and may stand first without its name.
+In times, m is milliseconds and M is minutes.
+The text below is what
+.B showstopper --help-module
+.IR KIND / NAME
+prints.
+]])
+string(REGEX MATCHALL "[a-z]+/[a-z0-9_-]+" modules "${list}")
+list(REMOVE_DUPLICATES modules)
+foreach(module ${modules})
+    execute_process(COMMAND ${PROGRAM} --help-module ${module}
+        OUTPUT_VARIABLE help RESULT_VARIABLE status ERROR_QUIET)
+    if(status EQUAL 0)
+        string(REPLACE "\\" "\\e" help "${help}")
+        string(REGEX REPLACE "\n([.'])" "\n\\\\&\\1" help "${help}")
+        string(REPLACE "-" "\\-" help "${help}")
+        string(APPEND page ".SH ${module}\n.nf\n${help}.fi\n")
+    endif()
+endforeach()
+string(APPEND page ".SH SEE ALSO\n.BR showstopper (1)\n")
+file(WRITE ${PAGE} "${page}")

@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the two commands of the README where nothing is installed: in a new, minimal Debian root.
+set -euo pipefail
+
+suite=bookworm
+
+usage() {
+    cat <<END
+Usage: tests/fresh-root.sh [--keep] [--cache DIR]
+Makes a minimal Debian 12 root in a temporary folder and runs tools/demo.sh and tests/run.sh of this
+checkout there, as it stands. Takes root, debootstrap, and a Debian mirror: that of this machine's
+apt, or \$DEBIAN_MIRROR.
+
+  --keep        leave the root
+  --cache DIR   keep the bare root in DIR as an archive, and use the one that is there
+  --help        print this and end
+END
+}
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+# Prints "URI SUITE" for every line of the one format and every stanza of the other.
+apt_sources() {
+    find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -exec cat {} + 2>/dev/null |
+        sed -n 's/\[[^]]*\]//; s/^deb[[:space:]]\+//p' | awk '{ print $1, $2 }' || true
+    find /etc/apt/sources.list.d -name '*.sources' -exec awk '
+        function stanza(  i, j, u, s) {
+            for (i = split(uris, u); i > 0; i--)
+                for (j = split(suites, s); j > 0; j--)
+                    print u[i], s[j]
+            uris = suites = ""
+        }
+        FNR == 1 || /^[[:space:]]*$/ { stanza() }
+        tolower($1) == "uris:" { $1 = ""; uris = $0 }
+        tolower($1) == "suites:" { $1 = ""; suites = $0 }
+        END { stanza() }' {} + 2>/dev/null || true
+}
+
+# Nothing printed: debootstrap knows one itself.
+debian_mirror() {
+    echo "${DEBIAN_MIRROR:-$(apt_sources | awk -v suite=$suite '$2 == suite { print $1; exit }')}"
+}
+
+# What this machine's apt needs to reach the mirror.
+write_apt_configuration() {
+    apt-config dump | grep -E '^Acquire::(https?|Check-Valid-Until|Check-Date)\b' \
+        >"$root/etc/apt/apt.conf.d/90fresh-root" || true
+}
+
+copy_certificates() {
+    local file
+    for file in /etc/ssl/certs/ca-certificates.crt $(apt-config dump |
+        sed -n 's/^Acquire::https::.*CaInfo "\(.*\)";$/\1/p'); do
+        if [ -f "$file" ]; then
+            mkdir -p "$root${file%/*}"
+            cp "$file" "$root$file"
+        fi
+    done
+}
+
+bootstrap() {
+    local mirror proxy='' archive=${cache:+$cache/$suite-$(dpkg --print-architecture).tar}
+    if [ -n "$archive" ] && [ -f "$archive" ]; then
+        tar -x --numeric-owner -f "$archive" -C "$root"
+        return
+    fi
+    mirror=$(debian_mirror)
+    eval "$(apt-config shell proxy Acquire::http::Proxy)"
+    echo "Making a root of $suite from ${mirror:-the default mirror}"
+    http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase "$suite" "$root" \
+        ${mirror:+"$mirror"} >"$work/debootstrap.log" 2>&1 || {
+        cat "$work/debootstrap.log"
+        return 1
+    }
+    if [ -n "$archive" ]; then
+        mkdir -p "$cache"
+        tar -c --numeric-owner -f "$archive.$$" -C "$root" .
+        mv "$archive.$$" "$archive"
+    fi
+}
+
+# The devices may be there, but of no use: the temporary folder may be mounted without devices.
+mount_machine() {
+    local device
+    mount -t proc proc "$root/proc"
+    mount --bind /sys "$root/sys"
+    mount -o remount,bind,ro "$root/sys"
+    for device in null zero full random urandom tty; do
+        [ -e "$root/dev/$device" ] || touch "$root/dev/$device"
+        mount --bind "/dev/$device" "$root/dev/$device"
+    done
+    [ ! -L "$root/dev/shm" ] || rm "$root/dev/shm"
+    mkdir -p "$root/dev/shm"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+}
+
+# What git would commit, and what it has; without git, all but what was built.
+copy_checkout() {
+    local to=$root/root/showstopper
+    mkdir -p "$to"
+    if git -C "$source" rev-parse --git-dir >/dev/null 2>&1; then
+        (cd "$source" && git ls-files -z --cached --others --exclude-standard |
+            tar -c --null --ignore-failed-read --warning=no-failed-read -T -) | tar -x -C "$to"
+    else
+        tar -c -C "$source" --exclude=./.git --exclude='./build*' . | tar -x -C "$to"
+    fi
+}
+
+# in_root COMMAND...: in the checkout, with no locale, as CI would run it.
+in_root() {
+    printf '\n==== in the fresh root: %s\n' "$*"
+    local start=$SECONDS
+    env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=true \
+        ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+        chroot "$root" sh -c 'cd /root/showstopper && exec "$@"' sh "$@" <&-
+    echo "==== $* took $((SECONDS - start)) s"
+}
+
+inside() {
+    work=$1
+    cache=$2
+    root=$work/root
+    mkdir "$root"
+    source=$PWD
+    bootstrap
+    write_apt_configuration
+    copy_certificates
+    mount_machine
+    copy_checkout
+    in_root tools/demo.sh
+    in_root tests/run.sh
+}
+
+# A mount namespace takes its mounts with it, a PID namespace its processes, however they end. The
+# tests must not inherit an ignored SIGINT, so the background needs job control.
+run_inside() {
+    set -m
+    unshare --mount --propagation private --pid --fork --kill-child \
+        tests/fresh-root.sh --inside "$work" "$cache" &
+    namespace=$!
+    set +m
+    wait "$namespace"
+}
+
+clean_up() {
+    if [ -n "$namespace" ] && kill -KILL "$namespace" 2>/dev/null; then
+        wait "$namespace" || true
+    fi
+    if [ -n "$keep" ]; then
+        echo "The root is left in $work/root"
+    else
+        rm -rf --one-file-system "$work"
+    fi
+}
+
+refuse() {
+    echo "tests/fresh-root.sh: $*: see --help" >&2
+    exit 2
+}
+
+take_options() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --help) usage && exit ;;
+        --keep) keep=yes ;;
+        --cache)
+            [ $# -gt 1 ] || refuse "--cache wants a folder"
+            cache=$(realpath -m "$2")
+            shift
+            ;;
+        *) refuse "$1: unknown option" ;;
+        esac
+        shift
+    done
+}
+
+check_machine() {
+    [ "$(id -u)" -eq 0 ] || skip "only root may make a root"
+    command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+    unshare --mount --pid --fork true 2>/dev/null || skip "no namespace may be made here"
+}
+
+if [ "${1-}" = --inside ]; then
+    inside "$2" "$3"
+    exit
+fi
+keep=''
+cache=''
+namespace=''
+take_options "$@"
+cd "$(dirname "$0")/.."
+check_machine
+work=$(mktemp -d)
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+run_inside

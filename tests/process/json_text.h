@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_JSON_TEXT_H
+#define SHOWSTOPPER_TESTS_JSON_TEXT_H
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Just enough to check what --json writes without a library. */
+
+static inline const char *json_skip(const char *at) {
+    while (*at && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static inline const char *json_string(const char *at) {
+    if (*at++ != '"')
+        return NULL;
+    for (; *at && *at != '"'; at++) {
+        if ((unsigned char)*at < 0x20 || (*at == '\\' && !*++at))
+            return NULL;
+    }
+    return *at ? at + 1 : NULL;
+}
+
+static inline const char *json_scalar(const char *at) {
+    static const char *const words[] = {"true", "false", "null"};
+    for (int i = 0; i < 3; i++) {
+        if (strncmp(at, words[i], strlen(words[i])) == 0)
+            return at + strlen(words[i]);
+    }
+    if (*at == '"')
+        return json_string(at);
+    /* strtod() also takes what JSON has no word for. */
+    if (*at != '-' && !isdigit((unsigned char)*at))
+        return NULL;
+    char *end;
+    strtod(at, &end);
+    return end > at && isdigit((unsigned char)end[-1]) ? end : NULL;
+}
+
+/* What follows the value that begins here; NULL when it is none. */
+static inline const char *json_value(const char *at) {
+    at = json_skip(at);
+    if (*at != '{' && *at != '[')
+        return json_scalar(at);
+    char open = *at;
+    char closing = open == '{' ? '}' : ']';
+    at = json_skip(at + 1);
+    if (*at == closing)
+        return at + 1;
+    for (;;) {
+        if (open == '{') {
+            at = json_string(json_skip(at));
+            at = at ? json_skip(at) : NULL;
+            if (!at || *at++ != ':')
+                return NULL;
+        }
+        at = json_value(at);
+        at = at ? json_skip(at) : NULL;
+        if (!at || (*at != ',' && *at != closing))
+            return NULL;
+        if (*at++ == closing)
+            return at;
+    }
+}
+
+/* One value and nothing behind it. */
+static inline bool json_is_valid(const char *text) {
+    const char *end = json_value(text);
+    return end && !*json_skip(end);
+}
+
+/* Where the value of the first field of this name begins; NULL when there is none. */
+static inline const char *json_field(const char *text, const char *name) {
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\"", name);
+    const char *at = strstr(text, key);
+    at = at ? json_skip(at + strlen(key)) : NULL;
+    return at && *at == ':' ? json_skip(at + 1) : NULL;
+}
+
+/* -1 when it is no number. */
+static inline double json_number(const char *text, const char *name) {
+    const char *at = json_field(text, name);
+    return at && (*at == '-' || isdigit((unsigned char)*at)) ? strtod(at, NULL) : -1;
+}
+
+static inline bool json_is(const char *text, const char *name, const char *word) {
+    const char *at = json_field(text, name);
+    return at && strncmp(at, word, strlen(word)) == 0;
+}
+
+#endif

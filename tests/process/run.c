@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <check.h>
+
+#define NAP_MS 3
+
+double run_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Unlike every other test process that may be running now, or that ran before under this number. */
+static char *mark(void) {
+    static char text[64];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!*text)
+        snprintf(text, sizeof text, "SS_TEST_MARK=%d.%lld.%09ld", (int)getpid(),
+            (long long)now.tv_sec, now.tv_nsec);
+    return text;
+}
+
+static void become(const struct run_setup *setup, const char *const *words, const int ends[2]) {
+    int input = open(setup->input ? setup->input : "/dev/null", O_RDONLY);
+    if (input < 0 || dup2(input, 0) < 0 || dup2(ends[0], 1) < 0 || dup2(ends[1], 2) < 0)
+        _exit(99);
+    if (input > 2)
+        close(input);
+    if (setup->folder && chdir(setup->folder) < 0)
+        _exit(99);
+    putenv(mark());
+    for (size_t i = 0; setup->environment && setup->environment[i]; i++)
+        putenv((char *)setup->environment[i]);
+    if (setup->prepare)
+        setup->prepare();
+    execvp(words[0], (char *const *)words);
+    dprintf(2, "%s: %s\n", words[0], strerror(errno));
+    _exit(99);
+}
+
+struct run *run_start(const struct run_setup *setup, const char *const *words) {
+    static const struct run_setup usual;
+    struct run *run = calloc(1, sizeof *run);
+    ck_assert_ptr_nonnull(run);
+    mark(); /* before the fork: the child's would be another */
+    int ends[2];
+    for (int i = 0; i < 2; i++) {
+        int pair[2];
+        ck_assert_int_eq(pipe2(pair, O_CLOEXEC), 0);
+        run->pipes[i] = pair[0];
+        ends[i] = pair[1];
+        fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    }
+    run->out.bytes = calloc(1, 1);
+    run->err.bytes = calloc(1, 1);
+    run->pid = fork();
+    ck_assert_int_ge(run->pid, 0);
+    if (run->pid == 0)
+        become(setup ? setup : &usual, words, ends);
+    close(ends[0]);
+    close(ends[1]);
+    return run;
+}
+
+/* Takes what is there. False at the end of the file. */
+static bool take(int from, struct run_text *text) {
+    char bytes[16384];
+    ssize_t length;
+    while ((length = read(from, bytes, sizeof bytes)) > 0) {
+        text->bytes = realloc(text->bytes, text->length + (size_t)length + 1);
+        ck_assert_ptr_nonnull(text->bytes);
+        memcpy(text->bytes + text->length, bytes, (size_t)length);
+        text->length += (size_t)length;
+        text->bytes[text->length] = '\0';
+    }
+    return length < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void take_both(struct run *run) {
+    struct run_text *texts[2] = {&run->out, &run->err};
+    for (int i = 0; i < 2; i++) {
+        if (run->pipes[i] >= 0 && !take(run->pipes[i], texts[i])) {
+            close(run->pipes[i]);
+            run->pipes[i] = -1;
+        }
+    }
+}
+
+void run_look(struct run *run) {
+    int status;
+    if (!run->ended && waitpid(run->pid, &status, WNOHANG) == run->pid) {
+        run->ended = true;
+        run->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    take_both(run); /* behind the look at its end: nothing that it wrote is missed */
+}
+
+void run_nap(struct run *run) {
+    struct pollfd polls[2] = {{.fd = -1}, {.fd = -1}};
+    for (int i = 0; run && i < 2; i++)
+        polls[i] = (struct pollfd){.fd = run->pipes[i], .events = POLLIN};
+    poll(polls, 2, NAP_MS);
+    if (run)
+        run_look(run);
+}
+
+void run_give_up(const struct run *run, const char *file, int line, const char *condition) {
+    ck_abort_msg("%s:%d: waited in vain for %s\nstdout: %s\nstderr: %s", file, line, condition,
+        run ? run->out.bytes : "", run ? run->err.bytes : "");
+}
+
+struct run *run_wait(struct run *run) {
+    RUN_UNTIL(run, run->ended);
+    return run;
+}
+
+void run_wait_text(struct run *run, const char *text) {
+    double deadline = run_now() + RUN_PATIENCE;
+    while (!strstr(run->out.bytes, text) && !strstr(run->err.bytes, text)) {
+        if (run->ended || run_now() > deadline)
+            ck_abort_msg(
+                "'%s' never came\nstdout: %s\nstderr: %s", text, run->out.bytes, run->err.bytes);
+        run_nap(run);
+    }
+}
+
+void run_free(struct run *run) {
+    run_look(run);
+    if (!run->ended) {
+        kill(run->pid, SIGKILL);
+        waitpid(run->pid, NULL, 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (run->pipes[i] >= 0)
+            close(run->pipes[i]);
+    }
+    free(run->out.bytes);
+    free(run->err.bytes);
+    free(run);
+}
+
+void run_expect(const struct run *run, int status) {
+    ck_assert_msg(run->ended && run->status == status,
+        "status %d instead of %d\nstdout: %s\nstderr: %s", run->status, status, run->out.bytes,
+        run->err.bytes);
+}
+
+void run_expect_text(const struct run_text *text, const char *part) {
+    ck_assert_msg(strstr(text->bytes, part) != NULL, "no '%s' in: %s", part, text->bytes);
+}
+
+size_t run_count_text(const struct run_text *text, const char *part) {
+    size_t count = 0;
+    for (const char *at = text->bytes; (at = strstr(at, part)); at += strlen(part))
+        count++;
+    return count;
+}
+
+/* Up to `size` - 1 bytes of a file in /proc; its length, 0 when the process is gone. */
+static size_t read_proc(pid_t pid, const char *name, char *buffer, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    size_t used = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = 0;
+    while (
+        file >= 0 && used < size - 1 && (length = read(file, buffer + used, size - 1 - used)) > 0)
+        used += (size_t)length;
+    if (file >= 0)
+        close(file);
+    buffer[used] = '\0';
+    return used;
+}
+
+char run_state(pid_t pid) {
+    char text[1024];
+    read_proc(pid, "stat", text, sizeof text);
+    const char *bracket = strrchr(text, ')');
+    return bracket ? bracket[2] : 0;
+}
+
+static bool is_marked(pid_t pid) {
+    static char text[65536];
+    size_t length = read_proc(pid, "environ", text, sizeof text);
+    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
+        if (strcmp(at, mark()) == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]) {
+    size_t count = 0;
+    DIR *directory = opendir("/proc");
+    ck_assert_ptr_nonnull(directory);
+    struct dirent *entry;
+    while (count < RUN_PIDS_MAX && (entry = readdir(directory))) {
+        char here[64];
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid <= 1 || pid == getpid() || !is_marked(pid))
+            continue;
+        char state = run_state(pid);
+        read_proc(pid, "comm", here, sizeof here);
+        if (state && state != 'Z' && state != 'X' && strncmp(here, name, strlen(name)) == 0)
+            pids[count++] = pid;
+    }
+    closedir(directory);
+    return count;
+}
+
+size_t run_alive(pid_t pids[RUN_PIDS_MAX]) {
+    return run_named("", pids);
+}
+
+pid_t run_find(struct run *run, const char *name) {
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(run, run_named(name, pids) == 1);
+    return pids[0];
+}
+
+void run_expect_nothing_left(void) {
+    pid_t pids[RUN_PIDS_MAX];
+    double deadline = run_now() + RUN_CLEAN_PATIENCE;
+    size_t count;
+    while ((count = run_alive(pids)) > 0) {
+        if (run_now() < deadline) {
+            run_nap(NULL);
+            continue;
+        }
+        char name[64];
+        read_proc(pids[0], "comm", name, sizeof name);
+        char state = run_state(pids[0]);
+        for (size_t i = 0; i < count; i++)
+            kill(pids[i], SIGKILL); /* they carry our mark: nobody else would end them */
+        ck_abort_msg("%zu processes were left, the first %d, state %c, %s", count, (int)pids[0],
+            state, name);
+    }
+}
+
+void run_expect_no_shared_memory(pid_t master) {
+    char prefix[64];
+    int length = snprintf(prefix, sizeof prefix, "showstopper.%d.", (int)master);
+    DIR *directory = opendir("/dev/shm");
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory)))
+        ck_assert_msg(strncmp(entry->d_name, prefix, (size_t)length) != 0, "/dev/shm/%s is left",
+            entry->d_name);
+    if (directory)
+        closedir(directory);
+}
+
+const char *run_make_folder(void) {
+    char *path = strdup("/tmp/showstopper-test.XXXXXX");
+    ck_assert_ptr_nonnull(path);
+    ck_assert_ptr_nonnull(mkdtemp(path));
+    chmod(path, 0755);
+    return path;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw) {
+    (void)status;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+void run_remove_folder(const char *folder) {
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *run_path(const char *folder, const char *name) {
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    ck_assert_ptr_nonnull(path);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+void run_write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "we");
+    ck_assert_msg(
+        file && fputs(text, file) >= 0 && fclose(file) == 0, "%s: %s", path, strerror(errno));
+}
+
+struct run_text run_read_file(const char *path) {
+    struct run_text text = {.bytes = calloc(1, 1)};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        take(file, &text);
+        close(file);
+    }
+    return text;
+}
+
+bool run_exists(const char *path) {
+    return access(path, F_OK) == 0;
+}

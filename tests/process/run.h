@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_RUN_H
+#define SHOWSTOPPER_TESTS_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Programs that a test starts and watches. Everything started carries a mark in its environment,
+ * and so does whatever it starts in turn: that is how a test finds what a run has left, whoever
+ * its parent has become. Waiting in vain fails the test.
+ */
+
+#define RUN_PATIENCE 20.0 /* seconds; far more than anything takes on a busy machine */
+
+/* How soon a run's remains must be gone: the promise is 1 s, the rest is for a busy machine. */
+#define RUN_CLEAN_PATIENCE 5.0
+
+#define SHOWSTOPPER TEST_BIN_DIR "/showstopper"
+#define SSBURN      TEST_BIN_DIR "/ssburn"
+#define PAYLOAD     TEST_BUILD_DIR "/tests/payload"
+
+/* How a program is started; zeroes are the usual way. */
+struct run_setup {
+    const char *const *environment; /* additional NAME=VALUE, ended by NULL */
+    const char *folder;             /* where it starts; NULL: here */
+    const char *input;              /* its standard input; NULL: /dev/null */
+    void (*prepare)(void);          /* called in the child, last before exec */
+};
+
+struct run_text {
+    char *bytes; /* always ended by a zero byte */
+    size_t length;
+};
+
+struct run {
+    pid_t pid;
+    int pipes[2]; /* -1 after the end of file */
+    struct run_text out;
+    struct run_text err;
+    bool ended;
+    int status; /* once ended: the exit status, or the negative number of the signal */
+};
+
+/* The words of a command, as the functions below take them. */
+#define WORDS(...)                                                                                 \
+    (const char *const[]) {                                                                        \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+struct run *run_start(const struct run_setup *setup, const char *const *words);
+
+/* Starts the program under test with these options. */
+#define START(...) run_start(NULL, WORDS(SHOWSTOPPER, __VA_ARGS__))
+
+/* The same, and waits for its end. */
+#define RUN(...) run_wait(START(__VA_ARGS__))
+
+/* Waits for the program's end. Returns its argument. */
+struct run *run_wait(struct run *run);
+
+/* Reads what has been written up to now and notes the program's end. */
+void run_look(struct run *run);
+
+/* Waits until this text has appeared on either stream. */
+void run_wait_text(struct run *run, const char *text);
+
+/* Kills the program if it still runs, and forgets it. */
+void run_free(struct run *run);
+
+/* Fails the test, showing both streams, unless the exit status is this one. */
+void run_expect(const struct run *run, int status);
+
+/* Fails the test unless the text of the stream contains `part`. */
+void run_expect_text(const struct run_text *text, const char *part);
+
+/* How often `part` occurs. */
+size_t run_count_text(const struct run_text *text, const char *part);
+
+/* Waits for the condition, looking at `run` (which may be NULL) all the while. */
+#define RUN_UNTIL_WITHIN(seconds, run, condition)                                                  \
+    do {                                                                                           \
+        double run_deadline = run_now() + (seconds);                                               \
+        while (!(condition)) {                                                                     \
+            if (run_now() > run_deadline)                                                          \
+                run_give_up(run, __FILE__, __LINE__, #condition);                                  \
+            run_nap(run);                                                                          \
+        }                                                                                          \
+    } while (0)
+#define RUN_UNTIL(run, condition) RUN_UNTIL_WITHIN(RUN_PATIENCE, run, condition)
+
+double run_now(void);          /* seconds, monotonic */
+void run_nap(struct run *run); /* a few milliseconds */
+void run_give_up(const struct run *run, const char *file, int line, const char *condition);
+
+/* ---- what is alive ---- */
+
+#define RUN_PIDS_MAX 512
+
+/* The processes that carry our mark and are no zombies. Returns how many. */
+size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
+
+/* The same, of those whose name begins like this (`ss-executor`, `payload`). */
+size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]);
+
+/* The one process so named, waited for. */
+pid_t run_find(struct run *run, const char *name);
+
+/* The letter of its state as in ps; 0: there is no such process. */
+char run_state(pid_t pid);
+
+/* Waits until nothing that we started is alive, and fails the test when something stays. */
+void run_expect_nothing_left(void);
+
+/* Fails the test if the master has left something in shared memory. */
+void run_expect_no_shared_memory(pid_t master);
+
+/* ---- files ---- */
+
+/* A new empty folder; run_remove_folder() removes it with all that is in it. */
+const char *run_make_folder(void);
+void run_remove_folder(const char *folder);
+
+/* FOLDER/NAME in memory that is never freed, as a test is a short-lived process. */
+const char *run_path(const char *folder, const char *name);
+
+void run_write_file(const char *path, const char *text);
+
+/* The whole file; length 0 where there is none. */
+struct run_text run_read_file(const char *path);
+
+bool run_exists(const char *path);
+
+#endif

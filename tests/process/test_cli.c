@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The command line: what is understood, and that what is wrong starts nothing. */
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+
+/* The end of every command line: a command that leaves a trace if it is ever started. */
+#define TOUCH       PAYLOAD, "touch", "started"
+#define TOUCH_AT(L) "-l", L, TOUCH
+
+static const char *folder;
+
+static void refuse_as(
+    void (*prepare)(void), int status, const char *part, const char *const *words) {
+    if (!folder)
+        folder = run_make_folder();
+    struct run_setup setup = {.folder = folder, .prepare = prepare};
+    struct run *run = run_wait(run_start(&setup, words));
+    run_expect(run, status);
+    run_expect_text(&run->err, part);
+    ck_assert_msg(strncmp(run->err.bytes, "showstopper: ", 13) == 0, "%s", run->err.bytes);
+    ck_assert_msg(strchr(run->err.bytes, '\n') == run->err.bytes + run->err.length - 1,
+        "not one line: %s", run->err.bytes);
+    ck_assert_uint_eq(run->out.length, 0);
+    ck_assert_msg(!run_exists(run_path(folder, "started")), "the command was started");
+    pid_t pids[RUN_PIDS_MAX];
+    ck_assert_uint_eq(run_alive(pids), 0);
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+}
+
+#define REFUSED(status, part, ...) refuse_as(NULL, status, part, WORDS(SHOWSTOPPER, __VA_ARGS__))
+
+/* Each part must stand in what --dry-run prints. */
+static void plan_as(const char *const *words, const char *const *parts) {
+    struct run *run = run_wait(run_start(NULL, words));
+    run_expect(run, 0);
+    for (; *parts; parts++)
+        run_expect_text(&run->out, *parts);
+    ck_assert_uint_eq(run->err.length, 0);
+    run_free(run);
+}
+
+#define PLAN(part, ...)                                                                            \
+    plan_as(WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", __VA_ARGS__), WORDS(part))
+#define PLAN_WITHOUT_LOAD(part, ...)                                                               \
+    plan_as(WORDS(SHOWSTOPPER, "--dry-run", __VA_ARGS__), WORDS(part))
+
+START_TEST(help_and_version) {
+    static const char *const names[] = {"--instances N", "--load LOAD", "--trace NAME",
+        "--trace-options OPTS", "--feedback NAME", "--control NAME", "--space NAME",
+        "--dithering NAME", "--workloads FILE", "--placeholder STR", "--cpus LIST", "--warmup TIME",
+        "--settle TIME", "--duration TIME", "--start-at TIME", "--fail-fast", "--repeat",
+        "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN", "--grace TIME",
+        "--keep", "--set PID LOAD", "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run",
+        "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
+    struct run *run = RUN("--help");
+    run_expect(run, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        run_expect_text(&run->out, names[i]);
+    ck_assert_uint_eq(run->err.length, 0);
+    run = RUN("--version");
+    run_expect(run, 0);
+    ck_assert_msg(strncmp(run->out.bytes, "showstopper ", 12) == 0, "%s", run->out.bytes);
+    ck_assert_uint_eq(run->err.length, 0);
+}
+END_TEST
+
+START_TEST(modules_are_listed) {
+    static const char *const names[] = {"trace/constant", "trace/file", "feedback/realtime",
+        "feedback/cgroup", "feedback/command", "control/rbpid", "control/geom", "control/fixed",
+        "space/even", "space/uneven", "dithering/averageq", "dithering/fixedq"};
+    struct run *run = RUN("--list-modules");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->err.length, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        run_expect_text(&run->out, names[i]);
+        struct run *help = RUN("--help-module", names[i]);
+        run_expect(help, 0);
+        run_expect_text(&help->out, names[i]);
+        ck_assert_uint_eq(help->err.length, 0);
+    }
+    REFUSED(125, "'rbpid' names no module", "--help-module", "rbpid");
+    REFUSED(125, "did you mean 'rbpid'", "--help-module", "control/rbpd");
+}
+END_TEST
+
+START_TEST(counts_in_every_form) {
+    PLAN("instances  3\n", "-n", "3", "true");
+    PLAN("instances  3\n", "-n3", "true");
+    PLAN("instances  3\n", "--instances", "3", "true");
+    PLAN("instances  3\n", "--instances=3", "true");
+    PLAN("instances  3\n", "-qvn3", "true");
+    PLAN("scratch.02", "-n", "12", "echo", "scratch.%");
+    PLAN("scratch.2\n", "-n", "3", "-p", "@", "echo", "scratch.@");
+    PLAN("scratch.%\n", "-n", "3", "-p", "", "echo", "scratch.%");
+    PLAN("scratch.%\n", "-n", "3", "echo", "scratch.%%");
+}
+END_TEST
+
+START_TEST(options_end_at_the_command) {
+    PLAN("sleep -n 3\n", "sleep", "-n", "3");
+    PLAN("echo --version -- -l\n", "--", "echo", "--version", "--", "-l");
+    PLAN("instances  1\n", "-n1", "echo", "--instances=7");
+}
+END_TEST
+
+START_TEST(modules_and_their_options) {
+    PLAN_WITHOUT_LOAD("load=0.25", "-t", "constant", "-T", "25%", "true");
+    PLAN_WITHOUT_LOAD("load=0.25", "--trace", "constant", "--trace-options=load=1/4", "true");
+    PLAN("load=0.5", "true");
+    PLAN_WITHOUT_LOAD("load=0.6", "--load", "6/10", "true");
+    PLAN("period=103m", "-f", "realtime", "-F", "103m", "true");
+    PLAN("count=ticks", "--feedback", "realtime", "--feedback-options", "count=ticks", "true");
+    PLAN("ki=3", "-c", "rbpid", "-C", "ki=3", "true");
+    PLAN("geom", "--control", "geom", "true");
+    PLAN("peers=7", "--control-options", "7", "true");
+    PLAN("uneven", "-s", "uneven", "true");
+    PLAN("rotate=3s", "--space", "uneven", "--space-options", "rotate=3s", "true");
+    PLAN("fixedq", "-d", "fixedq", "true");
+    PLAN("tau=51m", "-d", "averageq", "-D", "51m", "true");
+    PLAN("tau=51m", "--dithering", "averageq", "--dithering-options", "tau=51m", "true");
+    PLAN("a\\,b", "-f", "command", "-F", "echo a\\,b", "true");
+    folder = run_make_folder();
+    const char *trace = run_path(folder, "saw.trace");
+    run_write_file(trace, "0 1/10\n20s 6/10\n40s 1/10\n1M 9/10\n80s 4/10\n100s 9/10\n2M 1/10\n");
+    struct run_setup there = {.folder = folder};
+    struct run *run = run_wait(run_start(
+        &there, WORDS(SHOWSTOPPER, "--dry-run", "-n", "12", "-t", "file", "-T", "saw.trace", "-f",
+                    "realtime", "-F", "103m", "-c", "rbpid", "-s", "even", "-d", "averageq", "-D",
+                    "51m", "echo", "-n", "99999", "-scratch-directory=scratch.%", "luindex")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "echo -n 99999 -scratch-directory=scratch.11 luindex\n");
+    run_expect_text(&run->out, "path=saw.trace");
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(the_rest_of_the_plan) {
+    PLAN("warm-up    2s\n", "--warmup", "2s", "true");
+    PLAN("settle     1500m\n", "--settle=1500m", "true");
+    PLAN("duration   1M\n", "--duration", "1M", "true");
+    PLAN("duration   until the workloads end\n", "true");
+    PLAN("grace      7s\n", "--grace", "7s", "true");
+    PLAN("grace      5s\n", "true");
+    PLAN("2100-", "--start-at", "2100-02-03T04:05:06Z", "true");
+    PLAN("start at", "--start-at", "@4000000000", "true");
+    PLAN("tolerance  2.5 %", "--tolerance", "2.5", "true");
+    PLAN("left running\n", "--keep", "true");
+    PLAN("continued and left running\n", "--keep", "true");
+    PLAN("CPUs       1 (0), instances pinned", "--cpus", "0", "true");
+    folder = run_make_folder();
+    const char *file = run_path(folder, "mix");
+    run_write_file(file, "# two of one, one of another\n2 sleep %\n\n1 echo 'a b' # yes\n");
+    PLAN("instances  3\n", "-w", file);
+    PLAN(" sleep 1\n", "--workloads", file);
+    PLAN(" echo a b\n", "-w", file);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(wrong_words) {
+    REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
+    REFUSED(125, "no option -Z", "-Z", TOUCH_AT("50%"));
+    REFUSED(125, "--load wants a value", "--load");
+    REFUSED(125, "takes no value", "--keep=yes", TOUCH_AT("50%"));
+    REFUSED(125, "no command", "-l", "50%");
+    REFUSED(125, "no command", "-l", "50%", "--");
+    REFUSED(125, "no target", TOUCH);
+    REFUSED(125, "-l is short for", "-l", "50%", "-t", "sine", TOUCH);
+    REFUSED(125, "-l is short for", "-l", "50%", "-T", "50%", TOUCH);
+    REFUSED(125, "--progress", "--progress", "sometimes", TOUCH_AT("50%"));
+    REFUSED(125, "--iteration", "--iteration", "(", TOUCH_AT("50%"));
+}
+END_TEST
+
+START_TEST(wrong_modules) {
+    REFUSED(125, "there is no control module 'rbpd' (did you mean 'rbpid'?): there are fixed, geom",
+        "-c", "rbpd", TOUCH_AT("50%"));
+    REFUSED(125, "there is no trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
+    REFUSED(125, "there is no feedback module", "-f", "", TOUCH_AT("50%"));
+    REFUSED(125, "cannot be read", "-s", "./even.so", TOUCH_AT("50%"));
+    REFUSED(125, "period", "-F", "perod=1s", TOUCH_AT("50%"));
+    REFUSED(125, "feedback/realtime", "-F", "perod=1s", TOUCH_AT("50%"));
+    REFUSED(125, "'uneven'", "-s", "unevn", TOUCH_AT("50%"));
+}
+END_TEST
+
+START_TEST(numbers_out_of_range) {
+    REFUSED(125, "load", TOUCH_AT("150%"));
+    REFUSED(125, "load", TOUCH_AT("-1"));
+    REFUSED(125, "load", TOUCH_AT("half"));
+    REFUSED(125, "--instances", "-n", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--instances", "-n", "1000001", TOUCH_AT("50%"));
+    REFUSED(125, "--instances", "-n", "many", TOUCH_AT("50%"));
+    REFUSED(125, "--instances", "-n", "-3", TOUCH_AT("50%"));
+    REFUSED(125, "--grace", "--grace", "5", TOUCH_AT("50%"));
+    REFUSED(125, "--duration", "--duration", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--tolerance", "--tolerance", "-1", TOUCH_AT("50%"));
+    REFUSED(125, "period", "-F", "0", TOUCH_AT("50%"));
+    REFUSED(125, "tau", "-D", "tau=2h", TOUCH_AT("50%"));
+    REFUSED(125, "peers", "-C", "peers=1001", TOUCH_AT("50%"));
+    REFUSED(125, "min", "-D", "tau=10m,min=9m", TOUCH_AT("50%"));
+}
+END_TEST
+
+START_TEST(wrong_times) {
+    REFUSED(125, "--settle", "--settle", "2s", "--duration", "2s", TOUCH_AT("50%"));
+    REFUSED(125, "--start-at", "--start-at", "yesterday", TOUCH_AT("50%"));
+    REFUSED(125, "passed", "--start-at", "@1", TOUCH_AT("50%"));
+    REFUSED(125, "passed", "--start-at", "2001-02-03T04:05:06Z", TOUCH_AT("50%"));
+    REFUSED(125, "--warmup", "--warmup", "soon", TOUCH_AT("50%"));
+}
+END_TEST
+
+START_TEST(wrong_traces) {
+    folder = run_make_folder();
+    run_write_file(run_path(folder, "damaged"), "0 1/10\n20s 6/10\n40s much\n");
+    run_write_file(run_path(folder, "back"), "0 1/10\n20s 6/10\n10s 1/10\n");
+    run_write_file(run_path(folder, "empty"), "");
+    REFUSED(125, "there.is.none", "-t", "file", "-T", "there.is.none", TOUCH);
+    REFUSED(125, "damaged:3:5", "-t", "file", "-T", "damaged", TOUCH);
+    REFUSED(125, "back:3", "-t", "file", "-T", "back", TOUCH);
+    REFUSED(125, "empty", "-t", "file", "-T", "empty", TOUCH);
+    REFUSED(125, "file", "-t", "file", TOUCH);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(wrong_commands) {
+    folder = run_make_folder();
+    run_write_file(run_path(folder, "plain"), "text\n");
+    REFUSED(127, "there.is.none", "-l", "50%", "there.is.none");
+    REFUSED(127, "./there.is.none", "-l", "50%", "./there.is.none");
+    REFUSED(127, "plain/below", "-l", "50%", "./plain/below");
+    REFUSED(126, "./plain", "-l", "50%", "./plain");
+    REFUSED(126, "directory", "-l", "50%", "/tmp");
+    REFUSED(127, "found", "-l", "50%", "");
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(wrong_workload_files) {
+    folder = run_make_folder();
+    run_write_file(run_path(folder, "good"), "1 " PAYLOAD " touch started\n");
+    run_write_file(run_path(folder, "half"), "1 " PAYLOAD " touch started\n2\n");
+    run_write_file(run_path(folder, "word"), "1 " PAYLOAD " touch started\n\ntwo true\n");
+    run_write_file(run_path(folder, "quote"), "1 echo 'a\n");
+    run_write_file(run_path(folder, "none"), "# nothing\n");
+    run_write_file(run_path(folder, "missing"), "1 " PAYLOAD " touch started\n1 there.is.none\n");
+    REFUSED(125, "-w names", "-l", "50%", "-w", "good", "-n", "3");
+    REFUSED(125, "-w names", "-w", "good", TOUCH_AT("50%"));
+    REFUSED(125, "half:2", "-l", "50%", "-w", "half");
+    REFUSED(125, "word:3", "-l", "50%", "-w", "word");
+    REFUSED(125, "quote:1", "-l", "50%", "-w", "quote");
+    REFUSED(125, "none", "-l", "50%", "-w", "none");
+    REFUSED(125, "not.there", "-l", "50%", "-w", "not.there");
+    REFUSED(127, "there.is.none", "-l", "50%", "-w", "missing");
+    run_remove_folder(folder);
+}
+END_TEST
+
+static void stay_on_one_cpu(void) {
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    int first = 0;
+    while (!CPU_ISSET(first, &set))
+        first++;
+    CPU_ZERO(&set);
+    CPU_SET(first, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+START_TEST(wrong_cpus) {
+    REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
+    REFUSED(125, "--cpus", "--cpus", "3-1", TOUCH_AT("50%"));
+    REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
+    REFUSED(125, "--cpus", "--cpus", "999999", TOUCH_AT("50%"));
+    refuse_as(stay_on_one_cpu, 125, "none of those",
+        WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
+}
+END_TEST
+
+START_TEST(wrong_places) {
+    folder = run_make_folder();
+    run_write_file(run_path(folder, "plain"), "text\n");
+    REFUSED(125, "--output", "--output", "plain", TOUCH_AT("50%"));
+    REFUSED(125, "--json", "--json", "there/is/none.json", TOUCH_AT("50%"));
+    REFUSED(125, "--json", "--json", "/tmp", TOUCH_AT("50%"));
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(wrong_set) {
+    char own[32];
+    snprintf(own, sizeof own, "%d", (int)getpid());
+    REFUSED(125, "--set", "--set", "one", "50%");
+    REFUSED(125, "--set", "--set", "1", "50%");
+    REFUSED(125, "--set", "--set", "2147483647", "50%");
+    REFUSED(125, "not a running Showstopper", "--set", own, "50%");
+    REFUSED(125, "--set", "--set", own, "120%");
+    REFUSED(125, "--set PID LOAD", "--set", own);
+}
+END_TEST
+
+static void allow_few_files(void) {
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
+}
+
+/* The kernel holds root to no limit on processes. */
+static void allow_few_processes(void) {
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){200, 200});
+    if (getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+        _exit(99);
+    if (access(PAYLOAD, X_OK) < 0)
+        _exit(77);
+}
+
+START_TEST(more_than_the_limits_carry) {
+    refuse_as(allow_few_files, 125, "open files", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
+    folder = "/tmp";
+    struct run_setup setup = {.folder = folder, .prepare = allow_few_processes};
+    struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
+    if (run->status == 77)
+        fputs("skipped: another user cannot reach " PAYLOAD "\n", stderr);
+    else
+        refuse_as(allow_few_processes, 125, "processes",
+            WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
+}
+END_TEST
+
+START_TEST(raised_privileges) {
+    folder = run_make_folder();
+    const char *copy = run_path(folder, "raised");
+    run_expect(run_wait(run_start(NULL, WORDS("cp", SHOWSTOPPER, copy))), 0);
+    if (getuid() != 0 || chown(copy, 65534, 65534) < 0 || chmod(copy, 04755) < 0)
+        fputs("skipped: only root can make a set-uid program of somebody else's\n", stderr);
+    else
+        refuse_as(NULL, 125, "set-uid", WORDS(copy, TOUCH_AT("50%")));
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(help_and_version),
+    SS_CASE(modules_are_listed),
+    SS_CASE(counts_in_every_form),
+    SS_CASE(options_end_at_the_command),
+    SS_CASE(modules_and_their_options),
+    SS_CASE(the_rest_of_the_plan),
+    SS_CASE(wrong_words),
+    SS_CASE(wrong_modules),
+    SS_CASE(numbers_out_of_range),
+    SS_CASE(wrong_times),
+    SS_CASE(wrong_traces),
+    SS_CASE(wrong_commands),
+    SS_CASE(wrong_workload_files),
+    SS_CASE(wrong_cpus),
+    SS_CASE(wrong_places),
+    SS_CASE(wrong_set),
+    SS_CASE(more_than_the_limits_carry),
+    SS_CASE(raised_privileges))
+/* clang-format on */

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What an instance is given, and what becomes of its output. */
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+
+/* What an instance has of its own: its input, its group, and its number. */
+static bool may_differ(const char *line) {
+    return strncmp(line, "stdin=", 6) == 0 || strncmp(line, "leads its group=", 16) == 0 ||
+           strncmp(line, "variable SHOWSTOPPER_INSTANCE", 29) == 0;
+}
+
+/* The next line that must be the same; NULL at the end. */
+static char *next_line(char **rest) {
+    char *line;
+    do
+        line = strtok_r(NULL, "\n", rest);
+    while (line && may_differ(line));
+    return line;
+}
+
+/* Compares what a program finds with and without us between it and its caller. */
+static void expect_same_surroundings(void (*prepare)(void)) {
+    const char *const words[] = {SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "--placeholder", "",
+        PAYLOAD, "env", "a%b", "two words", NULL};
+    struct run_setup setup = {
+        .folder = "/usr",
+        .input = "/proc/self/status",
+        .prepare = prepare,
+        .environment = WORDS("SS_TEST_VARIABLE=some value", "EMPTY="),
+    };
+    struct run *direct = run_wait(run_start(&setup, words + 8));
+    struct run *run = run_wait(run_start(&setup, words));
+    run_expect(direct, 0);
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->err.length, 0);
+    run_expect_text(&run->out, "stdin=/dev/null\n");
+    run_expect_text(&run->out, "leads its group=1\n");
+    run_expect_text(&run->out, "variable SHOWSTOPPER_INSTANCE=0\n");
+    run_expect_text(&run->out, "variable SHOWSTOPPER_INSTANCES=1\n");
+    char *rest = direct->out.bytes;
+    char *other_rest = run->out.bytes;
+    size_t lines = 0;
+    for (;; lines++) {
+        char *line = next_line(&rest);
+        char *other = next_line(&other_rest);
+        if (!line && !other)
+            break;
+        ck_assert_msg(line && other && strcmp(line, other) == 0, "'%s' became '%s'", line, other);
+    }
+    ck_assert_uint_gt(lines, 15);
+}
+
+static void change_signals(void) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void ignore_children(void) {
+    signal(SIGCHLD, SIG_IGN);
+}
+
+static void change_priority(void) {
+    setpriority(PRIO_PROCESS, 0, 5);
+    sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
+    prctl(PR_SET_TIMERSLACK, 123456UL);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+/* Refused without privilege; then this is but one more comparison. */
+static void become_real_time(void) {
+    sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 7});
+}
+
+static void change_limits(void) {
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){100, 200});
+    setrlimit(RLIMIT_RTTIME, &(struct rlimit){900000, 5000000});
+    umask(027);
+}
+
+START_TEST(surroundings_are_the_callers) {
+    expect_same_surroundings(NULL);
+    expect_same_surroundings(change_signals);
+    expect_same_surroundings(ignore_children);
+    expect_same_surroundings(change_priority);
+    expect_same_surroundings(become_real_time);
+    expect_same_surroundings(change_limits);
+}
+END_TEST
+
+START_TEST(surroundings_with_a_pipe) {
+    struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--iteration", "x", PAYLOAD, "env");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "descriptors:\n");
+    run_expect_text(&run->out, "SigBlk:\t0000000000000000\n");
+}
+END_TEST
+
+START_TEST(instances_are_pinned) {
+    struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--cpus", "0", "grep", "Cpus_allowed_list",
+        "/proc/self/status");
+    run_expect(run, 0);
+    ck_assert_str_eq(run->out.bytes, "Cpus_allowed_list:\t0\n");
+}
+END_TEST
+
+START_TEST(placeholder_is_filled_in) {
+    struct run *run = RUN("-q", "-n", "12", "-l", "100%", PAYLOAD, "say", "<%.%%>");
+    run_expect(run, 0);
+    for (int i = 0; i < 12; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "<%02d.%%>\n", i);
+        ck_assert_uint_eq(run_count_text(&run->out, line), 1);
+    }
+    run = RUN("-q", "-n", "2", "-l", "100%", "-p", "NN", PAYLOAD, "say", "<%.NN.NNNN>");
+    run_expect_text(&run->out, "<%.0.NN>\n");
+    run_expect_text(&run->out, "<%.1.NN>\n");
+    run = RUN("-q", "-n", "1", "-l", "100%", "-p", "", PAYLOAD, "say", "<%.%%>");
+    ck_assert_str_eq(run->out.bytes, "<%.%%>\n");
+    run = RUN("-q", "-n", "12", "-l", "100%", "sh", "-c",
+        "echo $SHOWSTOPPER_INSTANCE of $SHOWSTOPPER_INSTANCES");
+    run_expect_text(&run->out, "00 of 12\n");
+    run_expect_text(&run->out, "11 of 12\n");
+}
+END_TEST
+
+START_TEST(different_commands_together) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "mix");
+    run_write_file(file, "2 " PAYLOAD " say \"a % $HOME\"\n"
+                         "# another\n"
+                         "1 " PAYLOAD " say 'b %'\n");
+    struct run *run = RUN("-q", "-l", "100%", "-w", file);
+    run_expect(run, 0);
+    run_expect_text(&run->out, "a 0 $HOME\n");
+    run_expect_text(&run->out, "a 1 $HOME\n");
+    run_expect_text(&run->out, "b 2\n");
+    run_remove_folder(folder);
+}
+END_TEST
+
+static void expect_equal(struct run_text text, const struct run *direct) {
+    ck_assert_uint_gt(direct->out.length, 0);
+    ck_assert_uint_eq(text.length, direct->out.length);
+    ck_assert_mem_eq(text.bytes, direct->out.bytes, text.length);
+}
+
+START_TEST(output_is_unchanged) {
+    const char *folder = run_make_folder();
+    const char *kept = run_path(folder, "kept");
+    struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
+    expect_equal(RUN("-q", "-n", "1", "-l", "100%", PAYLOAD, "binary")->out, direct);
+    expect_equal(
+        RUN("-q", "-n", "1", "-l", "100%", "--iteration", "x", PAYLOAD, "binary")->out, direct);
+    struct run *run =
+        RUN("-q", "-n", "1", "-l", "100%", "--output", kept, "sh", "-c", PAYLOAD " binary; ls /no");
+    ck_assert_uint_eq(run->out.length + run->err.length, 0);
+    expect_equal(run_read_file(run_path(kept, "0.out")), direct);
+    struct run_text errors = run_read_file(run_path(kept, "0.err"));
+    run_expect_text(&errors, "/no");
+    direct = run_wait(run_start(NULL, WORDS("seq", "1", "300000")));
+    expect_equal(
+        RUN("-q", "-n", "1", "-l", "60%", "--iteration", "7$", "seq", "1", "300000")->out, direct);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(output_is_kept_by_instance) {
+    const char *folder = run_make_folder();
+    struct run *run = RUN("-q", "-n", "11", "-l", "100%", "--output", folder, "sh", "-c",
+        "echo out %; echo err % >&2");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length + run->err.length, 0);
+    for (int i = 0; i < 11; i++) {
+        char name[32];
+        char line[32];
+        snprintf(name, sizeof name, "%02d.out", i);
+        snprintf(line, sizeof line, "out %02d\n", i);
+        ck_assert_str_eq(run_read_file(run_path(folder, name)).bytes, line);
+        snprintf(name, sizeof name, "%02d.err", i);
+        snprintf(line, sizeof line, "err %02d\n", i);
+        ck_assert_str_eq(run_read_file(run_path(folder, name)).bytes, line);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(what_the_leader_leaves_is_ended) {
+    struct run *run = RUN("-q", "-n", "2", "-l", "80%", PAYLOAD, "tree");
+    run_expect(run, 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* A thread of an instance is stopped with all the others. */
+START_TEST(threads_are_stopped_together) {
+    struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s",
+        "--duration", "30s", PAYLOAD, "threads");
+    run_wait_text(run, "ready");
+    pid_t instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(surroundings_are_the_callers),
+    SS_CASE(surroundings_with_a_pipe),
+    SS_CASE(instances_are_pinned),
+    SS_CASE(placeholder_is_filled_in),
+    SS_CASE(different_commands_together),
+    SS_CASE(output_is_unchanged),
+    SS_CASE(output_is_kept_by_instance),
+    SS_CASE(what_the_leader_leaves_is_ended),
+    SS_CASE(threads_are_stopped_together))
+/* clang-format on */

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whole runs in real time: figures, ends, exit statuses. Bounds are wide. */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+
+/* Runs with --json - and no summary; the figures stand in the run's output then. */
+#define FIGURES(...) RUN("-q", "--json", "-", __VA_ARGS__)
+
+static void expect_between(const char *json, const char *name, double low, double high) {
+    double value = json_number(json, name);
+    ck_assert_msg(
+        value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, json);
+}
+
+static void expect_ended_by(const struct run *run, const char *by) {
+    char word[32];
+    snprintf(word, sizeof word, "\"%s\"", by);
+    ck_assert_msg(json_is(run->out.bytes, "ended_by", word), "not %s: %s", by, run->out.bytes);
+}
+
+START_TEST(summary_has_all_fields) {
+    static const char *const names[] = {"version", "command", "instances", "cpus", "modules",
+        "duration_seconds", "samples", "target_mean", "load_mean", "error_mean_percent",
+        "error_mse_e4", "error_p95_percent", "settling_seconds", "duty_mean", "switches_per_second",
+        "iterations", "iterations_per_second", "own_cpu", "wake_lateness_us", "p50", "p99", "max",
+        "ended_by", "warnings"};
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "summary.json");
+    struct run *run = RUN("-n", "1", "-l", "50%", "--duration", "2s", "--json", file, PAYLOAD,
+        "spin", "quoted \"text\"\n");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length, 0);
+    run_expect_text(&run->err, "target");
+    run_expect_text(&run->err, "late wake-up");
+    struct run_text text = run_read_file(file);
+    ck_assert_msg(json_is_valid(text.bytes), "no JSON: %s", text.bytes);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(json_field(text.bytes, names[i]), "no %s in %s", names[i], text.bytes);
+    expect_between(text.bytes, "target_mean", 0.5, 0.5);
+    expect_between(text.bytes, "load_mean", 0.01, 1);
+    expect_between(text.bytes, "samples", 1, 4);
+    expect_between(text.bytes, "duration_seconds", 1.9, 5);
+    ck_assert(json_is(text.bytes, "iterations", "null"));
+    ck_assert(json_is(text.bytes, "ended_by", "\"duration\""));
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(load_follows_the_target) {
+    struct run *run = FIGURES("-l", "50%", "--settle", "1s", "--duration", "4s", PAYLOAD, "spin");
+    run_expect(run, 0);
+    expect_between(run->out.bytes, "switches_per_second", 1, 1000);
+    expect_between(run->out.bytes, "load_mean", 0.25, 1);
+    /* Where others leave less than half of the machine, all that can be done is to give way. */
+    if (json_number(run->out.bytes, "load_mean") > 0.75)
+        expect_between(run->out.bytes, "duty_mean", 0, 0.3);
+}
+END_TEST
+
+START_TEST(duty_is_enforced) {
+    struct run *run = RUN("-q", "-n", "1", "-l", "30%", "-c", "fixed", PAYLOAD, "share", "2000");
+    run_expect(run, 0);
+    double share = json_number(run->out.bytes, "share");
+    ck_assert_msg(share > 0.5 && share < 45, "%s", run->out.bytes);
+    run = RUN("-q", "-n", "1", "-l", "100%", "-c", "fixed", PAYLOAD, "stops", "1000");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"continued\": 0");
+    run = RUN("-q", "-n", "1", "-l", "50%", "-c", "fixed", PAYLOAD, "stops", "1000");
+    run_expect(run, 0);
+    ck_assert_msg(json_number(run->out.bytes, "continued") > 1, "%s", run->out.bytes);
+}
+END_TEST
+
+START_TEST(all_well) {
+    struct run *run = FIGURES("-n", "3", "-l", "100%", PAYLOAD, "exit", "0");
+    run_expect(run, 0);
+    expect_ended_by(run, "workloads");
+    ck_assert_uint_eq(run->err.length, 0);
+}
+END_TEST
+
+START_TEST(first_failure_is_the_status) {
+    struct run *run = RUN("-q", "-n", "3", "-l", "100%", "sh", "-c",
+        "case % in 0) exit 0;; 1) sleep 1.5; exit 11;; 2) exit 12;; esac");
+    run_expect(run, 12);
+    run = RUN("-q", "-n", "1", "-l", "100%", PAYLOAD, "signal", "9");
+    run_expect(run, 128 + 9);
+    run = RUN("-q", "-n", "2", "-l", "50%", PAYLOAD, "signal", "15");
+    run_expect(run, 128 + 15);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(fail_fast_ends_the_run) {
+    const char *command = "case % in 0) exit 5;; *) exec sleep 60;; esac";
+    struct run *run = FIGURES("-n", "3", "-l", "100%", "--fail-fast", "sh", "-c", command);
+    run_expect(run, 5);
+    expect_ended_by(run, "failure");
+    run_expect_nothing_left();
+    command = "case % in 0) exit 5;; *) sleep 0.5; echo other;; esac";
+    run = RUN("-q", "-n", "2", "-l", "100%", "sh", "-c", command);
+    run_expect(run, 5);
+    run_expect_text(&run->out, "other");
+}
+END_TEST
+
+START_TEST(repeat_counts_iterations) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "count");
+    struct run *run = FIGURES("-n", "1", "-l", "100%", "--repeat", PAYLOAD, "count", file, "5");
+    run_expect(run, 7);
+    ck_assert_uint_eq(run_read_file(file).length, 5);
+    expect_between(run->out.bytes, "iterations", 1, 4);
+    expect_between(run->out.bytes, "iterations_per_second", 0.1, 10);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* Without a group an iteration lies between two lines; with one it takes as long as it says. */
+START_TEST(iterations_are_found_in_lines) {
+    const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 9000000 ms; sleep 0.2; done";
+    struct run *run =
+        FIGURES("-n", "1", "-l", "100%", "--iteration", "^step .* ms$", "sh", "-c", command);
+    run_expect(run, 0);
+    expect_between(run->out.bytes, "iterations", 4, 6);
+    expect_between(run->out.bytes, "iterations_per_second", 0.3, 10);
+    run = FIGURES("-n", "1", "-l", "100%", "--iteration", "took ([0-9]+) ms", "sh", "-c", command);
+    run_expect(run, 0);
+    expect_between(run->out.bytes, "iterations", 4, 6);
+    expect_between(run->out.bytes, "iterations_per_second", 0, 0.01);
+    ck_assert_uint_eq(run_count_text(&run->out, "step "), 6 + 1);
+    run = RUN("-n", "1", "-l", "100%", "--iteration", "never", PAYLOAD, "lines", "2", "10");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "no line of output matched");
+}
+END_TEST
+
+START_TEST(warmup_is_not_controlled) {
+    /* At a target of 0 it would never end. */
+    struct run *run = FIGURES("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "10s", "--duration",
+        "20s", PAYLOAD, "run-ms", "200");
+    run_expect(run, 0);
+    expect_ended_by(run, "workloads");
+}
+END_TEST
+
+START_TEST(stages_take_their_time) {
+    double begin = run_now();
+    struct run *run = FIGURES("-n", "1", "-l", "20%", "--warmup", "500m", "--settle", "1s",
+        "--duration", "2s", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_double_ge(run_now() - begin, 2.5);
+    expect_between(run->out.bytes, "duration_seconds", 0.9, 1.8);
+    expect_between(run->out.bytes, "samples", 1, 2);
+    expect_ended_by(run, "duration");
+}
+END_TEST
+
+START_TEST(trace_without_loop_ends_the_run) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "short");
+    char options[256];
+    run_write_file(file, "0 20%\n1200m 40%\n");
+    snprintf(options, sizeof options, "%s,loop=no", file);
+    struct run *run = FIGURES("-n", "1", "-t", "file", "-T", options, PAYLOAD, "spin");
+    run_expect(run, 0);
+    expect_ended_by(run, "trace");
+    expect_between(run->out.bytes, "target_mean", 0.2, 0.4);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(start_at_waits) {
+    char at[32];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(at, sizeof at, "@%lld", (long long)now.tv_sec + 3);
+    double begin = run_now();
+    double left = 3 - (double)now.tv_nsec / 1e9;
+    struct run *run =
+        FIGURES("-n", "1", "-l", "10%", "--start-at", at, "--duration", "500m", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_double_ge(run_now() - begin, left + 0.45);
+    expect_between(run->out.bytes, "duration_seconds", 0.4, 5);
+}
+END_TEST
+
+START_TEST(tolerance_makes_the_status) {
+    /* Nothing throttles this one, so that the load is half of the machine at least. */
+    struct run *run = RUN("-n", "8", "-l", "1%", "-d", "null", "--duration", "1s", "--tolerance",
+        "5", PAYLOAD, "spin");
+    run_expect(run, 3);
+    run_expect_text(&run->err, "mean error");
+    run = RUN("-n", "1", "-l", "1%", "-d", "null", "--duration", "1s", "--tolerance", "100",
+        PAYLOAD, "spin");
+    run_expect(run, 0);
+    run = RUN("-n", "1", "-l", "1%", "-d", "null", "--duration", "3s", "--tolerance", "1", PAYLOAD,
+        "exit", "4");
+    run_expect(run, 4);
+}
+END_TEST
+
+START_TEST(quiet_and_verbose) {
+    struct run *run = RUN("-q", "-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length + run->err.length, 0);
+    run = RUN("-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length, 0);
+    run_expect_text(&run->err, "ended by duration");
+    ck_assert_uint_eq(run_count_text(&run->err, "instances run"), 0);
+    run = RUN("-v", "-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length, 0);
+    run_expect_text(&run->err, "instances run");
+    run_expect_text(&run->err, "real-time priority");
+}
+END_TEST
+
+START_TEST(progress_is_plain_without_a_terminal) {
+    struct run *run = RUN("-q", "--progress", "always", "-n", "1", "-l", "50%", "--duration",
+        "1200m", PAYLOAD, "spin");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "target  50.0 %");
+    ck_assert_ptr_null(strchr(run->err.bytes, '\r'));
+    ck_assert_ptr_null(strchr(run->err.bytes, '\033'));
+    run = RUN("-q", "--progress", "never", "-n", "1", "-l", "50%", "--duration", "1200m", PAYLOAD,
+        "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->err.length, 0);
+}
+END_TEST
+
+START_TEST(sample_workload_counts_its_iterations) {
+    struct run *run = FIGURES("-n", "1", "-l", "60%", "--iteration", "ms", "--duration", "2s",
+        SSBURN, "serial", "--iteration", "20m");
+    run_expect(run, 0);
+    expect_between(run->out.bytes, "iterations", 1, 1000);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(summary_has_all_fields),
+    SS_CASE(load_follows_the_target),
+    SS_CASE(duty_is_enforced),
+    SS_CASE(all_well),
+    SS_CASE(first_failure_is_the_status),
+    SS_CASE(fail_fast_ends_the_run),
+    SS_CASE(repeat_counts_iterations),
+    SS_CASE(iterations_are_found_in_lines),
+    SS_CASE(warmup_is_not_controlled),
+    SS_CASE(stages_take_their_time),
+    SS_CASE(trace_without_loop_ends_the_run),
+    SS_CASE(start_at_waits),
+    SS_CASE(tolerance_makes_the_status),
+    SS_CASE(quiet_and_verbose),
+    SS_CASE(progress_is_plain_without_a_terminal),
+    SS_CASE(sample_workload_counts_its_iterations))
+/* clang-format on */

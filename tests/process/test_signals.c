@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Ends and pauses that somebody asks for by a signal to the master. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+
+static void no_core(void) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+static void wait_for_ready(struct run *run, size_t count) {
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
+}
+
+static void end_by(int number) {
+    char caught[32];
+    struct run_setup setup = {.prepare = no_core};
+    snprintf(caught, sizeof caught, "caught %d\n", number);
+    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-n", "2", "-l", "50%", "--grace", "30s",
+                                            "--json", "-", PAYLOAD, "catch"));
+    wait_for_ready(run, 2);
+    kill(run->pid, number);
+    run_wait(run);
+    run_expect(run, -number);
+    ck_assert_uint_eq(run_count_text(&run->out, caught), 2);
+    ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"signal\""), "%s", run->out.bytes);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+}
+
+START_TEST(ends_by_the_same_signal) {
+    end_by(SIGINT);
+    end_by(SIGTERM);
+    end_by(SIGHUP);
+    end_by(SIGQUIT);
+}
+END_TEST
+
+/* It must be continued to be able to do so. */
+START_TEST(a_stopped_instance_ends_politely) {
+    struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s", "--grace",
+        "30s", PAYLOAD, "catch");
+    wait_for_ready(run, 1);
+    pid_t instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_text(&run->out, "caught 15\n");
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(grace_ends) {
+    struct run *run = START("-n", "2", "-l", "50%", "--grace", "700m", PAYLOAD, "ignore-term");
+    wait_for_ready(run, 2);
+    double begin = run_now();
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert_double_ge(run_now() - begin, 0.65);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(grace_is_for_the_planned_end_too) {
+    double begin = run_now();
+    struct run *run = RUN(
+        "-n", "1", "-l", "50%", "--duration", "500m", "--grace", "500m", PAYLOAD, "ignore-term");
+    run_expect(run, 0);
+    ck_assert_double_ge(run_now() - begin, 0.95);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_second_signal_hurries) {
+    struct run *run = START("-n", "2", "-l", "50%", "--grace", "1h", PAYLOAD, "ignore-term");
+    wait_for_ready(run, 2);
+    /* Two different ones, as two equal ones may become one on their way. */
+    kill(run->pid, SIGINT);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGINT);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* Checks that it runs, and ends what was left to us. */
+static void end_kept(pid_t instance) {
+    char state = run_state(instance);
+    kill(instance, SIGKILL);
+    run_expect_nothing_left();
+    ck_assert_msg(state == 'R' || state == 'S', "it was left in state %c", state ? state : '-');
+}
+
+START_TEST(kept_instances_run_on) {
+    struct run *run =
+        START("-n", "1", "-l", "10%", "--keep", "--duration", "700m", PAYLOAD, "spin");
+    pid_t instance = run_find(run, "payload");
+    run_expect(run_wait(run), 0);
+    RUN_UNTIL(run, run_named("ss-", (pid_t[RUN_PIDS_MAX]){0}) == 0);
+    end_kept(instance);
+    run =
+        START("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", "--keep", PAYLOAD, "spin");
+    instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    end_kept(instance);
+}
+END_TEST
+
+START_TEST(kept_instances_survive_a_killed_master) {
+    struct run *run =
+        START("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", "--keep", PAYLOAD, "spin");
+    pid_t instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    RUN_UNTIL(run, run_named("ss-", (pid_t[RUN_PIDS_MAX]){0}) == 0);
+    end_kept(instance);
+}
+END_TEST
+
+static bool all_in_state(char state) {
+    pid_t pids[RUN_PIDS_MAX];
+    size_t count = run_named("payload", pids);
+    for (size_t i = 0; i < count; i++) {
+        if (run_state(pids[i]) != state)
+            return false;
+    }
+    return count == 2;
+}
+
+START_TEST(a_pause_stops_everything) {
+    struct run *run = START("-q", "-n", "2", "-l", "100%", "-c", "fixed", "--duration", "2s",
+        "--json", "-", "-v", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    double begin = run_now();
+    kill(run->pid, SIGTSTP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    RUN_UNTIL(run, all_in_state('T'));
+    double stopped = run_now();
+    RUN_UNTIL(run, run_now() > stopped + 1);
+    ck_assert(all_in_state('T'));
+    double pause = run_now() - stopped;
+    kill(run->pid, SIGCONT);
+    RUN_UNTIL(run, all_in_state('R'));
+    ck_assert_int_ne(run_state(run->pid), 'T');
+    run_expect(run_wait(run), 0);
+    /* The trace's clock stood still: a little less, for what passed before we began to look. */
+    ck_assert_double_ge(run_now() - begin, 1.5 + pause);
+    double counted = json_number(run->out.bytes, "load_mean");
+    ck_assert_msg(counted > 0.5, "the pause was counted: %s", run->out.bytes);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_paused_run_can_be_ended) {
+    struct run *run = START("-q", "-n", "2", "-l", "100%", "-v", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    kill(run->pid, SIGTSTP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    kill(run->pid, SIGTERM);
+    kill(run->pid, SIGCONT);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+static void ignore_hangups(void) {
+    signal(SIGHUP, SIG_IGN);
+}
+
+/* As under nohup. */
+START_TEST(what_the_caller_ignores_is_ignored) {
+    struct run_setup setup = {.prepare = ignore_hangups};
+    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-v", "-n", "1", "-l", "50%",
+                                            "--duration", "1s", PAYLOAD, "spin"));
+    run_wait_text(run, "instances run");
+    kill(run->pid, SIGHUP);
+    run_expect(run_wait(run), 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(ends_by_the_same_signal),
+    SS_CASE(a_stopped_instance_ends_politely),
+    SS_CASE(grace_ends),
+    SS_CASE(grace_is_for_the_planned_end_too),
+    SS_CASE(a_second_signal_hurries),
+    SS_CASE(kept_instances_run_on),
+    SS_CASE(kept_instances_survive_a_killed_master),
+    SS_CASE(a_pause_stops_everything),
+    SS_CASE(a_paused_run_can_be_ended),
+    SS_CASE(what_the_caller_ignores_is_ignored))
+/* clang-format on */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Targets that change while a run goes on, and loads that come from elsewhere. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+
+#define FIGURES(...) RUN("-q", "--json", "-", __VA_ARGS__)
+
+static const char *number_of(const struct run *run) {
+    static char text[32];
+    snprintf(text, sizeof text, "%d", (int)run->pid);
+    return text;
+}
+
+START_TEST(target_is_set_while_it_runs) {
+    struct run *run = START(
+        "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    struct run *set = RUN("--set", number_of(run), "90%");
+    run_expect(set, 0);
+    ck_assert_uint_eq(set->out.length + set->err.length, 0);
+    run_wait_text(run, "the target was set to 90 %");
+    run_expect(run_wait(run), 0);
+    double mean = json_number(run->out.bytes, "target_mean");
+    ck_assert_msg(mean > 0.5 && mean <= 0.9, "%s", run->out.bytes);
+}
+END_TEST
+
+START_TEST(target_goes_back_to_the_trace) {
+    struct run *run = START(
+        "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    run_expect(RUN("--set", number_of(run), "90%"), 0);
+    run_expect(RUN("--set", number_of(run), "trace"), 0);
+    run_wait_text(run, "the target is the trace's again");
+    run_expect(run_wait(run), 0);
+    double mean = json_number(run->out.bytes, "target_mean");
+    ck_assert_msg(mean > 0.09 && mean < 0.3, "%s", run->out.bytes);
+}
+END_TEST
+
+/* A sleeper at duty 0 must learn of it, too. */
+START_TEST(target_reaches_the_instances) {
+    struct run *run = START(
+        "-q", "-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");
+    pid_t instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    run_expect(RUN("--set", number_of(run), "100%"), 0);
+    RUN_UNTIL(run, run_state(instance) != 'T');
+    run_expect(RUN("--set", number_of(run), "0"), 0);
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+}
+END_TEST
+
+static void become_nobody(void) {
+    if (setgid(65534) < 0 || setuid(65534) < 0 || access(SHOWSTOPPER, X_OK) < 0)
+        _exit(77);
+}
+
+START_TEST(target_is_the_owners_alone) {
+    struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    struct run_setup setup = {.prepare = become_nobody, .folder = "/"};
+    struct run *set =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--set", number_of(run), "90%")));
+    if (set->status == 77) {
+        fputs("skipped: only root can become somebody else\n", stderr);
+    } else {
+        run_expect(set, 125);
+        run_expect_text(&set->err, "somebody else");
+    }
+    /* An executor holds the same memory, but is not who is meant. */
+    char executor[32];
+    snprintf(executor, sizeof executor, "%d", (int)run_find(run, "ss-executor"));
+    set = RUN("--set", executor, "90%");
+    run_expect(set, 125);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+}
+END_TEST
+
+START_TEST(sensor_is_what_is_controlled) {
+    struct run *run = FIGURES("-n", "1", "-l", "50%", "--settle", "500m", "--duration", "3s", "-f",
+        "command", "-F", PAYLOAD " sensor 0.9", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_double_eq_tol(json_number(run->out.bytes, "load_mean"), 0.9, 1e-6);
+    ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.5, 1e-6);
+    ck_assert_msg(json_number(run->out.bytes, "duty_mean") < 0.3, "%s", run->out.bytes);
+    run_expect_nothing_left();
+    run = FIGURES("-n", "1", "-l", "50%", "--settle", "500m", "--duration", "3s", "-f", "command",
+        "-F", PAYLOAD " sensor 0.1", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_msg(json_number(run->out.bytes, "duty_mean") > 0.7, "%s", run->out.bytes);
+    run_expect_nothing_left();
+}
+END_TEST
+
+static void expect_sensor_error(const char *sensor, const char *part) {
+    struct run *run = RUN(
+        "-n", "2", "-l", "50%", "--grace", "1s", "-f", "command", "-F", sensor, PAYLOAD, "spin");
+    run_expect(run, 125);
+    run_expect_text(&run->err, part);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+}
+
+START_TEST(sensor_that_fails_ends_the_run) {
+    expect_sensor_error(PAYLOAD " say 0.5", "the sensor ended");
+    expect_sensor_error(PAYLOAD " sensor banana", "banana");
+    expect_sensor_error(PAYLOAD " sensor 7", "no load");
+    expect_sensor_error(PAYLOAD " exit 1", "the sensor ended");
+    expect_sensor_error("there.is.none", "there.is.none");
+}
+END_TEST
+
+START_TEST(sensor_that_is_silent_ends_the_run) {
+    double begin = run_now();
+    expect_sensor_error(PAYLOAD " catch-nothing", "the sensor");
+    ck_assert_double_lt(run_now() - begin, 5);
+    expect_sensor_error("sleep 60", "said nothing");
+}
+END_TEST
+
+START_TEST(control_group_is_measured_or_refused) {
+    struct run *run =
+        FIGURES("-n", "1", "-l", "30%", "-f", "cgroup", "--duration", "2s", PAYLOAD, "spin");
+    if (run->status == 125) {
+        run_expect_text(&run->err, "showstopper: ");
+        run_expect_text(&run->err, "group");
+        return;
+    }
+    run_expect(run, 0);
+    double load = json_number(run->out.bytes, "load_mean");
+    ck_assert_msg(load >= 0 && load <= 1, "%s", run->out.bytes);
+    run_expect(RUN("-l", "30%", "-f", "cgroup", "-F", "/there/is/none", PAYLOAD, "spin"), 125);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(target_is_set_while_it_runs),
+    SS_CASE(target_goes_back_to_the_trace),
+    SS_CASE(target_reaches_the_instances),
+    SS_CASE(target_is_the_owners_alone),
+    SS_CASE(sensor_is_what_is_controlled),
+    SS_CASE(sensor_that_fails_ends_the_run),
+    SS_CASE(sensor_that_is_silent_ends_the_run),
+    SS_CASE(control_group_is_measured_or_refused))
+/* clang-format on */

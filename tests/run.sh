@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All that must hold before a change goes in, for people and for CI alike.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec </dev/null # it may be closed, and the next file opened would then become standard input
+# shellcheck source=../tools/install-missing.sh
+. tools/install-missing.sh
+
+usage() {
+    cat <<END
+Usage: tests/run.sh [--quick]
+Installs what is missing, builds in build*/, and runs all checks and tests but those that want a
+quiet machine.
+
+  --quick   only the scripts and the release build
+  --help    print this and end
+END
+}
+
+fail() {
+    echo "tests/run.sh: $*" >&2
+    exit 1
+}
+
+stage() {
+    printf '\n== %s\n' "$*"
+}
+
+install_what_tests_need() {
+    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake 'ninja-build=ninja|make' \
+        pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
+        binutils=readelf
+    # An existing build folder keeps the generator that it was made with.
+    if command -v ninja >/dev/null; then
+        export CMAKE_GENERATOR=Ninja
+    fi
+}
+
+# build PRESET: warnings are errors, and nothing may be left out.
+build() {
+    stage "$1: build"
+    cmake --preset "$1" -DSHOWSTOPPER_REQUIRE_ALL=ON -DSHOWSTOPPER_WERROR=ON
+    cmake --build --preset "$1" --parallel "$(nproc)"
+}
+
+# run_tests PRESET JOBS
+run_tests() {
+    stage "$1: tests"
+    "${fixed_layout[@]}" ctest --preset "$1" -j "$2" --no-label-summary --no-tests=error
+}
+
+# Thread sanitizers up to gcc 13 do not start where the kernel lays memory out very randomly.
+fixed_layout=()
+find_fixed_layout() {
+    if setarch -R true 2>/dev/null; then
+        fixed_layout=(setarch -R)
+    fi
+}
+
+shell_scripts() {
+    find . \( -path './build*' -o -path ./.git \) -prune -o -type f \
+        -exec awk 'FNR == 1 && /^#!.*[\/ ](ba|da)?sh( |$)/ { print FILENAME }' {} +
+}
+
+check_scripts() {
+    local scripts
+    stage "scripts"
+    mapfile -t scripts < <(shell_scripts)
+    shellcheck -x -P SCRIPTDIR "${scripts[@]}"
+    echo "shellcheck has nothing against ${#scripts[@]} scripts"
+}
+
+# A C compiler and a C library must be enough for all programs, and it must be said what is missing.
+check_minimal() {
+    local log=build-minimal/configure.log program
+    local bare=(-S . -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DSHOWSTOPPER_WERROR=ON)
+    stage "minimal: build"
+    mkdir -p build-minimal
+    ! cmake "${bare[@]}" -B build-minimal/required -DSHOWSTOPPER_REQUIRE_ALL=ON >"$log" 2>&1 ||
+        fail "SHOWSTOPPER_REQUIRE_ALL lets parts be left out"
+    grep -q SHOWSTOPPER_REQUIRE_ALL "$log" || fail "cmake failed otherwise: $(cat "$log")"
+    cmake "${bare[@]}" -B build-minimal | tee "$log"
+    grep -q '^-- Left out: unit tests' "$log" || fail "cmake left out the tests and did not say so"
+    cmake --build build-minimal --parallel "$(nproc)"
+    for program in showstopper ssload ssburn sstrace sssim; do
+        [ -x "build-minimal/bin/$program" ] || fail "the minimal build has no $program"
+    done
+}
+
+check_sanitized() {
+    build asan-ubsan
+    run_tests asan-ubsan 2
+    build tsan
+    find_fixed_layout
+    run_tests tsan "$(nproc)"
+    fixed_layout=()
+}
+
+quick=
+for word; do
+    case $word in
+    --quick) quick=yes ;;
+    --help) usage && exit ;;
+    *) fail "$word: unknown option: see --help" ;;
+    esac
+done
+install_what_tests_need
+build release
+check_scripts
+if [ -z "$quick" ]; then
+    check_minimal
+    check_sanitized
+fi
+# The sum of all tests stands last. Two at a time: more would not leave each other the CPUs.
+run_tests release 2

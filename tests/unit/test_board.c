@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "board.h"
+#include "modules.h"
+
+#define MS SS_MILLISECOND
+
+/* ---- notices ---- */
+
+static void publish(struct ss_notice *notice, uint64_t first, uint64_t second) {
+    uint64_t words[] = {first, second};
+    ss_notice_publish(notice, words, 2);
+}
+
+static void assert_notice(const struct ss_notice *notice, uint64_t first, uint64_t second) {
+    uint64_t words[2] = {0};
+    assert_true(ss_notice_read(notice, words, 2));
+    assert_int_equal(words[0], first);
+    assert_int_equal(words[1], second);
+}
+
+static void the_latest_notice_is_read(void **state) {
+    (void)state;
+    struct ss_notice notice = {0};
+    uint64_t words[2];
+    assert_false(ss_notice_read(&notice, words, 2));
+    for (uint64_t i = 1; i < 100; i++) {
+        publish(&notice, i, ~i);
+        assert_notice(&notice, i, ~i);
+    }
+}
+
+/* The beginning of ss_notice_publish(), for a writer that gets no further. */
+static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *ticket) {
+    *ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
+    struct ss_notice_copy *copy = &notice->copies[*ticket % SS_NOTICE_COPIES];
+    atomic_store(&copy->ticket, 0);
+    atomic_store(&copy->words[0], 666);
+    return copy;
+}
+
+static void a_dead_writer_leaves_the_copy_before(void **state) {
+    (void)state;
+    struct ss_notice notice = {0};
+    uint64_t ticket;
+    begin_writing(&notice, &ticket);
+    uint64_t words[2];
+    assert_false(ss_notice_read(&notice, words, 2));
+    publish(&notice, 1, 2);
+    for (int dead = 0; dead < SS_NOTICE_COPIES - 1; dead++) {
+        begin_writing(&notice, &ticket);
+        assert_notice(&notice, 1, 2);
+    }
+    publish(&notice, 3, 4);
+    assert_notice(&notice, 3, 4);
+}
+
+/* It wrote its copy whole, but died before it could make it the latest. */
+static void a_copy_that_was_not_made_the_latest_is_not_read(void **state) {
+    (void)state;
+    struct ss_notice notice = {0};
+    publish(&notice, 1, 2);
+    uint64_t ticket;
+    struct ss_notice_copy *copy = begin_writing(&notice, &ticket);
+    atomic_store(&copy->ticket, ticket);
+    assert_notice(&notice, 1, 2);
+}
+
+/* Who was overtaken by all others spoils the copy in force; the next notice mends it. */
+static void a_stalled_writer_does_not_pass_as_the_latest(void **state) {
+    (void)state;
+    struct ss_notice notice = {0};
+    uint64_t ticket;
+    struct ss_notice_copy *copy = begin_writing(&notice, &ticket);
+    for (uint64_t i = 0; i < SS_NOTICE_COPIES; i++)
+        publish(&notice, i, i);
+    assert_notice(&notice, SS_NOTICE_COPIES - 1, SS_NOTICE_COPIES - 1);
+    atomic_store(&copy->ticket, ticket);
+    uint64_t words[2];
+    assert_false(ss_notice_read(&notice, words, 2));
+    publish(&notice, 7, 8);
+    assert_notice(&notice, 7, 8);
+}
+
+static void words_carry_any_double(void **state) {
+    (void)state;
+    const double values[] = {0, -0.0, 1.0 / 3, -1e300, INFINITY, 5e-324};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_true(ss_double_from_word(ss_word_from_double(values[i])) == values[i]);
+    assert_true(isnan(ss_double_from_word(ss_word_from_double(NAN))));
+}
+
+/* ---- claims ---- */
+
+static void a_claim_is_one_holders_until_it_expires(void **state) {
+    (void)state;
+    ss_claim claim = 0;
+    ss_time now = 1000 * MS;
+    assert_true(ss_claim_take(&claim, now, 10 * MS));
+    assert_false(ss_claim_take(&claim, now, 10 * MS));
+    assert_false(ss_claim_take(&claim, now + 9 * MS, 10 * MS));
+    assert_false(ss_claim_take(&claim, now - 50 * MS, 10 * MS));
+    assert_true(ss_claim_take(&claim, now + 11 * MS, 10 * MS));
+    assert_false(ss_claim_take(&claim, now + 20 * MS, 10 * MS));
+    ss_claim_release(&claim);
+    assert_true(ss_claim_take(&claim, now + 20 * MS, 10 * MS));
+}
+
+static void a_claim_can_be_taken_at_time_zero(void **state) {
+    (void)state;
+    ss_claim claim = 0;
+    assert_true(ss_claim_take(&claim, 0, 10 * MS));
+    assert_false(ss_claim_take(&claim, 0, 10 * MS));
+}
+
+/* ---- the board ---- */
+
+static struct ss_board *make_board(uint32_t instances) {
+    struct ss_board *board = ss_board_allocate(instances, 100);
+    assert_non_null(board);
+    for (uint32_t i = 0; i < instances; i++)
+        ss_board_join(board, i);
+    return board;
+}
+
+static void a_new_board_is_empty(void **state) {
+    (void)state;
+    struct ss_board *board = ss_board_allocate(3, 1000);
+    assert_non_null(board);
+    assert_int_equal(board->magic, SS_BOARD_MAGIC);
+    assert_int_equal(board->ready, 1);
+    assert_int_equal(board->instances, 3);
+    assert_int_equal(board->alive, 0);
+    assert_int_equal(board->phase, SS_PHASE_STARTING);
+    assert_true(board->control_start == SS_TIME_NEVER);
+    assert_true(isnan(ss_double_from_word(board->setpoint)));
+    const char *modules = ss_board_modules(board);
+    assert_int_equal((uintptr_t)modules % 64, 0);
+    assert_true((uintptr_t)modules >= (uintptr_t)&board->rows[3]);
+    assert_true(modules + 1000 <= (char *)board + board->size);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(modules[i], 0);
+    free(board);
+}
+
+static void a_segment_has_no_name_and_is_found_again(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    int descriptor;
+    struct ss_board *board = ss_board_create(2, 64, &descriptor, &error);
+    assert_non_null(board);
+    char name[64];
+    snprintf(name, sizeof name, "/dev/shm/" SS_BOARD_PREFIX "%d.0", (int)getpid());
+    assert_int_equal(access(name, F_OK), -1);
+    struct ss_board *again = ss_board_attach(getpid(), &error);
+    assert_non_null(again);
+    atomic_store(&again->setpoint, ss_word_from_double(0.7));
+    assert_close(ss_double_from_word(atomic_load(&board->setpoint)), 0.7, 0);
+    ss_board_close(again);
+    /* Not set up by the process that holds it. */
+    board->master++;
+    assert_null(ss_board_attach(getpid(), &error));
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    ss_board_close(board);
+    close(descriptor);
+    assert_null(ss_board_attach(getpid(), &error));
+    ss_board_close(NULL);
+}
+
+static void the_rank_counts_those_alive(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(5);
+    uint32_t membership = board->membership;
+    assert_int_equal(ss_board_rank(board, 0), 0);
+    assert_int_equal(ss_board_rank(board, 4), 4);
+    ss_board_leave(board, 1);
+    ss_board_leave(board, 1);
+    ss_board_leave(board, 3);
+    assert_int_equal(board->alive, 3);
+    assert_int_equal(board->membership, membership + 2);
+    assert_int_equal(ss_board_rank(board, 0), 0);
+    assert_int_equal(ss_board_rank(board, 2), 1);
+    assert_int_equal(ss_board_rank(board, 4), 2);
+    free(board);
+}
+
+static void who_never_joined_cannot_leave(void **state) {
+    (void)state;
+    struct ss_board *board = ss_board_allocate(2, 0);
+    ss_board_leave(board, 0);
+    assert_int_equal(board->alive, 0);
+    assert_int_equal(board->membership, 0);
+    free(board);
+}
+
+static void the_traces_clock_stands_in_pauses(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(1);
+    assert_int_equal(ss_board_trace_time(board, 500), 0);
+    atomic_store(&board->control_start, 1000);
+    assert_int_equal(ss_board_trace_time(board, 999), 0);
+    assert_int_equal(ss_board_trace_time(board, 1000), 0);
+    assert_int_equal(ss_board_trace_time(board, 1500), 500);
+    atomic_store(&board->paused, 200);
+    assert_int_equal(ss_board_trace_time(board, 1500), 300);
+    assert_int_equal(ss_board_trace_time(board, 1100), 0);
+    free(board);
+}
+
+/* ---- outputs of peers ---- */
+
+static void the_mean_is_of_the_most_recent(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(4);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
+    ss_board_publish_output(board, 0, 0.8);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
+    ss_board_publish_output(board, 1, 0.1);
+    ss_board_publish_output(board, 0, 0.8);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 2), (0.8 + 0.1) / 2, 1e-15);
+    ss_board_publish_output(board, 2, 0.2);
+    ss_board_publish_output(board, 3, 0.3);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 0), 0.8, 0);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 1), (0.8 + 0.3) / 2, 1e-15);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 2), (0.8 + 0.3 + 0.2) / 3, 1e-15);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 3), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
+    assert_close(ss_board_mean_output(board, 0, 0.8, 9), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
+    assert_int_equal(board->publications, 5);
+    assert_int_equal(board->rows[0].published, 2);
+    free(board);
+}
+
+/* Each peer counts once, with what it said last. */
+static void a_frequent_peer_counts_once(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(3);
+    ss_board_publish_output(board, 1, 0.4);
+    for (int i = 0; i < 100; i++)
+        ss_board_publish_output(board, 2, i / 100.0);
+    assert_close(ss_board_mean_output(board, 0, 0, 2), (0 + 0.99 + 0.4) / 3, 1e-15);
+    /* Beyond the memory of the board. */
+    for (int i = 0; i < SS_BOARD_RECENT; i++)
+        ss_board_publish_output(board, 2, 0.5);
+    assert_close(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
+    free(board);
+}
+
+static void who_has_left_is_no_peer(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(3);
+    ss_board_publish_output(board, 1, 0.4);
+    ss_board_publish_output(board, 2, 0.6);
+    ss_board_leave(board, 2);
+    assert_close(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.4) / 2, 1e-15);
+    free(board);
+}
+
+static void publications_may_wrap(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(2);
+    atomic_store(&board->publications, UINT32_MAX);
+    ss_board_publish_output(board, 1, 0.4);
+    ss_board_publish_output(board, 1, 0.6);
+    assert_int_equal(board->publications, 1);
+    assert_close(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.6) / 2, 1e-15);
+    free(board);
+}
+
+/* ---- histograms ---- */
+
+/* Four buckets to a doubling: never less than the value, and less than a quarter more. */
+static void assert_quantile(
+    const struct ss_histogram *histogram, double share, ss_time exact, ss_time largest) {
+    ss_time value = ss_histogram_quantile(histogram, share);
+    if (value < exact || (double)value > 1.25 * (double)exact + 1000 || value > largest)
+        fail_msg("quantile %g is %llu ns, exactly it is %llu", share, (unsigned long long)value,
+            (unsigned long long)exact);
+}
+
+static void quantiles_are_known_within_a_bucket(void **state) {
+    (void)state;
+    static struct ss_histogram histogram;
+    assert_int_equal(ss_histogram_quantile(&histogram, 0.5), 0);
+    for (ss_time value = 1; value <= 10000; value++)
+        ss_histogram_add(&histogram, value * SS_MICROSECOND);
+    for (int percent = 1; percent <= 100; percent++)
+        assert_quantile(&histogram, percent / 100.0, (ss_time)percent * 100 * SS_MICROSECOND,
+            10000 * SS_MICROSECOND);
+    assert_int_equal(ss_histogram_quantile(&histogram, 1), 10000 * SS_MICROSECOND);
+    assert_int_equal(histogram.largest, 10000 * SS_MICROSECOND);
+}
+
+static void histograms_take_any_value(void **state) {
+    (void)state;
+    static struct ss_histogram histogram;
+    ss_histogram_add(&histogram, 0);
+    assert_int_equal(ss_histogram_quantile(&histogram, 1), 0);
+    ss_histogram_add(&histogram, 17);
+    assert_int_equal(ss_histogram_quantile(&histogram, 1), 17);
+    for (unsigned shift = 0; shift < 64; shift++)
+        ss_histogram_add(&histogram, UINT64_C(1) << shift);
+    ss_histogram_add(&histogram, UINT64_MAX);
+    assert_true(histogram.largest == UINT64_MAX);
+    assert_true(ss_histogram_quantile(&histogram, 1) > 1000 * SS_SECOND);
+}
+
+static void histograms_can_be_merged(void **state) {
+    (void)state;
+    static struct ss_histogram one;
+    static struct ss_histogram other;
+    for (int i = 0; i < 99; i++)
+        ss_histogram_add(&one, 5 * SS_MICROSECOND);
+    ss_histogram_add(&other, 70 * MS);
+    ss_histogram_merge(&one, &other);
+    assert_quantile(&one, 0.5, 5 * SS_MICROSECOND, 70 * MS);
+    assert_quantile(&one, 0.99, 5 * SS_MICROSECOND, 70 * MS);
+    assert_int_equal(ss_histogram_quantile(&one, 1), 70 * MS);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_latest_notice_is_read),
+    cmocka_unit_test(a_dead_writer_leaves_the_copy_before),
+    cmocka_unit_test(a_copy_that_was_not_made_the_latest_is_not_read),
+    cmocka_unit_test(a_stalled_writer_does_not_pass_as_the_latest),
+    cmocka_unit_test(words_carry_any_double),
+    cmocka_unit_test(a_claim_is_one_holders_until_it_expires),
+    cmocka_unit_test(a_claim_can_be_taken_at_time_zero),
+    cmocka_unit_test(a_new_board_is_empty),
+    cmocka_unit_test(a_segment_has_no_name_and_is_found_again),
+    cmocka_unit_test(the_rank_counts_those_alive),
+    cmocka_unit_test(who_never_joined_cannot_leave),
+    cmocka_unit_test(the_traces_clock_stands_in_pauses),
+    cmocka_unit_test(the_mean_is_of_the_most_recent),
+    cmocka_unit_test(a_frequent_peer_counts_once),
+    cmocka_unit_test(who_has_left_is_no_peer),
+    cmocka_unit_test(publications_may_wrap),
+    cmocka_unit_test(quantiles_are_known_within_a_bucket),
+    cmocka_unit_test(histograms_take_any_value),
+    cmocka_unit_test(histograms_can_be_merged))

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Whole loops of control in virtual time: the real modules and step functions on the simulated
+ * machine, which has no noise, so that what is asserted is control's own doing.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "modules.h"
+#include "trial.h"
+
+#define SAMPLES_MAX 1000
+
+/* What the monitor saw. */
+struct log {
+    struct trial_sample samples[SAMPLES_MAX];
+    size_t count;
+};
+
+static void note(void *context, const struct trial_sample *sample) {
+    struct log *log = context;
+    assert_true(log->count < SAMPLES_MAX);
+    log->samples[log->count++] = *sample;
+}
+
+/* The defaults of showstopper, on a machine of `cpus` with `instances` serial ones. */
+static struct trial_options make_options(uint32_t cpus, uint32_t instances, const char *load) {
+    return (struct trial_options){
+        .cpus = cpus,
+        .instances = instances,
+        .width = 1,
+        .modules = {"constant", "realtime", "rbpid", "even", "averageq"},
+        .options = {[SS_KIND_TRACE] = load},
+        .settle = 10 * SS_SECOND,
+        .skew = 1370 * SS_MICROSECOND,
+        .seed = 1,
+    };
+}
+
+static void open_trial(struct trial *trial, const struct trial_options *options) {
+    struct ss_error error = {0};
+    if (trial_open(trial, options, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void advance(struct trial *trial, ss_time length) {
+    struct ss_error error = {0};
+    if (trial_advance(trial, length, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static struct trial_figures run(const struct trial_options *options, ss_time length) {
+    static struct trial trial;
+    struct trial_figures figures;
+    open_trial(&trial, options);
+    advance(&trial, length);
+    trial_get_figures(&trial, &figures);
+    trial_close(&trial);
+    return figures;
+}
+
+static void assert_held(const struct trial_options *options, double error, double mse) {
+    struct trial_figures figures = run(options, 190 * SS_SECOND);
+    if (!(fabs(figures.error_mean_percent) <= error) || !(figures.error_mse_e4 <= mse))
+        fail_msg("%s %s %s %s: mean error %g %%, MSE %g", options->modules[SS_KIND_CONTROL],
+            options->modules[SS_KIND_SPACE], options->modules[SS_KIND_DITHERING],
+            options->options[SS_KIND_TRACE], figures.error_mean_percent, figures.error_mse_e4);
+    assert_int_equal(figures.samples, 360);
+}
+
+/* From a time on, in seconds since the start, the error stays within a bound. */
+static void assert_settled(const struct log *log, double from, double to, double within) {
+    int checked = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct trial_sample *sample = &log->samples[i];
+        if (sample->elapsed <= from || sample->elapsed > to)
+            continue;
+        checked++;
+        if (!(fabs(sample->target - sample->load) <= within))
+            fail_msg("at %g s: target %g, load %g", sample->elapsed, sample->target, sample->load);
+    }
+    assert_true(checked > 0);
+}
+
+/* ---- the machine ---- */
+
+static void a_machine_counts_exactly(void **state) {
+    (void)state;
+    struct machine machine;
+    struct ss_error error = {0};
+    struct ss_counters counters;
+    assert_int_equal(machine_open(&machine, 3, 4, 1, 1000, &error), 0);
+    machine.instances[3].width = 7;
+    machine_read(&machine, 1100, &counters);
+    assert_int_equal(counters.idle, 3 * 100);
+    machine_set_running(&machine, 0, true, 1100);
+    machine_set_running(&machine, 0, true, 1110);
+    machine_set_running(&machine, 1, true, 1150);
+    machine_read(&machine, 1200, &counters);
+    assert_int_equal(counters.idle, 300 + 2 * 50 + 1 * 50);
+    assert_int_equal(counters.busy_ticks, 3 * 200 - 450);
+    machine_set_running(&machine, 3, true, 1200);
+    machine_set_running(&machine, 0, false, 1250);
+    machine_read(&machine, 1300, &counters);
+    assert_int_equal(counters.idle, 450);
+    /* With no instance running, somebody else wants one and a half CPUs. */
+    machine_set_running(&machine, 1, false, 1300);
+    machine_set_running(&machine, 3, false, 1300);
+    machine.background = 1.5;
+    for (ss_time now = 1301; now <= 1401; now++)
+        machine_read(&machine, now, &counters);
+    assert_int_equal(counters.idle, 450 + 151);
+    assert_int_equal(counters.time, 1401);
+    assert_close(counters.capacity, 3, 0);
+    machine_close(&machine);
+}
+
+/* ---- holding a load ---- */
+
+static void the_default_holds_a_load(void **state) {
+    (void)state;
+    static const char *const loads[] = {"25%", "50%", "75%"};
+    for (size_t i = 0; i < 3; i++) {
+        struct trial_options options = make_options(2, 4, loads[i]);
+        assert_held(&options, 0.2, 10);
+    }
+}
+
+/* The published bounds are for the class `fop`: see constant-load-*.csv among the figures. */
+static void serial_instances_are_held_as_published(void **state) {
+    (void)state;
+    static const struct {
+        const char *load;
+        double rbpid, geom; /* published MSE, space even */
+    } published[] = {{"25%", 3.63, 6.5}, {"33%", 5.25, 8.31}, {"50%", 3.49, 11.9},
+        {"66%", 2.74, 5.76}, {"75%", 2.56, 3.79}};
+    for (size_t i = 0; i < 5; i++) {
+        struct trial_options options = make_options(12, 12, published[i].load);
+        assert_held(&options, 0.3, 3 * published[i].rbpid);
+        options.modules[SS_KIND_CONTROL] = "geom";
+        assert_held(&options, 0.7, 3 * published[i].geom);
+    }
+}
+
+/* For `sunflow`, of which one instance saturates the machine. */
+static void parallel_instances_are_held_as_published(void **state) {
+    (void)state;
+    static const struct {
+        const char *load;
+        double rbpid, geom;
+    } published[] = {{"25%", 2.58, 5.38}, {"33%", 2.84, 7.28}, {"50%", 4.0, 13.9},
+        {"66%", 7.74, 26.6}, {"75%", 11.3, 28.4}};
+    for (size_t i = 0; i < 5; i++) {
+        struct trial_options options = make_options(12, 12, published[i].load);
+        options.width = 12;
+        assert_held(&options, 0.6, 3 * published[i].rbpid);
+        options.modules[SS_KIND_CONTROL] = "geom";
+        assert_held(&options, 2, 3 * published[i].geom);
+    }
+}
+
+/* Open loop: the first of the instances alone takes the whole machine, whatever the target. */
+static void parallel_instances_saturate_without_feedback(void **state) {
+    (void)state;
+    struct trial_options options = make_options(12, 12, "50%");
+    options.width = 12;
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.modules[SS_KIND_SPACE] = "uneven";
+    struct trial_figures figures = run(&options, 60 * SS_SECOND);
+    assert_close(figures.load_mean, 1, 1e-12);
+    assert_close(figures.error_mse_e4, 2500, 1e-6);
+}
+
+/* 107 s are 1000 rounds of 107 ms and whole samples, too: no rounding to hide behind. */
+static void a_fixed_duty_is_kept_to_the_nanosecond(void **state) {
+    (void)state;
+    static const char *const loads[] = {"1%", "25%", "1/3", "50%", "75%", "99.5%"};
+    for (size_t i = 0; i < 6; i++) {
+        struct trial_options options = make_options(4, 4, loads[i]);
+        options.modules[SS_KIND_CONTROL] = "fixed";
+        struct trial_figures figures = run(&options, 117 * SS_SECOND);
+        assert_int_equal(figures.samples, 214);
+        assert_close(figures.error_mean_percent, 0, 1e-6);
+        options.modules[SS_KIND_SPACE] = "uneven";
+        figures = run(&options, 117 * SS_SECOND);
+        assert_close(figures.error_mean_percent, 0, 1e-6);
+    }
+}
+
+static void whole_quanta_keep_the_duty(void **state) {
+    (void)state;
+    struct trial_options options = make_options(4, 4, "30%");
+    options.modules[SS_KIND_DITHERING] = "fixedq";
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_figures figures = run(&options, (10 + 130) * SS_SECOND); /* 10 000 quanta */
+    assert_close(figures.error_mean_percent, 0, 1e-6);
+    options.modules[SS_KIND_CONTROL] = "rbpid";
+    assert_held(&options, 0.1, 1);
+}
+
+/*
+ * Only one instance switches, in rounds of one length, and the others look at the load in rounds of
+ * the same: the same phase every time, hence the wider bound.
+ */
+static void as_few_instances_as_possible_hold_it_too(void **state) {
+    (void)state;
+    static const char *const loads[] = {"25%", "40%", "66%"};
+    for (size_t i = 0; i < 3; i++) {
+        struct trial_options options = make_options(4, 4, loads[i]);
+        options.modules[SS_KIND_SPACE] = "uneven";
+        assert_held(&options, 1, 3);
+        options.options[SS_KIND_SPACE] = "rotate=5s";
+        assert_held(&options, 1, 6);
+    }
+}
+
+static void other_load_is_made_room_for(void **state) {
+    (void)state;
+    struct trial_options options = make_options(4, 4, "60%");
+    options.background = 0.7;
+    assert_held(&options, 0.2, 3);
+    struct trial_figures figures = run(&options, 60 * SS_SECOND);
+    assert_close(figures.duty_mean, (0.6 * 4 - 0.7) / 4, 0.02);
+}
+
+static void peers_bring_executors_together(void **state) {
+    (void)state;
+    static struct trial trial;
+    double spread[2];
+    for (int i = 0; i < 2; i++) {
+        struct trial_options options = make_options(8, 8, "50%");
+        options.options[SS_KIND_CONTROL] = i == 0 ? "0" : "7";
+        options.lateness = 3 * SS_MILLISECOND;
+        options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+        open_trial(&trial, &options);
+        advance(&trial, 60 * SS_SECOND);
+        double least = 1, most = 0;
+        for (uint32_t n = 0; n < 8; n++) {
+            double duty = ss_double_from_word(trial.board->rows[n].global_duty);
+            least = fmin(least, duty);
+            most = fmax(most, duty);
+        }
+        spread[i] = most - least;
+        trial_close(&trial);
+    }
+    if (!(spread[1] < spread[0] / 2))
+        fail_msg("spread of duties %g without and %g with peers", spread[0], spread[1]);
+}
+
+/* ---- bounds ---- */
+
+static void nothing_and_everything_need_no_signals(void **state) {
+    (void)state;
+    static const char *const controls[] = {"rbpid", "geom", "fixed"};
+    for (size_t i = 0; i < 3; i++) {
+        struct trial_options options = make_options(4, 4, "0");
+        options.modules[SS_KIND_CONTROL] = controls[i];
+        struct trial_figures figures = run(&options, 60 * SS_SECOND);
+        assert_close(figures.load_mean, 0, 0);
+        assert_close(figures.switches_per_second, 0, 0);
+        options.options[SS_KIND_TRACE] = "1";
+        figures = run(&options, 60 * SS_SECOND);
+        assert_close(figures.load_mean, 1, 0);
+        assert_close(figures.switches_per_second, 0, 0);
+    }
+}
+
+/* One serial instance on four CPUs cannot do 75 %; at 10 % it must be back at once. */
+static void a_target_out_of_reach_does_not_wind_up(void **state) {
+    (void)state;
+    static struct trial trial;
+    static const char *const controls[] = {"rbpid", "geom"};
+    for (size_t i = 0; i < 2; i++) {
+        struct log log = {0};
+        struct trial_options options = make_options(4, 1, "75%");
+        options.modules[SS_KIND_CONTROL] = controls[i];
+        options.on_sample = note;
+        options.context = &log;
+        open_trial(&trial, &options);
+        advance(&trial, 60 * SS_SECOND);
+        assert_close(log.samples[log.count - 1].load, 0.25, 1e-12);
+        atomic_store(&trial.board->setpoint, ss_word_from_double(0.1));
+        advance(&trial, 30 * SS_SECOND);
+        assert_settled(&log, 64, 90, 0.05);
+        trial_close(&trial);
+    }
+}
+
+/* ---- following a trace ---- */
+
+static void the_published_saw_is_followed(void **state) {
+    (void)state;
+    struct trial_options options = make_options(12, 12, PROJECT_SOURCE_DIR "/traces/saw.txt");
+    options.modules[SS_KIND_TRACE] = "file";
+    options.settle = 0;
+    struct trial_figures figures = run(&options, 120 * SS_SECOND);
+    assert_close(figures.target_mean, 0.5, 0.01);
+    assert_close(figures.error_mean_percent, 0, 0.5);
+    assert_true(figures.error_mse_e4 < 10);
+    /* Three times faster it is steeper, but still followed. */
+    options.options[SS_KIND_TRACE] = PROJECT_SOURCE_DIR "/traces/saw.txt,scale=1/3";
+    figures = run(&options, 120 * SS_SECOND);
+    assert_close(figures.error_mean_percent, 0, 0.5);
+    assert_true(figures.error_mse_e4 < 40);
+}
+
+static void a_step_settles(void **state) {
+    (void)state;
+    struct log log = {0};
+    struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
+    options.modules[SS_KIND_TRACE] = "file";
+    options.on_sample = note;
+    options.context = &log;
+    run(&options, 29 * SS_SECOND);
+    assert_settled(&log, 4, 9.5, 0.05);
+    assert_settled(&log, 14, 19.5, 0.05);
+    assert_settled(&log, 24, 29, 0.05);
+}
+
+/* Writes a trace into a file of its own; the caller unlinks it. */
+static void write_trace(char *path, const char *text) {
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+static void free_stretches_run_and_control_begins_afresh(void **state) {
+    (void)state;
+    struct log log = {0};
+    char path[] = "/tmp/test_loop.XXXXXX";
+    write_trace(path, "0 free\n10s 30%\n20s 30%\n20s free\n30s 40%\n40s 40%\n");
+    struct trial_options options = make_options(4, 4, path);
+    options.modules[SS_KIND_TRACE] = "file";
+    options.settle = 0;
+    options.on_sample = note;
+    options.context = &log;
+    struct trial_figures figures = run(&options, 39 * SS_SECOND);
+    unlink(path);
+    assert_int_equal(figures.samples, 19 + 18);
+    for (size_t i = 0; i < log.count; i++) {
+        double end = log.samples[i].elapsed;
+        bool uncontrolled = end <= 10 || (end >= 20 && end <= 30);
+        assert_int_equal(isnan(log.samples[i].target), uncontrolled);
+        if (uncontrolled && end > 0.5 && end != 20 && end != 20.5)
+            assert_close(log.samples[i].load, 1, 1e-12);
+    }
+    /*
+     * The load of the stretch is forgotten. All begin at once, so the first sample is taken of a
+     * machine on which all run, and control has that to get over.
+     */
+    assert_settled(&log, 12, 19.5, 0.05);
+    assert_settled(&log, 32, 39, 0.05);
+}
+
+static void a_warm_up_is_counted_nowhere(void **state) {
+    (void)state;
+    struct log log = {0};
+    struct trial_options options = make_options(4, 4, "50%");
+    options.warmup = 7300 * SS_MILLISECOND;
+    options.settle = 0;
+    options.on_sample = note;
+    options.context = &log;
+    struct trial_figures figures = run(&options, 17300 * SS_MILLISECOND);
+    assert_int_equal(figures.samples, 20);
+    assert_close(figures.error_mean_percent, 0, 5);
+    for (size_t i = 0; i < 15; i++) {
+        assert_true(isnan(log.samples[i].target));
+        assert_close(log.samples[i].load, 1, 0);
+    }
+    assert_close(log.samples[14].elapsed, 7.3, 1e-9);
+    assert_false(isnan(log.samples[15].target));
+}
+
+/* ---- what happens to executors ---- */
+
+static void who_leaves_is_made_up_for(void **state) {
+    (void)state;
+    static struct trial trial;
+    static const char *const spaces[] = {"even", "uneven"};
+    for (size_t i = 0; i < 2; i++) {
+        struct trial_options options = make_options(4, 4, "50%");
+        options.modules[SS_KIND_SPACE] = spaces[i];
+        open_trial(&trial, &options);
+        advance(&trial, 30 * SS_SECOND);
+        trial_leave(&trial, 0);
+        advance(&trial, 10 * SS_SECOND);
+        trial_forget(&trial);
+        advance(&trial, 60 * SS_SECOND);
+        struct trial_figures figures;
+        trial_get_figures(&trial, &figures);
+        assert_close(figures.error_mean_percent, 0, 0.2);
+        assert_close(figures.duty_mean, 2.0 / 3, 0.01);
+        trial_close(&trial);
+    }
+}
+
+/* Half of three is one and a half: the second runs always, the third half of the time. */
+static void who_leaves_moves_the_others_up(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(4, 4, "50%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.modules[SS_KIND_SPACE] = "uneven";
+    open_trial(&trial, &options);
+    advance(&trial, 10 * SS_SECOND);
+    static const double before[] = {1, 1, 0, 0};
+    for (int i = 0; i < 4; i++)
+        assert_close(ss_double_from_word(trial.board->rows[i].local_duty), before[i], 0);
+    trial_leave(&trial, 0);
+    advance(&trial, 10 * SS_SECOND);
+    static const double after[] = {0, 1, 0.5, 0};
+    for (int i = 1; i < 4; i++)
+        assert_close(ss_double_from_word(trial.board->rows[i].local_duty), after[i], 0);
+    trial_forget(&trial);
+    advance(&trial, 107 * SS_SECOND);
+    struct trial_figures figures;
+    trial_get_figures(&trial, &figures);
+    assert_close(figures.load_mean, 1.5 / 4, 1e-8);
+    trial_close(&trial);
+}
+
+/* Each state is as much too long at its end as at its beginning. */
+static void late_wake_ups_leave_no_drift(void **state) {
+    (void)state;
+    struct trial_options options = make_options(4, 4, "25%");
+    options.lateness = 5 * SS_MILLISECOND;
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_figures figures = run(&options, 117 * SS_SECOND);
+    assert_close(figures.error_mean_percent, 0, 1e-6);
+    options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+    figures = run(&options, 1010 * SS_SECOND);
+    assert_close(figures.error_mean_percent, 0, 0.1);
+    /* But for the few states that are shorter than a wake-up is late. */
+    assert_close(figures.switches_per_second, 4 * 2 / 0.107, 0.5);
+    options.modules[SS_KIND_CONTROL] = "rbpid";
+    assert_held(&options, 0.2, 5);
+}
+
+/* It slept for a minute; then it goes on as ever, and makes up for nothing. */
+static void who_was_away_does_not_burst(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(2, 2, "50%");
+    open_trial(&trial, &options);
+    advance(&trial, 30 * SS_SECOND);
+    for (uint32_t i = 0; i < 2; i++)
+        trial_set_due(&trial, i, trial.now + 60 * SS_SECOND);
+    advance(&trial, 60 * SS_SECOND - 1);
+    uint64_t steps = trial.steps;
+    uint64_t switches = trial.switches;
+    advance(&trial, SS_SECOND);
+    assert_true(trial.steps - steps <= 2 * 20);
+    assert_true(trial.switches - switches <= 2 * 20);
+    advance(&trial, 4 * SS_SECOND);
+    trial_forget(&trial);
+    advance(&trial, 30 * SS_SECOND);
+    struct trial_figures figures;
+    trial_get_figures(&trial, &figures);
+    assert_close(figures.error_mean_percent, 0, 0.5);
+    trial_close(&trial);
+}
+
+/* As the master does it. */
+static void pause_for(struct trial *trial, ss_time length) {
+    struct ss_board *board = trial->board;
+    atomic_store(&board->phase, SS_PHASE_PAUSED);
+    trial_wake_all(trial);
+    advance(trial, length);
+    atomic_store(&board->paused, board->paused + length);
+    atomic_store(&board->control_since, trial->now);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    trial_wake_all(trial);
+}
+
+/* Paused from 5 s to 35 s: the steps of 10 s and 20 s come at 40 s and 50 s. */
+static void a_pause_stops_the_traces_clock(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct log log = {0};
+    struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
+    options.modules[SS_KIND_TRACE] = "file";
+    options.settle = 0;
+    options.on_sample = note;
+    options.context = &log;
+    open_trial(&trial, &options);
+    advance(&trial, 5 * SS_SECOND);
+    pause_for(&trial, 30 * SS_SECOND);
+    advance(&trial, 24 * SS_SECOND);
+    trial_close(&trial);
+    for (size_t i = 0; i < log.count; i++) {
+        const struct trial_sample *sample = &log.samples[i];
+        bool paused = sample->elapsed > 5 && sample->elapsed <= 35;
+        assert_int_equal(isnan(sample->target), paused);
+        if (paused)
+            assert_close(sample->load, 0, 1e-12);
+        else
+            assert_close(
+                sample->target, sample->elapsed >= 40 && sample->elapsed < 50 ? 0.6 : 0.1, 1e-12);
+    }
+    assert_settled(&log, 36, 39.5, 0.05);
+    assert_settled(&log, 44, 49.5, 0.05);
+    assert_settled(&log, 54, 59, 0.05);
+}
+
+static double return_no_number(const struct ss_self *self, const struct ss_control_input *input) {
+    (void)self;
+    return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
+}
+
+static void what_is_not_a_number_ends_the_trial(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct ss_error error = {0};
+    struct trial_options options = make_options(4, 4, "50%");
+    open_trial(&trial, &options);
+    trial.rig.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
+    assert_int_equal(trial_advance(&trial, 60 * SS_SECOND, &error), -1);
+    assert_non_null(strstr(error.message, "not a number"));
+    assert_true(trial.now < 1021 * SS_SECOND);
+    trial_close(&trial);
+}
+
+static void what_cannot_be_simulated_is_refused(void **state) {
+    (void)state;
+    static struct trial trial;
+    static const struct {
+        const char *module, *options, *words;
+    } cases[] = {
+        {"cgroup", NULL, "a control group"},
+        {"command", "cat /dev/null", "what a program prints"},
+        {"realtiem", NULL, "did you mean 'realtime'"},
+        {"realtime", "0", "too small"},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        struct ss_error error = {0};
+        struct trial_options options = make_options(4, 4, "50%");
+        options.modules[SS_KIND_FEEDBACK] = cases[i].module;
+        options.options[SS_KIND_FEEDBACK] = cases[i].options;
+        assert_int_equal(trial_open(&trial, &options, &error), -1);
+        if (!strstr(error.message, cases[i].words))
+            fail_msg("'%s' does not say '%s'", error.message, cases[i].words);
+    }
+}
+
+/* ---- the simulator itself ---- */
+
+static void log_trial(struct log *log, uint64_t seed) {
+    struct trial_options options = make_options(4, 6, "50%");
+    options.lateness = 2 * SS_MILLISECOND;
+    options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+    options.seed = seed;
+    options.on_sample = note;
+    options.context = log;
+    *log = (struct log){0};
+    run(&options, 60 * SS_SECOND);
+}
+
+static void the_same_seed_gives_the_same_bytes(void **state) {
+    (void)state;
+    static struct log one, again, other;
+    log_trial(&one, 42);
+    log_trial(&again, 42);
+    log_trial(&other, 43);
+    assert_int_equal(one.count, 120);
+    assert_memory_equal(&one, &again, sizeof one);
+    assert_memory_not_equal(&one, &other, sizeof one);
+}
+
+static void many_instances_take_no_time(void **state) {
+    (void)state;
+    struct trial_options options = make_options(1000, 2000, "50%");
+    struct trial_figures figures = run(&options, 20 * SS_SECOND);
+    assert_int_equal(figures.samples, 20);
+    assert_close(figures.error_mean_percent, 0, 3);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_machine_counts_exactly),
+    cmocka_unit_test(the_default_holds_a_load),
+    cmocka_unit_test(serial_instances_are_held_as_published),
+    cmocka_unit_test(parallel_instances_are_held_as_published),
+    cmocka_unit_test(parallel_instances_saturate_without_feedback),
+    cmocka_unit_test(a_fixed_duty_is_kept_to_the_nanosecond),
+    cmocka_unit_test(whole_quanta_keep_the_duty),
+    cmocka_unit_test(as_few_instances_as_possible_hold_it_too),
+    cmocka_unit_test(other_load_is_made_room_for),
+    cmocka_unit_test(peers_bring_executors_together),
+    cmocka_unit_test(nothing_and_everything_need_no_signals),
+    cmocka_unit_test(a_target_out_of_reach_does_not_wind_up),
+    cmocka_unit_test(the_published_saw_is_followed),
+    cmocka_unit_test(a_step_settles),
+    cmocka_unit_test(free_stretches_run_and_control_begins_afresh),
+    cmocka_unit_test(a_warm_up_is_counted_nowhere),
+    cmocka_unit_test(who_leaves_is_made_up_for),
+    cmocka_unit_test(who_leaves_moves_the_others_up),
+    cmocka_unit_test(late_wake_ups_leave_no_drift),
+    cmocka_unit_test(who_was_away_does_not_burst),
+    cmocka_unit_test(a_pause_stops_the_traces_clock),
+    cmocka_unit_test(what_is_not_a_number_ends_the_trial),
+    cmocka_unit_test(what_cannot_be_simulated_is_refused),
+    cmocka_unit_test(the_same_seed_gives_the_same_bytes),
+    cmocka_unit_test(many_instances_take_no_time))

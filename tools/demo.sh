@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From a fresh checkout to a machine that is held at half of its capacity.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec </dev/null # it may be closed, and the next file opened would then become standard input
+# shellcheck source=install-missing.sh
+. tools/install-missing.sh
+
+usage() {
+    cat <<END
+Usage: tools/demo.sh [--duration TIME] [--load LOAD]
+Installs what is missing, builds in build/, and holds the load of this machine.
+
+  --duration TIME   for how long: 90s, 2M (minutes); default 20s
+  --load LOAD       at what load: 60%, 0.6; default 50%
+  --help            print this and end
+END
+}
+
+fail() {
+    echo "tools/demo.sh: $*" >&2
+    exit 1
+}
+
+take_options() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --help) usage && exit ;;
+        --duration) duration=${2-} ;;
+        --load) load=${2-} ;;
+        *) fail "$1: unknown option: see --help" ;;
+        esac
+        [ $# -gt 1 ] || fail "$1 wants a value: see --help"
+        shift 2
+    done
+}
+
+build() {
+    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake 'ninja-build=ninja|make'
+    # An existing build folder keeps the generator that it was made with.
+    if command -v ninja >/dev/null; then
+        export CMAKE_GENERATOR=Ninja
+    fi
+    echo "Building in build/"
+    quietly cmake --preset release
+    quietly cmake --build --preset release --parallel "$(nproc)"
+}
+
+hold() {
+    local command=(showstopper --load "$load" --duration "$duration" --progress always
+        --iteration '^iteration' ssburn serial)
+    printf '\nssburn never rests. Its load on this machine, held at %s for %s:\n' "$load" "$duration"
+    PATH=$PWD/build/bin:$PATH "${command[@]}" >/dev/null
+}
+
+duration=20s
+load=50%
+take_options "$@"
+build
+hold
