@@ -43,9 +43,9 @@ struct ss_argument {
     SS_ARGUMENTS_KIND(                                                                             \
         config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),              \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "realtime", "what the load is"),         \
+            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "realtime", "what the load is"),       \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 'c', 'C', "control", SS_KIND_CONTROL, "rbpid", "how much may run"),              \
+            config, 'c', 'C', "control", SS_KIND_CONTROL, "rbpid", "how much may run"),            \
         SS_ARGUMENTS_KIND(config, 's', 'S', "space", SS_KIND_SPACE, "even", "who runs"),           \
         SS_ARGUMENTS_KIND(config, 'd', 'D', "dithering", SS_KIND_DITHERING, "averageq", "when")
 

@@ -52,8 +52,9 @@ struct ss_row {
     _Alignas(64) _Atomic uint32_t wake; /* anybody: the word the executor sleeps on */
     _Atomic uint32_t life;              /* enum ss_life; the guardian writes SS_LIFE_CLEARED */
     _Atomic int32_t executor;           /* process number; master */
+    _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
     _Atomic int32_t leader;             /* process and group number of the instance; 0: none */
-    _Atomic uint64_t leader_started;    /* see ss_platform_process_started() */
+    _Atomic uint64_t leader_started;    /* likewise */
     _Atomic uint32_t stopped;           /* set before stopping, cleared after continuing */
     _Atomic int32_t status;             /* how the instance ended, as waitpid() tells */
     _Atomic int32_t exec_error;         /* errno */

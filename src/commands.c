@@ -41,7 +41,7 @@ static char **copy_words(char *const *words) {
 
 int ss_commands_repeat(
     struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
-    if (count == 0 || commands->count + count > COMMANDS_MAX)
+    if (count == 0 || count > COMMANDS_MAX || commands->count + count > COMMANDS_MAX)
         return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: from 1 to %d are possible",
             (unsigned long long)count, COMMANDS_MAX);
     char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);

@@ -213,6 +213,7 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     ss_signals_adopt(on_signal, wanted);
     if (ss_platform_die_with(setup->master, SIGTERM) < 0)
         _exit(SS_ERROR_FAILED);
+    atomic_store(&executor.row->executor_started, ss_platform_process_started(getpid()));
     char name[32];
     snprintf(name, sizeof name, "ss-executor %u", setup->number);
     ss_platform_set_name(name);

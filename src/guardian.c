@@ -37,11 +37,12 @@ struct guardian {
 #define POLL_EXECUTORS 2
 
 static void hold_executor(struct guardian *guardian, uint32_t number) {
+    struct ss_row *row = &guardian->board->rows[number];
     struct charge *charge = &guardian->charges[number];
-    pid_t executor = atomic_load(&guardian->board->rows[number].executor);
+    pid_t executor = atomic_load(&row->executor);
     if (charge->executor >= 0 || executor <= 1)
         return;
-    charge->executor = ss_platform_process_open(executor, guardian->setup->master);
+    charge->executor = ss_platform_process_open(executor, atomic_load(&row->executor_started));
     guardian->polls[POLL_EXECUTORS + number].fd = charge->executor;
 }
 
@@ -53,10 +54,9 @@ static void hold_leader(struct guardian *guardian, uint32_t number) {
         return;
     if (charge->leader >= 0)
         close(charge->leader);
-    charge->leader =
-        leader > 1 ? ss_platform_process_open(leader, atomic_load(&row->executor)) : -1;
     charge->leader_number = leader;
     charge->leader_started = atomic_load(&row->leader_started);
+    charge->leader = leader > 1 ? ss_platform_process_open(leader, charge->leader_started) : -1;
 }
 
 /* Where the system has no hold on processes: by number, as long as it still means the same. */
@@ -106,13 +106,24 @@ static void drop_executor(struct guardian *guardian, uint32_t number) {
 
 /* Whether an executor has died, also one that we came too late to hold or cannot hold. */
 static bool is_lost(struct guardian *guardian, uint32_t number) {
-    pid_t executor = atomic_load(&guardian->board->rows[number].executor);
-    if (executor <= 1)
+    struct ss_row *row = &guardian->board->rows[number];
+    pid_t executor = atomic_load(&row->executor);
+    uint64_t started = atomic_load(&row->executor_started);
+    if (executor <= 1 || started == 0)
         return false;
     if (guardian->charges[number].executor >= 0)
         return guardian->polls[POLL_EXECUTORS + number].revents != 0;
-    pid_t parent = ss_platform_process_parent(executor);
-    return parent != guardian->setup->master && parent != getppid();
+    return !ss_platform_process_lives(executor, started);
+}
+
+static void kill_executor(struct guardian *guardian, uint32_t number) {
+    struct ss_row *row = &guardian->board->rows[number];
+    pid_t executor = atomic_load(&row->executor);
+    if (guardian->charges[number].executor >= 0)
+        ss_platform_process_signal(guardian->charges[number].executor, SIGKILL);
+    else if (executor > 1 &&
+             ss_platform_process_lives(executor, atomic_load(&row->executor_started)))
+        kill(executor, SIGKILL);
 }
 
 /* Sleeps until something happens, and sees to it. Returns how many executors are left. */
@@ -121,7 +132,8 @@ static uint32_t look(struct guardian *guardian, int timeout) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < POLL_EXECUTORS + count; i++)
         guardian->polls[i].revents = 0;
-    poll(guardian->polls, POLL_EXECUTORS + count, guardian->blind ? BLIND_INTERVAL : timeout);
+    poll(guardian->polls, POLL_EXECUTORS + count,
+        guardian->blind && timeout < 0 ? BLIND_INTERVAL : timeout);
     if (guardian->polls[POLL_BELL].revents) {
         char bytes[512];
         while (read(guardian->setup->bell, bytes, sizeof bytes) == sizeof bytes) {
@@ -149,7 +161,7 @@ _Noreturn static void take_over(struct guardian *guardian) {
     while (look(guardian, 20) && ss_platform_now() < patience) {
     }
     for (uint32_t i = 0; i < guardian->board->instances; i++) {
-        ss_platform_process_signal(guardian->charges[i].executor, SIGKILL);
+        kill_executor(guardian, i);
         rescue(guardian, i);
     }
     _exit(0);
@@ -169,10 +181,9 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     }
     guardian->polls[POLL_BELL] = (struct pollfd){.fd = setup->bell, .events = POLLIN};
     guardian->polls[POLL_MASTER] = (struct pollfd){
-        .fd = ss_platform_process_open(setup->master, 0),
+        .fd = ss_platform_process_open(setup->master, ss_platform_process_started(setup->master)),
         .events = POLLIN,
     };
-    guardian->blind = true; /* the first look waits for nothing: much may have happened */
     return true;
 }
 
@@ -185,8 +196,9 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     ss_platform_be_punctual();
     if (!open_guardian(&guardian, setup))
         _exit(SS_ERROR_FAILED);
-    for (;;) {
-        look(&guardian, -1);
+    /* The first look waits for nothing: as a successor we may have missed much. */
+    for (int timeout = 0;; timeout = -1) {
+        look(&guardian, timeout);
         if (atomic_load(&setup->board->over))
             _exit(0);
         if (getppid() != setup->master)

@@ -226,6 +226,15 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     return status;
 }
 
+/* The shortest decimal that reads back as the same number; the grammar has no exponents. */
+static void print_number(char *buffer, size_t size, double value) {
+    for (int digits = 0; digits <= 400; digits++) {
+        snprintf(buffer, size, "%.*f", digits, value);
+        if (strtod(buffer, NULL) == value)
+            return;
+    }
+}
+
 void ss_option_print_value(
     char *buffer, size_t size, const struct ss_option *row, const void *config) {
     const void *place = (const char *)config + row->offset;
@@ -244,16 +253,7 @@ void ss_option_print_value(
             buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
         break;
     default:
-        snprintf(buffer, size, "%.17g", *(const double *)place);
-        /* The shortest text that reads back as the same number. */
-        for (int digits = 1; digits < 17; digits++) {
-            char shorter[40];
-            snprintf(shorter, sizeof shorter, "%.*g", digits, *(const double *)place);
-            if (strtod(shorter, NULL) == *(const double *)place) {
-                snprintf(buffer, size, "%s", shorter);
-                break;
-            }
-        }
+        print_number(buffer, size, *(const double *)place);
     }
 }
 

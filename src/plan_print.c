@@ -48,8 +48,8 @@ static void print_source(FILE *stream, const struct ss_plan *plan) {
         break;
     default:
         fprintf(stream,
-            "%-11sthese CPUs together; idle and iowait count as idle, the rest, steal and guest\n"
-            "%-11stime included, as work; read from %s\n",
+            "%-11sthese CPUs together; idle and iowait count as idle, all else as\n"
+            "%-11swork, with steal and guest time; from %s\n",
             "100 % is", "", plan->reader.path);
     }
 }

@@ -39,8 +39,10 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         fprintf(stream, "own CPU time %8.2f %%   of one CPU\n", 100 * outcome->own_cpu);
     fprintf(stream, "late wake-up %8.0f us  median; 99 %% under %.0f us, all under %.0f us\n",
         outcome->wake_p50_us, outcome->wake_p99_us, outcome->wake_max_us);
-    for (int i = 0; i < outcome->warning_count; i++)
-        fprintf(stream, "warning: %s\n", outcome->warnings[i]);
+    for (int i = 0; i < outcome->warning_count; i++) {
+        fputs("warning: ", stream);
+        ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
+    }
 }
 
 static void print_modules(struct ss_json *json, const struct ss_plan *plan) {

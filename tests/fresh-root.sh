@@ -148,7 +148,7 @@ run_inside() {
 
 clean_up() {
     if [ -n "$namespace" ] && kill -KILL "$namespace" 2>/dev/null; then
-        wait "$namespace" || true
+        wait "$namespace" 2>/dev/null || true
     fi
     if [ -n "$keep" ]; then
         echo "The root is left in $work/root"

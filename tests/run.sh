@@ -28,13 +28,9 @@ stage() {
 }
 
 install_what_tests_need() {
-    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake 'ninja-build=ninja|make' \
+    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make \
         pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
         binutils=readelf
-    # An existing build folder keeps the generator that it was made with.
-    if command -v ninja >/dev/null; then
-        export CMAKE_GENERATOR=Ninja
-    fi
 }
 
 # build PRESET: warnings are errors, and nothing may be left out.

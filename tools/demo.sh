@@ -37,11 +37,7 @@ take_options() {
 }
 
 build() {
-    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake 'ninja-build=ninja|make'
-    # An existing build folder keeps the generator that it was made with.
-    if command -v ninja >/dev/null; then
-        export CMAKE_GENERATOR=Ninja
-    fi
+    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make
     echo "Building in build/"
     quietly cmake --preset release
     quietly cmake --build --preset release --parallel "$(nproc)"

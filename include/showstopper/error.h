@@ -20,6 +20,14 @@ struct ss_error {
 #define SS_ERROR_NOT_EXECUTABLE 126
 #define SS_ERROR_NOT_FOUND      127
 
+/* What a user wrote may hold line ends and worse; a message is one line. */
+static inline void ss_error_make_one_line(struct ss_error *error) {
+    for (char *at = error->message; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
+}
+
 /* Always returns -1, so that `return ss_error_set(...)` reads well. */
 __attribute__((format(printf, 3, 4))) static inline int ss_error_set(
     struct ss_error *error, int status, const char *format, ...) {
@@ -29,6 +37,7 @@ __attribute__((format(printf, 3, 4))) static inline int ss_error_set(
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+    ss_error_make_one_line(error);
     error->status = status;
     return -1;
 }
@@ -52,6 +61,7 @@ __attribute__((format(printf, 2, 3))) static inline int ss_error_wrap(
     memcpy(error->message, context, length);
     memcpy(error->message + length, ": ", 2);
     error->message[length + 2 + kept] = '\0';
+    ss_error_make_one_line(error);
     return -1;
 }
 

@@ -81,21 +81,23 @@ void ss_platform_affinity(struct ss_cpus *cpus);
 /* ---- other processes ---- */
 
 /*
- * A hold on process `pid` that cannot come to mean another one, provided that it is a child of
- * `parent` now (0: whoever it is). Becomes readable when the process ends. -1 when it is gone or
- * the system has no such thing.
+ * When a process was started, in units of the system's own since boot; 0: no such process. With
+ * its number it means this process and no other one, ever.
  */
-int ss_platform_process_open(pid_t pid, pid_t parent);
+uint64_t ss_platform_process_started(pid_t pid);
 
-/* Who the parent of a process is; 0: there is no such process, or it has ended. */
-pid_t ss_platform_process_parent(pid_t pid);
+/* Whether this very process is there and has not ended. */
+bool ss_platform_process_lives(pid_t pid, uint64_t started);
+
+/*
+ * A hold on this very process; becomes readable when it ends. -1 when it has ended or the system
+ * has no such thing.
+ */
+int ss_platform_process_open(pid_t pid, uint64_t started);
 
 /* 0 when sent, else an errno; ENOSYS where the system cannot do it. */
 int ss_platform_process_signal(int process, int signal);
 int ss_platform_process_signal_group(int process, int signal);
-
-/* When a process was started, in units of the system's own since boot; 0: no such process. */
-uint64_t ss_platform_process_started(pid_t pid);
 
 /* CPU time that a process has used; 0 when it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);

@@ -83,23 +83,21 @@ uint64_t ss_platform_process_started(pid_t pid) {
     return find_stat_field(read_stat(pid, text, sizeof text), 22);
 }
 
-pid_t ss_platform_process_parent(pid_t pid) {
+bool ss_platform_process_lives(pid_t pid, uint64_t started) {
     char text[1024];
     const char *at = read_stat(pid, text, sizeof text);
-    bool ended = !at || at[1] == 'Z' || at[1] == 'X';
-    return ended ? 0 : (pid_t)find_stat_field(at, 4);
+    return at && at[1] != 'Z' && at[1] != 'X' && find_stat_field(at, 22) == started;
 }
 
-int ss_platform_process_open(pid_t pid, pid_t parent) {
+int ss_platform_process_open(pid_t pid, uint64_t started) {
     if (pid <= 1)
         return -1;
     int process = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
     if (process < 0)
         return -1;
-    /* If it still lives after the look at its parent, then that look was at this very process. */
-    bool is_ours = parent == 0 || ss_platform_process_parent(pid) == parent;
+    /* If it still lives after the look at its start, then that look was at this very process. */
     struct pollfd ended = {.fd = process, .events = POLLIN};
-    if (is_ours && poll(&ended, 1, 0) == 0)
+    if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
         return process;
     close(process);
     return -1;

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by the benches: options, the machine, figures from JSON, statistics.
+
+fail() {
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", and `quick` from
+# --quick where that is one of the names. `usage` is the caller's.
+take_options() {
+    local names=() name
+    while [ "$1" != -- ]; do
+        names+=("$1")
+        shift
+    done
+    shift
+    while [ $# -gt 0 ]; do
+        name=${1#--}
+        [ "$1" != --help ] || { usage && exit; }
+        [[ $1 = --* && " ${names[*]} " = *" $name "* ]] || fail "$1: unknown option: see --help"
+        if [ "$name" = quick ]; then
+            printf -v "$name" yes
+            shift
+            continue
+        fi
+        [ $# -gt 1 ] || fail "$1 wants a value: see --help"
+        printf -v "$name" %s "$2"
+        shift 2
+    done
+}
+
+# What was built last is measured, and whatever a bench leaves half done is ended.
+open_bench() {
+    PATH=${build:?}/bin:$build/tests:$PATH
+    [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is not there: build first"
+    folder=$(mktemp -d)
+    started=()
+    trap 'close_bench' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+close_bench() {
+    end_started
+    rm -rf "$folder"
+}
+
+# start COMMAND...: beside the bench, until end_started.
+start() {
+    "$@" >/dev/null &
+    started+=($!)
+}
+
+end_started() {
+    local pid
+    for pid in "${started[@]}"; do
+        kill "$pid" 2>/dev/null || true
+    done
+    for pid in "${started[@]}"; do
+        wait "$pid" 2>/dev/null || true
+    done
+    started=()
+}
+
+print_machine() {
+    local governor=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+    echo "Machine: $(nproc) CPUs, $(uname -sr)," \
+        "governor $(cat $governor 2>/dev/null || echo unknown)"
+}
+
+# The work of one iteration in units, so that throttling cannot disturb its calibration.
+calibrate() {
+    ssburn "$1" --iterations 0 | sed -n 's/^# work //p'
+}
+
+# figure FILE NAME: a number that stands in a JSON file under this name, or null.
+figure() {
+    sed -n 's/^ *"'"$2"'": *\(-\{0,1\}[0-9][-+.0-9e]*\|null\),\{0,1\}$/\1/p' "$1" | head -n 1
+}
+
+# hold WORD...: one run of showstopper.
+hold() {
+    rm -f "$folder/result.json"
+    showstopper --quiet --json "$folder/result.json" "$@" >/dev/null
+}
+
+# result NAME: a figure of the last run.
+result() {
+    figure "$folder/result.json" "$1"
+}
+
+# Reads numbers; prints their median, smallest and largest.
+median() {
+    sort -g | awk '{ value[NR] = $1 } END {
+        if (NR == 0) exit 1
+        middle = NR % 2 ? value[(NR + 1) / 2] : (value[NR / 2] + value[NR / 2 + 1]) / 2
+        print middle, value[1], value[NR] }'
+}

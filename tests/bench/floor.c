@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The least that stopping and continuing processes can cost: N processes that do nothing but sleep
+ * and signal, without control, modules, shared memory or anybody who watches them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ULL
+
+/* How long the first signal waits for everybody to be there, and more for each of them. */
+#define START_LEAD     (SECOND / 5)
+#define START_LEAD_PER (SECOND / 200)
+
+struct task {
+    unsigned count;        /* signallers */
+    uint64_t seconds;      /* how long they signal */
+    uint64_t period;       /* nanoseconds from one signal of a signaller to its next */
+    uint64_t start;        /* CLOCK_MONOTONIC, nanoseconds */
+    unsigned signals_most; /* that one signaller can send */
+    char **command;        /* empty: the targets spin */
+};
+
+/* What a signaller leaves in shared memory. */
+struct account {
+    uint64_t cpu;     /* nanoseconds */
+    unsigned signals; /* sent */
+    bool complete;    /* it signalled to the end, and its target was there */
+};
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_term(int number) {
+    (void)number;
+    told_to_end = 1;
+}
+
+static uint64_t clock_now(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Fails when the parent has died already. */
+static bool die_with(pid_t parent, int signal) {
+    return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
+}
+
+_Noreturn static void be_target(char **command, pid_t signaller) {
+    setpgid(0, 0);
+    if (!die_with(signaller, SIGKILL))
+        _exit(126);
+    signal(SIGTERM, SIG_DFL);
+    if (!*command) {
+        for (;;) {
+        }
+    }
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    execvp(*command, command);
+    dprintf(STDERR_FILENO, "floor: %s: %s\n", *command, strerror(errno));
+    _exit(127);
+}
+
+static void be_punctual(void) {
+    struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    /* Where it is not allowed, it is not allowed to Showstopper either. */
+    sched_setscheduler(0, SCHED_FIFO, &parameters);
+}
+
+static void sleep_until(uint64_t deadline) {
+    struct timespec until = {(time_t)(deadline / SECOND), (long)(deadline % SECOND)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* Signals from the start to the end; `late` takes how late each wake-up was, in nanoseconds. */
+static void pace(const struct task *task, unsigned number, pid_t target, struct account *account,
+    uint64_t *late) {
+    uint64_t deadline = task->start + task->period * number / task->count;
+    uint64_t end = task->start + task->seconds * SECOND;
+    sleep_until(task->start);
+    uint64_t cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+    while (!told_to_end && deadline < end && account->signals < task->signals_most) {
+        sleep_until(deadline);
+        if (told_to_end)
+            break;
+        uint64_t now = clock_now(CLOCK_MONOTONIC);
+        kill(-target, account->signals % 2 ? SIGCONT : SIGSTOP);
+        late[account->signals++] = now > deadline ? now - deadline : 0;
+        deadline += task->period;
+    }
+    account->cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    account->complete = !told_to_end;
+}
+
+_Noreturn static void be_signaller(const struct task *task, unsigned number, pid_t master,
+    struct account *account, uint64_t *late) {
+    struct sigaction action = {.sa_handler = on_term};
+    sigaction(SIGTERM, &action, NULL);
+    if (!die_with(master, SIGTERM))
+        _exit(1);
+    pid_t self = getpid();
+    pid_t target = fork();
+    if (target == 0)
+        be_target(task->command, self);
+    if (target < 0)
+        _exit(1);
+    setpgid(target, target); /* whoever comes first */
+    be_punctual();
+    pace(task, number, target, account, late);
+    int status;
+    if (waitpid(target, &status, WNOHANG) == target) {
+        account->complete = false;
+        kill(-target, SIGKILL);
+        _exit(1);
+    }
+    kill(-target, SIGKILL);
+    waitpid(target, NULL, 0);
+    _exit(0);
+}
+
+static int compare(const void *a, const void *b) {
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Moves all figures together to the front, in order; returns how many there are. */
+static size_t sort_late(const struct task *task, const struct account *accounts, uint64_t *late) {
+    size_t total = 0;
+    for (unsigned i = 0; i < task->count; i++) {
+        memmove(late + total, late + (size_t)i * task->signals_most,
+            sizeof *late * accounts[i].signals);
+        total += accounts[i].signals;
+    }
+    qsort(late, total, sizeof *late, compare);
+    return total;
+}
+
+static int print(const struct task *task, const struct account *accounts, uint64_t *late) {
+    uint64_t cpu = 0;
+    for (unsigned i = 0; i < task->count; i++) {
+        if (!accounts[i].complete) {
+            fprintf(stderr, "floor: signaller %u or its target ended early\n", i);
+            return 1;
+        }
+        cpu += accounts[i].cpu;
+    }
+    size_t total = sort_late(task, accounts, late);
+    double seconds = (double)task->seconds;
+    printf("{\n  \"switches_per_second\": %.3f,\n  \"own_cpu\": %.6f,\n", (double)total / seconds,
+        (double)cpu / (double)SECOND / seconds);
+    printf("  \"wake_lateness_us\": {\n    \"p50\": %.1f,\n    \"p99\": %.1f,\n    \"max\": %.1f\n",
+        (double)late[total / 2] / 1e3, (double)late[total * 99 / 100] / 1e3,
+        (double)late[total - 1] / 1e3);
+    printf("  }\n}\n");
+    return 0;
+}
+
+static void *share(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("floor: shared memory");
+        exit(1);
+    }
+    return memory;
+}
+
+static int run(struct task *task) {
+    size_t each = task->signals_most;
+    struct account *accounts = share(sizeof *accounts * task->count);
+    uint64_t *late = share(sizeof *late * task->count * each);
+    pid_t self = getpid();
+    task->start = clock_now(CLOCK_MONOTONIC) + START_LEAD + START_LEAD_PER * task->count;
+    for (unsigned i = 0; i < task->count; i++) {
+        pid_t signaller = fork();
+        if (signaller == 0)
+            be_signaller(task, i, self, &accounts[i], late + i * each);
+        if (signaller < 0) {
+            perror("floor: fork"); /* those that are there die with us */
+            return 1;
+        }
+    }
+    while (wait(NULL) > 0) {
+    }
+    return print(task, accounts, late);
+}
+
+int main(int argc, char **argv) {
+    unsigned count = argc > 3 ? (unsigned)atoi(argv[1]) : 0;
+    double rate = argc > 3 ? atof(argv[2]) : 0;
+    unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
+    if (count < 1 || count > 10000 || rate < count * 0.1 || rate > 1e6 || seconds < 1 ||
+        seconds > 3600) {
+        fprintf(stderr,
+            "Usage: floor N RATE SECONDS [COMMAND...]\n"
+            "N processes stop and continue a COMMAND each (without one: a process that spins).\n"
+            "RATE is the number of signals of all together per second, 0.1 each at least.\n");
+        return 2;
+    }
+    struct task task = {
+        .count = count,
+        .seconds = seconds,
+        .period = (uint64_t)((double)SECOND * count / rate),
+        .signals_most = (unsigned)(rate / count * seconds) + 2,
+        .command = argv + 4,
+    };
+    return run(&task);
+}

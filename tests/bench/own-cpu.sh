@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/own-cpu.sh [OPTION]...
+Compares the CPU time that showstopper takes for itself with the least that is possible: processes
+that only sleep and send as many signals. Then prints the private memory of its executors.
+
+  --instances N   how many workloads; default 64
+  --tau TIME      quantum of the dithering; default 107m
+  --rounds N      runs of each, in turn; default 5
+  --seconds N     length of a run; default 10
+  --build DIR     default build
+  --help          print this and end
+END
+}
+
+run_showstopper() {
+    hold "${command[@]}"
+    result own_cpu >>"$folder/showstopper.cpu"
+    result switches_per_second >>"$folder/showstopper.rate"
+}
+
+# As many signals as showstopper sent just before.
+run_floor() {
+    floor "$instances" "$(result switches_per_second)" "$seconds" ssburn serial --work "$work" \
+        >"$folder/floor.json"
+    figure "$folder/floor.json" own_cpu >>"$folder/floor.cpu"
+    figure "$folder/floor.json" switches_per_second >>"$folder/floor.rate"
+}
+
+# print_row NAME
+print_row() {
+    local cpu least most switches
+    read -r cpu least most < <(median <"$folder/$1.cpu")
+    read -r switches _ < <(median <"$folder/$1.rate")
+    awk -v name="$1" -v cpu="$cpu" -v least="$least" -v most="$most" -v switches="$switches" \
+        'BEGIN { printf "| %-11s | %6.3f | %6.3f..%6.3f | %8.1f |\n", name, 100 * cpu,
+            100 * least, 100 * most, switches }'
+}
+
+print_table() {
+    echo
+    echo "| own CPU     | % of 1 | smallest..most | switches |"
+    echo "|-------------|--------|----------------|----------|"
+    print_row showstopper
+    print_row floor
+    paste <(median <"$folder/showstopper.cpu") <(median <"$folder/floor.cpu") |
+        awk '{ printf "ratio %.2f\n", $1 / $4 }'
+}
+
+# The processes whose parent is $1 and whose name begins with $2.
+children() {
+    # Those that end meanwhile cannot be read.
+    { cat /proc/[0-9]*/status 2>/dev/null || true; } | awk -v parent="$1" -v name="$2" '
+        $1 == "Name:" { named = index($2, name) == 1 }
+        $1 == "Pid:" { pid = $2 }
+        $1 == "PPid:" && $2 == parent && named { print pid }'
+}
+
+# Prints median, smallest and largest private memory of the executors of process $1, in kB.
+private_memory() {
+    local executor
+    for executor in $(children "$1" ss-executor); do
+        awk '/^Private_(Clean|Dirty):/ { sum += $2 } END { print sum }' \
+            "/proc/$executor/smaps_rollup"
+    done | median
+}
+
+measure_memory() {
+    local typical most
+    start showstopper --quiet "${command[@]}"
+    sleep $((1 + seconds / 2))
+    read -r typical _ most < <(private_memory "${started[0]}") || fail "there are no executors"
+    echo "Private memory of an executor: median $typical kB, largest $most kB"
+    end_started
+}
+
+instances=64
+tau=107m
+rounds=5
+seconds=10
+build=$source/build
+take_options instances tau rounds seconds build -- "$@"
+open_bench
+print_machine
+work=$(calibrate serial)
+echo "$instances instances of ssburn serial --work $work, $rounds rounds of $seconds s"
+command=(--instances "$instances" --load 50% --dithering-options "$tau" --settle 1s
+    --duration "$((seconds + 1))s" ssburn serial --work "$work")
+for ((round = 0; round < rounds; round++)); do
+    run_showstopper
+    run_floor
+done
+print_table
+measure_memory
