@@ -23,7 +23,7 @@ struct executor {
 /* A handler can be given nothing, and there is one executor to a process. */
 static _Atomic uint32_t *wake_word;
 static volatile sig_atomic_t child_changed;
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t told_to_end; /* the master may have died */
 
 /* Changing the word is enough: the signal itself interrupts the sleep. */
 static void on_signal(int number) {
@@ -100,6 +100,14 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
     _exit(0);
 }
 
+/* The command could not be executed; why stands on the board. */
+_Noreturn static void leave_unborn(struct executor *executor) {
+    ss_board_leave(executor->board, executor->setup->number);
+    atomic_store(&executor->row->life, SS_LIFE_UNBORN);
+    ring(executor);
+    _exit(0);
+}
+
 static void count_iteration(struct executor *executor) {
     struct ss_row *row = executor->row;
     uint64_t count = atomic_load(&row->iterations);
@@ -117,7 +125,7 @@ static void on_end(struct executor *executor) {
         leave(executor, status, false);
     count_iteration(executor);
     if (!give_birth(executor))
-        leave(executor, 0, true);
+        leave_unborn(executor);
     if (executor->stepper.state == SS_STATE_STOPPED)
         bring(executor, SS_STATE_STOPPED);
     ring(executor);
@@ -128,7 +136,8 @@ static void await_end(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         ss_time grace = atomic_load(&executor->board->end_grace);
-        if (told_to_end || ss_workload_has_ended(&executor->workload) || ss_platform_now() >= grace)
+        bool orphaned = told_to_end && getppid() != executor->setup->master;
+        if (orphaned || ss_workload_has_ended(&executor->workload) || ss_platform_now() >= grace)
             return;
         ss_platform_sleep(&executor->row->wake, seen, grace);
     }
@@ -151,6 +160,9 @@ _Noreturn static void end(struct executor *executor) {
 }
 
 static void look_around(struct executor *executor) {
+    /* Somebody may also have sent the signal to our whole group: that is the master's to handle. */
+    if (told_to_end && getppid() == executor->setup->master)
+        told_to_end = 0;
     if (told_to_end || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
         end(executor);
     if (child_changed) {
@@ -220,11 +232,8 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     ss_platform_adopt_orphans();
     ss_platform_be_punctual();
     open_pipeline(&executor);
-    if (!give_birth(&executor)) {
-        atomic_store(&executor.row->life, SS_LIFE_UNBORN);
-        ring(&executor);
-        _exit(0);
-    }
+    if (!give_birth(&executor))
+        leave_unborn(&executor);
     ss_board_join(executor.board, setup->number);
     ring(&executor);
     pace(&executor);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -81,9 +82,23 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
     return status;
 }
 
+/*
+ * A standard stream that the caller had closed must not become the number of a file of ours. What
+ * takes its place is closed again for the instances.
+ */
+static void occupy_standard_streams(void) {
+    int file;
+    do
+        file = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0)
+        close(file);
+}
+
 int main(int argc, char **argv) {
     struct ss_error error = {0};
     struct ss_cli cli;
+    occupy_standard_streams();
     if (getuid() != geteuid() || getgid() != getegid()) {
         ss_error_set(&error, SS_ERROR_FAILED,
             "it stops and continues processes and will not do so for others: do not install it "

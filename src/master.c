@@ -16,7 +16,7 @@
 #define FORKS_AT_ONCE 32
 
 void ss_master_say(struct ss_master *master, const char *format, ...) {
-    if (!master->plan->verbose)
+    if (!master->plan->verbose || !ss_output_has_room(STDERR_FILENO))
         return;
     ss_progress_hide(&master->progress);
     va_list arguments;

@@ -89,13 +89,18 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
     }
 }
 
+bool ss_output_has_room(int file) {
+    struct pollfd room = {.fd = file, .events = POLLOUT};
+    return poll(&room, 1, 0) > 0;
+}
+
 static void write_all(struct ss_output *output, int to, const char *text, size_t length) {
     while (length > 0 && !output->failed) {
         ssize_t written = write(to, text, length);
         if (written < 0 && errno == EAGAIN) {
             /* Somebody made the caller's output non-blocking: wait for room as a write would. */
             struct pollfd room = {.fd = to, .events = POLLOUT};
-            poll(&room, 1, -1);
+            poll(&room, 1, SS_OUTPUT_PATIENCE);
         } else if (written < 0 && errno != EINTR) {
             output->failed = true;
             output->why = errno;
@@ -117,11 +122,23 @@ static void close_stream(struct ss_output *output, uint32_t index) {
     output->polls[index].fd = -1;
 }
 
+/* A stream waits for something to read, or for room where it goes. */
+static void wait_for(struct ss_output *output, uint32_t index, bool room) {
+    struct ss_stream *stream = &output->streams[index];
+    stream->full = room;
+    output->polls[index].fd = room ? stream->to : stream->from;
+    output->polls[index].events = room ? POLLOUT : POLLIN;
+}
+
 void ss_output_move(
     struct ss_output *output, uint32_t index, ss_time now, struct ss_iterations *iterations) {
     struct ss_stream *stream = &output->streams[index];
-    char text[65536];
+    char text[SS_OUTPUT_CHUNK];
     if (stream->from < 0)
+        return;
+    bool room = output->failed || ss_output_has_room(stream->to);
+    wait_for(output, index, !room);
+    if (!room)
         return;
     ssize_t length = read(stream->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
@@ -138,10 +155,21 @@ void ss_output_move(
 }
 
 void ss_output_drain(struct ss_output *output, ss_time now, struct ss_iterations *iterations) {
+    int patience = SS_OUTPUT_PATIENCE;
     for (uint32_t i = 0; i < output->count; i++) {
-        struct pollfd here = {.fd = output->streams[i].from, .events = POLLIN};
-        while (output->streams[i].from >= 0 && poll(&here, 1, 0) > 0)
+        struct ss_stream *stream = &output->streams[i];
+        struct pollfd here = {.fd = stream->from, .events = POLLIN};
+        while (stream->from >= 0 && poll(&here, 1, 0) > 0) {
             ss_output_move(output, i, now, iterations);
+            if (stream->from < 0 || !stream->full)
+                continue;
+            if (patience-- <= 0) {
+                output->failed = true;
+                output->why = EAGAIN;
+            } else {
+                poll(NULL, 0, 1);
+            }
+        }
     }
 }
 

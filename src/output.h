@@ -12,14 +12,22 @@
 
 #include "iterations.h"
 
+/* How much is moved at a time: what a pipe takes without making its writer wait, if it takes any.
+ */
+#define SS_OUTPUT_CHUNK 4096
+
+/* How long, in milliseconds, a reader that does not read holds up the end of a run. */
+#define SS_OUTPUT_PATIENCE 300
+
 /* How much of a line is looked at for the end of an iteration. */
 #define SS_OUTPUT_LINE 4096
 
 /* One stream of one instance on its way through our hands. */
 struct ss_stream {
-    int from; /* our end of the pipe; -1: closed or passed through */
-    int to;   /* where it goes, unchanged */
-    bool own; /* `to` is a file of ours */
+    int from;  /* our end of the pipe; -1: closed or passed through */
+    int to;    /* where it goes, unchanged */
+    bool own;  /* `to` is a file of ours */
+    bool full; /* `to` takes no more: its reader must read first, until then we do not */
     uint32_t instance;
     size_t length;
     char *line; /* the present line as far as it has come; NULL: nobody wants lines */
@@ -28,7 +36,7 @@ struct ss_stream {
 /* The output of all instances: two streams to each. */
 struct ss_output {
     struct ss_stream *streams;
-    struct pollfd *polls;
+    struct pollfd *polls; /* what each stream waits for */
     uint32_t count;
     uint32_t instances;
     const char *folder;      /* NULL: forwarded */
@@ -52,11 +60,17 @@ int ss_output_add(
 /* The instance began now: its first iteration does too. */
 void ss_output_began(struct ss_output *output, uint32_t instance, ss_time now);
 
-/* Moves what there is of one stream; iterations that end are counted. Does not block on it. */
+/* Whether something can be written there without waiting for its reader. */
+bool ss_output_has_room(int file);
+
+/*
+ * Moves some of what there is of one stream; iterations that end are counted. Waits for nobody: a
+ * reader that does not read holds up the instances that write, and nothing else.
+ */
 void ss_output_move(
     struct ss_output *output, uint32_t stream, ss_time now, struct ss_iterations *iterations);
 
-/* Moves all that is left, as far as it can be had without waiting. */
+/* Moves all that is left, as far as it can be had, and got rid of, without much waiting. */
 void ss_output_drain(struct ss_output *output, ss_time now, struct ss_iterations *iterations);
 
 void ss_output_close(struct ss_output *output);

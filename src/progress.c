@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "output.h"
 
 #define PLAIN_SECONDS 10
 
@@ -54,7 +55,7 @@ static void print_value(char *to, size_t size, const char *name, double value) {
 
 void ss_progress_show(
     struct ss_progress *progress, double elapsed, double target, double load, double duty) {
-    if (!progress->shown)
+    if (!progress->shown || !ss_output_has_room(STDERR_FILENO))
         return;
     char times[64];
     char target_text[32];
