@@ -35,6 +35,8 @@ static bool all_stopped(const struct ss_master *master) {
 /* Ctrl-Z: instances, the trace's clock and we ourselves stand still until we are continued. */
 static void pause_run(struct ss_master *master) {
     struct ss_board *board = master->board;
+    if (master->stage < SS_STAGE_WARMUP)
+        raise(SIGSTOP); /* whoever has been started is held anyway, and no clock runs */
     if (atomic_load(&board->phase) != SS_PHASE_RUNNING)
         return;
     ss_progress_hide(&master->progress);

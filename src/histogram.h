@@ -7,7 +7,7 @@
 
 #include <showstopper/time.h>
 
-/* Four buckets to each doubling from 1 us on: a quantile is known to within a fifth. */
+/* Four buckets to each doubling from 1 us on: a quantile is known to within a quarter. */
 #define SS_HISTOGRAM_BUCKETS 128
 
 /* A distribution of lengths of time, written by one process and read by others. Zeroed: empty. */

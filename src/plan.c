@@ -54,7 +54,9 @@ static int resolve_commands(
         status = ss_commands_check(&commands, error);
     plan->commands = commands.items;
     plan->instances = commands.count;
-    plan->words = cli->command;
+    plan->workloads[0] = "-w";
+    plan->workloads[1] = cli->workloads;
+    plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
     return status;
 }
 

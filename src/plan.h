@@ -15,10 +15,11 @@
 struct ss_plan {
     struct ss_rig rig;
     uint32_t instances;
-    char ***commands; /* of each instance, ended by NULL, the placeholder filled in */
-    char **numbers;   /* of each instance, zero-padded to equal width */
-    char total[16];   /* how many instances, as text */
-    char **words;     /* the command as it was given; of -w, its file */
+    char ***commands;         /* of each instance, ended by NULL, the placeholder filled in */
+    char **numbers;           /* of each instance, zero-padded to equal width */
+    char total[16];           /* how many instances, as text */
+    const char *const *words; /* the command as it was given, or "-w" and its file */
+    const char *workloads[3];
 
     struct ss_cpus cpus; /* measured */
     uint32_t cpu_count;

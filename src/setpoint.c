@@ -21,7 +21,7 @@ int ss_setpoint_change(const char *pid, const char *load, struct ss_error *error
         return ss_error_wrap(error, "--set");
     atomic_store(&board->setpoint, ss_word_from_double(value));
     atomic_fetch_add(&board->setpoint_changes, 1);
-    /* Who sleeps through a `free` stretch or a long quantum should not learn of it only then. */
+    /* Who sleeps through a `free` stretch should not learn of it only at its end. */
     for (uint32_t i = 0; i < board->instances; i++)
         ss_platform_wake(&board->rows[i].wake);
     ss_board_close(board);

@@ -69,7 +69,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_text(json, "version", ss_version());
     ss_json_open(json, "command", '[');
-    for (char **word = plan->words; *word; word++)
+    for (const char *const *word = plan->words; *word; word++)
         ss_json_text(json, NULL, *word);
     ss_json_close(json, ']');
     ss_json_number(json, "instances", plan->instances);

@@ -119,12 +119,21 @@ static void print_lines(long count, long interval) {
     }
 }
 
-/* A sensor: one number for ever. */
-static void print_value(const char *value) {
-    for (;;) {
+/* Fills whatever reads it. */
+static void flood(void) {
+    static char text[4096];
+    memset(text, 'x', sizeof text);
+    while (write(STDOUT_FILENO, text, sizeof text) > 0) {
+    }
+}
+
+/* A sensor: one number as long as somebody reads it. */
+static int print_value(const char *value) {
+    while (!ferror(stdout)) {
         say(value);
         nap(20);
     }
+    return 1;
 }
 
 /* What part of the time it was given, in percent. */
@@ -223,51 +232,86 @@ static void start_threads(void) {
     pause();
 }
 
+static int do_exit(const char *text) {
+    return atoi(text);
+}
+
+static int do_signal(const char *text) {
+    return kill(getpid(), atoi(text));
+}
+
+static int do_spin(const char *text) {
+    (void)text;
+    spin();
+}
+
+static int do_stop(const char *text) {
+    say("ready");
+    raise(SIGSTOP);
+    pause();
+    return *text;
+}
+
+static int do_touch(const char *text) {
+    return open(text, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) < 0;
+}
+
+static int do_say(const char *text) {
+    say(text);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*act)(const char *text);
+    void (*act_for)(long number);
+    void (*act_alone)(void);
+} acts[] = {
+    {"exit", .act = do_exit},
+    {"signal", .act = do_signal},
+    {"spin", .act = do_spin},
+    {"stop", .act = do_stop},
+    {"touch", .act = do_touch},
+    {"say", .act = do_say},
+    {"sensor", .act = print_value},
+    {"run-ms", .act_for = run_for},
+    {"share", .act_for = print_share},
+    {"stops", .act_for = count_continuations},
+    {"ignore-term", .act_alone = ignore_term},
+    {"catch", .act_alone = catch},
+    {"flood", .act_alone = flood},
+    {"threads", .act_alone = start_threads},
+    {"tree", .act_alone = grow_tree},
+    {"binary", .act_alone = print_binary},
+};
+
+static int act(const char *name, const char *text) {
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        if (strcmp(acts[i].name, name) != 0)
+            continue;
+        if (acts[i].act)
+            return acts[i].act(text);
+        if (acts[i].act_for)
+            acts[i].act_for(atol(text));
+        else
+            acts[i].act_alone();
+        return 0;
+    }
+    fprintf(stderr, "payload: there is no '%s'\n", name);
+    return 98;
+}
+
 int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
+    const char *name = argc > 1 ? argv[1] : "";
     const char *text = argc > 2 ? argv[2] : "";
-    long number = strtol(text, NULL, 10);
-    long other = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
-    if (strcmp(what, "env") == 0)
+    if (strcmp(name, "env") == 0)
         return print_environment(argc, argv);
     alarm(LIFE_SECONDS);
-    if (strcmp(what, "exit") == 0)
-        return (int)number;
-    if (strcmp(what, "count") == 0)
-        return count(text, other);
-    if (strcmp(what, "signal") == 0)
-        kill(getpid(), (int)number);
-    else if (strcmp(what, "spin") == 0)
-        spin();
-    else if (strcmp(what, "ignore-term") == 0)
-        ignore_term();
-    else if (strcmp(what, "catch") == 0)
-        catch ();
-    else if (strcmp(what, "lines") == 0)
-        print_lines(number, other);
-    else if (strcmp(what, "sensor") == 0)
-        print_value(text);
-    else if (strcmp(what, "say") == 0)
-        say(text);
-    else if (strcmp(what, "run-ms") == 0)
-        run_for(number);
-    else if (strcmp(what, "share") == 0)
-        print_share(number);
-    else if (strcmp(what, "stops") == 0)
-        count_continuations(number);
-    else if (strcmp(what, "threads") == 0)
-        start_threads();
-    else if (strcmp(what, "tree") == 0)
-        grow_tree();
-    else if (strcmp(what, "binary") == 0)
-        print_binary();
-    else if (strcmp(what, "touch") == 0)
-        return open(text, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) < 0;
-    else if (strcmp(what, "stop") == 0) {
-        say("ready");
-        raise(SIGSTOP);
-        pause();
-    } else
-        return 98;
-    return 0;
+    if (strcmp(name, "count") == 0 && argc > 3)
+        return count(text, atol(argv[3]));
+    if (strcmp(name, "lines") == 0 && argc > 3) {
+        print_lines(atol(text), atol(argv[3]));
+        return 0;
+    }
+    return act(name, text);
 }

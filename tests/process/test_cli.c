@@ -20,7 +20,8 @@ static const char *folder;
 
 static void refuse_as(
     void (*prepare)(void), int status, const char *part, const char *const *words) {
-    if (!folder)
+    bool own = !folder;
+    if (own)
         folder = run_make_folder();
     struct run_setup setup = {.folder = folder, .prepare = prepare};
     struct run *run = run_wait(run_start(&setup, words));
@@ -35,6 +36,10 @@ static void refuse_as(
     ck_assert_uint_eq(run_alive(pids), 0);
     run_expect_no_shared_memory(run->pid);
     run_free(run);
+    if (own) {
+        run_remove_folder(folder);
+        folder = NULL;
+    }
 }
 
 #define REFUSED(status, part, ...) refuse_as(NULL, status, part, WORDS(SHOWSTOPPER, __VA_ARGS__))

@@ -30,16 +30,16 @@ static char *next_line(char **rest) {
 }
 
 /* Compares what a program finds with and without us between it and its caller. */
-static void expect_same_surroundings(void (*prepare)(void)) {
+static void expect_same_with(const char *option, void (*prepare)(void)) {
     const char *const words[] = {SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "--placeholder", "",
-        PAYLOAD, "env", "a%b", "two words", NULL};
+        option, PAYLOAD, "env", "a%b", "two words", NULL};
     struct run_setup setup = {
         .folder = "/usr",
         .input = "/proc/self/status",
         .prepare = prepare,
         .environment = WORDS("SS_TEST_VARIABLE=some value", "EMPTY="),
     };
-    struct run *direct = run_wait(run_start(&setup, words + 8));
+    struct run *direct = run_wait(run_start(&setup, words + 9));
     struct run *run = run_wait(run_start(&setup, words));
     run_expect(direct, 0);
     run_expect(run, 0);
@@ -59,6 +59,11 @@ static void expect_same_surroundings(void (*prepare)(void)) {
         ck_assert_msg(line && other && strcmp(line, other) == 0, "'%s' became '%s'", line, other);
     }
     ck_assert_uint_gt(lines, 15);
+}
+
+static void expect_same_surroundings(void (*prepare)(void)) {
+    expect_same_with("--grace=5s", prepare);
+    expect_same_with("--iteration=nothing", prepare); /* through a pipe */
 }
 
 static void change_signals(void) {
@@ -108,11 +113,24 @@ START_TEST(surroundings_are_the_callers) {
 }
 END_TEST
 
-START_TEST(surroundings_with_a_pipe) {
-    struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--iteration", "x", PAYLOAD, "env");
+static void close_all(void) {
+    for (int i = 0; i < 3; i++)
+        close(i);
+}
+
+/* Then our own pipes must not take their places. */
+START_TEST(closed_standard_streams) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "summary.json");
+    struct run_setup setup = {.prepare = close_all};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-l", "50%", "--duration",
+                                       "700m", "--json", file, PAYLOAD, "spin")));
     run_expect(run, 0);
-    run_expect_text(&run->out, "descriptors:\n");
-    run_expect_text(&run->out, "SigBlk:\t0000000000000000\n");
+    struct run_text summary = run_read_file(file);
+    run_expect_text(&summary, "\"duration\"");
+    run_expect_nothing_left();
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -180,7 +198,9 @@ START_TEST(output_is_unchanged) {
     run_expect_text(&errors, "/no");
     direct = run_wait(run_start(NULL, WORDS("seq", "1", "300000")));
     expect_equal(
-        RUN("-q", "-n", "1", "-l", "60%", "--iteration", "7$", "seq", "1", "300000")->out, direct);
+        RUN("-q", "-n", "1", "-l", "60%", "-c", "fixed", "--iteration", "7$", "seq", "1", "300000")
+            ->out,
+        direct);
     run_remove_folder(folder);
 }
 END_TEST
@@ -206,7 +226,7 @@ START_TEST(output_is_kept_by_instance) {
 END_TEST
 
 START_TEST(what_the_leader_leaves_is_ended) {
-    struct run *run = RUN("-q", "-n", "2", "-l", "80%", PAYLOAD, "tree");
+    struct run *run = RUN("-q", "-n", "2", "-l", "80%", "-c", "fixed", PAYLOAD, "tree");
     run_expect(run, 0);
     run_expect_nothing_left();
 }
@@ -214,8 +234,7 @@ END_TEST
 
 /* A thread of an instance is stopped with all the others. */
 START_TEST(threads_are_stopped_together) {
-    struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s",
-        "--duration", "30s", PAYLOAD, "threads");
+    struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "5%", PAYLOAD, "threads");
     run_wait_text(run, "ready");
     pid_t instance = run_find(run, "payload");
     RUN_UNTIL(run, run_state(instance) == 'T');
@@ -228,7 +247,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(surroundings_are_the_callers),
-    SS_CASE(surroundings_with_a_pipe),
+    SS_CASE(closed_standard_streams),
     SS_CASE(instances_are_pinned),
     SS_CASE(placeholder_is_filled_in),
     SS_CASE(different_commands_together),

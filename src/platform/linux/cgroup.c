@@ -126,17 +126,19 @@ static double folder_quota(const char *folder) {
     return ss_linux_read_text(path, period, sizeof period) == 0 ? quota_cpus(text, period) : 0;
 }
 
-/* The tightest limit of a group and of all groups above it, up to the root of the hierarchy. */
+/* The tightest limit of a group and of all groups above it; in a container the root has one, too.
+ */
 static double tightest_quota(const char *folder, const char *root, double capacity) {
     char at[4200];
     snprintf(at, sizeof at, "%s", folder);
-    while (strlen(at) > strlen(root)) {
+    for (;;) {
         double quota = folder_quota(at);
         if (quota > 0 && quota < capacity)
             capacity = quota;
+        if (strlen(at) <= strlen(root))
+            return capacity;
         *strrchr(at, '/') = '\0';
     }
-    return capacity;
 }
 
 static uint32_t allowed_cpus(const char *folder, const struct ss_cpus *measured) {
@@ -163,6 +165,12 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     reader->size = 4096;
     const char *root = cgroup_root(roots);
     reader->capacity = tightest_quota(folder, root, allowed_cpus(folder, &reader->cpus));
+    if (!(reader->capacity > 0)) {
+        close(reader->file);
+        reader->file = -1;
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "control group %s: it may use none of the measured CPUs", folder);
+    }
     /* In v1 the quota stands in another hierarchy, under the same path. */
     char *accounts = strstr(folder, "/cpuacct");
     if (accounts && accounts == folder + strlen(root)) {

@@ -58,7 +58,9 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
     int why = ss_platform_counters_read(reader, &counters);
     if (why) {
         ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path,
-            why == EBADMSG ? "none of the measured CPUs is in it" : strerror(why));
+            why != EBADMSG               ? strerror(why)
+            : source == SS_SOURCE_CGROUP ? "there is no CPU time in it"
+                                         : "none of the measured CPUs is in it");
         ss_platform_counters_close(reader);
         return -1;
     }
@@ -97,8 +99,12 @@ static void add_cpu(
     if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&reader->cpus, (uint32_t)cpu))
         return;
     uint64_t ticks[STAT_COLUMNS] = {0};
-    for (int column = 0; column < STAT_COLUMNS; column++)
-        at = read_number(at, &ticks[column]);
+    int columns = 0;
+    while (columns < STAT_COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
+        at = read_number(at, &ticks[columns++]);
+    /* With less than the oldest kernels have, the line is no reading. */
+    if (columns <= STAT_IDLE)
+        return;
     uint64_t busy = ticks[STAT_USER] + ticks[STAT_NICE] + ticks[STAT_SYSTEM] + ticks[STAT_IRQ] +
                     ticks[STAT_SOFTIRQ] + ticks[STAT_STEAL];
     uint64_t unit = (uint64_t)reader->unit;

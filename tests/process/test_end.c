@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whatever dies: nothing of a run is left, running or stopped. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+
+#define INSTANCES 3
+
+/* A run that is stopped most of the time, of programs that heed no polite signal. */
+static struct run *start_stubborn(void) {
+    return START(
+        "-v", "-n", "3", "-l", "20%", "-c", "fixed", "--grace", "1s", PAYLOAD, "ignore-term");
+}
+
+static void wait_for_all(struct run *run) {
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == INSTANCES);
+    run_wait_text(run, "instances run");
+}
+
+static void wait_until_clean(struct run *run) {
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+}
+
+static void kill_named(const char *name, int number) {
+    pid_t pids[RUN_PIDS_MAX];
+    size_t count = run_named(name, pids);
+    ck_assert_uint_gt(count, 0);
+    for (size_t i = 0; i < count; i++)
+        kill(pids[i], number);
+}
+
+START_TEST(killed_master) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(killed_master_just_after_its_start) {
+    for (int step = 0; step < 40; step++) {
+        struct run *run = start_stubborn();
+        double moment = run_now() + 0.0004 * step * (step % 4 + 1);
+        while (run_now() < moment) {
+        }
+        kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+START_TEST(killed_master_at_any_phase) {
+    for (int step = 0; step < 10; step++) {
+        struct run *run = start_stubborn();
+        wait_for_all(run);
+        double moment = run_now() + 0.013 * step;
+        RUN_UNTIL(run, run_now() >= moment);
+        kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+START_TEST(killed_master_while_it_ends) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    kill(run->pid, SIGTERM);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    wait_until_clean(run);
+    run = start_stubborn();
+    wait_for_all(run);
+    kill(run->pid, SIGTERM);
+    double moment = run_now() + 0.3; /* in the grace */
+    RUN_UNTIL(run, run_now() >= moment);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(killed_master_of_a_tree) {
+    /* The leader lives on as a shell, below it children and grandchildren. */
+    struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
+        PAYLOAD " tree; " PAYLOAD " ignore-term");
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    wait_until_clean(run);
+}
+END_TEST
+
+/* The kernel ends the leaders then; children and grandchildren are left stopped. */
+START_TEST(killed_executors_of_a_tree) {
+    struct run *run = START("-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c",
+        PAYLOAD " tree; " PAYLOAD " ignore-term");
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    pid_t leaves[RUN_PIDS_MAX];
+    RUN_UNTIL(run, run_named("payload-leaf", leaves) == 2);
+    RUN_UNTIL(run, run_state(leaves[0]) == 'T' && run_state(leaves[1]) == 'T');
+    kill_named("ss-executor", SIGKILL);
+    run_expect(run_wait(run), 125);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(killed_executor) {
+    for (int which = 0; which < INSTANCES; which++) {
+        char name[32];
+        char message[32];
+        struct run *run = start_stubborn();
+        wait_for_all(run);
+        snprintf(name, sizeof name, "ss-executor %d", which);
+        snprintf(message, sizeof message, "executor %d", which);
+        kill_named(name, SIGKILL);
+        run_expect(run_wait(run), 125);
+        run_expect_text(&run->err, message);
+        run_expect_text(&run->err, "killed");
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+START_TEST(killed_executors) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    kill_named("ss-executor", SIGKILL);
+    run_expect(run_wait(run), 125);
+    wait_until_clean(run);
+}
+END_TEST
+
+static pid_t find_guardian(struct run *run, pid_t except) {
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(run, run_named("ss-guardian", pids) == 1 && pids[0] != except);
+    return pids[0];
+}
+
+START_TEST(killed_guardian_is_replaced) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    pid_t first = find_guardian(run, 0);
+    kill(first, SIGKILL);
+    pid_t second = find_guardian(run, first);
+    run_wait_text(run, "guardian was lost");
+    pid_t pids[RUN_PIDS_MAX];
+    ck_assert_uint_eq(run_named("payload", pids), INSTANCES);
+    ck_assert(!run->ended);
+    kill(second, SIGKILL);
+    find_guardian(run, second);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    wait_until_clean(run);
+}
+END_TEST
+
+/* The new guardian alone can do this. */
+START_TEST(replaced_guardian_knows_everything) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    pid_t first = find_guardian(run, 0);
+    kill(first, SIGKILL);
+    pid_t second = find_guardian(run, first);
+    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at everybody */
+    kill_named("ss-executor", SIGSTOP);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(run_ends_well_with_a_new_guardian) {
+    struct run *run =
+        START("-q", "-v", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    kill(find_guardian(run, 0), SIGKILL);
+    run_expect(run_wait(run), 0);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(stopped_executor) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    kill_named("ss-executor 1", SIGSTOP);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(stopped_executors_and_killed_master) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    kill_named("ss-executor", SIGSTOP);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(killed_master_and_executors) {
+    for (int step = 0; step < 5; step++) {
+        struct run *run = start_stubborn();
+        wait_for_all(run);
+        pid_t pids[RUN_PIDS_MAX];
+        size_t count = run_named("ss-executor", pids);
+        ck_assert_uint_eq(count, INSTANCES);
+        double moment = run_now() + 0.017 * step;
+        RUN_UNTIL(run, run_now() >= moment);
+        kill(run->pid, SIGKILL);
+        for (size_t i = 0; i < count; i++)
+            kill(pids[i], SIGKILL);
+        run_wait(run);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+START_TEST(script_that_cannot_be_run) {
+    const char *folder = run_make_folder();
+    const char *script = run_path(folder, "script");
+    run_write_file(script, "#!/there/is/none\n");
+    chmod(script, 0755);
+    struct run *run = RUN("-n", "3", "-l", "50%", script);
+    ck_assert_msg(run->status == 126 || run->status == 127, "status %d", run->status);
+    run_expect_text(&run->err, script);
+    wait_until_clean(run);
+    run_write_file(script, "#!/etc/passwd\n");
+    run = RUN("-n", "3", "-l", "50%", script);
+    run_expect(run, 126);
+    run_expect_text(&run->err, script);
+    wait_until_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(instance_that_stops_itself) {
+    struct run *run =
+        START("-n", "2", "-l", "100%", "-c", "fixed", "--grace", "30s", PAYLOAD, "stop");
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    wait_until_clean(run);
+    run = RUN("-n", "2", "-l", "100%", "-c", "fixed", "--duration", "700m", PAYLOAD, "stop");
+    run_expect(run, 0);
+    wait_until_clean(run);
+}
+END_TEST
+
+/* Whoever reads our output goes away. */
+START_TEST(closed_output) {
+    struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done",
+        "--duration", "2s", PAYLOAD, "lines", "1000", "10");
+    run_wait_text(run, "done");
+    close(run->pipes[0]);
+    close(run->pipes[1]);
+    run->pipes[0] = run->pipes[1] = -1;
+    run_wait(run);
+    ck_assert_int_ge(run->status, 0);
+    wait_until_clean(run);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(killed_master),
+    SS_CASE(killed_master_just_after_its_start),
+    SS_CASE(killed_master_at_any_phase),
+    SS_CASE(killed_master_while_it_ends),
+    SS_CASE(killed_master_of_a_tree),
+    SS_CASE(killed_executors_of_a_tree),
+    SS_CASE(killed_executor),
+    SS_CASE(killed_executors),
+    SS_CASE(killed_guardian_is_replaced),
+    SS_CASE(replaced_guardian_knows_everything),
+    SS_CASE(run_ends_well_with_a_new_guardian),
+    SS_CASE(stopped_executor),
+    SS_CASE(stopped_executors_and_killed_master),
+    SS_CASE(killed_master_and_executors),
+    SS_CASE(script_that_cannot_be_run),
+    SS_CASE(instance_that_stops_itself),
+    SS_CASE(closed_output))
+/* clang-format on */

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The installed tree is enough to write, build and load a module; a bad module is survived. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+
+/* One source for all: what is wrong with a module is said on the compiler's command line. */
+static const char source[] =
+    "#include <math.h>\n"
+    "#include <stdlib.h>\n"
+    "#include <showstopper/control.h>\n"
+    "#ifndef VERSION\n#define VERSION SS_MODULE_VERSION\n#endif\n"
+    "#ifndef SIZE\n#define SIZE sizeof(struct ss_control_module)\n#endif\n"
+    "#ifndef KIND\n#define KIND SS_KIND_CONTROL\n#endif\n"
+    "#ifndef SYMBOL\n#define SYMBOL showstopper_module\n#endif\n"
+    "#ifndef BODY\n#define BODY return input->target\n#endif\n"
+    "#ifndef UPDATE\n#define UPDATE update\n#endif\n"
+    "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
+    "    (void)self; (void)input;\n"
+    "    BODY;\n"
+    "}\n"
+    "void *used = update;\n"
+    "SS_MODULE_EXPORT const struct ss_control_module SYMBOL = {\n"
+    "    .head = {.version = VERSION, .size = SIZE, .kind = KIND, .name = \"tiny\",\n"
+    "        .summary = \"a module of a test\"},\n"
+    "    .open_loop = true,\n"
+    "    .update = UPDATE,\n"
+    "};\n";
+
+static const char *root;   /* all that a case makes */
+static const char *prefix; /* where Showstopper is installed */
+
+static void expect_success(const char *const *words) {
+    struct run *run = run_wait(run_start(NULL, words));
+    run_expect(run, 0);
+    run_free(run);
+}
+
+static bool is_there(const char *program) {
+    char line[64];
+    snprintf(line, sizeof line, "command -v %s", program);
+    return run_wait(run_start(NULL, WORDS("sh", "-c", line)))->status == 0;
+}
+
+/* False, with a word about it, where there is nothing to build with. */
+static bool install_all(void) {
+    if (!is_there("cc") || !is_there("pkg-config") || !is_there("cmake")) {
+        fputs("skipped: cc, pkg-config and cmake are needed\n", stderr);
+        return false;
+    }
+    root = run_make_folder();
+    prefix = run_path(root, "installed");
+    expect_success(WORDS("cmake", "--install", TEST_BUILD_DIR, "--prefix", prefix));
+    return true;
+}
+
+/* What pkg-config says of the installed tree. */
+static char *ask_pkg_config(const char *what, const char *also) {
+    char variable[4096];
+    snprintf(variable, sizeof variable, "PKG_CONFIG_PATH=%s/lib/pkgconfig:%s/lib64/pkgconfig",
+        prefix, prefix);
+    struct run_setup setup = {.environment = WORDS(variable)};
+    struct run *run = run_wait(run_start(&setup, WORDS("pkg-config", what, also, "showstopper")));
+    run_expect(run, 0);
+    run->out.bytes[strcspn(run->out.bytes, " \n")] = '\0';
+    ck_assert_msg(*run->out.bytes, "pkg-config %s says nothing", what);
+    return run->out.bytes;
+}
+
+/* Compiles `file` into a module, with one more flag. */
+static void compile_file(const char *file, const char *module, const char *flag) {
+    char where[4096];
+    snprintf(where, sizeof where, "--define-variable=prefix=%s", prefix);
+    expect_success(WORDS("cc", "-shared", "-fPIC", "-Wall", "-Werror",
+        ask_pkg_config("--cflags", where), flag, "-o", module, file));
+}
+
+static const char *compile(const char *flag) {
+    const char *file = run_path(root, "tiny.c");
+    const char *module = run_path(root, "tiny.so");
+    run_write_file(file, source);
+    compile_file(file, module, flag);
+    return module;
+}
+
+/* Everything below runs the installed program, not the one in the build tree. */
+static struct run *run_installed(const char *environment, const char *const *options) {
+    const char *words[32] = {
+        run_path(prefix, "bin/showstopper"), "-n", "2", "-l", "50%", "--grace", "2s"};
+    size_t count = 7;
+    for (; *options; options++)
+        words[count++] = *options;
+    words[count++] = PAYLOAD;
+    words[count++] = "spin";
+    struct run_setup setup = {.environment = WORDS(environment)};
+    return run_wait(run_start(&setup, words));
+}
+
+#define RUN_INSTALLED(...) run_installed("SS_TEST=1", WORDS(__VA_ARGS__))
+
+static void expect_refused(const struct run *run, const char *part) {
+    run_expect(run, 125);
+    run_expect_text(&run->err, part);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+}
+
+START_TEST(installed_tree_works) {
+    if (!install_all())
+        return;
+    struct run *run = RUN_INSTALLED("--duration", "700m", "--json", "-");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"rbpid\"");
+    run = run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/showstopper"), "--list-modules")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "dithering/averageq");
+    run = run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/showstopper"), "--version")));
+    run->out.bytes[strcspn(run->out.bytes, "\n")] = '\0';
+    ck_assert_str_eq(
+        strrchr(run->out.bytes, ' ') + 1, ask_pkg_config("--modversion", "--silence-errors"));
+    run_remove_folder(root);
+}
+END_TEST
+
+START_TEST(pkg_config_names_the_installed_tree) {
+    if (!install_all())
+        return;
+    char *flags = ask_pkg_config("--cflags", "--silence-errors");
+    const char *header = run_path(flags + strlen("-I"), "showstopper/control.h");
+    ck_assert_msg(strncmp(flags, "-I", 2) == 0 && strstr(header, prefix) && run_exists(header),
+        "%s is not below %s", flags, prefix);
+    run_remove_folder(root);
+}
+END_TEST
+
+START_TEST(skeleton_becomes_a_module) {
+    if (!install_all())
+        return;
+    const char *modules = run_path(root, "mine");
+    char variable[4096];
+    snprintf(variable, sizeof variable, "SHOWSTOPPER_MODULE_PATH=/there/is/none:%s", modules);
+    expect_success(WORDS("mkdir", "-p", run_path(modules, "control")));
+    compile_file(run_path(prefix, "share/showstopper/skeleton.c"),
+        run_path(modules, "control/skeleton.so"), "-Wextra");
+    struct run *run = run_installed(
+        variable, WORDS("-c", "skeleton", "-C", "gain=2", "--duration", "1s", "--json", "-"));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"skeleton\"");
+    run_expect_text(&run->out, "\"gain\": \"2\"");
+    run = RUN_INSTALLED("-c", run_path(modules, "control/skeleton.so"), "--duration", "700m");
+    run_expect(run, 0);
+    expect_refused(RUN_INSTALLED("-c", "skeleton", "--duration", "700m"), "no control module");
+    expect_refused(run_installed(variable, WORDS("-c", "skeleton", "-C", "gian=2")), "gain");
+    expect_refused(
+        run_installed(variable, WORDS("-c", "skeleton", "-C", "gain=0,start=0")), "both 0");
+    run_remove_folder(root);
+}
+END_TEST
+
+START_TEST(modules_that_do_not_fit) {
+    if (!install_all())
+        return;
+    run_expect(RUN_INSTALLED("-c", compile("-O1"), "--duration", "700m"), 0);
+    expect_refused(RUN_INSTALLED("-c", compile("-DVERSION=77")), "version 77");
+    expect_refused(RUN_INSTALLED("-c", compile("-DKIND=SS_KIND_SPACE")), "a space module");
+    expect_refused(RUN_INSTALLED("-s", compile("-O1")), "a control module");
+    expect_refused(RUN_INSTALLED("-c", compile("-DSIZE=16")), "16 bytes");
+    expect_refused(RUN_INSTALLED("-c", compile("-DSYMBOL=something_else")), "showstopper_module");
+    expect_refused(RUN_INSTALLED("-c", compile("-DUPDATE=NULL")), "lacks a function");
+    run_write_file(run_path(root, "text.so"), "no shared object\n");
+    expect_refused(RUN_INSTALLED("-c", run_path(root, "text.so")), "cannot be loaded");
+    run_remove_folder(root);
+}
+END_TEST
+
+START_TEST(module_that_returns_nonsense) {
+    if (!install_all())
+        return;
+    expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")), "not a number");
+    run_expect(RUN_INSTALLED("-c", compile("-DBODY=return 7"), "--duration", "700m"), 0);
+    run_expect(RUN_INSTALLED("-c", compile("-DBODY=return -INFINITY"), "--duration", "700m"), 0);
+    run_remove_folder(root);
+}
+END_TEST
+
+START_TEST(module_that_crashes) {
+    if (!install_all())
+        return;
+    expect_refused(RUN_INSTALLED("-c", compile("-DBODY=abort()")), "executor");
+    expect_refused(RUN_INSTALLED("-c", compile("-DBODY=exit(0)")), "executor");
+    run_remove_folder(root);
+}
+END_TEST
+
+START_TEST(module_that_never_returns) {
+    if (!install_all())
+        return;
+    const char *module = compile("-DBODY=for (volatile int i = 1; i;) { } return 0");
+    struct run *run = RUN_INSTALLED("-v", "--duration", "3s", "-c", module);
+    if (strstr(run->err.bytes, "no real-time priority")) {
+        run_expect(run, 0); /* nothing but the end of the run comes to our help then */
+        run_expect_nothing_left();
+    } else {
+        expect_refused(run, "loops for ever");
+    }
+    run_remove_folder(root);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(installed_tree_works),
+    SS_CASE(pkg_config_names_the_installed_tree),
+    SS_CASE(skeleton_becomes_a_module),
+    SS_CASE(modules_that_do_not_fit),
+    SS_CASE(module_that_returns_nonsense),
+    SS_CASE(module_that_crashes),
+    SS_CASE(module_that_never_returns))
+/* clang-format on */

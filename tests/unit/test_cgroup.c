@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "platform/linux/linux.h"
+#include "platform/platform.h"
+#include "tree.h"
+
+static struct ss_counter_reader reader = {.file = -1};
+static struct ss_counters counters;
+
+/* The tree has two roots in it, proc and cgroup. */
+static int open_group(const char *group, const char *list, struct ss_error *error) {
+    struct ss_cpus cpus;
+    struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
+    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
+    ss_platform_counters_close(&reader);
+    return ss_platform_counters_open(&reader, SS_SOURCE_CGROUP, group, &cpus, &roots, error);
+}
+
+static void read_group(const char *group, const char *list) {
+    struct ss_error error = {0};
+    if (open_group(group, list, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+}
+
+static void refuse_group(const char *group, const char *words) {
+    struct ss_error error = {0};
+    assert_int_equal(open_group(group, "0-3", &error), -1);
+    if (!strstr(error.message, words))
+        fail_msg("message without '%s': %s", words, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_int_equal(reader.file, -1);
+}
+
+static void assert_allowance(const char *group, double capacity) {
+    read_group(group, "0-3");
+    if (counters.capacity != capacity)
+        fail_msg("'%s' may use %g CPUs, not %g", group ? group : "our own", counters.capacity,
+            capacity);
+}
+
+#define USAGE "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 0\n"
+
+static void v2_counts_microseconds(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/web/cpu.stat", USAGE);
+    ss_time before = ss_platform_now();
+    read_group("web", "0-3");
+    assert_int_equal(counters.used, 1234567000);
+    assert_true(counters.capacity == 4);
+    assert_in_range(counters.time, before, ss_platform_now());
+    assert_string_equal(reader.path, tree_path("cgroup/web/cpu.stat"));
+    tree_write("cgroup/web/cpu.stat", "user_usec 5\nusage_usec 1234568\n");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_int_equal(counters.used, 1234568000);
+}
+
+static void v2_quota_is_the_allowance(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/web/cpu.stat", USAGE);
+    tree_write("cgroup/web/cpu.max", "150000 100000\n");
+    assert_allowance("web", 1.5);
+    tree_write("cgroup/web/cpu.max", "max 100000\n");
+    assert_allowance("web", 4);
+    tree_write("cgroup/web/cpu.max", "800000 100000\n"); /* more than there is */
+    assert_allowance("web", 4);
+    tree_write("cgroup/web/cpu.max", "25000 50000\n");
+    assert_allowance("web", 0.5);
+    tree_write("cgroup/web/cpu.max", "150000\n");
+    assert_allowance("web", 4);
+    tree_write("cgroup/web/cpu.max", "");
+    assert_allowance("web", 4);
+    tree_write("cgroup/web/cpu.max", "150000 0\n");
+    assert_allowance("web", 4);
+}
+
+static void v2_tightest_group_above_counts(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/a/b/c/cpu.stat", USAGE);
+    tree_write("cgroup/a/b/c/cpu.max", "300000 100000\n");
+    tree_write("cgroup/a/b/cpu.max", "max 100000\n");
+    tree_write("cgroup/a/cpu.max", "200000 100000\n");
+    assert_allowance("a/b/c", 2);
+    tree_write("cgroup/a/b/cpu.max", "50000 100000\n");
+    assert_allowance("/a/b/c", 0.5);
+    tree_write("cgroup/a/b/c/cpu.max", "10000 100000\n");
+    assert_allowance("a/b/c", 0.1);
+}
+
+/* In a container the root that can be seen is a group with a limit of its own. */
+static void v2_root_of_a_container_counts(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpu.stat", USAGE);
+    tree_write("cgroup/cpu.max", "150000 100000\n");
+    tree_write("cgroup/init.scope/cpu.stat", USAGE);
+    tree_write("cpu.max", "1000 100000\n"); /* above the root: none of ours */
+    tree_write("proc/self/cgroup", "0::/\n");
+    assert_allowance("/", 1.5);
+    assert_allowance(NULL, 1.5);
+    tree_write("proc/self/cgroup", "0::/init.scope\n");
+    assert_allowance("init.scope", 1.5);
+    assert_allowance(NULL, 1.5);
+}
+
+static void cpus_of_the_group_count(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/web/cpu.stat", USAGE);
+    tree_write("cgroup/web/cpuset.cpus.effective", "0,2\n");
+    assert_allowance("web", 2);
+    /* Only those that are measured as well. */
+    tree_write("cgroup/web/cpuset.cpus.effective", "2-7\n");
+    assert_allowance("web", 2);
+    tree_write("cgroup/web/cpuset.cpus.effective", "0-63\n");
+    assert_allowance("web", 4);
+    tree_write("cgroup/web/cpuset.cpus.effective", "\n");
+    assert_allowance("web", 4);
+    tree_write("cgroup/web/cpuset.cpus.effective", "nonsense\n");
+    assert_allowance("web", 4);
+    /* The quota is the smaller of the two, or is not. */
+    tree_write("cgroup/web/cpuset.cpus.effective", "0-1\n");
+    tree_write("cgroup/web/cpu.max", "300000 100000\n");
+    assert_allowance("web", 2);
+    tree_write("cgroup/web/cpu.max", "100000 100000\n");
+    assert_allowance("web", 1);
+}
+
+static void v1_counts_nanoseconds(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1234567890123\n");
+    read_group("docker/x", "0-1");
+    assert_true(counters.used == UINT64_C(1234567890123));
+    assert_true(counters.capacity == 2);
+    assert_string_equal(reader.path, tree_path("cgroup/cpuacct/docker/x/cpuacct.usage"));
+}
+
+static void v1_quota_stands_in_the_cpu_hierarchy(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
+    tree_write("cgroup/cpu/docker/x/cpu.cfs_quota_us", "150000\n");
+    tree_write("cgroup/cpu/docker/x/cpu.cfs_period_us", "100000\n");
+    assert_allowance("docker/x", 1.5);
+    tree_write("cgroup/cpu/docker/x/cpu.cfs_quota_us", "-1\n");
+    assert_allowance("docker/x", 4);
+    tree_write("cgroup/cpu/docker/cpu.cfs_quota_us", "25000\n");
+    tree_write("cgroup/cpu/docker/cpu.cfs_period_us", "100000\n");
+    assert_allowance("docker/x", 0.25);
+    assert_int_equal(remove(tree_path("cgroup/cpu/docker/cpu.cfs_period_us")), 0);
+    assert_allowance("docker/x", 4);
+}
+
+static void v1_hierarchies_may_be_one(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpu,cpuacct/x/cpuacct.usage", "77\n");
+    tree_write("cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "50000\n");
+    tree_write("cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
+    assert_allowance("x", 0.5);
+    assert_int_equal(counters.used, 77);
+}
+
+static void mixed_systems_have_v2_below_unified(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/unified/x/cpu.stat", USAGE);
+    tree_write("cgroup/unified/x/cpu.max", "100000 100000\n");
+    assert_allowance("x", 1);
+    assert_int_equal(counters.used, 1234567000);
+    /* A cpu.stat of v1 has no time in it. */
+    tree_write("cgroup/unified/x/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
+    refuse_group("x", "control group 'x': no cpu.stat or cpuacct.usage below");
+}
+
+static void our_own_group_is_the_default(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/user.slice/me\n");
+    tree_write("cgroup/user.slice/me/cpu.stat", "usage_usec 5\n");
+    read_group(NULL, "0-3");
+    assert_int_equal(counters.used, 5000);
+    tree_write("proc/self/cgroup", "12:pids:/p\n4:cpuset:/set\n3:cpu,cpuacct:/docker/x\n"
+                                   "1:name=systemd:/s\n0::/user.slice/me\n");
+    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "6\n");
+    read_group(NULL, "0-3");
+    assert_int_equal(counters.used, 6);
+}
+
+static void assert_own(const char *controller, const char *expected) {
+    char path[64] = "";
+    struct ss_platform_roots roots = {.proc = tree_path("proc")};
+    int status = ss_linux_own_cgroup(&roots, controller, path, sizeof path);
+    assert_int_equal(status, expected ? 0 : -1);
+    assert_string_equal(path, expected ? expected : "");
+}
+
+static void our_own_group_is_found_by_controller(void **state) {
+    (void)state;
+    tree_new();
+    assert_own(NULL, NULL);
+    tree_write("proc/self/cgroup", "nonsense\n9:cpuset:/set\n3:cpu,cpuacct:/a:b\n2:mycpu:/my\n");
+    assert_own("cpu", "/a:b");
+    assert_own("cpuacct", "/a:b");
+    assert_own("cpuset", "/set");
+    assert_own("set", NULL);
+    assert_own("acct", NULL);
+    assert_own(NULL, NULL);
+    tree_write("proc/self/cgroup", "0::/v2");
+    assert_own(NULL, "/v2");
+    assert_own("cpu", NULL);
+}
+
+static void whole_paths_are_taken(void **state) {
+    (void)state;
+    tree_new();
+    char path[4096];
+    tree_write("cgroup/a/b/cpu.stat", "usage_usec 7\n");
+    tree_write("cgroup/a/cpu.max", "100000 100000\n");
+    snprintf(path, sizeof path, "%s", tree_path("cgroup/a/b"));
+    assert_allowance(path, 1);
+    assert_int_equal(counters.used, 7000);
+    /* One outside the tree is none. */
+    tree_write("other/cpu.stat", USAGE);
+    snprintf(path, sizeof path, "%s", tree_path("other"));
+    refuse_group(path, "name a group that is there");
+}
+
+static void unknown_groups_are_named(void **state) {
+    (void)state;
+    tree_new();
+    char expected[4200];
+    snprintf(expected, sizeof expected,
+        "control group 'none': no cpu.stat or cpuacct.usage below %s", tree_path("cgroup"));
+    refuse_group("none", expected);
+    refuse_group(NULL, "control group '(our own)'");
+    tree_write("proc/self/cgroup", "0::/gone\n");
+    refuse_group(NULL, "control group '(our own)'");
+}
+
+static void garbled_counters_are_refused(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/web/cpu.stat", USAGE);
+    read_group("web", "0-3");
+    tree_write("cgroup/web/cpu.stat", "");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADMSG);
+    tree_write("cgroup/web/cpu.stat", "usage_usec x\n");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADMSG);
+    tree_write("cgroup/web/cpu.stat", "nothing\n");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADMSG);
+    tree_new();
+    tree_write("cgroup/cpuacct/x/cpuacct.usage", "\n");
+    refuse_group("x", "/cpuacct.usage: ");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(v2_counts_microseconds),
+    cmocka_unit_test(v2_quota_is_the_allowance),
+    cmocka_unit_test(v2_tightest_group_above_counts),
+    cmocka_unit_test(v2_root_of_a_container_counts),
+    cmocka_unit_test(cpus_of_the_group_count),
+    cmocka_unit_test(v1_counts_nanoseconds),
+    cmocka_unit_test(v1_quota_stands_in_the_cpu_hierarchy),
+    cmocka_unit_test(v1_hierarchies_may_be_one),
+    cmocka_unit_test(mixed_systems_have_v2_below_unified),
+    cmocka_unit_test(our_own_group_is_the_default),
+    cmocka_unit_test(our_own_group_is_found_by_controller),
+    cmocka_unit_test(whole_paths_are_taken),
+    cmocka_unit_test(unknown_groups_are_named),
+    cmocka_unit_test(garbled_counters_are_refused))

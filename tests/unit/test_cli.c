@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "unit.h"
+#include "words.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct ss_cli cli;
+static char **words; /* what cli.command points into */
+
+/* Parses a line as a shell would hand it over. */
+static int parse_line(const char *line, struct ss_error *error) {
+    char whole[1024];
+    ss_cli_free(&cli);
+    free(words);
+    snprintf(whole, sizeof whole, "showstopper %s", line);
+    words = ss_words_split(whole, NULL, NULL);
+    assert_non_null(words);
+    return ss_cli_parse(&cli, words, error);
+}
+
+static void parse(const char *line) {
+    struct ss_error error = {0};
+    if (parse_line(line, &error) != 0)
+        fail_msg("'%s' was refused: %s", line, error.message);
+    assert_int_equal(error.status, 0);
+}
+
+/* Refused, in one line that begins with these words. */
+static void refuse(const char *line, const char *begin) {
+    struct ss_error error = {0};
+    if (parse_line(line, &error) == 0)
+        fail_msg("'%s' was taken", line);
+    if (strncmp(error.message, begin, strlen(begin)) != 0 || strpbrk(error.message, "\r\n"))
+        fail_msg("'%s': the message does not begin with '%s': %s", line, begin, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+}
+
+static void defaults_are_the_published_ones(void **state) {
+    (void)state;
+    parse("");
+    assert_string_equal(cli.modules[SS_KIND_TRACE], "constant");
+    assert_string_equal(cli.modules[SS_KIND_FEEDBACK], "realtime");
+    assert_string_equal(cli.modules[SS_KIND_CONTROL], "rbpid");
+    assert_string_equal(cli.modules[SS_KIND_SPACE], "even");
+    assert_string_equal(cli.modules[SS_KIND_DITHERING], "averageq");
+    for (int kind = 0; kind < SS_KINDS; kind++)
+        assert_null(cli.options[kind]);
+    assert_true(cli.grace == 5 * SS_SECOND);
+    assert_string_equal(cli.placeholder, "%");
+    assert_int_equal(cli.progress, SS_PROGRESS_AUTO);
+    assert_true(cli.warmup == 0 && cli.settle == 0);
+}
+
+static void what_is_not_given_is_off(void **state) {
+    (void)state;
+    parse("");
+    assert_int_equal(cli.instances, 0);
+    assert_true(cli.duration == SS_TIME_NEVER);
+    assert_true(isnan(cli.tolerance));
+    assert_null(cli.load);
+    assert_null(cli.workloads);
+    assert_null(cli.cpus);
+    assert_null(cli.start_at);
+    assert_null(cli.iteration);
+    assert_null(cli.output);
+    assert_null(cli.json);
+    assert_null(cli.set_pid);
+    assert_null(cli.set_load);
+    assert_null(cli.help_module);
+    assert_false(cli.fail_fast || cli.repeat || cli.keep || cli.quiet || cli.verbose);
+    assert_false(cli.dry_run || cli.list_modules || cli.help || cli.version);
+    assert_null(cli.command[0]);
+}
+
+struct text_option {
+    const char *letter, *name;
+    const char *const *place;
+};
+
+static const struct text_option texts[] = {
+    {"-t", "trace", &cli.modules[SS_KIND_TRACE]},
+    {"-f", "feedback", &cli.modules[SS_KIND_FEEDBACK]},
+    {"-c", "control", &cli.modules[SS_KIND_CONTROL]},
+    {"-s", "space", &cli.modules[SS_KIND_SPACE]},
+    {"-d", "dithering", &cli.modules[SS_KIND_DITHERING]},
+    {"-T", "trace-options", &cli.options[SS_KIND_TRACE]},
+    {"-F", "feedback-options", &cli.options[SS_KIND_FEEDBACK]},
+    {"-C", "control-options", &cli.options[SS_KIND_CONTROL]},
+    {"-S", "space-options", &cli.options[SS_KIND_SPACE]},
+    {"-D", "dithering-options", &cli.options[SS_KIND_DITHERING]},
+    {"-l", "load", &cli.load},
+    {"-w", "workloads", &cli.workloads},
+    {"-p", "placeholder", &cli.placeholder},
+    {NULL, "cpus", &cli.cpus},
+    {NULL, "start-at", &cli.start_at},
+    {NULL, "iteration", &cli.iteration},
+    {NULL, "output", &cli.output},
+    {NULL, "json", &cli.json},
+    {NULL, "help-module", &cli.help_module},
+};
+
+static void assert_text(const struct text_option *option, const char *form, const char *name) {
+    char line[128];
+    snprintf(line, sizeof line, form, name);
+    parse(line);
+    if (!*option->place || strcmp(*option->place, "a=b-c") != 0)
+        fail_msg("'%s' gave '%s'", line, *option->place ? *option->place : "(nothing)");
+    assert_string_equal(cli.command[0], "command");
+}
+
+static void texts_are_taken_in_every_form(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        assert_text(&texts[i], "--%s a=b-c command", texts[i].name);
+        assert_text(&texts[i], "--%s=a=b-c command", texts[i].name);
+        if (texts[i].letter) {
+            assert_text(&texts[i], "%s a=b-c command", texts[i].letter);
+            assert_text(&texts[i], "%sa=b-c command", texts[i].letter);
+        }
+    }
+}
+
+static void counts_and_times_are_read(void **state) {
+    (void)state;
+    static const char *const twelve[] = {"-n 12", "-n12", "--instances 12", "--instances=12"};
+    for (size_t i = 0; i < COUNT(twelve); i++) {
+        parse(twelve[i]);
+        assert_int_equal(cli.instances, 12);
+    }
+    parse("--warmup 20s --settle=107m --duration 1h --grace 0 --tolerance 1.5");
+    assert_true(cli.warmup == 20 * SS_SECOND);
+    assert_true(cli.settle == 107 * SS_MILLISECOND);
+    assert_true(cli.duration == 3600 * SS_SECOND);
+    assert_true(cli.grace == 0);
+    assert_true(cli.tolerance == 1.5);
+    parse("--progress always");
+    assert_int_equal(cli.progress, SS_PROGRESS_ALWAYS);
+    parse("--progress=never");
+    assert_int_equal(cli.progress, SS_PROGRESS_NEVER);
+    parse("--progress auto");
+    assert_int_equal(cli.progress, SS_PROGRESS_AUTO);
+    parse("-n 3 -n 4");
+    assert_int_equal(cli.instances, 4);
+}
+
+static const struct {
+    const char *letter, *name;
+    const int *place;
+} flags[] = {
+    {"-q", "--quiet", &cli.quiet},
+    {"-v", "--verbose", &cli.verbose},
+    {"-h", "--help", &cli.help},
+    {NULL, "--version", &cli.version},
+    {NULL, "--fail-fast", &cli.fail_fast},
+    {NULL, "--repeat", &cli.repeat},
+    {NULL, "--keep", &cli.keep},
+    {NULL, "--dry-run", &cli.dry_run},
+    {NULL, "--list-modules", &cli.list_modules},
+};
+
+/* How many of all flags are set. */
+static int flags_set(void) {
+    int count = 0;
+    for (size_t i = 0; i < COUNT(flags); i++)
+        count += *flags[i].place;
+    return count;
+}
+
+static void flags_are_taken(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        parse(flags[i].name);
+        assert_int_equal(*flags[i].place, 1);
+        assert_int_equal(flags_set(), 1);
+        if (!flags[i].letter)
+            continue;
+        parse(flags[i].letter);
+        assert_int_equal(*flags[i].place, 1);
+        assert_int_equal(flags_set(), 1);
+    }
+}
+
+static void letters_are_bundled(void **state) {
+    (void)state;
+    parse("-qv x");
+    assert_true(cli.quiet && cli.verbose);
+    assert_string_equal(cli.command[0], "x");
+    parse("-qn12 x");
+    assert_true(cli.quiet && cli.instances == 12);
+    assert_string_equal(cli.command[0], "x");
+    parse("-vqn 12 x");
+    assert_true(cli.quiet && cli.verbose && cli.instances == 12);
+    assert_string_equal(cli.command[0], "x");
+    /* What is joined to an option is its value, whatever it looks like. */
+    parse("-pqv x");
+    assert_string_equal(cli.placeholder, "qv");
+    assert_false(cli.quiet || cli.verbose);
+}
+
+static void the_first_word_that_is_no_option_ends_them(void **state) {
+    (void)state;
+    parse("-q java -v -- --version %");
+    assert_true(cli.quiet && !cli.verbose && !cli.version);
+    assert_string_equal(cli.command[0], "java");
+    assert_string_equal(cli.command[1], "-v");
+    assert_string_equal(cli.command[2], "--");
+    assert_string_equal(cli.command[3], "--version");
+    assert_string_equal(cli.command[4], "%");
+    assert_null(cli.command[5]);
+    parse("-q - -v");
+    assert_string_equal(cli.command[0], "-");
+    assert_false(cli.verbose);
+    parse("-q '' -v");
+    assert_string_equal(cli.command[0], "");
+    assert_false(cli.verbose);
+}
+
+static void two_dashes_end_options(void **state) {
+    (void)state;
+    parse("-q -- -v x");
+    assert_false(cli.verbose);
+    assert_string_equal(cli.command[0], "-v");
+    assert_string_equal(cli.command[1], "x");
+    parse("-- --");
+    assert_string_equal(cli.command[0], "--");
+    assert_null(cli.command[1]);
+    parse("-q --");
+    assert_null(cli.command[0]);
+}
+
+static void values_may_look_like_options(void **state) {
+    (void)state;
+    parse("--json - x");
+    assert_string_equal(cli.json, "-");
+    parse("-p -- x");
+    assert_string_equal(cli.placeholder, "--");
+    assert_string_equal(cli.command[0], "x");
+    parse("-p '' x");
+    assert_string_equal(cli.placeholder, "");
+    parse("--placeholder= x");
+    assert_string_equal(cli.placeholder, "");
+    assert_string_equal(cli.command[0], "x");
+}
+
+static void the_published_example_is_read(void **state) {
+    (void)state;
+    parse("-n 12 -t file -T saw.trace -f realtime -F 103m -c rbpid -s even -d averageq -D 51m "
+          "java -jar dacapo.jar -n 99999 -scratch-directory=scratch.% luindex");
+    assert_int_equal(cli.instances, 12);
+    assert_string_equal(cli.modules[SS_KIND_TRACE], "file");
+    assert_string_equal(cli.options[SS_KIND_TRACE], "saw.trace");
+    assert_string_equal(cli.options[SS_KIND_FEEDBACK], "103m");
+    assert_string_equal(cli.options[SS_KIND_DITHERING], "51m");
+    assert_null(cli.options[SS_KIND_CONTROL]);
+    assert_string_equal(cli.command[0], "java");
+    assert_string_equal(cli.command[6], "luindex");
+    assert_null(cli.command[7]);
+}
+
+static void set_takes_two_values(void **state) {
+    (void)state;
+    parse("--set 123 60%");
+    assert_string_equal(cli.set_pid, "123");
+    assert_string_equal(cli.set_load, "60%");
+    assert_null(cli.command[0]);
+    parse("--set=123 trace x");
+    assert_string_equal(cli.set_pid, "123");
+    assert_string_equal(cli.set_load, "trace");
+    assert_string_equal(cli.command[0], "x");
+    refuse("--set 123", "--set wants two values: --set PID LOAD");
+    refuse("--set", "--set wants two values: --set PID LOAD");
+}
+
+static void unknown_options_get_the_nearest(void **state) {
+    (void)state;
+    refuse("--instnaces 3", "there is no option --instnaces: did you mean --instances?");
+    refuse("--quit", "there is no option --quit: did you mean --quiet?");
+    refuse("--instnaces=3", "there is no option --instnaces: did you mean --instances?");
+    refuse("--zzzzzzzz", "there is no option --zzzzzzzz: see --help");
+    refuse("--=x", "there is no option --: see --help");
+    refuse("-z", "there is no option -z: see --help");
+    refuse("-qz", "there is no option -z: see --help");
+    refuse("-q=1", "there is no option -=: see --help");
+    /* A beginning is no name: an option added later must not change what a script means. */
+    refuse("--inst 3", "there is no option --inst");
+    refuse("--quiett", "there is no option --quiett");
+}
+
+static void missing_and_needless_values_are_refused(void **state) {
+    (void)state;
+    refuse("-n", "--instances wants a value: --instances N");
+    refuse("-qn", "--instances wants a value");
+    refuse("--help-module", "--help-module wants a value: --help-module KIND/NAME");
+    refuse("--quiet=yes", "--quiet takes no value, but got 'yes'");
+    refuse("--quiet=", "--quiet takes no value");
+}
+
+static void wrong_values_name_their_option(void **state) {
+    (void)state;
+    refuse("-n 0", "--instances: '0' is too small: at least 1");
+    refuse("--instances=1000001", "--instances: '1000001' is too large: at most 1000000");
+    refuse("-n x", "--instances: 'x' is not a whole number");
+    refuse("--grace 5", "--grace: '5' has no unit");
+    refuse("--duration 0", "--duration: '0' is too small: at least 1u");
+    refuse("--duration 999n", "--duration: '999n' is too small");
+    refuse("--progress sometimes", "--progress: 'sometimes' is not one of: auto always never");
+    refuse("--tolerance -1", "--tolerance: '-1' is negative");
+    parse("-n 1000000 --duration 1u");
+}
+
+static void messages_stay_on_one_line(void **state) {
+    (void)state;
+    refuse("'--a\nb'", "there is no option --a?b");
+    refuse("'--quiet=a\nb'", "--quiet takes no value, but got 'a?b'");
+    refuse("'-\n'", "there is no option -");
+}
+
+static char *help_text(void) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ss_cli_help(stream);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static void assert_in_help(const char *help, const char *text) {
+    if (!strstr(help, text))
+        fail_msg("the help does not say '%s'", text);
+}
+
+static void help_names_every_option(void **state) {
+    (void)state;
+    char *help = help_text();
+    char text[64];
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        snprintf(text, sizeof text, "\n  %s%s--%s ", texts[i].letter ? texts[i].letter : "  ",
+            texts[i].letter ? ", " : "  ", texts[i].name);
+        assert_in_help(help, text);
+    }
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        snprintf(text, sizeof text, "\n  %s%s%s ", flags[i].letter ? flags[i].letter : "  ",
+            flags[i].letter ? ", " : "  ", flags[i].name);
+        assert_in_help(help, text);
+    }
+    static const char *const others[] = {"-n, --instances N ", "--warmup TIME ", "--settle TIME ",
+        "--duration TIME ", "--progress WHEN ", "--grace TIME ", "--set PID LOAD ",
+        "--tolerance PERCENT ", "default 5s", "default averageq", "default auto"};
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_in_help(help, others[i]);
+    free(help);
+}
+
+static void help_fits_80_columns(void **state) {
+    (void)state;
+    char *help = help_text();
+    for (char *rest = NULL, *line = strtok_r(help, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (strlen(line) > 80)
+            fail_msg("%zu columns: %s", strlen(line), line);
+    }
+    free(help);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(defaults_are_the_published_ones),
+    cmocka_unit_test(what_is_not_given_is_off),
+    cmocka_unit_test(texts_are_taken_in_every_form),
+    cmocka_unit_test(counts_and_times_are_read),
+    cmocka_unit_test(flags_are_taken),
+    cmocka_unit_test(letters_are_bundled),
+    cmocka_unit_test(the_first_word_that_is_no_option_ends_them),
+    cmocka_unit_test(two_dashes_end_options),
+    cmocka_unit_test(values_may_look_like_options),
+    cmocka_unit_test(the_published_example_is_read),
+    cmocka_unit_test(set_takes_two_values),
+    cmocka_unit_test(unknown_options_get_the_nearest),
+    cmocka_unit_test(missing_and_needless_values_are_refused),
+    cmocka_unit_test(wrong_values_name_their_option),
+    cmocka_unit_test(messages_stay_on_one_line),
+    cmocka_unit_test(help_names_every_option),
+    cmocka_unit_test(help_fits_80_columns))

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "commands.h"
+#include "tree.h"
+#include "words.h"
+
+static struct ss_commands commands;
+
+static void repeat(const char *line, uint64_t count) {
+    struct ss_error error = {0};
+    char **words = ss_words_split(line, NULL, NULL);
+    ss_commands_free(&commands);
+    if (ss_commands_repeat(&commands, words, count, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(commands.count, count);
+    free(words);
+}
+
+/* The words of one command, each between brackets. */
+static const char *shown(uint32_t index) {
+    static char text[1024];
+    *text = '\0';
+    for (char **word = commands.items[index]; *word; word++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "[%s]", *word);
+    }
+    return text;
+}
+
+static void number(const char *line, uint64_t count, const char *placeholder) {
+    struct ss_error error = {0};
+    repeat(line, count);
+    assert_int_equal(ss_commands_number(&commands, placeholder, &error), 0);
+    assert_int_equal(error.status, 0);
+}
+
+static int read_text(const char *text, struct ss_error *error) {
+    tree_new();
+    ss_commands_free(&commands);
+    return ss_commands_read(&commands, tree_write("work", text), error);
+}
+
+static void read_well(const char *text, uint32_t count) {
+    struct ss_error error = {0};
+    if (read_text(text, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(commands.count, count);
+}
+
+/* Refused, in one line: the path, then `where` (":2: ..."). */
+static void refuse(const char *text, const char *where) {
+    struct ss_error error = {0};
+    assert_int_equal(read_text(text, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    const char *path = tree_path("work");
+    if (strncmp(error.message, path, strlen(path)) != 0 || !strstr(error.message, where) ||
+        strpbrk(error.message, "\r\n"))
+        fail_msg("'%s': message without '%s': %s", text, where, error.message);
+}
+
+static void numbers_are_of_equal_width(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t count;
+        const char *first, *last;
+    } cases[] = {
+        {1, "[s.0]", "[s.0]"},
+        {2, "[s.0]", "[s.1]"},
+        {10, "[s.0]", "[s.9]"},
+        {11, "[s.00]", "[s.10]"},
+        {12, "[s.00]", "[s.11]"},
+        {100, "[s.00]", "[s.99]"},
+        {1000, "[s.000]", "[s.999]"},
+        {1001, "[s.0000]", "[s.1000]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        number("s.%", cases[i].count, "%");
+        assert_string_equal(shown(0), cases[i].first);
+        assert_string_equal(shown(cases[i].count - 1), cases[i].last);
+    }
+    number("s.%", 1000, "%");
+    assert_string_equal(shown(42), "[s.042]");
+}
+
+static void every_place_is_filled_in(void **state) {
+    (void)state;
+    number("% a%b% -x=% plain ''", 12, "%");
+    assert_string_equal(shown(7), "[07][a07b07][-x=07][plain][]");
+    assert_string_equal(shown(11), "[11][a11b11][-x=11][plain][]");
+}
+
+static void doubled_it_stands_for_itself(void **state) {
+    (void)state;
+    number("%% 100%% %%% %%%% %%a% %a%%", 2, "%");
+    assert_string_equal(shown(1), "[%][100%][%1][%%][%a1][1a%]");
+}
+
+static void longer_placeholders_work(void **state) {
+    (void)state;
+    number("x{}y {}{} {} { }{ {}{}{}", 11, "{}");
+    assert_string_equal(shown(10), "[x10y][{}][10][{][}{][{}10]");
+    /* Taken from the left, as far as they do not overlap. */
+    number("aba aaa aaaa", 2, "aa");
+    assert_string_equal(shown(1), "[aba][1a][aa]");
+    number("a%b NUM", 2, "NUM");
+    assert_string_equal(shown(0), "[a%b][0]");
+}
+
+static void an_empty_placeholder_is_off(void **state) {
+    (void)state;
+    number("a% %% b", 12, "");
+    assert_string_equal(shown(3), "[a%][%%][b]");
+}
+
+static void copies_are_of_their_own(void **state) {
+    (void)state;
+    repeat("a b", 2);
+    assert_ptr_not_equal(commands.items[0], commands.items[1]);
+    assert_ptr_not_equal(commands.items[0][1], commands.items[1][1]);
+    struct ss_error error = {0};
+    char c[] = "c";
+    char *more[] = {c, NULL};
+    assert_int_equal(ss_commands_repeat(&commands, more, 1, &error), 0);
+    assert_int_equal(commands.count, 3);
+    assert_string_equal(shown(1), "[a][b]");
+    assert_string_equal(shown(2), "[c]");
+    ss_commands_free(&commands);
+    assert_int_equal(commands.count, 0);
+    assert_null(commands.items);
+}
+
+static void counts_have_bounds(void **state) {
+    (void)state;
+    static const uint64_t wrong[] = {0, 1000001, UINT64_MAX};
+    char a[] = "a";
+    char *words[] = {a, NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ss_error error = {0};
+        ss_commands_free(&commands);
+        assert_int_equal(ss_commands_repeat(&commands, words, wrong[i], &error), -1);
+        assert_int_equal(error.status, SS_ERROR_FAILED);
+        assert_non_null(strstr(error.message, "from 1 to 1000000"));
+    }
+}
+
+/* 3 + (2^64 - 1) is 2 in 64 bits. In a process of its own, for it has been seen to crash. */
+static void counts_do_not_wrap(void **state) {
+    (void)state;
+    repeat("a", 3);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit memory = {1 << 28, 1 << 28};
+        setrlimit(RLIMIT_AS, &memory);
+        alarm(20);
+        char a[] = "a";
+        char *words[] = {a, NULL};
+        struct ss_error error = {0};
+        _exit(ss_commands_repeat(&commands, words, UINT64_MAX, &error) == -1 && commands.count == 3
+                  ? 0
+                  : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        fail_msg("2^64 - 1 more instances were not refused: wait status %#x", (unsigned)status);
+}
+
+static void workload_files_are_read(void **state) {
+    (void)state;
+    read_well("# all of it\n"
+              "2 java -jar x.jar\n"
+              "\n"
+              "  1 sh -c 'echo \"a  b\" # no comment'  # a comment\n"
+              "\t# another\n"
+              "1 last",
+        4);
+    assert_string_equal(shown(0), "[java][-jar][x.jar]");
+    assert_string_equal(shown(1), "[java][-jar][x.jar]");
+    assert_string_equal(shown(2), "[sh][-c][echo \"a  b\" # no comment]");
+    assert_string_equal(shown(3), "[last]");
+}
+
+static void workload_files_may_have_carriage_returns(void **state) {
+    (void)state;
+    read_well("1 a b\r\n1 c\r\n", 2);
+    assert_string_equal(shown(0), "[a][b]");
+    assert_string_equal(shown(1), "[c]");
+}
+
+static void numbers_run_through_a_whole_file(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    read_well("9 a%\n2 b%\n", 11);
+    assert_int_equal(ss_commands_number(&commands, "%", &error), 0);
+    assert_string_equal(shown(0), "[a00]");
+    assert_string_equal(shown(8), "[a08]");
+    assert_string_equal(shown(10), "[b10]");
+}
+
+static void wrong_lines_are_named(void **state) {
+    (void)state;
+    refuse("1 a\nx b\n", ":2: COUNT COMMAND... was expected: 'x' is not a whole number");
+    refuse("1 a\n\n# c\n1.5 b\n", ":4: COUNT COMMAND...");
+    refuse("-1 a\n", ":1: COUNT COMMAND...");
+    refuse("0 a\n", ":1: 0 instances: from 1 to 1000000 are possible");
+    refuse("1000001 a\n", ":1: 1000001 instances");
+    refuse("1 a\n1000000 b\n", ":2: 1000000 instances");
+    refuse("3\n", ":1: '3' is not COUNT COMMAND...");
+    refuse("1 a\nls\n", ":2: 'ls' is not COUNT COMMAND...");
+    refuse("1 a\n2 sh -c 'b\n", ":2: the quote ' at column");
+}
+
+static void files_without_a_workload_are_refused(void **state) {
+    (void)state;
+    refuse("", ": there is no workload in it: write lines of COUNT COMMAND...");
+    refuse("\n# 1 a\n", ": there is no workload in it");
+}
+
+static void files_that_cannot_be_read_are_named(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    tree_new();
+    ss_commands_free(&commands);
+    assert_int_equal(ss_commands_read(&commands, tree_path("none"), &error), -1);
+    assert_non_null(strstr(error.message, "/none: No such file or directory"));
+    error = (struct ss_error){0};
+    assert_int_equal(ss_commands_read(&commands, tree_root, &error), -1);
+    assert_non_null(strstr(error.message, "Is a directory"));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(numbers_are_of_equal_width),
+    cmocka_unit_test(every_place_is_filled_in),
+    cmocka_unit_test(doubled_it_stands_for_itself),
+    cmocka_unit_test(longer_placeholders_work),
+    cmocka_unit_test(an_empty_placeholder_is_off),
+    cmocka_unit_test(copies_are_of_their_own),
+    cmocka_unit_test(counts_have_bounds),
+    cmocka_unit_test(counts_do_not_wrap),
+    cmocka_unit_test(workload_files_are_read),
+    cmocka_unit_test(workload_files_may_have_carriage_returns),
+    cmocka_unit_test(numbers_run_through_a_whole_file),
+    cmocka_unit_test(wrong_lines_are_named),
+    cmocka_unit_test(files_without_a_workload_are_refused),
+    cmocka_unit_test(files_that_cannot_be_read_are_named))

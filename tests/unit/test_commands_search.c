@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+#include "tree.h"
+
+static const char *script(const char *name, mode_t mode) {
+    const char *path = tree_write(name, "#!/bin/sh\n");
+    assert_int_equal(chmod(path, mode), 0);
+    return path;
+}
+
+/* The status with which a command of this name would be refused; 0: it is found. */
+static int check_with(const char *name, struct ss_error *error) {
+    struct ss_commands commands = {0};
+    char word[4200];
+    char *words[] = {word, NULL};
+    snprintf(word, sizeof word, "%s", name);
+    assert_int_equal(ss_commands_repeat(&commands, words, 2, error), 0);
+    int result = ss_commands_check(&commands, error);
+    assert_int_equal(result, error->status ? -1 : 0);
+    ss_commands_free(&commands);
+    return error->status;
+}
+
+static int check(const char *name) {
+    struct ss_error error = {0};
+    return check_with(name, &error);
+}
+
+static void assert_message(const char *name, const char *part) {
+    struct ss_error error = {0};
+    check_with(name, &error);
+    if (strncmp(error.message, name, strlen(name)) != 0 || !strstr(error.message, part))
+        fail_msg("'%s': message without '%s': %s", name, part, error.message);
+}
+
+/* PATH of two folders of the tree. */
+static void use_path(const char *first, const char *second) {
+    char path[8300];
+    snprintf(path, sizeof path, "%s:%s", first, second);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+}
+
+static void paths_are_taken_as_they_stand(void **state) {
+    (void)state;
+    tree_new();
+    setenv("PATH", "/nowhere", 1);
+    assert_int_equal(check(script("run", 0755)), 0);
+    assert_int_equal(check(tree_path("none")), SS_ERROR_NOT_FOUND);
+    assert_int_equal(check(script("plain", 0644)), SS_ERROR_NOT_EXECUTABLE);
+    assert_int_equal(check(tree_root), SS_ERROR_NOT_EXECUTABLE);
+    /* A file where a folder was meant. */
+    assert_int_equal(check(tree_path("run/x")), SS_ERROR_NOT_FOUND);
+    assert_message(tree_path("none"), "there is no such file: check the path");
+    assert_message(tree_path("plain"), "the command cannot be executed: Permission denied");
+    assert_message(tree_root, "the command cannot be executed: Is a directory");
+}
+
+static void relative_paths_start_here(void **state) {
+    (void)state;
+    tree_new();
+    script("sub/run", 0755);
+    assert_int_equal(chdir(tree_root), 0);
+    setenv("PATH", "/nowhere", 1);
+    assert_int_equal(check("sub/run"), 0);
+    assert_int_equal(check("./sub/run"), 0);
+    assert_int_equal(check("run"), SS_ERROR_NOT_FOUND);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(check("sub/run"), SS_ERROR_NOT_FOUND);
+}
+
+static void names_are_looked_up_in_path(void **state) {
+    (void)state;
+    tree_new();
+    script("one/a", 0755);
+    script("two/b", 0755);
+    use_path(tree_path("one"), tree_path("two"));
+    assert_int_equal(check("a"), 0);
+    assert_int_equal(check("b"), 0);
+    assert_int_equal(check("c"), SS_ERROR_NOT_FOUND);
+    assert_message("c", "the command was not found: check its name and PATH");
+    use_path(tree_path("none"), tree_path("two"));
+    assert_int_equal(check("a"), SS_ERROR_NOT_FOUND);
+    assert_int_equal(check("b"), 0);
+}
+
+static void the_search_goes_on_past_what_cannot_be_executed(void **state) {
+    (void)state;
+    tree_new();
+    script("one/a", 0644);
+    script("two/a", 0755);
+    script("two/b", 0644);
+    script("one/c/x", 0644);
+    script("two/c", 0755);
+    use_path(tree_path("one"), tree_path("two"));
+    assert_int_equal(check("a"), 0);
+    assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
+    assert_int_equal(check("c"), 0);
+    /* The reason found first is not forgotten over a folder without the name. */
+    use_path(tree_path("two"), tree_path("one"));
+    assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
+    assert_message("b", "Permission denied");
+    /* A file among the folders of PATH is passed over. */
+    use_path(tree_path("two/b"), tree_path("two"));
+    assert_int_equal(check("c"), 0);
+    use_path(tree_path("two/b"), tree_path("two/b"));
+    assert_int_equal(check("c"), SS_ERROR_NOT_FOUND);
+    use_path(tree_path("two"), tree_path("two/b"));
+    assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
+}
+
+static void an_empty_element_is_this_folder(void **state) {
+    (void)state;
+    static const char *const paths[] = {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"};
+    tree_new();
+    script("here", 0755);
+    assert_int_equal(chdir(tree_root), 0);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        setenv("PATH", paths[i], 1);
+        if (check("here") != 0)
+            fail_msg("with PATH='%s' it was not found", paths[i]);
+        assert_int_equal(check("there"), SS_ERROR_NOT_FOUND);
+    }
+    assert_int_equal(chdir("/"), 0);
+    setenv("PATH", "", 1);
+    assert_int_equal(check("here"), SS_ERROR_NOT_FOUND);
+}
+
+static void without_path_the_system_folders_count(void **state) {
+    (void)state;
+    unsetenv("PATH");
+    assert_int_equal(check("sh"), 0);
+    assert_int_equal(check("no-such-command-anywhere"), SS_ERROR_NOT_FOUND);
+}
+
+static void an_empty_name_is_not_found(void **state) {
+    (void)state;
+    setenv("PATH", "/bin:/usr/bin", 1);
+    assert_int_equal(check(""), SS_ERROR_NOT_FOUND);
+}
+
+static void every_command_is_checked(void **state) {
+    (void)state;
+    struct ss_commands commands = {0};
+    struct ss_error error = {0};
+    setenv("PATH", "/bin:/usr/bin", 1);
+    tree_new();
+    assert_int_equal(
+        ss_commands_read(&commands, tree_write("work", "3 sh\n1 ls\n2 no-such-one\n"), &error), 0);
+    assert_int_equal(ss_commands_check(&commands, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "no-such-one"));
+    ss_commands_free(&commands);
+}
+
+static void messages_stay_on_one_line(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    setenv("PATH", "/bin:/usr/bin", 1);
+    assert_int_equal(check_with("no\nsuch", &error), SS_ERROR_NOT_FOUND);
+    assert_null(strpbrk(error.message, "\r\n"));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(paths_are_taken_as_they_stand),
+    cmocka_unit_test(relative_paths_start_here),
+    cmocka_unit_test(names_are_looked_up_in_path),
+    cmocka_unit_test(the_search_goes_on_past_what_cannot_be_executed),
+    cmocka_unit_test(an_empty_element_is_this_folder),
+    cmocka_unit_test(without_path_the_system_folders_count),
+    cmocka_unit_test(an_empty_name_is_not_found),
+    cmocka_unit_test(every_command_is_checked),
+    cmocka_unit_test(messages_stay_on_one_line))

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "load.h"
+#include "platform/platform.h"
+#include "tree.h"
+
+/* The time of one tick of /proc/stat, as Linux has it everywhere. */
+#define TICK (10 * SS_MILLISECOND)
+
+static struct ss_counter_reader reader = {.file = -1};
+static struct ss_counters counters;
+
+static struct ss_cpus cpus_of(const char *list) {
+    struct ss_cpus cpus;
+    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
+    return cpus;
+}
+
+static int open_with(const char *list, struct ss_error *error) {
+    struct ss_cpus cpus = cpus_of(list);
+    struct ss_platform_roots roots = {.proc = tree_root};
+    ss_platform_counters_close(&reader);
+    return ss_platform_counters_open(&reader, SS_SOURCE_SYSTEM, NULL, &cpus, &roots, error);
+}
+
+static void open_stat(const char *list) {
+    struct ss_error error = {0};
+    if (open_with(list, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+/* Writes /proc/stat, opens it and reads it once. */
+static void read_stat(const char *list, const char *text) {
+    tree_new();
+    tree_write("stat", text);
+    open_stat(list);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+}
+
+static void assert_ticks(uint64_t idle, uint64_t iowait, uint64_t steal, uint64_t busy) {
+    assert_int_equal(counters.idle, idle * TICK);
+    assert_int_equal(counters.iowait, iowait * TICK);
+    assert_int_equal(counters.steal, steal * TICK);
+    assert_int_equal(counters.busy_ticks, busy * TICK);
+}
+
+/* Columns: user nice system idle iowait irq softirq steal guest guest_nice. */
+#define TWO_CPUS                                                                                   \
+    "cpu  1100 220 330 44000 550 66 77 88 9 10\n"                                                  \
+    "cpu0 1000 200 300 40000 500 60 70 80 9 10\n"                                                  \
+    "cpu1 100 20 30 4000 50 6 7 8 0 0\n"
+#define BEHIND                                                                                     \
+    "ctxt 1990473\nbtime 1062191376\nprocesses 2915\nprocs_running 1\nprocs_blocked 0\n"           \
+    "softirq 183433 0 21755 12 39 1137 231 21459 2263\n"
+
+static void only_measured_cpus_are_summed(void **state) {
+    (void)state;
+    ss_time before = ss_platform_now();
+    read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
+    /* idle 40000 + 500 + 4000 + 50; busy 1000 + 200 + 300 + 60 + 70 + 80 and a tenth of it */
+    assert_ticks(44550, 550, 88, 1710 + 171);
+    assert_true(counters.capacity == 2);
+    assert_in_range(counters.time, before, ss_platform_now());
+    read_stat("0", TWO_CPUS BEHIND);
+    assert_ticks(40500, 500, 80, 1710);
+    assert_true(counters.capacity == 1);
+    read_stat("1", TWO_CPUS BEHIND);
+    assert_ticks(4050, 50, 8, 171);
+    assert_true(counters.capacity == 1);
+}
+
+static void every_column_has_its_place(void **state) {
+    (void)state;
+    read_stat("0", "cpu0 1 0 0 0 0 0 0 0 0 0\n");
+    assert_ticks(0, 0, 0, 1);
+    read_stat("0", "cpu0 0 1 0 0 0 0 0 0 0 0\n");
+    assert_ticks(0, 0, 0, 1);
+    read_stat("0", "cpu0 0 0 1 0 0 0 0 0 0 0\n");
+    assert_ticks(0, 0, 0, 1);
+    read_stat("0", "cpu0 0 0 0 1 0 0 0 0 0 0\n");
+    assert_ticks(1, 0, 0, 0);
+    read_stat("0", "cpu0 0 0 0 0 1 0 0 0 0 0\n");
+    assert_ticks(1, 1, 0, 0); /* iowait is idle */
+    read_stat("0", "cpu0 0 0 0 0 0 1 0 0 0 0\n");
+    assert_ticks(0, 0, 0, 1);
+    read_stat("0", "cpu0 0 0 0 0 0 0 1 0 0 0\n");
+    assert_ticks(0, 0, 0, 1);
+    read_stat("0", "cpu0 0 0 0 0 0 0 0 1 0 0\n");
+    assert_ticks(0, 0, 1, 1);
+    /* Guest time is inside user time already. */
+    read_stat("0", "cpu0 0 0 0 0 0 0 0 0 1 1\n");
+    assert_ticks(0, 0, 0, 0);
+}
+
+static void kernels_of_old_have_fewer_columns(void **state) {
+    (void)state;
+    read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
+    assert_ticks(44, 0, 0, 66);
+    assert_true(counters.capacity == 2);
+}
+
+static void other_cpus_may_stand_between(void **state) {
+    (void)state;
+    char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
+    for (int cpu = 0; cpu < 12; cpu++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "cpu%d %d 0 0 %d 0 0 0 0 0 0\n", cpu, 1 << cpu,
+            3 << cpu);
+    }
+    read_stat("1,3-4,11", text);
+    /* 2 + 8 + 16 + 2048 */
+    assert_ticks(3 * 2074, 0, 0, 2074);
+    assert_true(counters.capacity == 4);
+    read_stat("0-11", text);
+    assert_ticks(3 * 4095, 0, 0, 4095);
+    /* CPU 1 is not the beginning of CPU 10 or 11. */
+    read_stat("1", text);
+    assert_ticks(6, 0, 0, 2);
+}
+
+/* With a line of interrupts as long as all others together, as such machines have it. */
+static void machines_of_256_cpus_are_read(void **state) {
+    (void)state;
+    static char text[200000];
+    size_t used = (size_t)snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 8 9 10\n");
+    for (int cpu = 0; cpu < 256; cpu++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+            "cpu%d 184467440737 0 0 1844674407370 0 0 0 0 0 0\n", cpu);
+    used += (size_t)snprintf(text + used, sizeof text - used, "intr 4711");
+    while (used < 120000)
+        used += (size_t)snprintf(text + used, sizeof text - used, " 0");
+    snprintf(text + used, sizeof text - used, "\n" BEHIND);
+    read_stat("0-255", text);
+    assert_true(counters.capacity == 256);
+    assert_true(counters.idle == UINT64_C(1844674407370) * 256 * TICK);
+    assert_true(counters.busy_ticks == UINT64_C(184467440737) * 256 * TICK);
+}
+
+/* The longest line there can be: ten numbers of 20 digits for each CPU. */
+static void the_longest_lines_are_read(void **state) {
+    (void)state;
+    static char text[400000];
+    size_t used = 0;
+    for (int line = -1; line < 256; line++) {
+        char name[8] = " ";
+        if (line >= 0)
+            snprintf(name, sizeof name, "%d", line);
+        used += (size_t)snprintf(text + used, sizeof text - used, "cpu%s", name);
+        for (int column = 0; column < 10; column++)
+            used += (size_t)snprintf(text + used, sizeof text - used, " 18446744073709551615");
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n");
+    }
+    read_stat("0-255", text);
+    assert_true(counters.capacity == 256);
+}
+
+static void cpus_that_go_change_the_set(void **state) {
+    (void)state;
+    read_stat("0-1", TWO_CPUS BEHIND);
+    struct ss_counters both = counters;
+    struct ss_load load;
+    tree_write("stat", "cpu  1 1 1 1\ncpu1 101 20 30 4000 50 6 7 8 0 0\n" BEHIND);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    struct ss_counters second = counters;
+    assert_true(second.capacity == 1);
+    assert_int_not_equal(second.set, both.set);
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &both, &second, &load));
+    /* Exchanged: the number of CPUs is the same, the set is another. */
+    tree_write("stat", "cpu  1 1 1 1\ncpu0 1000 200 300 40000 500 60 70 80 9 10\n" BEHIND);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_true(counters.capacity == 1);
+    assert_int_not_equal(counters.set, second.set);
+    assert_int_not_equal(counters.set, both.set);
+    /* Back again it is the set it was, whatever the counters say. */
+    tree_write("stat", "cpu  1 1 1 1\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 2 3 4 5 6 7 8 9 10 11\n");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_int_equal(counters.set, both.set);
+    assert_true(counters.capacity == 2);
+}
+
+static void assert_refused_when_read(const char *text) {
+    tree_new();
+    tree_write("stat", "cpu0 1 2 3 4 5 6 7 8 9 10\n");
+    open_stat("0");
+    tree_write("stat", text);
+    int why = ss_platform_counters_read(&reader, &counters);
+    if (why != EBADMSG)
+        fail_msg("'%s' gave %d (%s)", text, why, strerror(why));
+    struct ss_error error = {0};
+    assert_int_equal(open_with("0", &error), -1);
+    assert_non_null(strstr(error.message, "/stat: none of the measured CPUs is in it"));
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+}
+
+static void garbled_files_are_refused(void **state) {
+    (void)state;
+    assert_refused_when_read("");
+    assert_refused_when_read("\n");
+    assert_refused_when_read("\n\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
+    assert_refused_when_read("hello\n");
+    assert_refused_when_read("cpu  1 2 3 4 5 6 7 8 9 10\n");
+    assert_refused_when_read("cpu1 1 2 3 4 5 6 7 8 9 10\n");
+    assert_refused_when_read("intr 1 2 3\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
+    assert_refused_when_read("CPU0 1 2 3 4 5 6 7 8 9 10\n");
+    assert_refused_when_read("cpu8192 1 2 3 4\n");
+}
+
+/* Zeroes that were never there would be a load of 1. */
+static void lines_without_numbers_are_refused(void **state) {
+    (void)state;
+    assert_refused_when_read("cpu0\n");
+    assert_refused_when_read("cpu0 \n");
+    assert_refused_when_read("cpu0 a b c d\n");
+    assert_refused_when_read("cpu0 1 2 3\n");
+    assert_refused_when_read("cpu0 1 2 -3 4\n");
+    assert_refused_when_read("cpu0x 1 2 3 4\n");
+}
+
+static void a_line_that_is_cut_off_does_not_count(void **state) {
+    (void)state;
+    assert_refused_when_read("cpu0 1 2 3 4 5 6 7 8 9 10");
+    assert_refused_when_read("cpu0 1 2 3 4");
+    assert_refused_when_read("cpu");
+    read_stat("0-1", "cpu 1 2 3 4\ncpu0 1 2 3 4 0 0 0 0\ncpu1 10 20 30 4");
+    assert_ticks(4, 0, 0, 6);
+    assert_true(counters.capacity == 1);
+}
+
+static void zero_bytes_end_the_text(void **state) {
+    (void)state;
+    static const char text[] = "cpu0 1 2 3 4\ncpu1 10 20\0 30 40\n";
+    tree_new();
+    tree_write_bytes("stat", text, sizeof text - 1);
+    open_stat("0-1");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_ticks(4, 0, 0, 6);
+    assert_true(counters.capacity == 1);
+}
+
+static void too_many_digits_do_no_harm(void **state) {
+    (void)state;
+    read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
+                     "cpu1 1 2 3 4\n");
+    assert_true(counters.capacity == 2);
+}
+
+static void a_missing_file_is_named(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    tree_new();
+    assert_int_equal(open_with("0", &error), -1);
+    char expected[4200];
+    snprintf(expected, sizeof expected,
+        "%s/stat: No such file or directory: the load cannot be measured", tree_root);
+    assert_string_equal(error.message, expected);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_int_equal(reader.file, -1);
+    assert_null(reader.buffer);
+}
+
+static void a_reader_is_opened_again(void **state) {
+    (void)state;
+    read_stat("0", TWO_CPUS);
+    int file = reader.file;
+    assert_string_equal(reader.path, tree_path("stat"));
+    assert_int_equal(ss_platform_counters_reopen(&reader), 0);
+    assert_int_not_equal(reader.file, file);
+    assert_int_equal(close(file), 0);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_ticks(40500, 500, 80, 1710);
+    /* A file that has gone since is an errno. */
+    close(reader.file);
+    assert_int_equal(remove(tree_path("stat")), 0);
+    assert_int_equal(ss_platform_counters_reopen(&reader), ENOENT);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADF);
+    reader.file = -1;
+    ss_platform_counters_close(&reader);
+    ss_platform_counters_close(&reader);
+    read_stat("0", TWO_CPUS);
+    file = reader.file;
+    ss_platform_counters_close(&reader);
+    assert_int_equal(fcntl(file, F_GETFD), -1);
+    assert_null(reader.buffer);
+}
+
+/* The machine itself, whatever it is. */
+static void the_real_file_is_read(void **state) {
+    (void)state;
+    struct ss_cpus cpus;
+    struct ss_error error = {0};
+    struct ss_counters later;
+    ss_platform_affinity(&cpus);
+    ss_platform_counters_close(&reader);
+    assert_int_equal(
+        ss_platform_counters_open(&reader, SS_SOURCE_SYSTEM, NULL, &cpus, NULL, &error), 0);
+    assert_string_equal(reader.path, "/proc/stat");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_int_equal(ss_platform_counters_read(&reader, &later), 0);
+    assert_true(later.capacity == ss_cpus_count(&cpus));
+    assert_int_equal(later.set, counters.set);
+    assert_true(later.time > counters.time);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(only_measured_cpus_are_summed),
+    cmocka_unit_test(every_column_has_its_place),
+    cmocka_unit_test(kernels_of_old_have_fewer_columns),
+    cmocka_unit_test(other_cpus_may_stand_between),
+    cmocka_unit_test(machines_of_256_cpus_are_read),
+    cmocka_unit_test(the_longest_lines_are_read),
+    cmocka_unit_test(cpus_that_go_change_the_set),
+    cmocka_unit_test(garbled_files_are_refused),
+    cmocka_unit_test(lines_without_numbers_are_refused),
+    cmocka_unit_test(a_line_that_is_cut_off_does_not_count),
+    cmocka_unit_test(zero_bytes_end_the_text),
+    cmocka_unit_test(too_many_digits_do_no_harm),
+    cmocka_unit_test(a_missing_file_is_named),
+    cmocka_unit_test(a_reader_is_opened_again),
+    cmocka_unit_test(the_real_file_is_read))

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "figures.h"
+#include "iterations.h"
+#include "load.h"
+#include "unit.h"
+
+/* cmocka's own compares in single precision. */
+#define assert_close(value, expected)                                                              \
+    do {                                                                                           \
+        double value_ = (value), expected_ = (expected);                                           \
+        if (!(fabs(value_ - expected_) <= 1e-12))                                                  \
+            fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
+    } while (0)
+
+static void no_samples_give_no_figures(void **state) {
+    (void)state;
+    struct ss_figures figures = {0};
+    assert_true(isnan(ss_figures_target_mean(&figures)));
+    assert_true(isnan(ss_figures_load_mean(&figures)));
+    assert_true(isnan(ss_figures_error_mean_percent(&figures)));
+    assert_true(isnan(ss_figures_error_mse_e4(&figures)));
+    assert_true(isnan(ss_figures_error_p95_percent(&figures)));
+    ss_figures_free(&figures);
+}
+
+static void a_load_above_the_target_is_a_negative_error(void **state) {
+    (void)state;
+    struct ss_figures figures = {0};
+    assert_true(ss_figures_add(&figures, 0.5, 0.75));
+    assert_close(ss_figures_error_mean_percent(&figures), -25);
+    ss_figures_free(&figures);
+    assert_int_equal(figures.count, 0);
+    assert_true(ss_figures_add(&figures, 0.5, 0.25));
+    assert_close(ss_figures_error_mean_percent(&figures), 25);
+    ss_figures_free(&figures);
+}
+
+static void figures_are_means_over_samples(void **state) {
+    (void)state;
+    struct ss_figures figures = {0};
+    assert_true(ss_figures_add(&figures, 0.6, 0.61)); /* -0.01 */
+    assert_true(ss_figures_add(&figures, 0.6, 0.57)); /* +0.03 */
+    assert_true(ss_figures_add(&figures, 0.3, 0.34)); /* -0.04 */
+    assert_true(ss_figures_add(&figures, 0.3, 0.28)); /* +0.02 */
+    assert_int_equal(figures.count, 4);
+    assert_close(ss_figures_target_mean(&figures), 1.8 / 4);
+    assert_close(ss_figures_load_mean(&figures), 1.8 / 4);
+    assert_close(ss_figures_error_mean_percent(&figures), 0);
+    /* (1 + 9 + 16 + 4) * 10^-4 / 4 * 10^4 */
+    assert_close(ss_figures_error_mse_e4(&figures), 7.5);
+    assert_close(ss_figures_error_p95_percent(&figures), 4);
+    ss_figures_free(&figures);
+}
+
+/* Errors of 1 to `count` thousandths, of alternating sign, the largest first. */
+static double p95_of(int count) {
+    struct ss_figures figures = {0};
+    for (int i = count; i > 0; i--)
+        assert_true(ss_figures_add(&figures, 0.5, 0.5 + (i % 2 ? 0.001 : -0.001) * i));
+    double p95 = ss_figures_error_p95_percent(&figures);
+    /* Asked again, with more to come behind it. */
+    assert_close(ss_figures_error_p95_percent(&figures), p95);
+    assert_int_equal(figures.count, count);
+    ss_figures_free(&figures);
+    return p95;
+}
+
+static void p95_is_what_19_of_20_do_not_exceed(void **state) {
+    (void)state;
+    assert_close(p95_of(1), 0.1);
+    assert_close(p95_of(19), 1.9);
+    assert_close(p95_of(20), 1.9);  /* 0.95 * 20 = 19 */
+    assert_close(p95_of(21), 2.0);  /* 19.95, the 20th */
+    assert_close(p95_of(40), 3.8);  /* 0.95 * 40 = 38 */
+    assert_close(p95_of(100), 9.5); /* 0.95 * 100 = 95 */
+    assert_close(p95_of(400), 38);  /* more than the room at first */
+}
+
+/* Samples of half a second with these errors, from the start of control on. */
+static double settled_after(const double *errors, size_t count) {
+    struct ss_settling settling = {0};
+    for (size_t i = 0; i < count; i++)
+        ss_settling_add(&settling, 0.5 * (double)i, 0.5 * (double)(i + 1), errors[i]);
+    return ss_settling_seconds(&settling);
+}
+
+#define SETTLED(...)                                                                               \
+    settled_after((double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
+
+static void settling_takes_two_seconds_within_5_percent(void **state) {
+    (void)state;
+    assert_close(SETTLED(0, 0, 0, 0), 0);
+    assert_close(SETTLED(0.05, -0.05, 0.04, -0.04), 0);
+    assert_close(SETTLED(0.3, 0.1, 0, 0, 0, 0), 1);
+    assert_close(SETTLED(-0.3, 0.049, 0, 0, 0), 0.5);
+}
+
+static void settling_may_never_happen(void **state) {
+    (void)state;
+    struct ss_settling none = {0};
+    assert_true(isnan(ss_settling_seconds(&none)));
+    assert_true(isnan(SETTLED(0, 0, 0)));
+    assert_true(isnan(SETTLED(0.051, 0.051, 0.051, 0.051, 0.051, 0.051)));
+    assert_true(isnan(SETTLED(0, 0, 0, -0.051, 0, 0, 0, 0.051)));
+}
+
+static void settling_begins_anew_when_broken(void **state) {
+    (void)state;
+    assert_close(SETTLED(0, 0, 0, 0.06, 0, 0, 0, 0), 2);
+    assert_close(SETTLED(0, 0.06, 0, 0, 0, 0.06, 0, 0, 0, 0), 3);
+    /* What comes later does not unsettle it. */
+    assert_close(SETTLED(0, 0, 0, 0, 0.9, 0.9, 0, 0, 0, 0), 0);
+}
+
+/* Readings are stamped late by microseconds, and not all by the same. */
+static void settling_does_not_count_microseconds(void **state) {
+    (void)state;
+    struct ss_settling settling = {0};
+    ss_settling_add(&settling, 0.0003, 1, 0);
+    assert_true(isnan(ss_settling_seconds(&settling)));
+    ss_settling_add(&settling, 1, 2.0001, 0);
+    assert_close(ss_settling_seconds(&settling), 0.0003);
+    settling = (struct ss_settling){0};
+    ss_settling_add(&settling, 0, 1.9, 0);
+    assert_true(isnan(ss_settling_seconds(&settling)));
+}
+
+/* Two CPUs over 10 s, of whose 20 s they were idle for 5. */
+static const struct ss_counters first = {.time = 100 * SS_SECOND,
+    .set = 7,
+    .capacity = 2,
+    .idle = 50 * SS_SECOND,
+    .busy_ticks = 30 * SS_SECOND,
+    .steal = 2 * SS_SECOND,
+    .used = 1 * SS_SECOND,
+    .value = 0.1};
+static const struct ss_counters second = {.time = 110 * SS_SECOND,
+    .set = 7,
+    .capacity = 2,
+    .idle = 55 * SS_SECOND,
+    .busy_ticks = 42 * SS_SECOND,
+    .steal = 4 * SS_SECOND,
+    .used = 9 * SS_SECOND,
+    .value = 0.3};
+
+static void load_is_the_time_that_is_not_idle(void **state) {
+    (void)state;
+    struct ss_load load;
+    assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &second, &load));
+    assert_close(load.seconds, 10);
+    assert_close(load.load, 1 - 5.0 / 20);
+    assert_close(load.load_ticks, 12.0 / (12 + 5));
+    assert_close(load.steal, 2.0 / 20);
+}
+
+static void load_of_a_group_is_its_time_of_its_allowance(void **state) {
+    (void)state;
+    struct ss_load load;
+    struct ss_counters from = first, to = second;
+    assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
+    assert_close(load.load, 8.0 / 20);
+    assert_true(isnan(load.load_ticks) && isnan(load.steal));
+    from.capacity = to.capacity = 0.5;
+    to.used = from.used + 6 * SS_SECOND; /* of an allowance of 5 s */
+    assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
+    assert_close(load.load, 1);
+    to.used = from.used;
+    assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
+    assert_close(load.load, 0);
+    to.used = from.used - 1;
+    assert_false(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
+}
+
+static void load_of_a_sensor_is_its_number(void **state) {
+    (void)state;
+    struct ss_load load;
+    struct ss_counters from = {.time = 1, .value = NAN}, to = {.time = 2 * SS_SECOND + 1};
+    to.value = 0.3;
+    assert_true(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
+    assert_close(load.load, 0.3);
+    assert_close(load.seconds, 2);
+    assert_true(isnan(load.load_ticks) && isnan(load.steal));
+    to.value = NAN;
+    assert_false(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
+    from.value = to.value = 0.3;
+    from.time = to.time;
+    assert_false(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
+}
+
+static void nothing_is_said_where_nothing_can_be(void **state) {
+    (void)state;
+    struct ss_load load;
+    struct ss_counters to = second;
+    to.time = first.time;
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    to.time = first.time - 1;
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    to = second;
+    to.set = 8;
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    assert_false(ss_load_between(SS_SOURCE_CGROUP, &first, &to, &load));
+    to = second;
+    to.idle = first.idle - 1;
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    to = second;
+    to.busy_ticks = first.busy_ticks - 1;
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    to = second;
+    to.capacity = 0;
+    assert_false(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    assert_false(ss_load_between(SS_SOURCE_CGROUP, &first, &to, &load));
+}
+
+static void load_stays_from_0_to_1(void **state) {
+    (void)state;
+    struct ss_load load;
+    struct ss_counters to = second;
+    to.idle = first.idle + 21 * SS_SECOND; /* more than the 20 s there were: rounded to ticks */
+    assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    assert_close(load.load, 0);
+    to.idle = first.idle;
+    assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    assert_close(load.load, 1);
+    assert_close(load.load_ticks, 1);
+}
+
+static void ticks_and_steal_may_be_unknown(void **state) {
+    (void)state;
+    struct ss_load load;
+    struct ss_counters to = second;
+    to.idle = first.idle;
+    to.busy_ticks = first.busy_ticks;
+    to.steal =
+        first.steal - 1; /* it has been seen to run backwards; the load is good all the same */
+    assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    assert_close(load.load, 1);
+    assert_true(isnan(load.load_ticks));
+    assert_true(isnan(load.steal));
+    to.steal = first.steal;
+    assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
+    assert_close(load.steal, 0);
+}
+
+/* The window from 10 to 20 s. */
+static struct ss_iterations window(void) {
+    return (struct ss_iterations){.from = 10 * SS_SECOND, .to = 20 * SS_SECOND};
+}
+
+static void assert_parts(double start, double end, double parts, uint64_t ended) {
+    struct ss_iterations iterations = window();
+    ss_iterations_add(&iterations, (ss_time)(start * 1e9), (ss_time)(end * 1e9));
+    assert_int_equal(iterations.seen, 1);
+    if (!(fabs(iterations.parts - parts) <= 1e-12) || iterations.ended != ended)
+        fail_msg("from %g to %g s: %.17g parts, %d ended", start, end, iterations.parts,
+            (int)iterations.ended);
+}
+
+static void iterations_add_the_part_in_the_window(void **state) {
+    (void)state;
+    assert_parts(12, 15, 1, 1);
+    assert_parts(10, 20, 1, 1);
+    assert_parts(8, 12, 0.5, 1);   /* 2 of 4 s */
+    assert_parts(19, 23, 0.25, 0); /* 1 of 4 s */
+    assert_parts(5, 25, 0.5, 0);   /* 10 of 20 s */
+    assert_parts(5, 20, 10.0 / 15, 1);
+    assert_parts(1, 9, 0, 0);
+    assert_parts(21, 30, 0, 0);
+    assert_parts(20, 30, 0, 0);
+}
+
+static void iterations_of_no_time_lie_where_they_ended(void **state) {
+    (void)state;
+    assert_parts(15, 15, 1, 1);
+    assert_parts(10, 10, 1, 1);
+    assert_parts(20, 20, 1, 1);
+    assert_parts(9, 9, 0, 0);
+    assert_parts(21, 21, 0, 0);
+    /* A start behind the end is a clock that two programs do not share. */
+    assert_parts(16, 15, 1, 1);
+    assert_parts(25, 15, 1, 1);
+    assert_parts(22, 21, 0, 0);
+}
+
+static void iterations_of_many_instances_add_up(void **state) {
+    (void)state;
+    struct ss_iterations iterations = window();
+    /* Three instances, one after another iteration of 4 s each, from 8, 9 and 10 s on. */
+    for (ss_time instance = 8; instance <= 10; instance++) {
+        for (ss_time start = instance; start < 24; start += 4)
+            ss_iterations_add(&iterations, start * SS_SECOND, (start + 4) * SS_SECOND);
+    }
+    /* Each is busy all the time: 10 s of 4 s each. */
+    assert_close(iterations.parts, 3 * 2.5);
+    /* At 12, 16, 20; at 13, 17; at 14, 18. */
+    assert_int_equal(iterations.ended, 7);
+    assert_int_equal(iterations.seen, 12);
+    assert_close(ss_iterations_per_second(&iterations, 30 * SS_SECOND), 0.75);
+}
+
+static void iterations_per_second_are_of_the_window_so_far(void **state) {
+    (void)state;
+    struct ss_iterations iterations = window();
+    ss_iterations_add(&iterations, 11 * SS_SECOND, 12 * SS_SECOND);
+    assert_true(isnan(ss_iterations_per_second(&iterations, 9 * SS_SECOND)));
+    assert_true(isnan(ss_iterations_per_second(&iterations, 10 * SS_SECOND)));
+    assert_close(ss_iterations_per_second(&iterations, 12 * SS_SECOND), 1 / 2.0);
+    assert_close(ss_iterations_per_second(&iterations, 15 * SS_SECOND), 1 / 5.0);
+    assert_close(ss_iterations_per_second(&iterations, 20 * SS_SECOND), 1 / 10.0);
+    assert_close(ss_iterations_per_second(&iterations, 99 * SS_SECOND), 1 / 10.0);
+}
+
+static void iterations_before_any_window_are_only_seen(void **state) {
+    (void)state;
+    struct ss_iterations iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER};
+    ss_iterations_add(&iterations, 1, 2);
+    ss_iterations_add(&iterations, SS_TIME_NEVER, SS_TIME_NEVER);
+    assert_int_equal(iterations.seen, 2);
+    assert_int_equal(iterations.ended, 0);
+    assert_close(iterations.parts, 0);
+    assert_true(isnan(ss_iterations_per_second(&iterations, 5 * SS_SECOND)));
+    /* A window that is still open. */
+    iterations.from = 10 * SS_SECOND;
+    ss_iterations_add(&iterations, 1000 * SS_SECOND, 1010 * SS_SECOND);
+    assert_close(iterations.parts, 1);
+    assert_int_equal(iterations.ended, 1);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(no_samples_give_no_figures),
+    cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
+    cmocka_unit_test(figures_are_means_over_samples),
+    cmocka_unit_test(p95_is_what_19_of_20_do_not_exceed),
+    cmocka_unit_test(settling_takes_two_seconds_within_5_percent),
+    cmocka_unit_test(settling_may_never_happen),
+    cmocka_unit_test(settling_begins_anew_when_broken),
+    cmocka_unit_test(settling_does_not_count_microseconds),
+    cmocka_unit_test(load_is_the_time_that_is_not_idle),
+    cmocka_unit_test(load_of_a_group_is_its_time_of_its_allowance),
+    cmocka_unit_test(load_of_a_sensor_is_its_number),
+    cmocka_unit_test(nothing_is_said_where_nothing_can_be),
+    cmocka_unit_test(load_stays_from_0_to_1),
+    cmocka_unit_test(ticks_and_steal_may_be_unknown),
+    cmocka_unit_test(iterations_add_the_part_in_the_window),
+    cmocka_unit_test(iterations_of_no_time_lie_where_they_ended),
+    cmocka_unit_test(iterations_of_many_instances_add_up),
+    cmocka_unit_test(iterations_per_second_are_of_the_window_so_far),
+    cmocka_unit_test(iterations_before_any_window_are_only_seen))

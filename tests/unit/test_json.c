@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "unit.h"
+
+static char *text;
+static size_t size;
+static struct ss_json json;
+
+static void begin(void) {
+    free(text);
+    text = NULL;
+    json = (struct ss_json){.stream = open_memstream(&text, &size)};
+    assert_non_null(json.stream);
+}
+
+static void assert_written(const char *expected) {
+    assert_int_equal(fclose(json.stream), 0);
+    assert_string_equal(text, expected);
+}
+
+static void assert_text(const char *value, const char *expected) {
+    begin();
+    ss_json_text(&json, NULL, value);
+    assert_written(expected);
+}
+
+static void assert_number(double value, const char *expected) {
+    begin();
+    ss_json_number(&json, NULL, value);
+    assert_written(expected);
+}
+
+static void empty_brackets_stand_together(void **state) {
+    (void)state;
+    begin();
+    ss_json_open(&json, NULL, '{');
+    ss_json_close(&json, '}');
+    assert_written("{}\n");
+    begin();
+    ss_json_open(&json, NULL, '[');
+    ss_json_close(&json, ']');
+    assert_written("[]\n");
+}
+
+static void values_nest(void **state) {
+    (void)state;
+    begin();
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "a", "b");
+    ss_json_open(&json, "list", '[');
+    ss_json_number(&json, NULL, 1);
+    ss_json_open(&json, NULL, '{');
+    ss_json_close(&json, '}');
+    ss_json_open(&json, NULL, '[');
+    ss_json_text(&json, NULL, NULL);
+    ss_json_close(&json, ']');
+    ss_json_close(&json, ']');
+    ss_json_open(&json, "none", '[');
+    ss_json_close(&json, ']');
+    ss_json_number(&json, "last", 0.5);
+    ss_json_close(&json, '}');
+    assert_written("{\n"
+                   "  \"a\": \"b\",\n"
+                   "  \"list\": [\n"
+                   "    1,\n"
+                   "    {},\n"
+                   "    [\n"
+                   "      null\n"
+                   "    ]\n"
+                   "  ],\n"
+                   "  \"none\": [],\n"
+                   "  \"last\": 0.5\n"
+                   "}\n");
+}
+
+static void texts_are_quoted(void **state) {
+    (void)state;
+    assert_text("", "\"\"");
+    assert_text("plain / text", "\"plain / text\"");
+    assert_text("\"\\", "\"\\\"\\\\\"");
+    assert_text(NULL, "null");
+    begin();
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "a\"b\n", "x");
+    ss_json_close(&json, '}');
+    assert_written("{\n  \"a\\\"b\\u000a\": \"x\"\n}\n");
+}
+
+static void control_characters_are_escaped(void **state) {
+    (void)state;
+    assert_text("\n\r\t\b\f", "\"\\u000a\\u000d\\u0009\\u0008\\u000c\"");
+    for (unsigned char c = 1; c < 0x20; c++) {
+        char value[] = {(char)c, '\0'}, expected[16];
+        snprintf(expected, sizeof expected, "\"\\u%04x\"", c);
+        assert_text(value, expected);
+    }
+    assert_text("\x7f", "\"\\u007f\"");
+    assert_text("\x1f !", "\"\\u001f !\"");
+}
+
+static void utf8_is_kept(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "\xc2\x80",         /* U+0080, the first of two bytes */
+        "\xdf\xbf",         /* U+07FF, the last */
+        "\xe0\xa0\x80",     /* U+0800, the first of three */
+        "\xe2\x82\xac",     /* the sign of the euro */
+        "\xed\x9f\xbf",     /* U+D7FF, the last before the surrogates */
+        "\xee\x80\x80",     /* U+E000, the first behind them */
+        "\xef\xbf\xbf",     /* U+FFFF, the last of three */
+        "\xf0\x90\x80\x80", /* U+10000, the first of four */
+        "\xf3\xbf\xbf\xbf", /* U+FFFFF */
+        "\xf4\x8f\xbf\xbf", /* U+10FFFF, the last there is */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char expected[16];
+        snprintf(expected, sizeof expected, "\"%s\"", texts[i]);
+        assert_text(texts[i], expected);
+    }
+}
+
+#define BAD "\\ufffd"
+
+static void what_is_no_utf8_is_replaced(void **state) {
+    (void)state;
+    assert_text("a\x80z", "\"a" BAD "z\""); /* a second byte alone */
+    assert_text("a\xbfz", "\"a" BAD "z\"");
+    assert_text("\xc0\x80", "\"" BAD BAD "\""); /* overlong, two bytes */
+    assert_text("\xc1\xbf", "\"" BAD BAD "\"");
+    assert_text("\xe0\x9f\xbf", "\"" BAD BAD BAD "\"");         /* overlong, three */
+    assert_text("\xf0\x8f\xbf\xbf", "\"" BAD BAD BAD BAD "\""); /* overlong, four */
+    assert_text("\xed\xa0\x80", "\"" BAD BAD BAD "\"");         /* the first surrogate */
+    assert_text("\xed\xbf\xbf", "\"" BAD BAD BAD "\"");         /* the last */
+    assert_text("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\""); /* beyond U+10FFFF */
+    assert_text("\xf5\x80\x80\x80", "\"" BAD BAD BAD BAD "\"");
+    assert_text("\xfe\xff", "\"" BAD BAD "\"");
+}
+
+static void what_is_cut_off_is_replaced(void **state) {
+    (void)state;
+    assert_text("\xc3", "\"" BAD "\"");
+    assert_text("\xe2\x82", "\"" BAD BAD "\"");
+    assert_text("\xf0\x9f\x98", "\"" BAD BAD BAD "\"");
+    /* What follows is kept. */
+    assert_text("\xc3(", "\"" BAD "(\"");
+    assert_text("\xe2\x82\"", "\"" BAD BAD "\\\"\"");
+    assert_text("\xe2(\xac", "\"" BAD "(" BAD "\"");
+    assert_text("\xc3\xc3\xa9", "\"" BAD "\xc3\xa9\"");
+    assert_text("\xe2\xc3\xa9", "\"" BAD "\xc3\xa9\"");
+}
+
+static void what_is_not_finite_is_null(void **state) {
+    (void)state;
+    assert_number(NAN, "null");
+    assert_number(INFINITY, "null");
+    assert_number(-INFINITY, "null");
+}
+
+static void numbers_are_short(void **state) {
+    (void)state;
+    assert_number(0, "0");
+    assert_number(1, "1");
+    assert_number(-0.25, "-0.25");
+    assert_number(0.1, "0.1");
+    assert_number(12, "12");
+    assert_number(123456, "123456");
+    assert_number(1234567, "1234567");
+    assert_number(0.30000000000000004, "0.30000000000000004");
+}
+
+static void numbers_read_back_exactly(void **state) {
+    (void)state;
+    static const double numbers[] = {1.0 / 3, 2.0 / 3, 0.1 + 0.2, 1e21, 1e-7, 5e-324,
+        1.7976931348623157e308, 9007199254740991, 9007199254740993, 123456789.123456789,
+        18446744073709551615.0, -1.0 / 7};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        begin();
+        ss_json_number(&json, NULL, numbers[i]);
+        assert_int_equal(fclose(json.stream), 0);
+        char *end;
+        if (strtod(text, &end) != numbers[i] || *end)
+            fail_msg("%.17g was written as %s", numbers[i], text);
+        /* What JSON allows in a number. */
+        assert_int_equal(strspn(text, "0123456789+-.e"), strlen(text));
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(empty_brackets_stand_together),
+    cmocka_unit_test(values_nest),
+    cmocka_unit_test(texts_are_quoted),
+    cmocka_unit_test(control_characters_are_escaped),
+    cmocka_unit_test(utf8_is_kept),
+    cmocka_unit_test(what_is_no_utf8_is_replaced),
+    cmocka_unit_test(what_is_cut_off_is_replaced),
+    cmocka_unit_test(what_is_not_finite_is_null),
+    cmocka_unit_test(numbers_are_short),
+    cmocka_unit_test(numbers_read_back_exactly))

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "option.h"
+#include "unit.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct config {
+    ss_time length;
+    double part;
+    uint64_t copies;
+    double gain;
+    int mode;
+    const char *path;
+};
+
+#define AT(member) .offset = offsetof(struct config, member)
+
+/* Every type, none of them with a bound; the main option is a text. */
+static const struct ss_option all[] = {
+    {.name = "path", .type = SS_OPTION_TEXT, AT(path), .help = "a file"},
+    {.name = "length", .type = SS_OPTION_TIME, AT(length), .initial = "20s", .help = "how long"},
+    {.name = "part", .type = SS_OPTION_LOAD, AT(part), .initial = "60%", .help = "how much"},
+    {.name = "copies", .type = SS_OPTION_COUNT, AT(copies), .initial = "3", .help = "how many"},
+    {.name = "gain", .type = SS_OPTION_NUMBER, AT(gain), .initial = "1/4", .help = "how steep"},
+    {.name = "mode",
+        .type = SS_OPTION_CHOICE,
+        AT(mode),
+        .initial = "off",
+        .choices = "on off on-off",
+        .help = "which"},
+    SS_OPTION_END};
+
+static const struct ss_option bounded[] = {
+    {.name = "length", .type = SS_OPTION_TIME, AT(length), .min = "10m", .max = "1M"},
+    {.name = "part", .type = SS_OPTION_LOAD, AT(part), .min = "1/10", .max = "90%"},
+    {.name = "copies", .type = SS_OPTION_COUNT, AT(copies), .min = "2", .max = "10"},
+    {.name = "gain", .type = SS_OPTION_NUMBER, AT(gain), .min = "1/2", .max = "1.5"},
+    {.name = "offset", .type = SS_OPTION_NUMBER, AT(gain), .max = "3"},
+    {.name = "scale", .type = SS_OPTION_NUMBER, AT(gain), .min = "3"}, SS_OPTION_END};
+
+static const struct ss_option needed[] = {
+    {.name = "path", .type = SS_OPTION_TEXT, AT(path), .help = "a file to read", .required = 1},
+    {.name = "copies",
+        .type = SS_OPTION_COUNT,
+        AT(copies),
+        .initial = "7",
+        .help = "how many of them",
+        .required = 1},
+    {.name = "length", .type = SS_OPTION_TIME, AT(length), .help = "how long"}, SS_OPTION_END};
+
+static struct config config;
+static struct ss_option_store store;
+
+static void parse(const struct ss_option *rows, const char *text) {
+    struct ss_error error = {0};
+    ss_option_store_free(&store);
+    config = (struct config){0};
+    if (ss_option_parse_string(rows, text, &config, &store, &error) != 0)
+        fail_msg("'%s' was refused: %s", text ? text : "(nothing)", error.message);
+    assert_int_equal(error.status, 0);
+}
+
+/* Refused, in one line that holds these words. */
+static void refuse(const struct ss_option *rows, const char *text, const char *words) {
+    struct ss_error error = {0};
+    ss_option_store_free(&store);
+    config = (struct config){0};
+    if (ss_option_parse_string(rows, text, &config, &store, &error) == 0)
+        fail_msg("'%s' was taken", text ? text : "(nothing)");
+    if (!strstr(error.message, words) || strpbrk(error.message, "\r\n"))
+        fail_msg("'%s': message without '%s': %s", text ? text : "(nothing)", words, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+}
+
+static void defaults_are_filled_in(void **state) {
+    (void)state;
+    parse(all, NULL);
+    assert_null(config.path);
+    assert_true(config.length == 20 * SS_SECOND);
+    assert_true(config.part == 0.6);
+    assert_int_equal(config.copies, 3);
+    assert_true(config.gain == 0.25);
+    assert_int_equal(config.mode, 1);
+}
+
+static void every_type_is_read(void **state) {
+    (void)state;
+    parse(all, "path=a.trace,length=107m,part=3/5,copies=12,gain=2.5,mode=on-off");
+    assert_string_equal(config.path, "a.trace");
+    assert_true(config.length == 107 * SS_MILLISECOND);
+    assert_true(config.part == 0.6);
+    assert_int_equal(config.copies, 12);
+    assert_true(config.gain == 2.5);
+    assert_int_equal(config.mode, 2);
+}
+
+static void what_is_not_given_keeps_its_default(void **state) {
+    (void)state;
+    parse(all, "copies=1");
+    assert_int_equal(config.copies, 1);
+    assert_true(config.length == 20 * SS_SECOND);
+    /* The one given last is meant. */
+    parse(all, "copies=1,copies=2");
+    assert_int_equal(config.copies, 2);
+}
+
+static void the_main_option_may_stand_bare(void **state) {
+    (void)state;
+    parse(all, "a.trace");
+    assert_string_equal(config.path, "a.trace");
+    parse(all, "a.trace,copies=5");
+    assert_string_equal(config.path, "a.trace");
+    assert_int_equal(config.copies, 5);
+    parse(all, "copies=5,path=b.trace");
+    assert_string_equal(config.path, "b.trace");
+    parse(all, "");
+    assert_string_equal(config.path, "");
+    parse(bounded, "103m");
+    assert_true(config.length == 103 * SS_MILLISECOND);
+}
+
+static void only_the_first_may_stand_bare(void **state) {
+    (void)state;
+    refuse(all, "a.trace,b.trace", "'b.trace' has no name");
+    refuse(all, "copies=5,a.trace", "'a.trace' has no name");
+    refuse(all, "a.trace,b.trace", "write name=value");
+}
+
+static void empty_items_are_refused(void **state) {
+    (void)state;
+    refuse(all, "a.trace,", "'' has no name");
+    refuse(all, "a.trace,,copies=5", "'' has no name");
+    refuse(bounded, "", "length: '' is not a time");
+    refuse(all, "copies=", "copies: '' is not a whole number");
+}
+
+static void backslashes_escape_commas_and_themselves(void **state) {
+    (void)state;
+    parse(all, "a\\,b,copies=5");
+    assert_string_equal(config.path, "a,b");
+    assert_int_equal(config.copies, 5);
+    parse(all, "a\\\\,copies=5");
+    assert_string_equal(config.path, "a\\");
+    assert_int_equal(config.copies, 5);
+    parse(all, "C:\\new\\");
+    assert_string_equal(config.path, "C:\\new\\");
+    parse(all, "copies=4,path=\\,\\\\\\,");
+    assert_string_equal(config.path, ",\\,");
+}
+
+static void equals_signs_belong_to_paths_and_commands(void **state) {
+    (void)state;
+    parse(all, "/run/a=b/c.trace");
+    assert_string_equal(config.path, "/run/a=b/c.trace");
+    parse(all, "sensor --unit=W A=1");
+    assert_string_equal(config.path, "sensor --unit=W A=1");
+    parse(all, "=x");
+    assert_string_equal(config.path, "=x");
+    parse(all, "A=1 sensor");
+    assert_string_equal(config.path, "A=1 sensor");
+    parse(all, "path=mode=on");
+    assert_string_equal(config.path, "mode=on");
+}
+
+static void unknown_names_get_the_nearest_and_the_list(void **state) {
+    (void)state;
+    refuse(all, "copeis=5",
+        "there is no option 'copeis' (did you mean 'copies'?): there are path, "
+        "length, part, copies, gain, mode");
+    refuse(all, "a.trace,zzzzzz=5", "there is no option 'zzzzzz': there are path, length");
+    refuse(all, "cop=5", "(did you mean 'copies'?)");
+    /* The beginning of a name is no name. */
+    refuse(all, "copie=5", "there is no option 'copie'");
+    refuse(all, "copiess=5", "there is no option 'copiess'");
+}
+
+static void bounds_are_inclusive(void **state) {
+    (void)state;
+    parse(bounded, "10m,part=0.1,copies=2,gain=0.5");
+    assert_true(config.length == 10 * SS_MILLISECOND);
+    assert_true(config.part == 0.1);
+    assert_int_equal(config.copies, 2);
+    assert_true(config.gain == 0.5);
+    parse(bounded, "60s,part=9/10,copies=10,gain=3/2");
+    assert_true(config.length == 60 * SS_SECOND);
+    assert_true(config.part == 0.9);
+    assert_int_equal(config.copies, 10);
+    assert_true(config.gain == 1.5);
+}
+
+static void what_lies_beyond_a_bound_is_refused(void **state) {
+    (void)state;
+    refuse(bounded, "9999999n", "length: '9999999n' is too small: at least 10m");
+    refuse(bounded, "60000000001n", "length: '60000000001n' is too large: at most 1M");
+    refuse(bounded, "part=9%", "part: '9%' is too small: at least 1/10");
+    refuse(bounded, "part=0.91", "part: '0.91' is too large: at most 90%");
+    refuse(bounded, "copies=1", "copies: '1' is too small: at least 2");
+    refuse(bounded, "copies=11", "copies: '11' is too large: at most 10");
+    refuse(bounded, "gain=0.499", "gain: '0.499' is too small: at least 1/2");
+    refuse(bounded, "gain=1.501", "gain: '1.501' is too large: at most 1.5");
+}
+
+static void a_bound_may_stand_alone(void **state) {
+    (void)state;
+    parse(bounded, "offset=0");
+    parse(bounded, "offset=3");
+    refuse(bounded, "offset=3.1", "at most 3");
+    parse(bounded, "scale=1000000");
+    parse(bounded, "scale=3");
+    refuse(bounded, "scale=2.9", "at least 3");
+}
+
+static void wrong_values_name_their_option(void **state) {
+    (void)state;
+    refuse(all, "length=20", "length: '20' has no unit");
+    refuse(all, "part=1.5", "part: '1.5' is not a load");
+    refuse(all, "copies=1.5", "copies: '1.5' is not a whole number");
+    refuse(all, "gain=x", "gain: 'x' is not a number");
+}
+
+static void choices_are_whole_words(void **state) {
+    (void)state;
+    parse(all, "mode=on");
+    assert_int_equal(config.mode, 0);
+    parse(all, "mode=off");
+    assert_int_equal(config.mode, 1);
+    static const char *const wrong[] = {"mode=o", "mode=", "mode=on-", "mode=ON", "mode=on off",
+        "mode= on", "mode=off2", "mode=on-off-on"};
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        refuse(all, wrong[i], "is not one of: on off on-off");
+    refuse(all, "mode=maybe", "mode: 'maybe' is not one of");
+    /* What stands in memory behind the list is not of it. */
+    static const struct ss_option last[] = {
+        {.name = "mode", .type = SS_OPTION_CHOICE, AT(mode), .choices = "on off\0maybe"},
+        SS_OPTION_END};
+    parse(last, "off");
+    refuse(last, "maybe", "'maybe' is not one of: on off");
+}
+
+static void what_is_required_must_be_given(void **state) {
+    (void)state;
+    refuse(needed, NULL, "path is not given: a file to read");
+    refuse(needed, "length=1s,copies=1", "path is not given");
+    /* A default does not make it given. */
+    refuse(needed, "x", "copies is not given: how many of them");
+    refuse(needed, "path=x", "copies is not given");
+    parse(needed, "x,copies=1");
+    parse(needed, "copies=1,path=x");
+    parse(needed, "copies=1,path=");
+}
+
+static void a_module_without_options_takes_none(void **state) {
+    (void)state;
+    static const struct ss_option none[] = {SS_OPTION_END};
+    parse(NULL, NULL);
+    parse(none, NULL);
+    refuse(NULL, "x", "'x': there are no options here");
+    refuse(none, "x=1", "there are no options here");
+    refuse(none, "", "there are no options here");
+}
+
+static void messages_stay_on_one_line(void **state) {
+    (void)state;
+    refuse(all, "mode=on\noff", "is not one of");
+    refuse(all, "a.trace,b\nc", "has no name");
+    refuse(NULL, "a\nb", "there are no options here");
+}
+
+static void texts_live_as_long_as_the_store(void **state) {
+    (void)state;
+    char text[] = "a.trace,copies=2";
+    parse(all, text);
+    memset(text, 'x', sizeof text - 1);
+    assert_string_equal(config.path, "a.trace");
+    assert_int_equal(store.count, 1);
+    const char *kept = ss_option_store_add(&store, "b");
+    assert_string_equal(kept, "b");
+    assert_string_equal(config.path, "a.trace");
+    ss_option_store_free(&store);
+    assert_int_equal(store.count, 0);
+}
+
+static void one_option_is_set_by_itself(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    config = (struct config){.copies = 9};
+    assert_int_equal(ss_option_set(&all[1], "3s", &config, &store, &error), 0);
+    assert_true(config.length == 3 * SS_SECOND);
+    assert_int_equal(config.copies, 9);
+    assert_int_equal(ss_option_set(&all[1], "3", &config, &store, &error), -1);
+    assert_memory_equal(error.message, "length: '3' has no unit", 23);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(defaults_are_filled_in),
+    cmocka_unit_test(every_type_is_read),
+    cmocka_unit_test(what_is_not_given_keeps_its_default),
+    cmocka_unit_test(the_main_option_may_stand_bare),
+    cmocka_unit_test(only_the_first_may_stand_bare),
+    cmocka_unit_test(empty_items_are_refused),
+    cmocka_unit_test(backslashes_escape_commas_and_themselves),
+    cmocka_unit_test(equals_signs_belong_to_paths_and_commands),
+    cmocka_unit_test(unknown_names_get_the_nearest_and_the_list),
+    cmocka_unit_test(bounds_are_inclusive),
+    cmocka_unit_test(what_lies_beyond_a_bound_is_refused),
+    cmocka_unit_test(a_bound_may_stand_alone),
+    cmocka_unit_test(wrong_values_name_their_option),
+    cmocka_unit_test(choices_are_whole_words),
+    cmocka_unit_test(what_is_required_must_be_given),
+    cmocka_unit_test(a_module_without_options_takes_none),
+    cmocka_unit_test(messages_stay_on_one_line),
+    cmocka_unit_test(texts_live_as_long_as_the_store),
+    cmocka_unit_test(one_option_is_set_by_itself))

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "unit.h"
+
+static int ready[2];
+
+/* A child that waits for its end, which comes with ours at the latest. */
+static pid_t start_child(void (*first)(void)) {
+    char byte;
+    pid_t parent = getpid();
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (ss_platform_die_with(parent, SIGKILL) < 0)
+            _exit(1);
+        if (first)
+            first();
+        close(ready[1]);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* the end of file: it stands ready */
+    close(ready[0]);
+    return child;
+}
+
+static void end_child(pid_t child) {
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* Waits until it has ended, and leaves it unreaped. */
+static void await_end(pid_t child) {
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void a_child_is_held(void **state) {
+    (void)state;
+    int status;
+    pid_t child = start_child(NULL);
+    int process = ss_platform_process_open(child, ss_platform_process_started(child));
+    assert_true(process >= 0);
+    assert_int_equal(ss_platform_process_signal(process, 0), 0);
+    assert_int_equal(ss_platform_process_signal(process, SIGTERM), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(ss_platform_process_signal(process, SIGTERM), ESRCH);
+    close(process);
+}
+
+/* The number means another process by now: it was started at another time. */
+static void another_process_is_not_held(void **state) {
+    (void)state;
+    pid_t child = start_child(NULL);
+    uint64_t started = ss_platform_process_started(child);
+    assert_int_equal(ss_platform_process_open(child, started - 1), -1);
+    assert_int_equal(ss_platform_process_open(child, started + 1), -1);
+    assert_int_equal(ss_platform_process_open(child, 0), -1);
+    assert_true(ss_platform_process_lives(child, started));
+    assert_false(ss_platform_process_lives(child, started - 1));
+    assert_false(ss_platform_process_lives(child, 0));
+    end_child(child);
+}
+
+static void a_process_that_has_ended_is_not_held(void **state) {
+    (void)state;
+    pid_t child = start_child(NULL);
+    uint64_t started = ss_platform_process_started(child);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    await_end(child);
+    assert_int_equal(ss_platform_process_open(child, started), -1);
+    assert_false(ss_platform_process_lives(child, started));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(ss_platform_process_open(child, started), -1);
+    assert_int_equal(ss_platform_process_open(child, 0), -1);
+    assert_false(ss_platform_process_lives(child, started));
+    assert_false(ss_platform_process_lives(child, 0));
+}
+
+static void no_process_is_never_signalled(void **state) {
+    (void)state;
+    assert_int_equal(ss_platform_process_open(0, 0), -1);
+    assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -1);
+    assert_int_equal(ss_platform_process_open(-1, 0), -1);
+    assert_int_equal(ss_platform_process_signal(-1, SIGCONT), ESRCH);
+    assert_int_equal(ss_platform_process_signal_group(-1, SIGCONT), ESRCH);
+    int file = dup(0);
+    assert_int_equal(ss_platform_process_signal(file, SIGCONT), EBADF);
+    close(file);
+}
+
+static int answers[2];
+
+/* The second member of the group answers the signal, so that it is known to have got it. */
+static void lead_a_group(void) {
+    sigset_t asked;
+    int number;
+    sigemptyset(&asked);
+    sigaddset(&asked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &asked, NULL);
+    setpgid(0, 0);
+    pid_t leader = getpid();
+    if (fork() != 0)
+        return;
+    if (ss_platform_die_with(leader, SIGKILL) < 0)
+        _exit(1);
+    close(ready[1]);
+    while (sigwait(&asked, &number) != 0 || write(answers[1], "a", 1) != 1)
+        continue;
+    for (;;)
+        pause();
+}
+
+static void a_group_is_signalled_through_its_leader(void **state) {
+    (void)state;
+    int status;
+    assert_int_equal(pipe(answers), 0);
+    pid_t child = start_child(lead_a_group);
+    int process = ss_platform_process_open(child, ss_platform_process_started(child));
+    assert_true(process >= 0);
+    int why = ss_platform_process_signal_group(process, SIGUSR1);
+    if (why == ENOSYS) {
+        end_child(child);
+        skip(); /* a kernel before 6.9 */
+    }
+    assert_int_equal(why, 0);
+    struct pollfd answered = {.fd = answers[0], .events = POLLIN};
+    assert_int_equal(poll(&answered, 1, 10000), 1);
+    assert_int_equal(ss_platform_process_signal_group(process, SIGSTOP), 0);
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    assert_int_equal(ss_platform_process_signal_group(process, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    close(process);
+}
+
+static void take_a_strange_name(void) {
+    prctl(PR_SET_NAME, ") R 1 2 (a b)");
+}
+
+static void the_start_of_a_process_is_known(void **state) {
+    (void)state;
+    uint64_t own = ss_platform_process_started(getpid());
+    pid_t child = start_child(take_a_strange_name);
+    uint64_t started = ss_platform_process_started(child);
+    assert_true(own > 0);
+    assert_int_equal(ss_platform_process_started(getpid()), own);
+    assert_in_range(started, own, own + 100 * 60); /* ticks of 1/100 s: within a minute */
+    assert_int_equal(ss_platform_process_started(child), started);
+    /* It was just now, in ticks of 1/100 s since boot. */
+    struct timespec boot;
+    assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &boot), 0);
+    uint64_t now = (uint64_t)boot.tv_sec * 100 + (uint64_t)boot.tv_nsec / 10000000;
+    assert_in_range(started, now - 60 * 100, now);
+    end_child(child);
+    assert_int_equal(ss_platform_process_started(child), 0);
+}
+
+static void cpu_time_of_a_process_is_known(void **state) {
+    (void)state;
+    assert_true(ss_platform_process_cpu_time(getpid()) > 0);
+    assert_int_equal(ss_platform_process_cpu_time(0), 0);
+    assert_int_equal(ss_platform_process_cpu_time(-1), 0);
+}
+
+static void sleep_ends_at_the_deadline(void **state) {
+    (void)state;
+    _Atomic uint32_t word = 5;
+    ss_time begin = ss_platform_now();
+    ss_time deadline = begin + 30 * SS_MILLISECOND;
+    ss_platform_sleep(&word, 5, deadline);
+    ss_time end = ss_platform_now();
+    assert_true(end >= deadline);
+    assert_true(end < begin + 5 * SS_SECOND);
+    assert_int_equal(word, 5);
+}
+
+static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
+    (void)state;
+    _Atomic uint32_t word = 5;
+    ss_time begin = ss_platform_now();
+    ss_platform_sleep(&word, 5, begin - 1);
+    ss_platform_sleep(&word, 5, 0);
+    assert_true(ss_platform_now() < begin + 5 * SS_SECOND);
+}
+
+static void sleep_ends_at_once_when_the_word_differs(void **state) {
+    (void)state;
+    _Atomic uint32_t word = 5;
+    ss_time begin = ss_platform_now();
+    ss_platform_sleep(&word, 4, SS_TIME_NEVER);
+    ss_platform_sleep(&word, 4, begin + 30 * SS_SECOND);
+    assert_true(ss_platform_now() < begin + 5 * SS_SECOND);
+}
+
+static void *wake_until_told(void *argument) {
+    _Atomic uint32_t *words = argument;
+    while (words[1] == 0) {
+        usleep(1000);
+        ss_platform_wake(&words[0]);
+    }
+    return NULL;
+}
+
+static void sleep_ends_on_a_wake(void **state) {
+    (void)state;
+    static _Atomic uint32_t words[2];
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, wake_until_told, words), 0);
+    ss_time begin = ss_platform_now();
+    for (int i = 0; i < 10; i++) {
+        uint32_t seen = words[0];
+        ss_platform_sleep(&words[0], seen, i % 2 ? SS_TIME_NEVER : begin + 60 * SS_SECOND);
+    }
+    ss_time end = ss_platform_now();
+    words[1] = 1;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(end < begin + 30 * SS_SECOND);
+    assert_true(words[0] > 0);
+}
+
+static void waking_changes_the_word(void **state) {
+    (void)state;
+    _Atomic uint32_t word = 5;
+    ss_platform_wake(&word);
+    assert_int_equal(word, 6);
+    word = UINT32_MAX;
+    ss_platform_wake(&word);
+    assert_int_equal(word, 0);
+}
+
+static _Atomic int alarms;
+
+static void count_alarm(int number) {
+    (void)number;
+    alarms++;
+}
+
+/* Signals come again and again, so that one of them meets the sleep. */
+static void sleep_ends_with_a_signal(void **state) {
+    (void)state;
+    _Atomic uint32_t word = 5;
+    struct sigaction action = {.sa_handler = count_alarm, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, 5000}, {0, 5000}}, never = {0};
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    ss_time begin = ss_platform_now();
+    setitimer(ITIMER_REAL, &often, NULL);
+    ss_platform_sleep(&word, 5, begin + 60 * SS_SECOND);
+    ss_time end = ss_platform_now();
+    setitimer(ITIMER_REAL, &never, NULL);
+    assert_true(alarms > 0);
+    assert_true(end < begin + 30 * SS_SECOND);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_child_is_held),
+    cmocka_unit_test(another_process_is_not_held),
+    cmocka_unit_test(a_process_that_has_ended_is_not_held),
+    cmocka_unit_test(no_process_is_never_signalled),
+    cmocka_unit_test(a_group_is_signalled_through_its_leader),
+    cmocka_unit_test(the_start_of_a_process_is_known),
+    cmocka_unit_test(cpu_time_of_a_process_is_known),
+    cmocka_unit_test(sleep_ends_at_the_deadline),
+    cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),
+    cmocka_unit_test(sleep_ends_at_once_when_the_word_differs),
+    cmocka_unit_test(sleep_ends_on_a_wake),
+    cmocka_unit_test(waking_changes_the_word),
+    cmocka_unit_test(sleep_ends_with_a_signal))

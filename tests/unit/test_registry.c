@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+
+#include "registry.h"
+#include "tree.h"
+
+static struct ss_loaded module;
+
+static const char *module_file(const char *which) {
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s.so", TEST_MODULE_DIR, which);
+    return path;
+}
+
+static void load(enum ss_kind kind, const char *name) {
+    struct ss_error error = {0};
+    if (ss_registry_load(kind, name, &module, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(module.head->kind, kind);
+}
+
+/* Refused, in one line that holds these words, and with nothing left loaded. */
+static void refuse(enum ss_kind kind, const char *name, const char *words) {
+    struct ss_error error = {0};
+    if (ss_registry_load(kind, name, &module, &error) == 0)
+        fail_msg("'%s' was taken", name);
+    if (!strstr(error.message, words) || strpbrk(error.message, "\r\n"))
+        fail_msg("'%s': message without '%s': %s", name, words, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_null(module.handle);
+    assert_null(module.head);
+}
+
+/* Calls `check` for every source of a module there is; how many there were. */
+static int each_module(void (*check)(enum ss_kind kind, const char *name, void *data), void *data) {
+    int count = 0;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/modules/%s", PROJECT_SOURCE_DIR, ss_kind_names[kind]);
+        DIR *folder = opendir(path);
+        assert_non_null(folder);
+        for (struct dirent *entry; (entry = readdir(folder));) {
+            char *dot = strrchr(entry->d_name, '.');
+            if (!dot || strcmp(dot, ".c") != 0)
+                continue;
+            *dot = '\0';
+            check(kind, entry->d_name, data);
+            count++;
+        }
+        closedir(folder);
+    }
+    return count;
+}
+
+static void check_loads(enum ss_kind kind, const char *name, void *data) {
+    (void)data;
+    char which[128];
+    snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
+    load(kind, name);
+    assert_string_equal(module.head->name, name);
+    assert_string_equal(module.path, module_file(which));
+    assert_non_null(module.head->prepare);
+    assert_non_null(module.head->release);
+    assert_non_null(module.head->unavailable);
+    ss_registry_unload(&module);
+    assert_null(module.handle);
+}
+
+static void every_built_in_module_is_found(void **state) {
+    (void)state;
+    assert_in_range(each_module(check_loads, NULL), 15, 100);
+}
+
+static void optional_functions_are_filled_in(void **state) {
+    (void)state;
+    struct ss_self self = {.instances = 1, .cpus = 1};
+    load(SS_KIND_TRACE, "null");
+    assert_true(module.table.trace.length(&self) == SS_TIME_NEVER);
+    assert_null(module.head->unavailable());
+    assert_int_equal(module.head->prepare(&self, NULL), 0);
+    module.head->release(&self);
+    ss_registry_unload(&module);
+    load(SS_KIND_CONTROL, "null");
+    assert_int_equal(module.table.control.peers(&self), 0);
+    ss_registry_unload(&module);
+}
+
+static void unknown_names_get_the_nearest_and_the_list(void **state) {
+    (void)state;
+    refuse(SS_KIND_CONTROL, "rpbid", "there is no control module 'rpbid' (did you mean 'rbpid'?)");
+    refuse(
+        SS_KIND_CONTROL, "zzzzzz", "there is no control module 'zzzzzz': there are fixed, geom, ");
+    refuse(SS_KIND_CONTROL, "zzzzzz", "null, rbpid");
+    refuse(SS_KIND_SPACE, "evn",
+        "there is no space module 'evn' (did you mean 'even'?): there are "
+        "even, null, uneven");
+    /* A module of another kind is no module of this one. */
+    refuse(SS_KIND_SPACE, "rbpid", "there is no space module 'rbpid'");
+    refuse(SS_KIND_TRACE, "", "there is no trace module ''");
+    refuse(SS_KIND_TRACE, "constant.so", "there is no trace module 'constant.so'");
+}
+
+static void names_never_leave_their_folder(void **state) {
+    (void)state;
+    refuse(SS_KIND_TRACE, "..", "there is no trace module '..'");
+    refuse(SS_KIND_TRACE, ".", "there is no trace module '.'");
+    /* With a '/' it is a path from here, not from the folder of modules. */
+    assert_int_equal(chdir("/"), 0);
+    refuse(SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path");
+    refuse(SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path");
+    refuse(SS_KIND_TRACE, "/nowhere/x.so", "the trace module '/nowhere/x.so' cannot be read");
+    refuse(SS_KIND_TRACE, "a\nb", "there is no trace module 'a?b'");
+    char name[300];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    refuse(SS_KIND_TRACE, name, "there is no trace module 'xxx");
+}
+
+static void paths_are_taken_as_they_stand(void **state) {
+    (void)state;
+    load(SS_KIND_CONTROL, module_file("control/rbpid"));
+    assert_string_equal(module.head->name, "rbpid");
+    ss_registry_unload(&module);
+    assert_int_equal(chdir(TEST_MODULE_DIR), 0);
+    load(SS_KIND_CONTROL, "./control/../control/geom.so");
+    assert_string_equal(module.head->name, "geom");
+    ss_registry_unload(&module);
+    assert_int_equal(chdir("/"), 0);
+}
+
+static void a_module_of_another_kind_is_refused(void **state) {
+    (void)state;
+    refuse(SS_KIND_CONTROL, module_file("trace/sine"), "sine.so is a trace module, not a control");
+    refuse(SS_KIND_TRACE, module_file("dithering/averageq"), "is a dithering module, not a trace");
+}
+
+static void what_is_no_module_is_refused(void **state) {
+    (void)state;
+    tree_new();
+    refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: ");
+    refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so' cannot be loaded: ");
+    refuse(SS_KIND_TRACE, tree_root, "cannot be loaded: ");
+    /* A library that is there already, and exports no table. */
+    struct link_map *map;
+    void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(self);
+    assert_int_equal(dlinfo(self, RTLD_DI_LINKMAP, &map), 0);
+    refuse(SS_KIND_TRACE, map->l_name, "is no module: it exports no showstopper_module");
+    dlclose(self);
+}
+
+static unsigned char *image;
+static size_t image_size;
+
+static void read_image(const char *path) {
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    free(image);
+    image = malloc(1 << 20);
+    image_size = fread(image, 1, 1 << 20, file);
+    fclose(file);
+    assert_in_range(image_size, 1000, (1 << 20) - 1);
+}
+
+/* Where the table stands in a copy of control/geom: it begins with version, size and kind. */
+static size_t find_table(void) {
+    const uint32_t head[] = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL};
+    read_image(module_file("control/geom"));
+    for (size_t at = 0; at + sizeof head <= image_size; at += 8) {
+        if (memcmp(image + at, head, sizeof head) == 0)
+            return at;
+    }
+    fail_msg("there is no table in control/geom");
+    return 0;
+}
+
+/* Loads a copy whose word at `index` of the table is another one. */
+static void refuse_changed(int index, uint32_t value, const char *words) {
+    char name[32];
+    size_t table = find_table();
+    memcpy(image + table + 4 * (size_t)index, &value, sizeof value);
+    snprintf(name, sizeof name, "changed%d-%u.so", index, value);
+    refuse(SS_KIND_CONTROL, tree_write_bytes(name, image, image_size), words);
+}
+
+static void tables_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    tree_new();
+    refuse_changed(0, SS_MODULE_VERSION + 1,
+        "is made for version 2 of the module interface, this is version 1: rebuild it");
+    refuse_changed(0, 0, "is made for version 0");
+    refuse_changed(1, 8, "has a table of 8 bytes where ");
+    refuse_changed(1, sizeof(struct ss_control_module) + 8, "are expected: rebuild it");
+    refuse_changed(2, SS_KIND_SPACE, "is a space module, not a control module");
+    refuse_changed(2, 99, "is a strange module, not a control module");
+}
+
+/*
+ * Takes the function out of a copy: the relocation that would put it there is replaced by the one
+ * beside it, which then is done twice and does no harm.
+ */
+static int drop_relocation(ElfW(Addr) wanted) {
+    ElfW(Rela) entry, beside;
+    for (size_t at = sizeof entry; at + 2 * sizeof entry <= image_size; at += 8) {
+        memcpy(&entry, image + at, sizeof entry);
+        if (entry.r_offset != wanted || (entry.r_info & 0xff) == 0)
+            continue;
+        memcpy(&beside, image + at + sizeof entry, sizeof beside);
+        if (beside.r_info != entry.r_info)
+            memcpy(&beside, image + at - sizeof entry, sizeof beside);
+        memcpy(image + at, &beside, sizeof beside);
+        return beside.r_info == entry.r_info;
+    }
+    return 0;
+}
+
+static void a_table_without_its_function_is_refused(void **state) {
+    (void)state;
+    void *original = dlopen(module_file("control/geom"), RTLD_NOW | RTLD_LOCAL);
+    struct link_map *map;
+    assert_non_null(original);
+    assert_int_equal(dlinfo(original, RTLD_DI_LINKMAP, &map), 0);
+    const char *table = dlsym(original, "showstopper_module");
+    ElfW(Addr) wanted = (ElfW(Addr))(table - (const char *)map->l_addr) +
+                        offsetof(struct ss_control_module, update);
+    dlclose(original);
+    tree_new();
+    /* Some linkers write the address into the table as well. */
+    size_t at = find_table();
+    memset(image + at + offsetof(struct ss_control_module, update), 0, sizeof wanted);
+    if (!drop_relocation(wanted))
+        skip(); /* relocations of another form */
+    refuse(SS_KIND_CONTROL, tree_write_bytes("lacking.so", image, image_size),
+        "lacks a function that a control module must have");
+}
+
+static void further_folders_are_searched(void **state) {
+    (void)state;
+    char path[9000];
+    tree_new();
+    read_image(module_file("control/geom"));
+    tree_write_bytes("mine/control/other.so", image, image_size);
+    refuse(SS_KIND_CONTROL, "other", "there is no control module 'other'");
+    snprintf(path, sizeof path, ":/nowhere::%s:", tree_path("mine"));
+    assert_int_equal(setenv("SHOWSTOPPER_MODULE_PATH", path, 1), 0);
+    load(SS_KIND_CONTROL, "other");
+    assert_string_equal(module.path, tree_path("mine/control/other.so"));
+    ss_registry_unload(&module);
+    refuse(SS_KIND_CONTROL, "zzzzzz", "null, other, rbpid");
+    refuse(SS_KIND_SPACE, "other", "there is no space module 'other'");
+    /* What was built with the program comes first, and a name is listed once. */
+    tree_write("mine/control/rbpid.so", "no library");
+    struct ss_error error = {0};
+    const char *end = "null, other, rbpid";
+    assert_int_equal(ss_registry_load(SS_KIND_CONTROL, "zzzzzz", &module, &error), -1);
+    assert_string_equal(error.message + strlen(error.message) - strlen(end), end);
+    load(SS_KIND_CONTROL, "rbpid");
+    assert_string_equal(module.path, module_file("control/rbpid"));
+    ss_registry_unload(&module);
+    unsetenv("SHOWSTOPPER_MODULE_PATH");
+}
+
+static char *text;
+
+static FILE *begin_text(void) {
+    static size_t size;
+    free(text);
+    text = NULL;
+    return open_memstream(&text, &size);
+}
+
+static void check_listed(enum ss_kind kind, const char *name, void *data) {
+    (void)data;
+    char line[256], which[128];
+    load(kind, name);
+    snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
+    snprintf(line, sizeof line, "%-20s %s\n", which, module.head->summary);
+    ss_registry_unload(&module);
+    if (!strstr(text, line))
+        fail_msg("not listed: %s", line);
+}
+
+static void the_list_has_every_module(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    FILE *stream = begin_text();
+    assert_int_equal(ss_registry_list(stream, &error), 0);
+    fclose(stream);
+    int count = each_module(check_listed, NULL), lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_int_equal(lines, count);
+    assert_null(strstr(text, "cannot be used"));
+}
+
+static void a_broken_module_is_listed_as_such(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    tree_new();
+    tree_write("space/broken.so", "hello\n");
+    tree_write("space/readme.txt", "hello\n");
+    setenv("SHOWSTOPPER_MODULE_PATH", tree_root, 1);
+    FILE *stream = begin_text();
+    assert_int_equal(ss_registry_list(stream, &error), 0);
+    fclose(stream);
+    unsetenv("SHOWSTOPPER_MODULE_PATH");
+    assert_non_null(strstr(text, "\nspace/broken         cannot be used: "));
+    assert_null(strstr(text, "readme"));
+}
+
+static void check_help(enum ss_kind kind, const char *name, void *data) {
+    (void)data;
+    char which[128], first[256];
+    struct ss_error error = {0};
+    snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
+    FILE *stream = begin_text();
+    assert_int_equal(ss_registry_help(stream, which, &error), 0);
+    fclose(stream);
+    load(kind, name);
+    snprintf(first, sizeof first, "%s: %s\n", which, module.head->summary);
+    assert_memory_equal(text, first, strlen(first));
+    for (const struct ss_option *row = module.head->options; row && row->name; row++) {
+        snprintf(first, sizeof first, "\n  %s=", row->name);
+        assert_non_null(strstr(text, first));
+    }
+    ss_registry_unload(&module);
+}
+
+static void help_says_everything_of_every_module(void **state) {
+    (void)state;
+    assert_in_range(each_module(check_help, NULL), 15, 100);
+}
+
+static void help_wants_kind_and_name(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"rbpid", "", "/", "/rbpid", "controls/rbpid", "con/rbpid"};
+    FILE *stream = begin_text();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ss_error error = {0};
+        assert_int_equal(ss_registry_help(stream, wrong[i], &error), -1);
+        assert_non_null(strstr(error.message, "names no module: write KIND/NAME"));
+    }
+    static const char *const unknown[] = {"control/", "control/..", "control/zzzzzz"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        struct ss_error error = {0};
+        assert_int_equal(ss_registry_help(stream, unknown[i], &error), -1);
+        assert_non_null(strstr(error.message, "there is no control module"));
+    }
+    fclose(stream);
+    assert_string_equal(text, "");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(every_built_in_module_is_found),
+    cmocka_unit_test(optional_functions_are_filled_in),
+    cmocka_unit_test(unknown_names_get_the_nearest_and_the_list),
+    cmocka_unit_test(names_never_leave_their_folder),
+    cmocka_unit_test(paths_are_taken_as_they_stand),
+    cmocka_unit_test(a_module_of_another_kind_is_refused),
+    cmocka_unit_test(what_is_no_module_is_refused),
+    cmocka_unit_test(tables_that_do_not_fit_are_refused),
+    cmocka_unit_test(a_table_without_its_function_is_refused),
+    cmocka_unit_test(further_folders_are_searched),
+    cmocka_unit_test(the_list_has_every_module),
+    cmocka_unit_test(a_broken_module_is_listed_as_such),
+    cmocka_unit_test(help_says_everything_of_every_module),
+    cmocka_unit_test(help_wants_kind_and_name))

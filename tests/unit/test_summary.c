@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "summary.h"
+#include "tree.h"
+
+/* A run made by hand: two modules take options, nothing else is known of the rest. */
+static struct ss_plan plan;
+static struct ss_outcome outcome;
+
+struct config {
+    double load;
+    const char *path;
+};
+
+static const struct ss_option trace_rows[] = {
+    {.name = "load", .type = SS_OPTION_LOAD, .offset = offsetof(struct config, load)},
+    {.name = "path", .type = SS_OPTION_TEXT, .offset = offsetof(struct config, path)},
+    SS_OPTION_END};
+
+static const struct ss_module heads[SS_KINDS] = {
+    [SS_KIND_TRACE] = {.name = "constant", .options = trace_rows},
+    [SS_KIND_FEEDBACK] = {.name = "realtime"},
+    [SS_KIND_CONTROL] = {.name = "rbpid"},
+    [SS_KIND_SPACE] = {.name = "even"},
+    [SS_KIND_DITHERING] = {.name = "averageq"},
+};
+
+static void set_up(void) {
+    static struct config config = {.load = 0.5};
+    static char command[] = "say", word[] = "\"%\"";
+    static const char *words[] = {command, word, NULL};
+    plan = (struct ss_plan){.instances = 4, .cpu_count = 3, .words = words};
+    for (int kind = 0; kind < SS_KINDS; kind++)
+        plan.rig.modules[kind].head = &heads[kind];
+    plan.rig.configs[SS_KIND_TRACE] = &config;
+    ss_cpus_add(&plan.cpus, 0);
+    ss_cpus_add(&plan.cpus, 1);
+    ss_cpus_add(&plan.cpus, 5);
+    outcome = (struct ss_outcome){.ended_by = "duration",
+        .duration_seconds = 20.5,
+        .samples = 41,
+        .target_mean = 0.5,
+        .load_mean = 0.505,
+        .error_mean_percent = -0.5,
+        .error_mse_e4 = 1.25,
+        .error_p95_percent = 2.75,
+        .settling_seconds = 1.5,
+        .duty_mean = 0.375,
+        .switches_per_second = 74.5,
+        .iterations = 12,
+        .iterations_per_second = 0.625,
+        .own_cpu = 0.0625,
+        .wake_p50_us = 55,
+        .wake_p99_us = 250,
+        .wake_max_us = 1001};
+}
+
+static char *printed(void (*print)(FILE *, const struct ss_plan *, const struct ss_outcome *)) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    print(stream, &plan, &outcome);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part) {
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void json_has_every_figure(void **state) {
+    (void)state;
+    static const char *const lines[] = {"{\n  \"version\": \"", "\n  \"instances\": 4,\n",
+        "\n  \"cpus\": \"0-1,5\",\n", "\n  \"duration_seconds\": 20.5,\n", "\n  \"samples\": 41,\n",
+        "\n  \"target_mean\": 0.5,\n", "\n  \"load_mean\": 0.505,\n",
+        "\n  \"error_mean_percent\": -0.5,\n", "\n  \"error_mse_e4\": 1.25,\n",
+        "\n  \"error_p95_percent\": 2.75,\n", "\n  \"settling_seconds\": 1.5,\n",
+        "\n  \"duty_mean\": 0.375,\n", "\n  \"switches_per_second\": 74.5,\n",
+        "\n  \"iterations\": 12,\n", "\n  \"iterations_per_second\": 0.625,\n",
+        "\n  \"own_cpu\": 0.0625,\n", "\n  \"ended_by\": \"duration\",\n"};
+    set_up();
+    char *text = printed(ss_summary_print_json);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_says(text, lines[i]);
+    assert_says(text, "  \"command\": [\n    \"say\",\n    \"\\\"%\\\"\"\n  ],\n");
+    assert_says(text, "  \"wake_lateness_us\": {\n    \"p50\": 55,\n    \"p99\": 250,\n"
+                      "    \"max\": 1001\n  },\n");
+    assert_says(text, "  \"warnings\": []\n}\n");
+    free(text);
+}
+
+static void json_has_modules_with_their_options(void **state) {
+    (void)state;
+    set_up();
+    char *text = printed(ss_summary_print_json);
+    /* A text that was not given is left out. */
+    assert_says(text, "\n  \"modules\": {\n    \"trace\": {\n      \"name\": \"constant\",\n"
+                      "      \"options\": {\n        \"load\": \"0.5\"\n      }\n    },\n");
+    assert_says(text, "    \"dithering\": {\n      \"name\": \"averageq\",\n"
+                      "      \"options\": {}\n    }\n  },\n");
+    assert_says(text, "\"feedback\": {\n      \"name\": \"realtime\"");
+    assert_says(text, "\"control\": {\n      \"name\": \"rbpid\"");
+    assert_says(text, "\"space\": {\n      \"name\": \"even\"");
+    free(text);
+}
+
+static void json_says_null_for_what_is_unknown(void **state) {
+    (void)state;
+    set_up();
+    outcome.settling_seconds = outcome.iterations = outcome.iterations_per_second = NAN;
+    outcome.error_mean_percent = NAN;
+    char *text = printed(ss_summary_print_json);
+    assert_says(text, "\"settling_seconds\": null,");
+    assert_says(text, "\"iterations\": null,");
+    assert_says(text, "\"iterations_per_second\": null,");
+    assert_says(text, "\"error_mean_percent\": null,");
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+static void warnings_are_listed(void **state) {
+    (void)state;
+    set_up();
+    ss_outcome_warn(&outcome, "first %d", 1);
+    ss_outcome_warn(&outcome, "second");
+    char *text = printed(ss_summary_print_json);
+    assert_says(text, "  \"warnings\": [\n    \"first 1\",\n    \"second\"\n  ]\n}\n");
+    free(text);
+    text = printed(ss_summary_print);
+    assert_says(text, "warning: first 1\nwarning: second\n");
+    free(text);
+}
+
+static void more_warnings_than_there_is_room_for_are_dropped(void **state) {
+    (void)state;
+    set_up();
+    for (int i = 0; i < SS_WARNINGS_MAX + 3; i++)
+        ss_outcome_warn(&outcome, "%d", i);
+    assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX);
+    assert_string_equal(outcome.warnings[SS_WARNINGS_MAX - 1], "15");
+}
+
+static void people_read_the_same_figures(void **state) {
+    (void)state;
+    set_up();
+    char *text = printed(ss_summary_print);
+    assert_says(text, "4 instances on 3 CPUs (0-1,5), 20.5 s counted, ended by duration\n");
+    assert_says(text, "50.00 %");
+    assert_says(text, "50.50 %");
+    assert_says(text, "-0.500 %");
+    assert_says(text, "1.250");
+    assert_says(text, "1.50 s");
+    free(text);
+    outcome.settling_seconds = NAN;
+    plan.instances = plan.cpu_count = 1;
+    text = printed(ss_summary_print);
+    assert_says(text, "1 instance on 1 CPU (");
+    assert_says(text, "never");
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+static void a_file_is_written_whole_or_not_at_all(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    char found[4096];
+    set_up();
+    tree_new();
+    const char *path = tree_write("summary.json", "what was there before");
+    assert_int_equal(ss_summary_write(&plan, &outcome, path, &error), 0);
+    FILE *file = fopen(path, "re");
+    size_t length = fread(found, 1, sizeof found - 1, file);
+    found[length] = '\0';
+    fclose(file);
+    char *expected = printed(ss_summary_print_json);
+    assert_string_equal(found, expected);
+    free(expected);
+    /* Nothing else is left in the folder, and nothing is written into one that is not there. */
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(tree_root), 0);
+    assert_int_equal(ss_summary_write(&plan, &outcome, path, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_says(error.message, path);
+    assert_says(error.message, "No such file or directory");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(json_has_every_figure),
+    cmocka_unit_test(json_has_modules_with_their_options),
+    cmocka_unit_test(json_says_null_for_what_is_unknown),
+    cmocka_unit_test(warnings_are_listed),
+    cmocka_unit_test(more_warnings_than_there_is_room_for_are_dropped),
+    cmocka_unit_test(people_read_the_same_figures),
+    cmocka_unit_test(a_file_is_written_whole_or_not_at_all))

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_TREE_H
+#define SHOWSTOPPER_TESTS_TREE_H
+
+/*
+ * A folder of files that a test writes, such as a recorded /proc. It vanishes with the process,
+ * however the test ends, or when the next one is asked for.
+ */
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static char tree_root[256];
+
+static inline int tree_remove_one(
+    const char *path, const struct stat *status, int type, struct FTW *walk) {
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+static inline void tree_remove(void) {
+    if (*tree_root)
+        nftw(tree_root, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    *tree_root = '\0';
+}
+
+/* A new and empty folder; the one before it is gone. */
+static inline const char *tree_new(void) {
+    const char *folder = getenv("TMPDIR");
+    static int registered;
+    if (!registered++)
+        assert_int_equal(atexit(tree_remove), 0);
+    tree_remove();
+    snprintf(tree_root, sizeof tree_root, "%.200s/unit-tree.XXXXXX", folder ? folder : "/tmp");
+    assert_non_null(mkdtemp(tree_root));
+    return tree_root;
+}
+
+/* The path of a file in the folder; good until the call after the next three. */
+static inline const char *tree_path(const char *name) {
+    static char paths[4][4096];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", tree_root, name);
+    return path;
+}
+
+/* Writes a file and the folders above it; returns its path. */
+static inline const char *tree_write_bytes(const char *name, const void *bytes, size_t size) {
+    const char *path = tree_path(name);
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *at = folder + strlen(tree_root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+        *at = '\0';
+        mkdir(folder, 0777);
+    }
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static inline const char *tree_write(const char *name, const char *text) {
+    return tree_write_bytes(name, text, strlen(text));
+}
+
+#endif
