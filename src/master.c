@@ -264,6 +264,9 @@ static void close_master(struct ss_master *master) {
     ss_monitor_close(&master->monitor);
     if (master->descriptor >= 0)
         close(master->descriptor);
+    /* What is still to be done is in no hurry. */
+    if (master->scheduling)
+        ss_platform_scheduling_restore(master->scheduling, NULL);
     ss_sensor_end(&master->sensor);
     ss_output_close(&master->output);
     ss_board_close(master->board);

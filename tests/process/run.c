@@ -311,3 +311,12 @@ struct run_text run_read_file(const char *path) {
 bool run_exists(const char *path) {
     return access(path, F_OK) == 0;
 }
+
+/*
+ * What a test allocates lives as long as its process. The programs under test are others, where
+ * leaks are looked for.
+ */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
+    return "detect_leaks=0";
+}
