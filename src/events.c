@@ -92,7 +92,6 @@ void ss_master_read_sensor(struct ss_master *master, ss_time now) {
     atomic_store(&master->board->sensor_value, ss_word_from_double(sensor->value));
 }
 
-/* Sleeps until `deadline` or until something happens, and handles all that did. */
 void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     struct pollfd *polls = master->polls;
     uint32_t streams = master->output.count;
@@ -119,7 +118,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
         char bytes[512];
         while (read(master->crew.bell[0], bytes, sizeof bytes) == sizeof bytes) {
         }
-        ss_master_watch(master, now);
+        ss_master_watch(master);
     }
     int signal;
     while ((signal = ss_signals_next(&master->signals)))

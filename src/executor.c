@@ -82,12 +82,15 @@ static bool give_birth(struct executor *executor) {
     return true;
 }
 
-/* The number is taken off the board before it is given back to the system. */
+/*
+ * The number is taken off the board before it is given back to the system, but not before all of
+ * the group has been killed: should we die on the way, the guardian must still know it.
+ */
 static int bury(struct executor *executor) {
+    ss_workload_kill(&executor->workload);
     atomic_store(&executor->row->leader, 0);
-    int status = ss_workload_finish(&executor->workload);
     atomic_store(&executor->row->stopped, 0);
-    return status;
+    return ss_workload_reap(&executor->workload);
 }
 
 _Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
@@ -230,7 +233,7 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     snprintf(name, sizeof name, "ss-executor %u", setup->number);
     ss_platform_set_name(name);
     ss_platform_adopt_orphans();
-    ss_platform_be_punctual();
+    ss_platform_be_punctual(true);
     open_pipeline(&executor);
     if (!give_birth(&executor))
         leave_unborn(&executor);

@@ -193,7 +193,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     setpgid(0, 0); /* a signal to the master's group must not reach us */
     ss_signals_adopt(SIG_IGN, none);
     ss_platform_set_name("ss-guardian");
-    ss_platform_be_punctual();
+    ss_platform_be_punctual(true);
     if (!open_guardian(&guardian, setup))
         _exit(SS_ERROR_FAILED);
     /* The first look waits for nothing: as a successor we may have missed much. */

@@ -189,7 +189,7 @@ static void take_sample(struct ss_master *master, ss_time now) {
 
 static void check_end(struct ss_master *master, ss_time now) {
     if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
-        ss_master_watch(master, now);
+        ss_master_watch(master);
         ss_master_end(master, "workloads", SIGTERM);
         master->stage = SS_STAGE_OVER;
     } else if (master->stage == SS_STAGE_ENDING && now >= master->kill_at) {
@@ -227,11 +227,13 @@ static int open_master(struct ss_master *master) {
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));
-    int refused = ss_platform_be_punctual();
+    /* Who moves others' output has as much to do as they give it: not at real-time priority. */
+    int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
     if (refused)
         ss_master_say(master, "no real-time priority for our own wake-ups: %s", strerror(refused));
     else
-        ss_master_say(master, "our own wake-ups run at real-time priority");
+        ss_master_say(master, "our own wake-ups run at real-time priority%s",
+            ss_plan_pipes_output(plan) ? ", but for the master, which moves output" : "");
     ss_progress_open(&master->progress, plan->progress, plan->quiet, plan->duration);
     master->board =
         ss_board_create(plan->instances, ss_rig_memory(&plan->rig), &master->descriptor, error);
@@ -297,7 +299,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .kill_at = SS_TIME_NEVER,
         .iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER},
     };
-    *outcome = (struct ss_outcome){.ended_by = "error"};
+    ss_outcome_open(outcome);
     if (open_master(&master) == 0) {
         advance(&master, ss_platform_now());
         supervise(&master);

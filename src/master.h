@@ -68,7 +68,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline);
 void ss_master_read_sensor(struct ss_master *master, ss_time now);
 
 /* What the board has to tell: births, ends, iterations, failures (watch.c). */
-void ss_master_watch(struct ss_master *master, ss_time now);
+void ss_master_watch(struct ss_master *master);
 
 /* Children that have ended (watch.c). */
 void ss_master_reap(struct ss_master *master);

@@ -10,6 +10,27 @@
 /* Part of the time that the hypervisor may take before figures become doubtful. */
 #define DOUBTFUL_STEAL 0.01
 
+void ss_outcome_open(struct ss_outcome *outcome) {
+    *outcome = (struct ss_outcome){
+        .ended_by = "error",
+        .duration_seconds = NAN,
+        .target_mean = NAN,
+        .load_mean = NAN,
+        .error_mean_percent = NAN,
+        .error_mse_e4 = NAN,
+        .error_p95_percent = NAN,
+        .settling_seconds = NAN,
+        .duty_mean = NAN,
+        .switches_per_second = NAN,
+        .iterations = NAN,
+        .iterations_per_second = NAN,
+        .own_cpu = NAN,
+        .wake_p50_us = NAN,
+        .wake_p99_us = NAN,
+        .wake_max_us = NAN,
+    };
+}
+
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
     if (outcome->warning_count == SS_WARNINGS_MAX)
         return;

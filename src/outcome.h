@@ -38,6 +38,9 @@ struct ss_outcome {
     int warning_count;
 };
 
+/* Nothing is known yet. */
+void ss_outcome_open(struct ss_outcome *outcome);
+
 __attribute__((format(printf, 2, 3))) void ss_outcome_warn(
     struct ss_outcome *outcome, const char *format, ...);
 

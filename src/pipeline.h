@@ -39,6 +39,12 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_rig *rig,
 /* Control begins, or begins again, at this moment: what was seen before is void. */
 void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
 
+/*
+ * How far into its first round this executor begins: anywhere, as if it had been started without
+ * regard to the others, but the same in every run.
+ */
+ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline);
+
 /* Decides at `now` on what follows the state that ends, as planned, at `planned`. */
 void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
     enum ss_state state, struct ss_decision *decision);

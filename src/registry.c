@@ -184,6 +184,11 @@ static uint32_t no_peers(const struct ss_self *self) {
     return 0;
 }
 
+static ss_time no_round(const struct ss_self *self) {
+    (void)self;
+    return 0;
+}
+
 /* Checks that what a kind cannot do without is there, and fills in the rest. */
 static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
@@ -214,6 +219,8 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
         break;
     default:
         whole = module->table.dithering.next;
+        if (!module->table.dithering.round_length)
+            module->table.dithering.round_length = no_round;
     }
     if (!whole)
         return ss_error_set(error, SS_ERROR_FAILED,

@@ -49,7 +49,10 @@ static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start
         since = stepper->pause_seen;
     ss_pipeline_begin(&stepper->pipeline, since);
     stepper->controlled = true;
-    stepper->deadline = now;
+    /* Until its first round begins, the instance goes on as it is. */
+    stepper->deadline = ss_time_add(since, ss_pipeline_phase(&stepper->pipeline));
+    if (stepper->deadline < now)
+        stepper->deadline = now;
 }
 
 static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
@@ -94,7 +97,7 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
     }
     if (!stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since))
         begin(stepper, now, control_start);
-    else if (now < stepper->deadline)
+    if (now < stepper->deadline)
         return act(stepper, stepper->state, stepper->deadline);
     return control(stepper, now);
 }

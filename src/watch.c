@@ -68,8 +68,9 @@ static void on_failure(struct ss_master *master, uint32_t number, enum ss_failur
             master->plan->reader.path);
     else if (failure == SS_FAILURE_NOT_A_NUMBER)
         ss_error_set(master->error, SS_ERROR_FAILED,
-            "a module gave what is not a number for instance %s: the modules are %s, %s, %s",
-            instance, master->plan->rig.modules[SS_KIND_FEEDBACK].head->name,
+            "a module gave what is not a number for instance %s: %s, %s, %s or %s", instance,
+            master->plan->rig.modules[SS_KIND_TRACE].head->name,
+            master->plan->rig.modules[SS_KIND_FEEDBACK].head->name,
             master->plan->rig.modules[SS_KIND_CONTROL].head->name,
             master->plan->rig.modules[SS_KIND_SPACE].head->name);
     else
@@ -90,8 +91,7 @@ static void collect_iterations(struct ss_master *master, uint32_t number) {
     }
 }
 
-void ss_master_watch(struct ss_master *master, ss_time now) {
-    (void)now;
+void ss_master_watch(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         struct ss_row *row = &master->board->rows[i];
         uint32_t life = atomic_load(&row->life);
@@ -134,7 +134,8 @@ void ss_master_reap(struct ss_master *master) {
             master->sensor.process = 0; /* its closed pipe tells the rest */
         } else if (master->crew.guardian == 0 && master->stage < SS_STAGE_OVER) {
             ss_master_say(master, "the guardian was lost: another one takes its place");
-            ss_crew_start_guardian(&master->crew, master->error);
+            if (ss_crew_start_guardian(&master->crew, master->error) < 0)
+                ss_master_end(master, "error", SIGTERM);
         }
     }
 }

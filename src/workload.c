@@ -102,10 +102,13 @@ void ss_workload_reap_orphans(const struct ss_workload *workload) {
     }
 }
 
-int ss_workload_finish(struct ss_workload *workload) {
-    int status = 0;
+void ss_workload_kill(struct ss_workload *workload) {
     ss_workload_signal(workload, SIGKILL);
     ss_workload_continue(workload);
+}
+
+int ss_workload_reap(struct ss_workload *workload) {
+    int status = 0;
     if (workload->leader > 1) {
         while (waitpid(workload->leader, &status, 0) < 0 && errno == EINTR) {
         }

@@ -49,7 +49,10 @@ bool ss_workload_has_ended(const struct ss_workload *workload);
 /* Reaps descendants that lost their parent and have ended; never the leader. */
 void ss_workload_reap_orphans(const struct ss_workload *workload);
 
-/* Ends what is left of the group, reaps the leader and returns how it ended. */
-int ss_workload_finish(struct ss_workload *workload);
+/* Ends what is left of the group. */
+void ss_workload_kill(struct ss_workload *workload);
+
+/* Reaps the leader and returns how it ended. Its number means nothing from here on. */
+int ss_workload_reap(struct ss_workload *workload);
 
 #endif

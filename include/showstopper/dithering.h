@@ -31,6 +31,12 @@ struct ss_dithering_module {
      * state, on the timing path: does not block or allocate.
      */
     void (*next)(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint);
+
+    /*
+     * Optional, 0 if absent. The mean length of a round of states. Executors that begin together
+     * would keep step with each other for ever: the core begins each somewhere in its first round.
+     */
+    ss_time (*round_length)(const struct ss_self *self);
 };
 
 #endif

@@ -72,6 +72,11 @@ static void next(const struct ss_self *self, const struct ss_turn *turn, struct 
     }
 }
 
+static ss_time round_length(const struct ss_self *self) {
+    const struct config *config = self->config;
+    return config->tau;
+}
+
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
@@ -86,4 +91,5 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .prepare = check_lengths,
         },
     .next = next,
+    .round_length = round_length,
 };

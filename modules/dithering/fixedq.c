@@ -43,6 +43,11 @@ static void next(const struct ss_self *self, const struct ss_turn *turn, struct 
     };
 }
 
+static ss_time round_length(const struct ss_self *self) {
+    const struct config *config = self->config;
+    return config->quantum;
+}
+
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
@@ -56,4 +61,5 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .executor_memory = sizeof(struct memory),
         },
     .next = next,
+    .round_length = round_length,
 };

@@ -70,11 +70,11 @@ struct ss_scheduling *ss_platform_scheduling_save(void);
 void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin);
 
 /*
- * For ourselves: wake-ups as exact as allowed. Real-time priority that children do not inherit,
- * with a limit on how long it may be used without sleeping; the finest timer slack; as many open
- * files as the hard limit allows. Returns 0, or the errno that refused real-time priority.
+ * For ourselves: wake-ups as exact as allowed. The finest timer slack; as many open files as the
+ * hard limit allows; with `realtime`, real-time priority that children do not inherit, with a limit
+ * on how long it may be used without sleeping. Returns 0, or the errno that refused the priority.
  */
-int ss_platform_be_punctual(void);
+int ss_platform_be_punctual(bool realtime);
 
 void ss_platform_affinity(struct ss_cpus *cpus);
 

@@ -225,6 +225,15 @@ START_TEST(output_is_kept_by_instance) {
 }
 END_TEST
 
+/* Moving it is work without a pause, which at real-time priority would end the master. */
+START_TEST(output_without_end) {
+    const char *command = "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
+    run_expect(run_wait(run_start(NULL, WORDS("sh", "-c", command, SHOWSTOPPER))), 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+
 START_TEST(what_the_leader_leaves_is_ended) {
     struct run *run = RUN("-q", "-n", "2", "-l", "80%", "-c", "fixed", PAYLOAD, "tree");
     run_expect(run, 0);
@@ -253,6 +262,7 @@ PROCESS_MAIN(
     SS_CASE(different_commands_together),
     SS_CASE(output_is_unchanged),
     SS_CASE(output_is_kept_by_instance),
+    SS_CASE(output_without_end),
     SS_CASE(what_the_leader_leaves_is_ended),
     SS_CASE(threads_are_stopped_together))
 /* clang-format on */

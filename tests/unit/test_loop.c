@@ -35,7 +35,6 @@ static struct trial_options make_options(uint32_t cpus, uint32_t instances, cons
         .modules = {"constant", "realtime", "rbpid", "even", "averageq"},
         .options = {[SS_KIND_TRACE] = load},
         .settle = 10 * SS_SECOND,
-        .skew = 1370 * SS_MICROSECOND,
         .seed = 1,
     };
 }
@@ -162,16 +161,21 @@ static void parallel_instances_are_held_as_published(void **state) {
     }
 }
 
-/* Open loop: the first of the instances alone takes the whole machine, whatever the target. */
+/*
+ * Open loop: some instance runs at any time, and each alone takes the whole machine, whatever the
+ * target. The published baseline does the same, because its executors do not keep step.
+ */
 static void parallel_instances_saturate_without_feedback(void **state) {
     (void)state;
     struct trial_options options = make_options(12, 12, "50%");
     options.width = 12;
     options.modules[SS_KIND_CONTROL] = "fixed";
-    options.modules[SS_KIND_SPACE] = "uneven";
-    struct trial_figures figures = run(&options, 60 * SS_SECOND);
-    assert_close(figures.load_mean, 1, 1e-12);
-    assert_close(figures.error_mse_e4, 2500, 1e-6);
+    for (int i = 0; i < 2; i++) {
+        options.modules[SS_KIND_SPACE] = i == 0 ? "even" : "uneven";
+        struct trial_figures figures = run(&options, 60 * SS_SECOND);
+        assert_close(figures.load_mean, 1, 1e-12);
+        assert_close(figures.error_mse_e4, 2500, 1e-6);
+    }
 }
 
 /* 107 s are 1000 rounds of 107 ms and whole samples, too: no rounding to hide behind. */

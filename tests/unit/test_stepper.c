@@ -24,6 +24,7 @@ struct script {
     double output;
     double share;              /* of the global duty */
     struct ss_stint stints[2]; /* what follows a stopped and a running state */
+    ss_time round;             /* that dithering says it makes */
     int read_error;
 
     int decisions; /* times that dithering was asked */
@@ -96,12 +97,17 @@ static void next(const struct ss_self *self, const struct ss_turn *turn, struct 
     *stint = script->stints[turn->state];
 }
 
+static ss_time round_length(const struct ss_self *self) {
+    return script_of(self)->round;
+}
+
 static const struct ss_trace_module trace_module = {.target = target};
 static const struct ss_feedback_module feedback_module = {
     .wants_sample = wants_sample, .sample = take_sample, .estimate = estimate};
 static const struct ss_control_module control_module = {.update = update, .peers = no_peers};
 static const struct ss_space_module space_module = {.local_duty = local_duty};
-static const struct ss_dithering_module dithering_module = {.next = next};
+static const struct ss_dithering_module dithering_module = {
+    .next = next, .round_length = round_length};
 
 static int read_counters(void *context, struct ss_counters *counters) {
     *counters = (struct ss_counters){0};
@@ -139,6 +145,12 @@ static void open_bench(struct bench *bench) {
     ss_stepper_open(&bench->stepper, &pipeline);
 }
 
+/* As another executor of a run of many, in rounds of 100 ms. */
+static void become(struct bench *bench, uint32_t executor) {
+    bench->script.round = 100 * MS;
+    bench->stepper.pipeline.executor = executor;
+}
+
 static void close_bench(struct bench *bench) {
     free(bench->board);
 }
@@ -170,6 +182,32 @@ static void nothing_is_asked_before_control(void **state) {
     assert_action(step_at(&bench, 5 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
     assert_int_equal(bench.script.decisions, 0);
     close_bench(&bench);
+}
+
+/* They must not keep step; where in a round each begins is the same in every run. */
+static void executors_begin_anywhere_in_a_round(void **state) {
+    (void)state;
+    ss_time sum = 0;
+    ss_time last = SS_TIME_NEVER;
+    for (uint32_t executor = 0; executor < 100; executor++) {
+        struct bench bench;
+        open_bench(&bench);
+        become(&bench, executor);
+        struct ss_action action = step_at(&bench, 0);
+        ss_time phase = action.deadline - START;
+        assert_action(action, false, SS_STATE_RUNNING, phase);
+        assert_int_equal(bench.script.decisions, 0);
+        assert_true(phase < 100 * MS && phase != last);
+        assert_action(step_at(&bench, phase), true, SS_STATE_STOPPED, phase + 20 * MS);
+        assert_int_equal(bench.script.turn.moment.since, START);
+        ss_stepper_open(&bench.stepper, &bench.stepper.pipeline);
+        assert_int_equal(step_at(&bench, 0).deadline, START + phase);
+        sum += phase;
+        last = phase;
+        close_bench(&bench);
+    }
+    /* The mean of 100 even draws from 0 to 100 ms: 50 ms, give or take three times 2.9 ms. */
+    assert_in_range(sum / 100, 41 * MS, 59 * MS);
 }
 
 static void nobody_runs_before_all_are_there(void **state) {
@@ -488,6 +526,7 @@ static void what_is_not_a_number_ends_the_run(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(nothing_is_asked_before_control),
+    cmocka_unit_test(executors_begin_anywhere_in_a_round),
     cmocka_unit_test(nobody_runs_before_all_are_there),
     cmocka_unit_test(the_first_state_begins_when_first_asked),
     cmocka_unit_test(control_is_given_what_is),

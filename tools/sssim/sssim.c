@@ -30,7 +30,6 @@ struct request {
     ss_time lateness;
     int lateness_law;  /* enum trial_lateness */
     double background; /* of the whole machine */
-    ss_time skew;
     int csv;
     int help;
     int version;
@@ -67,8 +66,6 @@ static const struct ss_argument rows[] = {
                 .help = "whether each is as late as the others, or they are by chance"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
                  .help = "the part of the machine that other processes want all the time"}},
-    {0, "TIME", {"skew", SS_OPTION_TIME, AT(skew), .initial = "1370u", .max = "1h",
-                 .help = "how long after each other executors begin; 0: all at once"}},
     {0, NULL, {"csv", .offset = offsetof(struct request, csv),
                .help = "print the samples in place of the figures"}},
     {'h', NULL, {"help", .offset = offsetof(struct request, help), .help = "print this help"}},
@@ -159,7 +156,6 @@ static struct trial_options make_options(const struct request *request) {
         .background = request->background * (double)request->cpus,
         .warmup = request->warmup,
         .settle = request->settle,
-        .skew = request->skew,
         .lateness = request->lateness,
         .lateness_law = request->lateness_law,
         .seed = request->seed,

@@ -298,8 +298,7 @@ static void start_executors(struct trial *trial) {
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
         machine_set_running(&trial->machine, i, true, trial->start);
-        set_due(&trial->queue, i,
-            ss_time_add(control_start, i * trial->options.skew + draw_lateness(trial)));
+        set_due(&trial->queue, i, ss_time_add(control_start, draw_lateness(trial)));
     }
 }
 

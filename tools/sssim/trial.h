@@ -41,7 +41,6 @@ struct trial_options {
     const char *options[SS_KINDS]; /* NULL: the defaults */
     ss_time warmup;
     ss_time settle;
-    ss_time skew; /* executor i is first woken i times this after the trace's start */
     ss_time lateness;
     enum trial_lateness lateness_law;
     uint64_t seed;

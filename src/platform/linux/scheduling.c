@@ -52,19 +52,21 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
     prctl(PR_SET_TIMERSLACK, saved->slack);
 }
 
-int ss_platform_be_punctual(void) {
+int ss_platform_be_punctual(bool realtime) {
     prctl(PR_SET_TIMERSLACK, 1UL);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    if (!realtime)
+        return 0;
     /* Only the soft limit: the hard one could not be given back to the instances. */
-    struct rlimit realtime;
-    if (getrlimit(RLIMIT_RTTIME, &realtime) == 0 &&
-        (realtime.rlim_cur == RLIM_INFINITY || realtime.rlim_cur > REALTIME_LIMIT_US)) {
-        realtime.rlim_cur = REALTIME_LIMIT_US;
-        setrlimit(RLIMIT_RTTIME, &realtime);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
+        (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > REALTIME_LIMIT_US)) {
+        limit.rlim_cur = REALTIME_LIMIT_US;
+        setrlimit(RLIMIT_RTTIME, &limit);
     }
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : errno;
