@@ -49,10 +49,13 @@ static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start
         since = stepper->pause_seen;
     ss_pipeline_begin(&stepper->pipeline, since);
     stepper->controlled = true;
-    /* Until its first round begins, the instance goes on as it is. */
-    stepper->deadline = ss_time_add(since, ss_pipeline_phase(&stepper->pipeline));
-    if (stepper->deadline < now)
-        stepper->deadline = now;
+    /* Until its first round begins, the instance goes on as it is; to run free it need not wait. */
+    struct ss_target target;
+    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    ss_pipeline_target(pipeline->rig, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
+    stepper->deadline = now;
+    if (!target.free && ss_time_add(since, ss_pipeline_phase(pipeline)) > now)
+        stepper->deadline = ss_time_add(since, ss_pipeline_phase(pipeline));
 }
 
 static struct ss_action control(struct ss_stepper *stepper, ss_time now) {

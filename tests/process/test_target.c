@@ -70,7 +70,7 @@ START_TEST(target_ends_a_free_stretch) {
         START("-q", "-v", "-n", "1", "-c", "fixed", "-t", "file", "-T", trace, PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     pid_t instance = run_find(run, "payload");
-    ck_assert_int_ne(run_state(instance), 'T');
+    RUN_UNTIL(run, run_state(instance) != 'T');
     run_expect(RUN("--set", number_of(run), "0"), 0);
     RUN_UNTIL(run, run_state(instance) == 'T');
     kill(run->pid, SIGTERM);

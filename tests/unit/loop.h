@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_LOOP_H
+#define SHOWSTOPPER_TESTS_LOOP_H
+
+/* Whole loops of control on the simulated machine, with the real modules. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "modules.h"
+#include "trial.h"
+
+#define SAMPLES_MAX 1000
+
+/* What the monitor saw. */
+struct log {
+    struct trial_sample samples[SAMPLES_MAX];
+    size_t count;
+};
+
+static inline void note(void *context, const struct trial_sample *sample) {
+    struct log *log = context;
+    assert_true(log->count < SAMPLES_MAX);
+    log->samples[log->count++] = *sample;
+}
+
+/* The defaults of showstopper, on a machine of `cpus` with `instances` serial ones. */
+static inline struct trial_options make_options(
+    uint32_t cpus, uint32_t instances, const char *load) {
+    return (struct trial_options){
+        .cpus = cpus,
+        .instances = instances,
+        .width = 1,
+        .modules = {"constant", "realtime", "rbpid", "even", "averageq"},
+        .options = {[SS_KIND_TRACE] = load},
+        .settle = 10 * SS_SECOND,
+        .seed = 1,
+    };
+}
+
+static inline void open_trial(struct trial *trial, const struct trial_options *options) {
+    struct ss_error error = {0};
+    if (trial_open(trial, options, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static inline void advance(struct trial *trial, ss_time length) {
+    struct ss_error error = {0};
+    if (trial_advance(trial, length, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static inline struct trial_figures run(const struct trial_options *options, ss_time length) {
+    static struct trial trial;
+    struct trial_figures figures;
+    open_trial(&trial, options);
+    advance(&trial, length);
+    trial_get_figures(&trial, &figures);
+    trial_close(&trial);
+    return figures;
+}
+
+static inline void assert_held(const struct trial_options *options, double error, double mse) {
+    struct trial_figures figures = run(options, 190 * SS_SECOND);
+    if (!(fabs(figures.error_mean_percent) <= error) || !(figures.error_mse_e4 <= mse))
+        fail_msg("%s %s %s %s: mean error %g %%, MSE %g", options->modules[SS_KIND_CONTROL],
+            options->modules[SS_KIND_SPACE], options->modules[SS_KIND_DITHERING],
+            options->options[SS_KIND_TRACE], figures.error_mean_percent, figures.error_mse_e4);
+    assert_int_equal(figures.samples, 360);
+}
+
+/* From a time on, in seconds since the start, the error stays within a bound. */
+static inline void assert_settled(const struct log *log, double from, double to, double within) {
+    int checked = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct trial_sample *sample = &log->samples[i];
+        if (sample->elapsed <= from || sample->elapsed > to)
+            continue;
+        checked++;
+        if (!(fabs(sample->target - sample->load) <= within))
+            fail_msg("at %g s: target %g, load %g", sample->elapsed, sample->target, sample->load);
+    }
+    assert_true(checked > 0);
+}
+
+/* Writes a trace into a file of its own; the caller unlinks it. */
+static inline void write_trace(char *path, const char *text) {
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_STEPPER_BENCH_H
+#define SHOWSTOPPER_TESTS_STEPPER_BENCH_H
+
+/* One stepper with modules that say what a test's script tells them, in virtual time. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "modules.h"
+#include "stepper.h"
+
+#define MS    SS_MILLISECOND
+#define START (100 * SS_SECOND) /* of control */
+
+/* There is room for so many, though only one of them ever steps. */
+#define EXECUTORS 100
+
+/* What the modules are to say, and what they were asked last. */
+struct script {
+    double target;
+    ss_time free_from; /* on the trace's clock */
+    ss_time free_until;
+    double load; /* infinite: no estimate */
+    double output;
+    double share;              /* of the global duty */
+    struct ss_stint stints[2]; /* what follows a stopped and a running state */
+    ss_time round;             /* that dithering says it makes */
+    int read_error;
+
+    int decisions; /* times that dithering was asked */
+    int updates;   /* times that control was */
+    struct ss_turn turn;
+    struct ss_control_input input;
+    ss_time trace_time;
+};
+
+struct bench {
+    struct script script;
+    struct ss_rig rig;
+    struct ss_board *board;
+    struct ss_stepper stepper;
+};
+
+static inline struct script *script_of(const struct ss_self *self) {
+    return (struct script *)self->config;
+}
+
+static inline void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
+    struct script *script = script_of(self);
+    script->trace_time = time;
+    target->load = script->target;
+    target->free = time >= script->free_from && time < script->free_until;
+    target->until = script->free_until;
+}
+
+static inline bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
+    (void)self;
+    (void)moment;
+    return true;
+}
+
+static inline void take_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct ss_counters *counters) {
+    (void)self;
+    (void)moment;
+    (void)counters;
+}
+
+static inline bool estimate(
+    const struct ss_self *self, const struct ss_moment *moment, double *load) {
+    (void)moment;
+    *load = script_of(self)->load;
+    return !isinf(*load);
+}
+
+static inline double update(const struct ss_self *self, const struct ss_control_input *input) {
+    struct script *script = script_of(self);
+    script->updates++;
+    script->input = *input;
+    return script->output;
+}
+
+static inline uint32_t no_peers(const struct ss_self *self) {
+    (void)self;
+    return 0;
+}
+
+static inline double local_duty(
+    const struct ss_self *self, const struct ss_place *place, double global_duty) {
+    (void)place;
+    return script_of(self)->share * global_duty;
+}
+
+static inline void next(
+    const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+    struct script *script = script_of(self);
+    script->decisions++;
+    script->turn = *turn;
+    *stint = script->stints[turn->state];
+}
+
+static inline ss_time round_length(const struct ss_self *self) {
+    return script_of(self)->round;
+}
+
+static const struct ss_trace_module trace_module = {.target = target};
+static const struct ss_feedback_module feedback_module = {
+    .wants_sample = wants_sample, .sample = take_sample, .estimate = estimate};
+static const struct ss_control_module control_module = {.update = update, .peers = no_peers};
+static const struct ss_space_module space_module = {.local_duty = local_duty};
+static const struct ss_dithering_module dithering_module = {
+    .next = next, .round_length = round_length};
+
+static inline int read_counters(void *context, struct ss_counters *counters) {
+    *counters = (struct ss_counters){0};
+    return ((struct script *)context)->read_error;
+}
+
+/* Runs for 10 ms and stops for 20 ms, unless the script is changed. */
+static inline void open_bench(struct bench *bench) {
+    *bench = (struct bench){
+        .script = {.target = 0.5,
+            .free_from = SS_TIME_NEVER,
+            .load = 0.4,
+            .output = 0.6,
+            .share = 1,
+            .stints = {{SS_STATE_RUNNING, 10 * MS}, {SS_STATE_STOPPED, 20 * MS}}},
+        .rig = {.instances = 1, .cpus = 1},
+    };
+    struct ss_loaded *modules = bench->rig.modules;
+    modules[SS_KIND_TRACE].table.trace = trace_module;
+    modules[SS_KIND_FEEDBACK].table.feedback = feedback_module;
+    modules[SS_KIND_CONTROL].table.control = control_module;
+    modules[SS_KIND_SPACE].table.space = space_module;
+    modules[SS_KIND_DITHERING].table.dithering = dithering_module;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        modules[kind].head = &modules[kind].table.head;
+        bench->rig.configs[kind] = &bench->script;
+    }
+    bench->board = ss_board_allocate(EXECUTORS, ss_rig_memory(&bench->rig));
+    assert_non_null(bench->board);
+    atomic_store(&bench->board->phase, SS_PHASE_RUNNING);
+    atomic_store(&bench->board->control_start, START);
+    ss_board_join(bench->board, 0);
+    struct ss_pipeline pipeline;
+    ss_pipeline_open(&pipeline, &bench->rig, bench->board, 0, read_counters, &bench->script);
+    ss_stepper_open(&bench->stepper, &pipeline);
+}
+
+/* As another executor of a run of many, in rounds of 100 ms. */
+static inline void become(struct bench *bench, uint32_t executor) {
+    bench->script.round = 100 * MS;
+    bench->stepper.pipeline.executor = executor;
+}
+
+static inline void close_bench(struct bench *bench) {
+    free(bench->board);
+}
+
+/* The time of a step is given from the start of control. */
+static inline struct ss_action step_at(struct bench *bench, ss_time time) {
+    return ss_stepper_step(&bench->stepper, START + time);
+}
+
+static inline void assert_action(
+    struct ss_action action, bool change, enum ss_state state, ss_time deadline) {
+    assert_int_equal(action.failure, SS_FAILURE_NONE);
+    assert_int_equal(action.change, change);
+    assert_int_equal(action.state, state);
+    if (deadline != SS_TIME_NEVER)
+        deadline += START;
+    assert_int_equal(action.deadline, deadline);
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to executors while a load is held, and the simulator itself. */
+
+#include "loop.h"
+
+/* ---- what happens to executors ---- */
+
+static void who_leaves_is_made_up_for(void **state) {
+    (void)state;
+    static struct trial trial;
+    static const char *const spaces[] = {"even", "uneven"};
+    for (size_t i = 0; i < 2; i++) {
+        struct trial_options options = make_options(4, 4, "50%");
+        options.modules[SS_KIND_SPACE] = spaces[i];
+        open_trial(&trial, &options);
+        advance(&trial, 30 * SS_SECOND);
+        trial_leave(&trial, 0);
+        advance(&trial, 10 * SS_SECOND);
+        trial_forget(&trial);
+        advance(&trial, 60 * SS_SECOND);
+        struct trial_figures figures;
+        trial_get_figures(&trial, &figures);
+        assert_close(figures.error_mean_percent, 0, 0.2);
+        assert_close(figures.duty_mean, 2.0 / 3, 0.01);
+        trial_close(&trial);
+    }
+}
+
+/* Half of three is one and a half: the second runs always, the third half of the time. */
+static void who_leaves_moves_the_others_up(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(4, 4, "50%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.modules[SS_KIND_SPACE] = "uneven";
+    open_trial(&trial, &options);
+    advance(&trial, 10 * SS_SECOND);
+    static const double before[] = {1, 1, 0, 0};
+    for (int i = 0; i < 4; i++)
+        assert_close(ss_double_from_word(trial.board->rows[i].local_duty), before[i], 0);
+    trial_leave(&trial, 0);
+    advance(&trial, 10 * SS_SECOND);
+    static const double after[] = {0, 1, 0.5, 0};
+    for (int i = 1; i < 4; i++)
+        assert_close(ss_double_from_word(trial.board->rows[i].local_duty), after[i], 0);
+    trial_forget(&trial);
+    advance(&trial, 107 * SS_SECOND);
+    struct trial_figures figures;
+    trial_get_figures(&trial, &figures);
+    assert_close(figures.load_mean, 1.5 / 4, 1e-8);
+    trial_close(&trial);
+}
+
+/* Each state is as much too long at its end as at its beginning. */
+static void late_wake_ups_leave_no_drift(void **state) {
+    (void)state;
+    struct trial_options options = make_options(4, 4, "25%");
+    options.lateness = 5 * SS_MILLISECOND;
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    struct trial_figures figures = run(&options, 117 * SS_SECOND);
+    assert_close(figures.error_mean_percent, 0, 1e-6);
+    options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+    figures = run(&options, 1010 * SS_SECOND);
+    assert_close(figures.error_mean_percent, 0, 0.1);
+    /* But for the few states that are shorter than a wake-up is late. */
+    assert_close(figures.switches_per_second, 4 * 2 / 0.107, 0.5);
+    options.modules[SS_KIND_CONTROL] = "rbpid";
+    assert_held(&options, 0.2, 5);
+}
+
+/* It slept for a minute; then it goes on as ever, and makes up for nothing. */
+static void who_was_away_does_not_burst(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(2, 2, "50%");
+    open_trial(&trial, &options);
+    advance(&trial, 30 * SS_SECOND);
+    for (uint32_t i = 0; i < 2; i++)
+        trial_set_due(&trial, i, trial.now + 60 * SS_SECOND);
+    advance(&trial, 60 * SS_SECOND - 1);
+    uint64_t steps = trial.steps;
+    uint64_t switches = trial.switches;
+    advance(&trial, SS_SECOND);
+    assert_true(trial.steps - steps <= 2 * 20);
+    assert_true(trial.switches - switches <= 2 * 20);
+    advance(&trial, 4 * SS_SECOND);
+    trial_forget(&trial);
+    advance(&trial, 30 * SS_SECOND);
+    struct trial_figures figures;
+    trial_get_figures(&trial, &figures);
+    assert_close(figures.error_mean_percent, 0, 0.5);
+    trial_close(&trial);
+}
+
+/* As the master does it. */
+static void pause_for(struct trial *trial, ss_time length) {
+    struct ss_board *board = trial->board;
+    atomic_store(&board->phase, SS_PHASE_PAUSED);
+    trial_wake_all(trial);
+    advance(trial, length);
+    atomic_store(&board->paused, board->paused + length);
+    atomic_store(&board->control_since, trial->now);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    trial_wake_all(trial);
+}
+
+/* Paused from 5 s to 35 s: the steps of 10 s and 20 s come at 40 s and 50 s. */
+static void a_pause_stops_the_traces_clock(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct log log = {0};
+    struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
+    options.modules[SS_KIND_TRACE] = "file";
+    options.settle = 0;
+    options.on_sample = note;
+    options.context = &log;
+    open_trial(&trial, &options);
+    advance(&trial, 5 * SS_SECOND);
+    pause_for(&trial, 30 * SS_SECOND);
+    advance(&trial, 24 * SS_SECOND);
+    trial_close(&trial);
+    for (size_t i = 0; i < log.count; i++) {
+        const struct trial_sample *sample = &log.samples[i];
+        bool paused = sample->elapsed > 5 && sample->elapsed <= 35;
+        assert_int_equal(isnan(sample->target), paused);
+        if (paused)
+            assert_close(sample->load, 0, 1e-12);
+        else
+            assert_close(
+                sample->target, sample->elapsed >= 40 && sample->elapsed < 50 ? 0.6 : 0.1, 1e-12);
+    }
+    assert_settled(&log, 36, 39.5, 0.05);
+    assert_settled(&log, 44, 49.5, 0.05);
+    assert_settled(&log, 54, 59, 0.05);
+}
+
+static double return_no_number(const struct ss_self *self, const struct ss_control_input *input) {
+    (void)self;
+    return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
+}
+
+static void what_is_not_a_number_ends_the_trial(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct ss_error error = {0};
+    struct trial_options options = make_options(4, 4, "50%");
+    open_trial(&trial, &options);
+    trial.rig.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
+    assert_int_equal(trial_advance(&trial, 60 * SS_SECOND, &error), -1);
+    assert_non_null(strstr(error.message, "not a number"));
+    assert_true(trial.now < 1021 * SS_SECOND);
+    trial_close(&trial);
+}
+
+static void what_cannot_be_simulated_is_refused(void **state) {
+    (void)state;
+    static struct trial trial;
+    static const struct {
+        const char *module, *options, *words;
+    } cases[] = {
+        {"cgroup", NULL, "a control group"},
+        {"command", "cat /dev/null", "what a program prints"},
+        {"realtiem", NULL, "did you mean 'realtime'"},
+        {"realtime", "0", "too small"},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        struct ss_error error = {0};
+        struct trial_options options = make_options(4, 4, "50%");
+        options.modules[SS_KIND_FEEDBACK] = cases[i].module;
+        options.options[SS_KIND_FEEDBACK] = cases[i].options;
+        assert_int_equal(trial_open(&trial, &options, &error), -1);
+        if (!strstr(error.message, cases[i].words))
+            fail_msg("'%s' does not say '%s'", error.message, cases[i].words);
+    }
+}
+
+/* ---- the simulator itself ---- */
+
+static void log_trial(struct log *log, uint64_t seed) {
+    struct trial_options options = make_options(4, 6, "50%");
+    options.lateness = 2 * SS_MILLISECOND;
+    options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+    options.seed = seed;
+    options.on_sample = note;
+    options.context = log;
+    *log = (struct log){0};
+    run(&options, 60 * SS_SECOND);
+}
+
+static void the_same_seed_gives_the_same_bytes(void **state) {
+    (void)state;
+    static struct log one, again, other;
+    log_trial(&one, 42);
+    log_trial(&again, 42);
+    log_trial(&other, 43);
+    assert_int_equal(one.count, 120);
+    assert_memory_equal(&one, &again, sizeof one);
+    assert_memory_not_equal(&one, &other, sizeof one);
+}
+
+static void many_instances_take_no_time(void **state) {
+    (void)state;
+    struct trial_options options = make_options(1000, 2000, "50%");
+    struct trial_figures figures = run(&options, 20 * SS_SECOND);
+    assert_int_equal(figures.samples, 20);
+    assert_close(figures.error_mean_percent, 0, 3);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(who_leaves_is_made_up_for),
+    cmocka_unit_test(who_leaves_moves_the_others_up),
+    cmocka_unit_test(late_wake_ups_leave_no_drift),
+    cmocka_unit_test(who_was_away_does_not_burst),
+    cmocka_unit_test(a_pause_stops_the_traces_clock),
+    cmocka_unit_test(what_is_not_a_number_ends_the_trial),
+    cmocka_unit_test(what_cannot_be_simulated_is_refused),
+    cmocka_unit_test(the_same_seed_gives_the_same_bytes),
+    cmocka_unit_test(many_instances_take_no_time))

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the five boxes are asked and what becomes of their answers. */
+
+#include "stepper_bench.h"
+
+static void control_is_given_what_is(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 4 * MS);
+    assert_int_equal(bench.script.trace_time, 4 * MS);
+    assert_int_equal(bench.script.input.moment.now, START + 4 * MS);
+    assert_int_equal(bench.script.input.moment.since, START);
+    assert_close(bench.script.input.target, 0.5, 0);
+    assert_close(bench.script.input.load, 0.4, 0);
+    assert_close(ss_double_from_word(bench.board->rows[0].output), 0.6, 0);
+    assert_close(ss_double_from_word(bench.board->rows[0].global_duty), 0.6, 0);
+    assert_close(ss_double_from_word(bench.board->rows[0].local_duty), 0.6, 0);
+    close_bench(&bench);
+}
+
+static void a_set_target_is_heeded(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.free_from = 0;
+    bench.script.free_until = SS_TIME_NEVER;
+    atomic_store(&bench.board->setpoint, ss_word_from_double(0.9));
+    step_at(&bench, 0);
+    assert_close(bench.script.input.target, 0.9, 0);
+    assert_int_equal(bench.script.decisions, 1);
+    atomic_store(&bench.board->setpoint, ss_word_from_double(NAN));
+    assert_action(step_at(&bench, 20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
+    close_bench(&bench);
+}
+
+static void without_an_estimate_the_duty_is_the_target(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.load = INFINITY;
+    step_at(&bench, 0);
+    assert_int_equal(bench.script.updates, 0);
+    assert_int_equal(bench.board->publications, 0);
+    assert_close(bench.script.turn.duty, 0.5, 0);
+    close_bench(&bench);
+}
+
+static void an_open_loop_asks_no_feedback(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.rig.modules[SS_KIND_CONTROL].table.control.open_loop = true;
+    bench.script.read_error = EIO;
+    struct ss_action action = step_at(&bench, 0);
+    assert_int_equal(action.failure, SS_FAILURE_NONE);
+    assert_int_equal(bench.script.updates, 1);
+    assert_true(isnan(bench.script.input.load));
+    close_bench(&bench);
+}
+
+static void answers_are_kept_within_bounds(void **state) {
+    (void)state;
+    static const double loads[][2] = {{-3, 0}, {7, 1}, {0.3, 0.3}};
+    static const double outputs[][2] = {{-3, 0}, {7, 1}, {INFINITY, 1}, {0.3, 0.3}};
+    for (size_t i = 0; i < 3; i++) {
+        struct bench bench;
+        open_bench(&bench);
+        bench.script.load = loads[i][0];
+        step_at(&bench, 0);
+        assert_close(bench.script.input.load, loads[i][1], 0);
+        close_bench(&bench);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        struct bench bench;
+        open_bench(&bench);
+        bench.script.output = outputs[i][0];
+        step_at(&bench, 0);
+        assert_close(bench.script.turn.duty, outputs[i][1], 0);
+        assert_close(ss_double_from_word(bench.board->rows[0].output), outputs[i][1], 0);
+        close_bench(&bench);
+    }
+}
+
+static enum ss_failure failure_of(const struct script *change) {
+    struct bench bench;
+    open_bench(&bench);
+    bench.script = *change;
+    struct ss_action action = step_at(&bench, 0);
+    assert_false(action.change);
+    assert_int_equal(action.deadline, SS_TIME_NEVER);
+    close_bench(&bench);
+    return action.failure;
+}
+
+static void what_is_not_a_number_ends_the_run(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    struct script good = bench.script;
+    close_bench(&bench);
+    struct script script = good;
+    script.load = NAN;
+    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
+    script = good;
+    script.output = NAN;
+    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
+    script = good;
+    script.share = NAN;
+    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
+    script = good;
+    script.target = NAN;
+    script.load = INFINITY;
+    assert_int_equal(failure_of(&script), SS_FAILURE_NOT_A_NUMBER);
+    script = good;
+    script.read_error = EIO;
+    assert_int_equal(failure_of(&script), SS_FAILURE_COUNTERS);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(control_is_given_what_is),
+    cmocka_unit_test(a_set_target_is_heeded),
+    cmocka_unit_test(without_an_estimate_the_duty_is_the_target),
+    cmocka_unit_test(an_open_loop_asks_no_feedback),
+    cmocka_unit_test(answers_are_kept_within_bounds),
+    cmocka_unit_test(what_is_not_a_number_ends_the_run))

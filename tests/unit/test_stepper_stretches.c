@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where control begins and ends: pauses, free stretches, the end of the run. */
+
+#include "stepper_bench.h"
+
+static void who_is_free_does_not_wait_for_a_round(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    become(&bench, 1);
+    assert_true(ss_pipeline_phase(&bench.stepper.pipeline) > 0);
+    bench.script.free_from = 0;
+    bench.script.free_until = 70 * MS;
+    bench.stepper.state = SS_STATE_STOPPED;
+    assert_action(step_at(&bench, 0), true, SS_STATE_RUNNING, 70 * MS);
+    close_bench(&bench);
+}
+
+static void a_pause_stops_and_begins_anew(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 0);
+    step_at(&bench, 20 * MS);
+    atomic_store(&bench.board->phase, SS_PHASE_PAUSED);
+    assert_action(step_at(&bench, 25 * MS), true, SS_STATE_STOPPED, SS_TIME_NEVER);
+    assert_action(step_at(&bench, 26 * MS), false, SS_STATE_STOPPED, SS_TIME_NEVER);
+    assert_int_equal(bench.script.decisions, 2);
+    atomic_store(&bench.board->paused, 40 * MS);
+    atomic_store(&bench.board->control_since, START + 65 * MS);
+    atomic_store(&bench.board->phase, SS_PHASE_RUNNING);
+    assert_action(step_at(&bench, 66 * MS), true, SS_STATE_RUNNING, 76 * MS);
+    assert_int_equal(bench.script.turn.moment.since, START + 65 * MS);
+    assert_int_equal(bench.script.trace_time, 26 * MS);
+    close_bench(&bench);
+}
+
+/* Asleep from before the pause to after its end. */
+static void a_pause_slept_through_is_noticed(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 0);
+    atomic_store(&bench.board->paused, 4 * MS);
+    atomic_store(&bench.board->control_since, START + 9 * MS);
+    assert_action(step_at(&bench, 10 * MS), true, SS_STATE_RUNNING, 20 * MS);
+    assert_int_equal(bench.script.turn.moment.since, START + 9 * MS);
+    close_bench(&bench);
+}
+
+static void the_end_lets_the_instance_run(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 0);
+    atomic_store(&bench.board->phase, SS_PHASE_ENDING);
+    assert_action(step_at(&bench, 5 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
+    assert_action(step_at(&bench, 6 * MS), false, SS_STATE_RUNNING, SS_TIME_NEVER);
+    close_bench(&bench);
+}
+
+/* All who come late out of a `free` stretch must agree on when it ended. */
+static void free_runs_and_control_begins_afresh(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.free_from = 15 * MS;
+    bench.script.free_until = 95 * MS;
+    step_at(&bench, 0);
+    assert_action(step_at(&bench, 21 * MS), true, SS_STATE_RUNNING, 95 * MS);
+    assert_action(step_at(&bench, 40 * MS), false, SS_STATE_RUNNING, 95 * MS);
+    assert_int_equal(bench.script.decisions, 1);
+    assert_action(step_at(&bench, 98 * MS), true, SS_STATE_STOPPED, 118 * MS);
+    assert_int_equal(bench.script.turn.moment.since, START + 95 * MS);
+    assert_int_equal(bench.script.turn.moment.now, START + 98 * MS);
+    close_bench(&bench);
+}
+
+static void free_without_end_is_for_ever(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.free_from = 0;
+    bench.script.free_until = SS_TIME_NEVER;
+    assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, SS_TIME_NEVER);
+    close_bench(&bench);
+}
+
+static void a_pause_in_a_free_stretch_moves_its_end(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.free_from = 0;
+    bench.script.free_until = 95 * MS;
+    step_at(&bench, 0);
+    atomic_store(&bench.board->paused, 40 * MS);
+    atomic_store(&bench.board->control_since, START + 60 * MS);
+    assert_action(step_at(&bench, 95 * MS), false, SS_STATE_RUNNING, 135 * MS);
+    step_at(&bench, 135 * MS);
+    assert_int_equal(bench.script.turn.moment.since, START + 135 * MS);
+    close_bench(&bench);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(who_is_free_does_not_wait_for_a_round),
+    cmocka_unit_test(a_pause_stops_and_begins_anew),
+    cmocka_unit_test(a_pause_slept_through_is_noticed),
+    cmocka_unit_test(the_end_lets_the_instance_run),
+    cmocka_unit_test(free_runs_and_control_begins_afresh),
+    cmocka_unit_test(free_without_end_is_for_ever),
+    cmocka_unit_test(a_pause_in_a_free_stretch_moves_its_end))
