@@ -1,45 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
+/* The estimate of the load, from readings taken one after another. */
 
-#include "../../modules/feedback/estimate.h"
-#include "modules.h"
-
-/* Where not said otherwise: 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
-
-/* Milliseconds of the clock, and of CPU time summed over the CPUs. */
-#define MS(x) ((ss_time)((x)*1e6))
-
-static const struct ss_feedback_module *module_of(const struct rig *rig) {
-    return (const void *)rig->head;
-}
-
-static bool wants(const struct rig *rig, uint32_t executor, double now, double since) {
-    struct ss_moment moment = {.now = MS(now), .since = MS(since)};
-    return module_of(rig)->wants_sample(&rig->selves[executor], &moment);
-}
-
-static void sample_counters(
-    const struct rig *rig, uint32_t executor, double since, struct ss_counters counters) {
-    struct ss_moment moment = {.now = counters.time, .since = MS(since)};
-    module_of(rig)->sample(&rig->selves[executor], &moment, &counters);
-}
-
-/* A reading of the idle time alone, on 4 CPUs that stay the same, in a stretch begun at 1000. */
-static void sample_idle(const struct rig *rig, uint32_t executor, double now, double idle) {
-    sample_counters(rig, executor, 1000,
-        (struct ss_counters){.time = MS(now), .set = 7, .capacity = 4, .idle = MS(idle)});
-}
-
-/* The estimate, or -1 while there is none. */
-static double estimate_at(const struct rig *rig, uint32_t executor, double now, double since) {
-    struct ss_moment moment = {.now = MS(now), .since = MS(since)};
-    double load = 99;
-    return module_of(rig)->estimate(&rig->selves[executor], &moment, &load) ? load : -1;
-}
-
-static double estimate_of(const struct rig *rig, uint32_t executor) {
-    return estimate_at(rig, executor, 2000, 1000);
-}
+#include "feedback.h"
 
 static void realtime_asks_for_system_counters(void **state) {
     (void)state;
@@ -159,80 +121,6 @@ static void realtime_spacing_shrinks_with_cpus(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_claim_keeps_others_out(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 3, 4);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    assert_false(wants(&rig, 1, 1000, 1000));
-    assert_false(wants(&rig, 2, 1001, 1000));
-    rig_close(&rig);
-}
-
-/* With 32 CPUs a sample is due every 5 ms, sooner than a claim expires: it must be given back. */
-static void realtime_claim_is_given_back(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 3, 32);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    sample_idle(&rig, 0, 1000, 0);
-    assert_true(wants(&rig, 1, 1005, 1000));
-    /* Also when the reading turns out to be of no use. */
-    sample_idle(&rig, 1, 1000, 0);
-    assert_true(wants(&rig, 2, 1006, 1000));
-    rig_close(&rig);
-}
-
-/* Executor 0 dies with the claim in hand. */
-static void realtime_claim_of_the_dead_expires(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    assert_false(wants(&rig, 1, 1009.999, 1000));
-    assert_true(wants(&rig, 1, 1010.001, 1000));
-    rig_close(&rig);
-}
-
-struct racer {
-    const struct rig *rig;
-    pthread_barrier_t *barrier;
-    uint32_t executor;
-    unsigned won;
-};
-
-#define RACES 200
-
-static void *race(void *argument) {
-    struct racer *racer = argument;
-    for (unsigned i = 0; i < RACES; i++) {
-        /* Every race is for a sample that is due, after claims that have expired. */
-        double now = 1000 + 100.0 * i;
-        pthread_barrier_wait(racer->barrier);
-        racer->won += wants(racer->rig, racer->executor, now, now);
-    }
-    return NULL;
-}
-
-static void realtime_race_has_one_winner(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
-    pthread_barrier_t barrier;
-    pthread_barrier_init(&barrier, NULL, 2);
-    pthread_t threads[2];
-    struct racer racers[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        racers[i] = (struct racer){.rig = &rig, .barrier = &barrier, .executor = i};
-        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
-    }
-    for (uint32_t i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(racers[0].won + racers[1].won, RACES);
-    pthread_barrier_destroy(&barrier);
-    rig_close(&rig);
-}
-
 /* The same reading twice: nothing is divided by zero, and nothing changes. */
 static void realtime_ignores_zero_elapsed_time(void **state) {
     (void)state;
@@ -246,36 +134,6 @@ static void realtime_ignores_zero_elapsed_time(void **state) {
     assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1140, 120);
     assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
-}
-
-/* A reading taken before the last one published, by an executor held up in between. */
-static void realtime_ignores_older_readings(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120);
-    sample_idle(&rig, 1, 1030, 40);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_idle(&rig, 0, 1140, 120);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
-}
-
-/*
- * Two executors begin a stretch at once and both read, 20 us apart, with one tick of idle time in
- * between: taken as a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate as it stands.
- */
-static void realtime_ignores_readings_too_close(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 1, 1000.02, 4);
-    assert_true(estimate_of(&rig, 1) == -1);
-    sample_idle(&rig, 0, 1040, 120);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
     rig_close(&rig);
 }
 
@@ -416,191 +274,9 @@ static void realtime_serves_a_thousand(void **state) {
     rig_close(&rig);
 }
 
-/* A writer killed while it fills its copy: what was published before stays in force. */
-static void realtime_survives_a_half_written_notice(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120);
-    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
-    uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
-    struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
-    atomic_store(&copy->ticket, 0);
-    for (int i = 0; i < SS_NOTICE_WORDS; i++)
-        atomic_store(&copy->words[i], UINT64_MAX);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
-    sample_idle(&rig, 1, 1140, 120);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
-}
-
-/*
- * A writer that was held up for as long as four others needed comes back and spoils the copy in
- * force. Nobody can read it then: executors go on with what they saw last until the next sample.
- */
-static void realtime_survives_a_spoilt_notice(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/realtime", "100m", 3, 4);
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
-    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
-    uint64_t latest = atomic_load(&notice->latest);
-    atomic_store(&notice->copies[latest % SS_NOTICE_COPIES].ticket, 0);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
-    assert_true(estimate_of(&rig, 2) == -1);
-    assert_false(wants(&rig, 1, 1079, 1000));
-    assert_true(wants(&rig, 1, 1140, 1000));
-    sample_idle(&rig, 1, 1140, 120);
-    assert_close(estimate_of(&rig, 2), 0.625, 1e-12);
-    rig_close(&rig);
-}
-
-static void sample_used(
-    const struct rig *rig, uint32_t executor, double now, double capacity, double used) {
-    sample_counters(rig, executor, 1000,
-        (struct ss_counters){.time = MS(now), .capacity = capacity, .used = MS(used)});
-}
-
-static void cgroup_asks_for_its_group(void **state) {
-    (void)state;
-    struct rig rig;
-    struct ss_source_request request = {.argument = "x"};
-    rig_open(&rig, "feedback/cgroup", NULL, 1, 4);
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, SS_SOURCE_CGROUP);
-    assert_null(request.argument);
-    rig_close(&rig);
-    rig_open(&rig, "feedback/cgroup", "/machine/box", 1, 4);
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_string_equal(request.argument, "/machine/box");
-    rig_close(&rig);
-}
-
-/* A quota of one and a half CPUs: 30 ms used of 1.5 * 40; then 150 of 1.5 * 100. */
-static void cgroup_is_relative_to_its_allowance(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", "period=100m", 2, 4);
-    assert_true(wants(&rig, 0, 1000, 1000));
-    assert_false(wants(&rig, 1, 1000, 1000));
-    sample_used(&rig, 0, 1000, 1.5, 700);
-    assert_true(estimate_of(&rig, 1) == -1);
-    sample_used(&rig, 0, 1040, 1.5, 730);
-    assert_close(estimate_of(&rig, 1), 30 / (1.5 * 40), 1e-12);
-    sample_used(&rig, 1, 1140, 1.5, 880);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.5 + 0.5 * 1, 1e-12);
-    rig_close(&rig);
-}
-
-/*
- * A quota of half a CPU is kept over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) = 2.5,
- * shown as 1. Nothing in the next 60 follows from it, and both together must count.
- */
-static void cgroup_counts_bursts_in_full(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", "period=40m", 1, 4);
-    sample_used(&rig, 0, 1000, 0.5, 0);
-    sample_used(&rig, 0, 1040, 0.5, 50);
-    assert_true(estimate_of(&rig, 0) == 1);
-    sample_used(&rig, 0, 1100, 0.5, 50);
-    assert_close(estimate_of(&rig, 0), 40.0 / (40 + 60) * 2.5, 1e-12);
-    rig_close(&rig);
-}
-
-/* A change of the quota, and a group made anew: each begins a new sum and keeps the estimate. */
-static void cgroup_survives_changes_of_the_group(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
-    sample_used(&rig, 0, 1000, 1, 100);
-    sample_used(&rig, 0, 1040, 1, 110); /* 0.25 */
-    sample_used(&rig, 0, 1080, 2, 150);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_used(&rig, 0, 1120, 2, 20);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    sample_used(&rig, 0, 1220, 2, 220);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    rig_close(&rig);
-}
-
-static void sample_value(const struct rig *rig, double now, double since, double value) {
-    sample_counters(rig, 0, since, (struct ss_counters){.time = MS(now), .value = value});
-}
-
-static void command_asks_for_its_sensor(void **state) {
-    (void)state;
-    assert_refused("feedback/command", NULL, "command");
-    struct rig rig;
-    rig_open(&rig, "feedback/command", "cat /dev/meter", 1, 4);
-    struct ss_source_request request;
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, SS_SOURCE_SENSOR);
-    assert_string_equal(request.argument, "cat /dev/meter");
-    rig_close(&rig);
-}
-
-static void command_takes_numbers_as_they_are(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/command", "x", 1, 4);
-    assert_true(estimate_of(&rig, 0) == -1);
-    sample_value(&rig, 1000, 1000, NAN);
-    assert_true(estimate_of(&rig, 0) == -1);
-    const double given[] = {0.3, 0.9, -0.1, 1.5, 0, 1};
-    const double taken[] = {0.3, 0.9, 0, 1, 0, 1};
-    for (unsigned i = 0; i < 6; i++) {
-        assert_true(wants(&rig, 0, 1000 + i, 1000));
-        sample_value(&rig, 1000 + i, 1000, given[i]);
-        assert_true(estimate_of(&rig, 0) == taken[i]);
-    }
-    /* Twice in one instant. */
-    sample_value(&rig, 1005, 1000, 0.4);
-    assert_true(estimate_of(&rig, 0) == 0.4);
-    sample_value(&rig, 1010, 1000, NAN);
-    assert_true(estimate_of(&rig, 0) == -1);
-    rig_close(&rig);
-}
-
-static void command_blends_if_asked(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/command", "x,period=100m", 1, 4);
-    sample_value(&rig, 1000, 1000, 0.25);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    /* w = 1 - 100 / (100 + 100) = 1/2 */
-    sample_value(&rig, 1100, 1000, 1);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
-    sample_value(&rig, 1100, 1000, 0);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    /* A new stretch: as it stands. */
-    assert_true(estimate_at(&rig, 0, 1200, 1200) == -1);
-    sample_value(&rig, 1200, 1200, 0.1);
-    assert_close(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
-    rig_close(&rig);
-}
-
-static void null_never_knows(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "feedback/null", NULL, 1, 4);
-    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
-    module_of(&rig)->source(&rig.selves[0], &request);
-    assert_int_equal(request.source, SS_SOURCE_NONE);
-    assert_false(wants(&rig, 0, 1000, 1000));
-    sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120);
-    assert_true(estimate_of(&rig, 0) == -1);
-    rig_close(&rig);
-}
-
-/* One case a line, for CMake reads them. */
-/* clang-format off */
-UNIT_MAIN(cmocka_unit_test(realtime_asks_for_system_counters),
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(realtime_asks_for_system_counters),
     cmocka_unit_test(realtime_first_sample_stands),
     cmocka_unit_test(realtime_later_samples_blend),
     cmocka_unit_test(realtime_period_has_its_default),
@@ -608,13 +284,7 @@ UNIT_MAIN(cmocka_unit_test(realtime_asks_for_system_counters),
     cmocka_unit_test(realtime_does_not_cut_off_samples),
     cmocka_unit_test(realtime_samples_when_due),
     cmocka_unit_test(realtime_spacing_shrinks_with_cpus),
-    cmocka_unit_test(realtime_claim_keeps_others_out),
-    cmocka_unit_test(realtime_claim_is_given_back),
-    cmocka_unit_test(realtime_claim_of_the_dead_expires),
-    cmocka_unit_test(realtime_race_has_one_winner),
     cmocka_unit_test(realtime_ignores_zero_elapsed_time),
-    cmocka_unit_test(realtime_ignores_older_readings),
-    cmocka_unit_test(realtime_ignores_readings_too_close),
     cmocka_unit_test(realtime_survives_falling_counters),
     cmocka_unit_test(realtime_survives_jumping_counters),
     cmocka_unit_test(realtime_survives_cpus_going),
@@ -622,14 +292,4 @@ UNIT_MAIN(cmocka_unit_test(realtime_asks_for_system_counters),
     cmocka_unit_test(realtime_survives_no_cpus),
     cmocka_unit_test(realtime_forgets_at_a_new_stretch),
     cmocka_unit_test(realtime_counts_as_it_is_told),
-    cmocka_unit_test(realtime_serves_a_thousand),
-    cmocka_unit_test(realtime_survives_a_half_written_notice),
-    cmocka_unit_test(realtime_survives_a_spoilt_notice),
-    cmocka_unit_test(cgroup_asks_for_its_group),
-    cmocka_unit_test(cgroup_is_relative_to_its_allowance),
-    cmocka_unit_test(cgroup_counts_bursts_in_full),
-    cmocka_unit_test(cgroup_survives_changes_of_the_group),
-    cmocka_unit_test(command_asks_for_its_sensor),
-    cmocka_unit_test(command_takes_numbers_as_they_are),
-    cmocka_unit_test(command_blends_if_asked),
-    cmocka_unit_test(null_never_knows))
+    cmocka_unit_test(realtime_serves_a_thousand))

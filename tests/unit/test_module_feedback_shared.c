@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The estimate that executors share, with others racing, late or dead. */
+
+#include <pthread.h>
+
+#include "feedback.h"
+
+static void realtime_claim_keeps_others_out(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 3, 4);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    assert_false(wants(&rig, 1, 1000, 1000));
+    assert_false(wants(&rig, 2, 1001, 1000));
+    rig_close(&rig);
+}
+
+/* With 32 CPUs a sample is due every 5 ms, sooner than a claim expires: it must be given back. */
+static void realtime_claim_is_given_back(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 3, 32);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    sample_idle(&rig, 0, 1000, 0);
+    assert_true(wants(&rig, 1, 1005, 1000));
+    /* Also when the reading turns out to be of no use. */
+    sample_idle(&rig, 1, 1000, 0);
+    assert_true(wants(&rig, 2, 1006, 1000));
+    rig_close(&rig);
+}
+
+/* Executor 0 dies with the claim in hand. */
+static void realtime_claim_of_the_dead_expires(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    assert_true(wants(&rig, 0, 1000, 1000));
+    assert_false(wants(&rig, 1, 1009.999, 1000));
+    assert_true(wants(&rig, 1, 1010.001, 1000));
+    rig_close(&rig);
+}
+
+struct racer {
+    const struct rig *rig;
+    pthread_barrier_t *barrier;
+    uint32_t executor;
+    unsigned won;
+};
+
+#define RACES 200
+
+static void *race(void *argument) {
+    struct racer *racer = argument;
+    for (unsigned i = 0; i < RACES; i++) {
+        /* Every race is for a sample that is due, after claims that have expired. */
+        double now = 1000 + 100.0 * i;
+        pthread_barrier_wait(racer->barrier);
+        racer->won += wants(racer->rig, racer->executor, now, now);
+    }
+    return NULL;
+}
+
+static void realtime_race_has_one_winner(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_t threads[2];
+    struct racer racers[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        racers[i] = (struct racer){.rig = &rig, .barrier = &barrier, .executor = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(racers[0].won + racers[1].won, RACES);
+    pthread_barrier_destroy(&barrier);
+    rig_close(&rig);
+}
+
+/* A reading taken before the last one published, by an executor held up in between. */
+static void realtime_ignores_older_readings(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    sample_idle(&rig, 1, 1030, 40);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_idle(&rig, 0, 1140, 120);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * Two executors begin a stretch at once and both read, 20 us apart, with one tick of idle time in
+ * between: taken as a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate as it stands.
+ */
+static void realtime_ignores_readings_too_close(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 1, 1000.02, 4);
+    assert_true(estimate_of(&rig, 1) == -1);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    rig_close(&rig);
+}
+
+/* A writer killed while it fills its copy: what was published before stays in force. */
+static void realtime_survives_a_half_written_notice(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
+    uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
+    struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
+    atomic_store(&copy->ticket, 0);
+    for (int i = 0; i < SS_NOTICE_WORDS; i++)
+        atomic_store(&copy->words[i], UINT64_MAX);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    sample_idle(&rig, 1, 1140, 120);
+    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+/*
+ * A writer that was held up for as long as four others needed comes back and spoils the copy in
+ * force. Nobody can read it then: executors go on with what they saw last until the next sample.
+ */
+static void realtime_survives_a_spoilt_notice(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "100m", 3, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 0, 1040, 120);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
+    uint64_t latest = atomic_load(&notice->latest);
+    atomic_store(&notice->copies[latest % SS_NOTICE_COPIES].ticket, 0);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_true(estimate_of(&rig, 2) == -1);
+    assert_false(wants(&rig, 1, 1079, 1000));
+    assert_true(wants(&rig, 1, 1140, 1000));
+    sample_idle(&rig, 1, 1140, 120);
+    assert_close(estimate_of(&rig, 2), 0.625, 1e-12);
+    rig_close(&rig);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(realtime_claim_keeps_others_out),
+    cmocka_unit_test(realtime_claim_is_given_back),
+    cmocka_unit_test(realtime_claim_of_the_dead_expires),
+    cmocka_unit_test(realtime_race_has_one_winner),
+    cmocka_unit_test(realtime_ignores_older_readings),
+    cmocka_unit_test(realtime_ignores_readings_too_close),
+    cmocka_unit_test(realtime_survives_a_half_written_notice),
+    cmocka_unit_test(realtime_survives_a_spoilt_notice))
