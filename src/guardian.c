@@ -59,10 +59,15 @@ static void hold_leader(struct guardian *guardian, uint32_t number) {
     charge->leader = leader > 1 ? ss_platform_process_open(leader, charge->leader_started) : -1;
 }
 
-/* Where the system has no hold on processes: by number, as long as it still means the same. */
+/*
+ * Where the system has no hold on processes: by number, as long as it still means the same. A
+ * number that no process has is either reserved, because it still names our group, or names none.
+ */
 static void signal_by_number(const struct charge *charge, int signal) {
-    if (charge->leader_number > 1 &&
-        ss_platform_process_started(charge->leader_number) == charge->leader_started)
+    if (charge->leader_number <= 1)
+        return;
+    uint64_t started = ss_platform_process_started(charge->leader_number);
+    if (started == charge->leader_started || started == 0)
         kill(-charge->leader_number, signal);
 }
 

@@ -2,10 +2,16 @@
 
 /* Whatever dies: nothing of a run is left, running or stopped. */
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -113,6 +119,37 @@ START_TEST(killed_executors_of_a_tree) {
     kill_named("ss-executor", SIGKILL);
     run_expect(run_wait(run), 125);
     wait_until_clean(run);
+}
+END_TEST
+
+/* As on a kernel that has no such call. */
+static void deny_pidfds(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+        _exit(77);
+}
+
+/* The guardian then knows processes by number and start time, and has to look for the dead. */
+START_TEST(killed_without_pidfds) {
+    struct run_setup setup = {.prepare = deny_pidfds};
+    const char *command = PAYLOAD " tree; " PAYLOAD " ignore-term";
+    for (int whom = 0; whom < 2; whom++) {
+        struct run *run = run_start(&setup,
+            WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c", command));
+        RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+        kill_named("ss-executor", whom == 0 ? SIGKILL : SIGSTOP);
+        if (whom == 1)
+            kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), whom == 0 ? 125 : -SIGKILL);
+        wait_until_clean(run);
+    }
 }
 END_TEST
 
@@ -282,6 +319,7 @@ PROCESS_MAIN(
     SS_CASE(killed_master_while_it_ends),
     SS_CASE(killed_master_of_a_tree),
     SS_CASE(killed_executors_of_a_tree),
+    SS_CASE(killed_without_pidfds),
     SS_CASE(killed_executor),
     SS_CASE(killed_executors),
     SS_CASE(killed_guardian_is_replaced),
