@@ -129,6 +129,7 @@ void ss_crew_dismiss_guardian(struct ss_crew *crew) {
     atomic_store(&crew->board->over, 1);
     ring_guardian(crew);
     if (crew->guardian > 0) {
+        kill(crew->guardian, SIGCONT); /* somebody may have stopped it */
         while (waitpid(crew->guardian, NULL, 0) < 0 && errno == EINTR) {
         }
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "option.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nearest.h"
 #include "units.h"
+
+/* More options than any module has. */
+#define ROWS_MAX 64
 
 void ss_option_store_free(struct ss_option_store *store) {
     for (size_t i = 0; i < store->count; i++)
@@ -133,7 +135,7 @@ int ss_option_set_defaults(const struct ss_option *rows, void *config,
 
 static const struct ss_option *find_row(
     const struct ss_option *rows, const char *name, struct ss_error *error) {
-    const char *names[64];
+    const char *names[ROWS_MAX];
     char list[512] = "";
     size_t count = 0;
     for (const struct ss_option *row = rows; row->name; row++) {
@@ -173,23 +175,22 @@ static char *name_end(char *item) {
     return length > 0 && item[length] == '=' ? item + length : NULL;
 }
 
-static int set_item(const struct ss_option *rows, char *item, bool first, void *config,
-    struct ss_option_store *store, struct ss_error *error) {
+/* Sets what one item says. The row that it set, or NULL. */
+static const struct ss_option *set_item(const struct ss_option *rows, char *item, bool first,
+    void *config, struct ss_option_store *store, struct ss_error *error) {
     char *equals = name_end(item);
-    if (!equals && !first)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "'%s' has no name: only the first option may stand bare, write name=value", item);
     const struct ss_option *row = rows;
+    if (!equals && !first) {
+        ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' has no name: only the first option may stand bare, write name=value", item);
+        return NULL;
+    }
     if (equals) {
         *equals = '\0';
         row = find_row(rows, item, error);
         item = equals + 1;
     }
-    return row ? ss_option_set(row, item, config, store, error) : -1;
-}
-
-static bool is_required_missing(const struct ss_option *row, const bool *given, size_t index) {
-    return row->required && !given[index];
+    return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
 }
 
 int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,
@@ -201,7 +202,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
         return -1;
     if (text && !rows->name)
         return ss_error_set(error, SS_ERROR_FAILED, "'%s': there are no options here", text);
-    bool given[64] = {false};
+    bool given[ROWS_MAX] = {false};
     char *copy = text ? strdup(text) : NULL;
     if (text && !copy)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
@@ -209,17 +210,14 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     int status = 0;
     bool first = true;
     for (char *item; status == 0 && (item = next_item(&rest)); first = false) {
-        char *equals = name_end(item);
-        size_t length = equals ? (size_t)(equals - item) : 0;
-        for (size_t i = 0; rows[i].name && i < 64; i++)
-            given[i] |=
-                equals ? strlen(rows[i].name) == length && strncmp(rows[i].name, item, length) == 0
-                       : first && i == 0;
-        status = set_item(rows, item, first, config, store, error);
+        const struct ss_option *row = set_item(rows, item, first, config, store, error);
+        if (row && row - rows < ROWS_MAX)
+            given[row - rows] = true;
+        status = row ? 0 : -1;
     }
     free(copy);
-    for (size_t i = 0; status == 0 && rows[i].name && i < 64; i++) {
-        if (is_required_missing(&rows[i], given, i))
+    for (int i = 0; status == 0 && rows[i].name && i < ROWS_MAX; i++) {
+        if (rows[i].required && !given[i])
             status = ss_error_set(
                 error, SS_ERROR_FAILED, "%s is not given: %s", rows[i].name, rows[i].help);
     }

@@ -2,7 +2,6 @@
 #include "plan.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

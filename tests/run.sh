@@ -63,7 +63,7 @@ check_scripts() {
     local scripts
     stage "scripts"
     mapfile -t scripts < <(shell_scripts)
-    shellcheck -x -P SCRIPTDIR "${scripts[@]}"
+    shellcheck "${scripts[@]}"
     echo "shellcheck has nothing against ${#scripts[@]} scripts"
 }
 

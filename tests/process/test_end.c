@@ -238,6 +238,16 @@ START_TEST(stopped_executor) {
 }
 END_TEST
 
+START_TEST(stopped_guardian) {
+    struct run *run = start_stubborn();
+    wait_for_all(run);
+    kill(find_guardian(run, 0), SIGSTOP);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    wait_until_clean(run);
+}
+END_TEST
+
 START_TEST(stopped_executors_and_killed_master) {
     struct run *run = start_stubborn();
     wait_for_all(run);
@@ -326,6 +336,7 @@ PROCESS_MAIN(
     SS_CASE(replaced_guardian_knows_everything),
     SS_CASE(run_ends_well_with_a_new_guardian),
     SS_CASE(stopped_executor),
+    SS_CASE(stopped_guardian),
     SS_CASE(stopped_executors_and_killed_master),
     SS_CASE(killed_master_and_executors),
     SS_CASE(script_that_cannot_be_run),
