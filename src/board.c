@@ -15,8 +15,13 @@ _Static_assert(sizeof(struct ss_row) % 64 == 0, "rows share no cache line");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
     "a lock in shared memory could be left locked by a dead process");
 
-static size_t rows_size(uint32_t instances) {
+static size_t branches_offset(uint32_t instances) {
     return sizeof(struct ss_board) + (size_t)instances * sizeof(struct ss_row);
+}
+
+static size_t modules_offset(uint32_t instances) {
+    size_t end = branches_offset(instances) + SS_BOARD_BRANCHES * sizeof(struct ss_branch);
+    return (end + 63) / 64 * 64;
 }
 
 static void fill(struct ss_board *board, uint32_t instances, size_t size) {
@@ -25,7 +30,8 @@ static void fill(struct ss_board *board, uint32_t instances, size_t size) {
     board->instances = instances;
     board->size = size;
     board->master = getpid();
-    board->modules_offset = (rows_size(instances) + 63) / 64 * 64;
+    board->branches_offset = branches_offset(instances);
+    board->modules_offset = modules_offset(instances);
     board->control_start = SS_TIME_NEVER;
     board->setpoint = ss_word_from_double(NAN);
     board->sensor_value = ss_word_from_double(NAN);
@@ -33,7 +39,7 @@ static void fill(struct ss_board *board, uint32_t instances, size_t size) {
 }
 
 static size_t total_size(uint32_t instances, size_t extra) {
-    return (rows_size(instances) + 63) / 64 * 64 + extra;
+    return modules_offset(instances) + extra;
 }
 
 /* The name lives only from here to the unlink below; a killed master cannot leave much behind. */
@@ -103,6 +109,14 @@ void ss_board_close(struct ss_board *board) {
 
 void *ss_board_modules(struct ss_board *board) {
     return (char *)board + board->modules_offset;
+}
+
+struct ss_branch *ss_board_branches(struct ss_board *board) {
+    return (struct ss_branch *)(void *)((char *)board + board->branches_offset);
+}
+
+void ss_board_name_cage(const struct ss_board *board, uint32_t row, char name[SS_CAGE_NAME]) {
+    snprintf(name, SS_CAGE_NAME, SS_BOARD_PREFIX "%s.%u", board->mark, row);
 }
 
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {

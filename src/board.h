@@ -68,6 +68,9 @@ struct ss_row {
     _Atomic uint64_t global_duty; /* doubles */
     _Atomic uint64_t local_duty;
     _Atomic uint64_t switches; /* stops and continues sent */
+    _Atomic uint32_t branches; /* guardian: changes whenever a branch of it comes or goes */
+    _Atomic uint32_t beat;     /* changes with every turn of the executor's loop */
+    _Atomic uint32_t caged;    /* guardian: processes of it that are in its cage */
     _Atomic uint32_t failure;  /* enum ss_failure */
     struct ss_histogram lateness;
 };
@@ -78,7 +81,22 @@ enum ss_failure {
     SS_FAILURE_COUNTERS, /* the load can no longer be read */
     SS_FAILURE_NOT_A_NUMBER,
     SS_FAILURE_FORK,
+    SS_FAILURE_STUCK, /* its executor ran on and on without a pause */
 };
+
+/*
+ * A part of an instance's tree that the instance's own group does not cover: a group of its own, or
+ * a single process. Written by the guardian.
+ */
+struct ss_branch {
+    _Atomic uint32_t owner;  /* the row's number + 1, set last; 0: this place is free */
+    _Atomic uint32_t serial; /* changes with every use of the place */
+    _Atomic int32_t number;  /* of the process, or of the group's leader */
+    _Atomic uint32_t group;  /* all of the group is meant */
+    _Atomic uint64_t started;
+};
+
+#define SS_BOARD_BRANCHES 4096
 
 struct ss_board {
     uint64_t magic;
@@ -86,13 +104,15 @@ struct ss_board {
     uint32_t instances;
     uint64_t size; /* bytes of the whole segment */
     int32_t master;
-    uint32_t keep;                  /* instances outlive the run */
-    _Atomic uint32_t ready;         /* set last: before, nothing here may be believed */
-    _Atomic uint32_t phase;         /* master */
-    _Atomic uint32_t over;          /* master: the guardian may go */
-    _Atomic int32_t guardian;       /* master */
-    _Atomic int32_t end_signal;     /* master: the polite signal */
-    _Atomic uint64_t end_grace;     /* master: when politeness ends */
+    uint32_t keep;              /* instances outlive the run */
+    _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
+    _Atomic uint32_t phase;     /* master */
+    _Atomic uint32_t over;      /* master: the guardian may go */
+    _Atomic int32_t guardian;   /* master */
+    _Atomic int32_t sensor;     /* master */
+    char mark[48];              /* of this run and no other one, in its instances' environment */
+    _Atomic int32_t end_signal; /* master: the polite signal */
+    _Atomic uint64_t end_grace; /* master: when politeness ends */
     _Atomic uint64_t control_start; /* master: SS_TIME_NEVER until it is known */
     _Atomic uint64_t control_since; /* master: end of the last pause */
     _Atomic uint64_t paused;        /* master: time that pauses have taken from the trace */
@@ -103,6 +123,10 @@ struct ss_board {
     _Atomic uint32_t membership;   /* changes whenever an instance comes or goes; executors */
     _Atomic uint32_t publications; /* of controller outputs; executors */
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
+    _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */
+    _Atomic uint32_t beyond;                  /* guardian: processes found that we may not signal */
+    _Atomic uint32_t beat;                    /* changes with every turn of the master's loop */
+    uint64_t branches_offset;                 /* where the branches stand */
     uint64_t modules_offset;                  /* where the modules' memory begins */
     struct ss_row rows[];
 };
@@ -120,6 +144,11 @@ struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
 void ss_board_close(struct ss_board *board);
 
 void *ss_board_modules(struct ss_board *board);
+struct ss_branch *ss_board_branches(struct ss_board *board);
+
+/* The name of a row's cage, see ss_platform_cage_put(). */
+#define SS_CAGE_NAME 80
+void ss_board_name_cage(const struct ss_board *board, uint32_t row, char name[SS_CAGE_NAME]);
 
 /* A board in ordinary memory, for the simulator and tests. free() it. */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);

@@ -33,6 +33,9 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
         .help = "start the trace at this wall-clock time: RFC 3339, HH:MM[:SS] or @EPOCH"}},
     {0, NULL, {"fail-fast", AT(fail_fast), .help = "an instance that fails ends the run"}},
+    {0, NULL, {"isolate", AT(isolate),
+        .help = "run all instances in a PID namespace of their own, so that nothing can outlive "
+                "the run"}},
     {0, NULL, {"repeat", AT(repeat),
         .help = "start an instance again when it ends with status 0; each end is one iteration"}},
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),

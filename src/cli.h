@@ -39,6 +39,7 @@ struct ss_cli {
     const char *help_module;
     int fail_fast;
     int repeat;
+    int isolate;
     int keep;
     int quiet;
     int verbose;

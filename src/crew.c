@@ -9,6 +9,9 @@
 
 #include "guardian.h"
 
+/* Somebody who kills every guardian will not be answered for ever. */
+#define SUCCESSORS_MAX 10
+
 int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
     const struct ss_signals *signals, const struct ss_scheduling *scheduling,
     struct ss_error *error) {
@@ -19,6 +22,7 @@ int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_boa
         .scheduling = scheduling,
         .bell = {-1, -1},
         .guardian_bell = {-1, -1},
+        .terminal = {.file = -1},
         .null = open("/dev/null", O_RDONLY | O_CLOEXEC),
         .executors = calloc(plan->instances, sizeof *crew->executors),
         .cpu_times = calloc(plan->instances, sizeof *crew->cpu_times),
@@ -28,6 +32,7 @@ int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_boa
         pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_set(
             error, SS_ERROR_FAILED, "the run cannot be set up: %s", strerror(errno));
+    ss_terminal_open(&crew->terminal);
     return 0;
 }
 
@@ -43,6 +48,7 @@ int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
         .master = getpid(),
         .bell = crew->guardian_bell[0],
         .master_bell = crew->bell[1],
+        .terminal = &crew->terminal,
     };
     pid_t guardian = fork();
     if (guardian == 0)
@@ -72,7 +78,9 @@ int ss_crew_start_executor(
                 .input = crew->null,
                 .output = ends[0],
                 .errors = ends[1],
+                .mark = crew->board->mark,
                 .keep = plan->keep,
+                .terminal = crew->terminal.file >= 0,
                 .signals = crew->signals,
                 .scheduling = crew->scheduling,
                 .pin = plan->pinned ? &plan->cpus : NULL,
@@ -100,9 +108,20 @@ void ss_crew_wake(struct ss_crew *crew) {
     ring_guardian(crew);
 }
 
+/* Somebody has stopped a process of ours; an instance would stay as it was just then. */
+static void unstop(const struct ss_crew *crew, pid_t pid) {
+    bool ours = pid == crew->guardian;
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        ours |= crew->executors[i] == pid;
+    if (ours)
+        kill(pid, SIGCONT);
+}
+
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status) {
     *executor = UINT32_MAX;
-    pid_t pid = waitpid(-1, status, WNOHANG);
+    pid_t pid;
+    while ((pid = waitpid(-1, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
+        unstop(crew, pid);
     if (pid <= 0)
         return 0;
     if (pid == crew->guardian)
@@ -125,15 +144,25 @@ void ss_crew_kill(struct ss_crew *crew) {
     }
 }
 
-void ss_crew_dismiss_guardian(struct ss_crew *crew) {
-    atomic_store(&crew->board->over, 1);
-    ring_guardian(crew);
+/* Waits for its end. false: it did not end as it should. */
+static bool await_guardian(struct ss_crew *crew) {
+    int status = 0;
     if (crew->guardian > 0) {
         kill(crew->guardian, SIGCONT); /* somebody may have stopped it */
-        while (waitpid(crew->guardian, NULL, 0) < 0 && errno == EINTR) {
+        while (waitpid(crew->guardian, &status, 0) < 0 && errno == EINTR) {
         }
     }
     crew->guardian = 0;
+    return WIFEXITED(status);
+}
+
+/* One that was killed may have left undone what only it could do: another one looks after that. */
+void ss_crew_dismiss_guardian(struct ss_crew *crew) {
+    struct ss_error ignored = {0};
+    atomic_store(&crew->board->over, 1);
+    ring_guardian(crew);
+    for (int i = 0; i < SUCCESSORS_MAX && !await_guardian(crew); i++)
+        ss_crew_start_guardian(crew, &ignored);
 }
 
 static ss_time shared_cpu_time(const struct ss_crew *crew) {
@@ -171,6 +200,7 @@ void ss_crew_close(struct ss_crew *crew) {
     close_pair(crew->guardian_bell);
     if (crew->null >= 0)
         close(crew->null);
+    ss_terminal_close(&crew->terminal);
     free(crew->executors);
     free(crew->cpu_times);
 }

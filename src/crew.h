@@ -5,6 +5,7 @@
 #include "board.h"
 #include "executor.h"
 #include "plan.h"
+#include "terminal.h"
 
 /*
  * The processes of a run, as the master sees them. The master is the parent of the guardian and of
@@ -18,6 +19,7 @@ struct ss_crew {
     int bell[2];          /* executors and guardian to master */
     int guardian_bell[2]; /* executors and master to guardian */
     int null;             /* the instances' standard input */
+    struct ss_terminal terminal;
     pid_t guardian;
     pid_t *executors;   /* 0: not started, or reaped */
     uint32_t running;   /* executors not yet reaped */

@@ -13,11 +13,19 @@ enum {
     POLL_OUTPUT, /* and all that follow */
 };
 
+/* Signals so close together ask for the same end. */
+#define SAME_WISH (300 * SS_MILLISECOND)
+
 _Static_assert(POLL_OUTPUT == SS_MASTER_POLLS, "room for what is not output");
 
-/* Who is impatient while we are ending means it: politeness is over. */
+/*
+ * Who is impatient while we are ending means it: politeness is over. But the same wish may come
+ * twice: timeout(1) signals us and then our whole group.
+ */
 static void hurry(struct ss_master *master) {
     ss_time now = ss_platform_now();
+    if (ss_time_since(now, master->ending_since) < SAME_WISH)
+        return;
     atomic_store(&master->board->end_grace, now);
     master->kill_at = ss_time_add(now, SS_MASTER_KILL_PATIENCE);
     ss_crew_wake(&master->crew);
@@ -36,7 +44,7 @@ static bool all_stopped(const struct ss_master *master) {
 static void pause_run(struct ss_master *master) {
     struct ss_board *board = master->board;
     if (master->stage < SS_STAGE_WARMUP)
-        raise(SIGSTOP); /* whoever has been started is held anyway, and no clock runs */
+        ss_signals_suspend(); /* whoever has been started is held anyway, and no clock runs */
     if (atomic_load(&board->phase) != SS_PHASE_RUNNING)
         return;
     ss_progress_hide(&master->progress);
@@ -45,7 +53,7 @@ static void pause_run(struct ss_master *master) {
     ss_crew_wake(&master->crew);
     for (int i = 0; i < 100 && !all_stopped(master); i++)
         poll(NULL, 0, 2);
-    raise(SIGSTOP);
+    ss_signals_suspend();
     ss_time now = ss_platform_now();
     ss_time start = atomic_load(&board->control_start);
     if (start < from)

@@ -9,6 +9,12 @@
 #include "platform/platform.h"
 #include "stepper.h"
 
+/* What was killed and is still there after this time is waited for no longer. */
+#define CLEAR_PATIENCE (700 * SS_MILLISECOND)
+
+/* A state may last for hours; whether somebody else has changed it is looked after more often. */
+#define LOOK_INTERVAL SS_SECOND
+
 struct executor {
     const struct ss_executor_setup *setup;
     struct ss_board *board;
@@ -83,10 +89,11 @@ static bool give_birth(struct executor *executor) {
 
 /*
  * The number is taken off the board before it is given back to the system, but not before all of
- * the group has been killed: should we die on the way, the guardian must still know it.
+ * the tree is gone: should we die on the way, the guardian must still know it.
  */
 static int bury(struct executor *executor) {
-    ss_workload_kill(&executor->workload);
+    ss_workload_clear(
+        &executor->workload, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     return ss_workload_reap(&executor->workload);
@@ -133,13 +140,14 @@ static void on_end(struct executor *executor) {
     ring(executor);
 }
 
-/* Sleeps until the instance's leader has ended or the grace is over. */
+/* Sleeps until all of the instance has ended or the grace is over. */
 static void await_end(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         ss_time grace = atomic_load(&executor->board->end_grace);
         bool orphaned = told_to_end && getppid() != executor->setup->master;
-        if (orphaned || ss_workload_has_ended(&executor->workload) || ss_platform_now() >= grace)
+        ss_workload_reap_orphans(&executor->workload);
+        if (orphaned || ss_workload_is_empty(&executor->workload) || ss_platform_now() >= grace)
             return;
         ss_platform_sleep(&executor->row->wake, seen, grace);
     }
@@ -147,6 +155,7 @@ static void await_end(struct executor *executor) {
 
 _Noreturn static void end(struct executor *executor) {
     bool instant = told_to_end;
+    ss_workload_follow(&executor->workload, false);
     if (executor->setup->plan->keep) {
         ss_workload_continue(&executor->workload);
         atomic_store(&executor->row->leader, 0);
@@ -190,7 +199,9 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
 _Noreturn static void pace(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
+        atomic_fetch_add_explicit(&executor->row->beat, 1, memory_order_relaxed);
         look_around(executor);
+        ss_workload_follow(&executor->workload, executor->stepper.state == SS_STATE_STOPPED);
         ss_time now = ss_platform_now();
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
             ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
@@ -199,7 +210,11 @@ _Noreturn static void pace(struct executor *executor) {
             action = give_up(executor, action.failure);
         if (action.change)
             bring(executor, action.state);
-        ss_platform_sleep(&executor->row->wake, seen, action.deadline);
+        else if (executor->stepper.state == SS_STATE_RUNNING)
+            ss_workload_unstop(&executor->workload);
+        ss_time latest = ss_time_add(now, LOOK_INTERVAL);
+        ss_platform_sleep(
+            &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);
     }
 }
 
@@ -223,6 +238,8 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     executor.setup = setup;
     executor.board = setup->board;
     executor.row = &setup->board->rows[setup->number];
+    executor.workload.board = setup->board;
+    executor.workload.row = setup->number;
     wake_word = &executor.row->wake;
     ss_signals_adopt(on_signal, wanted);
     if (ss_platform_die_with(setup->master, SIGTERM) < 0)

@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "platform/platform.h"
+#include "census.h"
 #include "signals.h"
+#include "sweep.h"
+#include "watchdog.h"
 
 /* How long executors may take to end their instances themselves once the master is dead. */
 #define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
+
+/* And how long we then look for what they have left. */
+#define SWEEP_PATIENCE SS_SECOND
 
 /* One executor and its instance, held so that their numbers cannot come to mean others. */
 struct charge {
@@ -25,9 +30,18 @@ struct guardian {
     const struct ss_guardian_setup *setup;
     struct ss_board *board;
     struct charge *charges;
-    struct pollfd *polls; /* the bell, the master, then every executor */
-    bool blind;           /* there is a process that we cannot hold and must look for */
+    struct pollfd *polls;   /* the bell, the master, then every executor */
+    bool blind;             /* there is a process that we cannot hold and must look for */
+    bool bereaved;          /* an executor has died and may have left what is still to be found */
+    struct ss_holds *holds; /* on all branches */
+    struct ss_census_source source;
+    struct ss_census census;
+    struct ss_sweep sweep;
+    struct ss_watchdog watchdog;
 };
+
+/* Milliseconds that the dead may take to leave a cage. */
+#define CAGE_TURNS 100
 
 /* Milliseconds between two looks for processes that cannot be held. */
 #define BLIND_INTERVAL 50
@@ -78,24 +92,59 @@ static void signal_instance(const struct charge *charge, int signal) {
         signal_by_number(charge, signal);
 }
 
-/* Ends what a dead executor has left, or lets it run where that was asked for. */
+static void open_cage(const struct guardian *guardian, uint32_t number) {
+    char name[SS_CAGE_NAME];
+    if (!atomic_load(&guardian->board->rows[number].caged))
+        return;
+    ss_board_name_cage(guardian->board, number, name);
+    if (!guardian->board->keep)
+        ss_platform_cage_kill(name);
+    int cage = ss_platform_cage_open(name);
+    ss_platform_cage_freeze(cage, false);
+    if (cage >= 0)
+        close(cage);
+}
+
+/* Under --keep somebody may be in one for ever, running. */
+static void remove_cages(const struct guardian *guardian) {
+    for (uint32_t i = 0; i < guardian->board->instances; i++) {
+        char name[SS_CAGE_NAME];
+        if (!atomic_load(&guardian->board->rows[i].caged))
+            continue;
+        ss_board_name_cage(guardian->board, i, name);
+        for (int turns = 0; turns < CAGE_TURNS && !ss_platform_cage_remove(name); turns++)
+            poll(NULL, 0, 1);
+    }
+}
+
+_Noreturn static void leave(const struct guardian *guardian) {
+    remove_cages(guardian);
+    _exit(0);
+}
+
+/*
+ * Ends what we know that a dead executor has left, or lets it run where that was asked for. Parents
+ * run last, so that no shell sees its children stopped.
+ */
 static void rescue(struct guardian *guardian, uint32_t number) {
     struct ss_row *row = &guardian->board->rows[number];
     struct charge *charge = &guardian->charges[number];
     uint32_t life = atomic_load(&row->life);
-    if (life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN)
+    if (life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN || life == SS_LIFE_ENDED)
         return;
+    guardian->bereaved = true;
     hold_leader(guardian, number);
-    if (atomic_load(&row->leader) != 0) {
-        if (!guardian->board->keep)
-            signal_instance(charge, SIGKILL);
-        signal_instance(charge, SIGCONT);
-        atomic_store(&row->stopped, 0);
+    ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL);
+    if (!guardian->board->keep) {
+        signal_instance(charge, SIGKILL);
+        ss_holds_signal(guardian->holds, 0, number, SIGKILL);
     }
-    if (life != SS_LIFE_ENDED) {
-        ss_board_leave(guardian->board, number);
-        atomic_store(&row->life, SS_LIFE_CLEARED);
-    }
+    open_cage(guardian, number);
+    ss_holds_signal_reversed(guardian->holds, number, SIGCONT);
+    signal_instance(charge, SIGCONT);
+    atomic_store(&row->stopped, 0);
+    ss_board_leave(guardian->board, number);
+    atomic_store(&row->life, SS_LIFE_CLEARED);
     if (write(guardian->setup->master_bell, "", 1) < 0)
         return; /* nobody listens, or enough bytes are waiting */
 }
@@ -126,9 +175,8 @@ static void kill_executor(struct guardian *guardian, uint32_t number) {
     pid_t executor = atomic_load(&row->executor);
     if (guardian->charges[number].executor >= 0)
         ss_platform_process_signal(guardian->charges[number].executor, SIGKILL);
-    else if (executor > 1 &&
-             ss_platform_process_lives(executor, atomic_load(&row->executor_started)))
-        kill(executor, SIGKILL);
+    else if (executor > 1)
+        ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
 
 /* Sleeps until something happens, and sees to it. Returns how many executors are left. */
@@ -137,8 +185,9 @@ static uint32_t look(struct guardian *guardian, int timeout) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < POLL_EXECUTORS + count; i++)
         guardian->polls[i].revents = 0;
-    poll(guardian->polls, POLL_EXECUTORS + count,
-        guardian->blind && timeout < 0 ? BLIND_INTERVAL : timeout);
+    if (guardian->blind && (timeout < 0 || timeout > BLIND_INTERVAL))
+        timeout = BLIND_INTERVAL;
+    poll(guardian->polls, POLL_EXECUTORS + count, timeout);
     if (guardian->polls[POLL_BELL].revents) {
         char bytes[512];
         while (read(guardian->setup->bell, bytes, sizeof bytes) == sizeof bytes) {
@@ -156,6 +205,9 @@ static uint32_t look(struct guardian *guardian, int timeout) {
         left += lives;
         guardian->blind |= lives && guardian->charges[i].executor < 0;
     }
+    if (guardian->bereaved)
+        ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
+    guardian->bereaved = false;
     return left;
 }
 
@@ -169,17 +221,48 @@ _Noreturn static void take_over(struct guardian *guardian) {
         kill_executor(guardian, i);
         rescue(guardian, i);
     }
-    _exit(0);
+    if (guardian->bereaved)
+        ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
+    ss_terminal_close(guardian->setup->terminal);
+    leave(guardian);
 }
+
+static bool is_gone(void *context, uint32_t place) {
+    struct guardian *guardian = context;
+    ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL);
+    for (uint32_t i = 0; i < guardian->holds->count; i++) {
+        if (guardian->holds->list[i].place == place)
+            return ss_hold_signal(&guardian->holds->list[i], 0) == ESRCH;
+    }
+    return true;
+}
+
+static const struct ss_census_source system_source = {
+    .latest = ss_platform_process_latest,
+    .limit = ss_platform_process_limit,
+    .group = ss_platform_process_group,
+    .look = ss_platform_process_look,
+    .may_signal = ss_platform_process_may_signal,
+    .cage = ss_platform_cage_put,
+    .each = ss_platform_process_each,
+    .is_gone = is_gone,
+};
 
 static bool open_guardian(struct guardian *guardian, const struct ss_guardian_setup *setup) {
     uint32_t count = setup->board->instances;
     guardian->setup = setup;
     guardian->board = setup->board;
+    guardian->source = system_source;
+    guardian->source.holder = guardian;
     guardian->charges = calloc(count, sizeof *guardian->charges);
     guardian->polls = calloc(POLL_EXECUTORS + (size_t)count, sizeof *guardian->polls);
-    if (!guardian->charges || !guardian->polls)
+    guardian->holds = calloc(1, sizeof *guardian->holds);
+    if (!guardian->charges || !guardian->polls || !guardian->holds ||
+        ss_census_open(&guardian->census, setup->board, &guardian->source,
+            ss_platform_process_holds_groups()) < 0 ||
+        ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) < 0)
         return false;
+    ss_sweep_open(&guardian->sweep, setup->board, setup->master);
     for (uint32_t i = 0; i < count; i++) {
         guardian->charges[i] = (struct charge){.executor = -1, .leader = -1};
         guardian->polls[POLL_EXECUTORS + i] = (struct pollfd){.fd = -1, .events = POLLIN};
@@ -192,6 +275,18 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     return true;
 }
 
+/* Takes the census where it is due. Returns when it will be next. */
+static ss_time count_heads(struct guardian *guardian, ss_time due) {
+    ss_time now = ss_platform_now();
+    if (now < due)
+        return due;
+    ss_watchdog_look(&guardian->watchdog, now);
+    due = ss_census_take(&guardian->census, now);
+    if (guardian->census.changed)
+        ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL);
+    return due;
+}
+
 _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     static const int none[] = {0};
     struct guardian guardian = {0};
@@ -201,12 +296,17 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     ss_platform_be_punctual(true);
     if (!open_guardian(&guardian, setup))
         _exit(SS_ERROR_FAILED);
-    /* The first look waits for nothing: as a successor we may have missed much. */
-    for (int timeout = 0;; timeout = -1) {
-        look(&guardian, timeout);
+    /* As a successor we may have missed much: the first look waits for nothing. */
+    look(&guardian, 0);
+    if (atomic_load(&setup->board->phase) != SS_PHASE_STARTING)
+        ss_census_survey(&guardian.census);
+    for (ss_time due = 0;;) {
         if (atomic_load(&setup->board->over))
-            _exit(0);
+            leave(&guardian);
         if (getppid() != setup->master)
             take_over(&guardian);
+        due = count_heads(&guardian, due);
+        ss_time wait = ss_time_since(due, ss_platform_now());
+        look(&guardian, (int)(wait / SS_MILLISECOND) + 1);
     }
 }

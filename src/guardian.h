@@ -5,12 +5,14 @@
 #include <sys/types.h>
 
 #include "board.h"
+#include "terminal.h"
 
 struct ss_guardian_setup {
     struct ss_board *board;
     pid_t master;
-    int bell;        /* a byte here: look at the board */
-    int master_bell; /* a byte there: look at the board */
+    int bell;                     /* a byte here: look at the board */
+    int master_bell;              /* a byte there: look at the board */
+    struct ss_terminal *terminal; /* the run's, for when the master cannot give it back */
 };
 
 /*

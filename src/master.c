@@ -2,11 +2,13 @@
 #include "master.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "isolate.h"
 #include "platform/platform.h"
 
 /* How long before its --start-at a run begins to start instances, and more for each of them. */
@@ -49,6 +51,7 @@ void ss_master_end(struct ss_master *master, const char *by, int signal) {
     bool at_once = signal == SIGKILL;
     take_outcome(master, by, now);
     master->stage = SS_STAGE_ENDING;
+    master->ending_since = now;
     master->stage_end = SS_TIME_NEVER;
     ss_time grace = at_once ? now : ss_time_add(now, master->plan->grace);
     master->kill_at = ss_time_add(grace, SS_MASTER_KILL_PATIENCE);
@@ -72,6 +75,7 @@ static int start_executors(struct ss_master *master) {
         }
         if (status < 0)
             return -1;
+        atomic_fetch_add(&master->board->beat, 1);
         /* A short sleep now and then keeps many forks within the limit on real-time priority. */
         if (i % FORKS_AT_ONCE == FORKS_AT_ONCE - 1)
             poll(NULL, 0, 1);
@@ -207,6 +211,7 @@ static ss_time next_deadline(const struct ss_master *master) {
 
 static void supervise(struct ss_master *master) {
     while (master->stage != SS_STAGE_OVER) {
+        atomic_fetch_add(&master->board->beat, 1);
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);
@@ -214,6 +219,36 @@ static void supervise(struct ss_master *master) {
         advance(master, now);
         check_end(master, now);
     }
+}
+
+static int open_board(struct ss_master *master) {
+    const struct ss_plan *plan = master->plan;
+    master->board = ss_board_create(
+        plan->instances, ss_rig_memory(&plan->rig), &master->descriptor, master->error);
+    if (!master->board)
+        return -1;
+    master->board->keep = plan->keep;
+    snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
+        ss_platform_process_started(getpid()));
+    return 0;
+}
+
+static int open_crew(struct ss_master *master) {
+    const struct ss_plan *plan = master->plan;
+    struct ss_error *error = master->error;
+    /* What a dead executor leaves becomes ours, so that it can still be found. */
+    ss_platform_adopt_orphans();
+    if (ss_crew_open(
+            &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0)
+        return -1;
+    if (ss_crew_start_guardian(&master->crew, error) < 0)
+        return -1;
+    if (plan->source.source != SS_SOURCE_SENSOR)
+        return 0;
+    int status = ss_sensor_start(
+        &master->sensor, plan->source.argument, &master->signals, ss_platform_now(), error);
+    atomic_store(&master->board->sensor, master->sensor.process);
+    return status;
 }
 
 static int open_master(struct ss_master *master) {
@@ -235,23 +270,11 @@ static int open_master(struct ss_master *master) {
         ss_master_say(master, "our own wake-ups run at real-time priority%s",
             ss_plan_pipes_output(plan) ? ", but for the master, which moves output" : "");
     ss_progress_open(&master->progress, plan->progress, plan->quiet, plan->duration);
-    master->board =
-        ss_board_create(plan->instances, ss_rig_memory(&plan->rig), &master->descriptor, error);
-    if (!master->board)
-        return -1;
-    master->board->keep = plan->keep;
     ss_monitor_open(&master->monitor, plan, master->board);
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
                                           plan->has_iteration ? &plan->iteration : NULL, error) < 0)
         return -1;
-    if (ss_crew_open(
-            &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0 ||
-        ss_crew_start_guardian(&master->crew, error) < 0)
-        return -1;
-    return plan->source.source == SS_SOURCE_SENSOR
-               ? ss_sensor_start(&master->sensor, plan->source.argument, &master->signals,
-                     ss_platform_now(), error)
-               : 0;
+    return open_crew(master);
 }
 
 static void close_master(struct ss_master *master) {
@@ -300,7 +323,8 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER},
     };
     ss_outcome_open(outcome);
-    if (open_master(&master) == 0) {
+    if (open_board(&master) == 0 && (!plan->isolate || ss_isolate(error) == 0) &&
+        open_master(&master) == 0) {
         advance(&master, ss_platform_now());
         supervise(&master);
     }

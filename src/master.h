@@ -45,6 +45,7 @@ struct ss_master {
     struct ss_error *error;
     enum ss_stage stage;
     ss_time stage_end; /* when the present stage is over; SS_TIME_NEVER: open */
+    ss_time ending_since;
     ss_time kill_at;   /* in SS_STAGE_ENDING: when executors are no longer waited for */
     uint64_t switches; /* sent by all when counting began */
     uint64_t setpoints_seen;

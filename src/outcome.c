@@ -50,6 +50,15 @@ static void take_lateness(struct ss_outcome *outcome, const struct ss_board *boa
     outcome->wake_max_us = (double)all.largest / 1e3;
 }
 
+static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_board *board) {
+    uint32_t count = atomic_load(&board->beyond);
+    if (count > 0)
+        ss_outcome_warn(outcome,
+            "%u processes could not be controlled: they have become another user's; run as root, "
+            "or in a control group of your own",
+            count);
+}
+
 static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *monitor) {
     double samples = (double)monitor->figures.count;
     if (samples == 0) {
@@ -101,6 +110,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
         counts_iterations ? ss_iterations_per_second(iterations, now) : NAN;
     outcome->own_cpu = seconds > 0 ? ss_time_seconds(ss_crew_cpu_time(crew)) / seconds : NAN;
     take_lateness(outcome, board);
+    warn_of_uncontrolled(outcome, board);
     find_doubts(outcome, monitor);
     if (plan->has_iteration && iterations->seen == 0)
         ss_outcome_warn(outcome, "no line of output matched --iteration: is the program's output "

@@ -179,16 +179,26 @@ static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
     return 0;
 }
 
-int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
-    *plan = (struct ss_plan){.reader = {.file = -1}};
-    plan->tolerance = cli->tolerance;
+static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     plan->fail_fast = cli->fail_fast;
     plan->repeat = cli->repeat;
     plan->keep = cli->keep;
+    plan->isolate = cli->isolate;
+    if (plan->keep && plan->isolate)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--keep and --isolate exclude each other: with one of them instances outlive the run, "
+            "with the other nothing can");
+    return 0;
+}
+
+int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    *plan = (struct ss_plan){.reader = {.file = -1}};
+    plan->tolerance = cli->tolerance;
     plan->quiet = cli->quiet;
     plan->verbose = cli->verbose;
     plan->progress = cli->progress;
-    int status = resolve_cpus(plan, cli, error);
+    int status = resolve_end(plan, cli, error);
+    status = status < 0 ? status : resolve_cpus(plan, cli, error);
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : load_modules(plan, cli, error);
     status = status < 0 ? status : resolve_commands(plan, cli, error);

@@ -36,6 +36,7 @@ struct ss_plan {
 
     bool fail_fast;
     bool repeat;
+    bool isolate;
     bool keep;
     bool quiet;
     bool verbose;

@@ -77,6 +77,8 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
     print_times(stream, plan);
     if (!isnan(plan->tolerance))
         fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
+    if (plan->isolate)
+        fprintf(stream, "%-11s%s\n", "isolated", "in a PID namespace of their own");
     fprintf(stream, "%-11s%s\n", "at the end",
         plan->keep ? "instances are continued and left running" : "nothing is left running");
 }

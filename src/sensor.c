@@ -20,7 +20,7 @@ static void become(char *const *words, pid_t master, int output, const struct ss
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
-    ss_signals_restore(signals);
+    ss_signals_restore(signals, false);
     execvp(words[0], words);
     dprintf(STDERR_FILENO, "showstopper: sensor '%s': %s\n", words[0], strerror(errno));
     _exit(SS_ERROR_NOT_EXECUTABLE);

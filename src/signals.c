@@ -5,24 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static const struct {
-    int number;
-    bool event; /* the master wants to know; otherwise it is ignored */
-} known[] = {
-    {SIGINT, true},
-    {SIGTERM, true},
-    {SIGHUP, true},
-    {SIGQUIT, true},
-    {SIGTSTP, true},
-    {SIGCONT, true},
-    {SIGCHLD, true},
-    {SIGPIPE, false},
-    {SIGTTIN, false},
-    {SIGTTOU, false},
-};
-
-#define KNOWN (sizeof known / sizeof *known)
-_Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+#include <showstopper/error.h>
 
 static int pipe_end = -1; /* a handler can be given nothing */
 
@@ -35,16 +18,46 @@ static void pass_on(int number) {
     errno = saved;
 }
 
+/* What is caught in the middle of it cannot be left otherwise; the guardian sees to the rest. */
+static void give_up(int number) {
+    static const char why[] = "showstopper: the run was ended: a module of it loops for ever\n";
+    (void)number;
+    ssize_t written = write(STDERR_FILENO, why, sizeof why - 1);
+    (void)written;
+    _exit(SS_ERROR_FAILED);
+}
+
+static const struct {
+    int number;
+    void (*handler)(int); /* the master's */
+} known[] = {
+    {SIGINT, pass_on},
+    {SIGTERM, pass_on},
+    {SIGHUP, pass_on},
+    {SIGQUIT, pass_on},
+    {SIGTSTP, pass_on},
+    {SIGCONT, pass_on},
+    {SIGCHLD, pass_on},
+    {SIGXCPU, give_up},
+    {SIGPIPE, SIG_IGN},
+    {SIGTTIN, SIG_IGN},
+    {SIGTTOU, SIG_IGN},
+};
+
+#define KNOWN (sizeof known / sizeof *known)
+_Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+
 int ss_signals_open(struct ss_signals *signals) {
     if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     pipe_end = signals->pipe[1];
     sigprocmask(SIG_SETMASK, NULL, &signals->caller_mask);
     for (size_t i = 0; i < KNOWN; i++) {
-        struct sigaction action = {.sa_flags = SA_RESTART | SA_NOCLDSTOP};
+        struct sigaction action = {.sa_handler = known[i].handler, .sa_flags = SA_RESTART};
         sigaction(known[i].number, NULL, &signals->caller[i]);
-        bool ignored = signals->caller[i].sa_handler == SIG_IGN && known[i].number != SIGCHLD;
-        action.sa_handler = known[i].event && !ignored ? pass_on : SIG_IGN;
+        if (signals->caller[i].sa_handler == SIG_IGN && known[i].handler == pass_on &&
+            known[i].number != SIGCHLD)
+            action.sa_handler = SIG_IGN;
         sigaction(known[i].number, &action, NULL);
     }
     sigset_t none;
@@ -65,17 +78,33 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
             if (*number == known[i].number)
                 action.sa_handler = handler;
         }
-        /* Ignoring SIGCHLD would have the kernel reap our children behind our back. */
-        if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
+        /*
+         * Ignoring SIGCHLD would have the kernel reap our children behind our back, and SIGXCPU is
+         * what ends an endless loop.
+         */
+        if ((known[i].number == SIGCHLD || known[i].number == SIGXCPU) &&
+            action.sa_handler == SIG_IGN)
             action.sa_handler = SIG_DFL;
         sigaction(known[i].number, &action, NULL);
     }
 }
 
-void ss_signals_restore(const struct ss_signals *signals) {
+void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
     for (size_t i = 0; i < KNOWN; i++)
         sigaction(known[i].number, &signals->caller[i], NULL);
+    if (terminal) {
+        signal(SIGTTIN, SIG_IGN);
+        signal(SIGTTOU, SIG_IGN);
+    }
     sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
+}
+
+void ss_signals_suspend(void) {
+    struct sigaction before;
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(SIGTSTP, &action, &before);
+    raise(SIGTSTP);
+    sigaction(SIGTSTP, &before, NULL);
 }
 
 void ss_signals_raise_default(int number) {

@@ -30,8 +30,17 @@ int ss_signals_next(struct ss_signals *signals);
  */
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
-/* In a child before exec: exactly what the caller of the program had. Async-signal-safe. */
-void ss_signals_restore(const struct ss_signals *signals);
+/*
+ * In a child before exec: exactly what the caller of the program had. With `terminal`, reading from
+ * a terminal, writing to it and changing its settings no longer stop the child. Async-signal-safe.
+ */
+void ss_signals_restore(const struct ss_signals *signals, bool terminal);
+
+/*
+ * Stops this process as Ctrl-Z does, until it is continued. Not where nobody could do that: the
+ * kernel then goes on at once.
+ */
+void ss_signals_suspend(void);
 
 /* Ends this process by the signal, so that whoever waits for it sees the true cause. */
 void ss_signals_raise_default(int signal);

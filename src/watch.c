@@ -101,13 +101,16 @@ void ss_master_watch(struct ss_master *master) {
             on_life(master, i, life);
         }
         uint32_t failure = atomic_load(&row->failure);
-        if (failure && life != SS_LIFE_UNBORN && master->stage < SS_STAGE_ENDING)
+        /* One that is stuck is about to be lost. */
+        if (failure && failure != SS_FAILURE_STUCK && life != SS_LIFE_UNBORN &&
+            master->stage < SS_STAGE_ENDING)
             on_failure(master, i, failure);
     }
 }
 
 static void on_executor_lost(struct ss_master *master, uint32_t number, int status) {
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    bool stuck = atomic_load(&master->board->rows[number].failure) == SS_FAILURE_STUCK;
+    if (stuck || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
         ss_error_set(master->error, SS_ERROR_FAILED,
             "executor %s ran without a pause and was ended: a module of the run loops for ever",
             master->plan->numbers[number]);

@@ -8,6 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sweep.h"
+
+/* How often what we know of is killed before we look for what we do not know of. */
+#define PATIENT_ROUNDS 3
+
+#define ROUND (2 * SS_MILLISECOND)
+
 /* The child between fork and exec; never returns. What goes wrong is told through `report`. */
 static void become(const struct ss_launch *launch, pid_t executor, int report) {
     setpgid(0, 0);
@@ -21,8 +28,9 @@ static void become(const struct ss_launch *launch, pid_t executor, int report) {
         dup2(launch->errors, STDERR_FILENO);
     setenv("SHOWSTOPPER_INSTANCE", launch->number, 1);
     setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1);
+    setenv(SS_SWEEP_MARK, launch->mark, 1);
     ss_platform_scheduling_restore(launch->scheduling, launch->pin);
-    ss_signals_restore(launch->signals);
+    ss_signals_restore(launch->signals, launch->terminal);
     execvp(launch->command[0], launch->command);
     int why = errno;
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
@@ -72,17 +80,56 @@ int ss_workload_start(
     return why;
 }
 
-void ss_workload_signal(struct ss_workload *workload, int signal) {
+static void signal_group(struct ss_workload *workload, int signal) {
     if (workload->leader > 1)
         kill(-workload->leader, signal);
 }
 
+static void freeze(struct ss_workload *workload, bool frozen) {
+    if (workload->cage > 0)
+        ss_platform_cage_freeze(workload->cage, frozen);
+}
+
 void ss_workload_stop(struct ss_workload *workload) {
     ss_workload_signal(workload, SIGSTOP);
+    freeze(workload, true);
 }
 
 void ss_workload_continue(struct ss_workload *workload) {
-    ss_workload_signal(workload, SIGCONT);
+    freeze(workload, false);
+    ss_holds_signal_reversed(&workload->holds, SS_HOLDS_ALL, SIGCONT);
+    signal_group(workload, SIGCONT);
+}
+
+void ss_workload_signal(struct ss_workload *workload, int signal) {
+    signal_group(workload, signal);
+    ss_holds_signal(&workload->holds, 0, SS_HOLDS_ALL, signal);
+}
+
+void ss_workload_follow(struct ss_workload *workload, bool stopped) {
+    if (!workload->board)
+        return;
+    uint32_t branches = atomic_load(&workload->board->rows[workload->row].branches);
+    if (branches == workload->branches_seen)
+        return;
+    workload->branches_seen = branches;
+    uint32_t fresh = ss_holds_refresh(&workload->holds, workload->board, workload->row);
+    if (stopped)
+        ss_holds_signal(&workload->holds, fresh, SS_HOLDS_ALL, SIGSTOP);
+    if (workload->cage <= 0 && atomic_load(&workload->board->rows[workload->row].caged)) {
+        char name[SS_CAGE_NAME];
+        ss_board_name_cage(workload->board, workload->row, name);
+        workload->cage = ss_platform_cage_open(name);
+    }
+    freeze(workload, stopped);
+}
+
+void ss_workload_unstop(struct ss_workload *workload) {
+    siginfo_t info = {0};
+    if (workload->leader > 1 &&
+        waitid(P_PID, (id_t)workload->leader, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == workload->leader)
+        ss_workload_continue(workload);
 }
 
 bool ss_workload_has_ended(const struct ss_workload *workload) {
@@ -102,9 +149,41 @@ void ss_workload_reap_orphans(const struct ss_workload *workload) {
     }
 }
 
-void ss_workload_kill(struct ss_workload *workload) {
-    ss_workload_signal(workload, SIGKILL);
-    ss_workload_continue(workload);
+bool ss_workload_is_empty(const struct ss_workload *workload) {
+    return ss_workload_has_ended(workload) && !ss_platform_has_living_children();
+}
+
+/* Every descendant becomes our child when those between us die, and nobody but us can reap it. */
+static void kill_child(void *context, pid_t pid) {
+    struct ss_process process;
+    pid_t parent = *(const pid_t *)context;
+    if (ss_platform_process_look(pid, &process) && process.parent == parent)
+        kill(pid, SIGKILL);
+}
+
+static void kill_caged(const struct ss_workload *workload) {
+    char name[SS_CAGE_NAME];
+    ss_board_name_cage(workload->board, workload->row, name);
+    ss_platform_cage_kill(name);
+}
+
+void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_time deadline) {
+    pid_t self = getpid();
+    for (int round = 0;; round++) {
+        uint32_t seen = atomic_load(word);
+        ss_workload_follow(workload, false);
+        ss_workload_signal(workload, SIGKILL);
+        ss_workload_continue(workload);
+        if (workload->cage > 0)
+            kill_caged(workload);
+        if (round >= PATIENT_ROUNDS)
+            ss_platform_process_each(kill_child, &self);
+        ss_workload_reap_orphans(workload);
+        ss_time now = ss_platform_now();
+        if (ss_workload_is_empty(workload) || now >= deadline)
+            return;
+        ss_platform_sleep(word, seen, now + ROUND);
+    }
 }
 
 int ss_workload_reap(struct ss_workload *workload) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "branches.h"
 #include "cpus.h"
 #include "platform/platform.h"
 #include "signals.h"
@@ -15,21 +16,29 @@ struct ss_launch {
     char *const *command;  /* ended by NULL; the first word is looked up in PATH */
     const char *number;    /* SHOWSTOPPER_INSTANCE */
     const char *instances; /* SHOWSTOPPER_INSTANCES */
+    const char *mark;      /* see SS_SWEEP_MARK */
     int input;             /* becomes standard input */
     int output;            /* becomes standard output; -1: the caller's */
     int errors;            /* likewise standard error */
     bool keep;             /* it may outlive its executor */
+    bool terminal;         /* there is one, and it must not stop the instance */
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
     const struct ss_cpus *pin; /* NULL: as the caller had it */
 };
 
 /*
- * One instance: a process group led by the process that we started. The leader is not reaped
- * before the group is done with, so its number can mean nothing else as long as it stands here.
+ * One instance: a process group led by the process that we started, and the branches that its
+ * descendants have made beside it. The leader is not reaped before all of it is done with, so its
+ * number can mean nothing else as long as it stands here.
  */
 struct ss_workload {
-    pid_t leader; /* 0: there is none */
+    pid_t leader;           /* 0: there is none */
+    struct ss_board *board; /* where its branches stand; NULL: it has none */
+    uint32_t row;
+    uint32_t branches_seen;
+    int cage; /* holds who may not be signalled; -1 or 0: nobody */
+    struct ss_holds holds;
 };
 
 /*
@@ -39,18 +48,31 @@ struct ss_workload {
 int ss_workload_start(
     struct ss_workload *workload, const struct ss_launch *launch, bool *exec_failed);
 
+/* Parents are stopped before their children and continued after them: none sees one stopped. */
 void ss_workload_stop(struct ss_workload *workload);
 void ss_workload_continue(struct ss_workload *workload);
 void ss_workload_signal(struct ss_workload *workload, int signal);
 
+/* Takes note of branches that have come and gone; new ones are brought into this state. */
+void ss_workload_follow(struct ss_workload *workload, bool stopped);
+
+/* Continues the leader if somebody else has stopped it. */
+void ss_workload_unstop(struct ss_workload *workload);
+
 /* Whether the leader has ended. It stays unreaped. */
 bool ss_workload_has_ended(const struct ss_workload *workload);
+
+/* Whether the leader has ended and nobody else is left either. For the parent of all orphans. */
+bool ss_workload_is_empty(const struct ss_workload *workload);
 
 /* Reaps descendants that lost their parent and have ended; never the leader. */
 void ss_workload_reap_orphans(const struct ss_workload *workload);
 
-/* Ends what is left of the group. */
-void ss_workload_kill(struct ss_workload *workload);
+/*
+ * Ends what is left, wherever it has got to, and waits for it, not beyond `deadline`. `word` is
+ * what the caller sleeps on.
+ */
+void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_time deadline);
 
 /* Reaps the leader and returns how it ended. Its number means nothing from here on. */
 int ss_workload_reap(struct ss_workload *workload);

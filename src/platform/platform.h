@@ -57,6 +57,23 @@ void ss_platform_adopt_orphans(void);
  */
 int ss_platform_die_with(pid_t parent, int signal);
 
+/* ---- isolation ---- */
+
+struct ss_isolation {
+    bool unprivileged; /* in a user namespace, too */
+    uid_t user;
+    gid_t group;
+};
+
+/*
+ * Like fork(), but the child is the first process of a PID namespace. When it ends the system kills
+ * everything there.
+ */
+pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
+
+/* In that child: the rest of the setting up; it will die with its parent. 0, or an errno. */
+int ss_platform_isolation_settle(const struct ss_isolation *isolation);
+
 /* ---- scheduling ---- */
 
 /* What the caller of the program had, and an instance gets back. */
@@ -78,7 +95,40 @@ int ss_platform_be_punctual(bool realtime);
 
 void ss_platform_affinity(struct ss_cpus *cpus);
 
+/* Whether a child of this process lives: zombies do not count. */
+bool ss_platform_has_living_children(void);
+
 /* ---- other processes ---- */
+
+struct ss_process {
+    pid_t parent;
+    pid_t group;
+    char state;       /* as `ps` shows it */
+    uint64_t started; /* see ss_platform_process_started() */
+};
+
+/* false: there is no such process. */
+bool ss_platform_process_look(pid_t pid, struct ss_process *process);
+
+/* Its process group; -1: no such process. Much cheaper than a look. */
+pid_t ss_platform_process_group(pid_t pid);
+
+/* false only where the system forbids us to signal it. */
+bool ss_platform_process_may_signal(pid_t pid);
+
+/*
+ * The number that was given away last, to a process or thread of anybody, and the limit of such
+ * numbers. They are given in ascending order and then from the beginning again, so what lies
+ * between two answers is all that can be new. -1: the system does not tell.
+ */
+pid_t ss_platform_process_latest(void);
+pid_t ss_platform_process_limit(void);
+
+/* All processes there are, in no order. */
+void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
+
+/* A variable of the environment that it was executed with. false: not set, too long, not ours. */
+bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
  * When a process was started, in units of the system's own since boot; 0: no such process. With
@@ -98,6 +148,26 @@ int ss_platform_process_open(pid_t pid, uint64_t started);
 /* 0 when sent, else an errno; ENOSYS where the system cannot do it. */
 int ss_platform_process_signal(int process, int signal);
 int ss_platform_process_signal_group(int process, int signal);
+
+/* The same to this very process without a hold of one's own, also where there are none. */
+int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
+
+/* Whether a hold on a leader reaches the group even after the leader's end. */
+bool ss_platform_process_holds_groups(void);
+
+/*
+ * A cage holds processes that may not be signalled. It is made when the first is put there; false
+ * where the system or our rights do not allow it. Whoever they start is in it, too.
+ */
+bool ss_platform_cage_put(const char *name, pid_t pid);
+
+/* What freeze() takes; -1: there is no such cage. */
+int ss_platform_cage_open(const char *name);
+void ss_platform_cage_freeze(int cage, bool frozen);
+void ss_platform_cage_kill(const char *name);
+
+/* false: somebody is still in it. */
+bool ss_platform_cage_remove(const char *name);
 
 /* CPU time that a process has used; 0 when it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);

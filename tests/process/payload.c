@@ -2,6 +2,8 @@
 
 /* What the tests run as instances: `payload WHAT ARGUMENT...`. */
 
+#include "payload.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,9 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Nothing here outlives its test for long, whatever goes wrong. */
-#define LIFE_SECONDS 100
 
 extern char **environ;
 
@@ -80,17 +79,17 @@ static int print_environment(int argc, char **argv) {
     return 0;
 }
 
-_Noreturn static void spin(void) {
+_Noreturn void payload_spin(void) {
     for (volatile unsigned long turns = 0;; turns++) {
     }
 }
 
 static void *spin_in_thread(void *nothing) {
     (void)nothing;
-    spin();
+    payload_spin();
 }
 
-static void say(const char *text) {
+void payload_say(const char *text) {
     puts(text);
     fflush(stdout);
 }
@@ -106,7 +105,7 @@ static void run_for(long milliseconds) {
     }
 }
 
-static void nap(long milliseconds) {
+void payload_nap(long milliseconds) {
     struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     while (nanosleep(&time, &time) < 0) {
     }
@@ -114,8 +113,8 @@ static void nap(long milliseconds) {
 
 static void print_lines(long count, long interval) {
     for (long i = 0; i < count; i++) {
-        say("done 12.5 ms");
-        nap(interval);
+        payload_say("done 12.5 ms");
+        payload_nap(interval);
     }
 }
 
@@ -130,8 +129,8 @@ static void flood(void) {
 /* A sensor: one number as long as somebody reads it. */
 static int print_value(const char *value) {
     while (!ferror(stdout)) {
-        say(value);
-        nap(20);
+        payload_say(value);
+        payload_nap(20);
     }
     return 1;
 }
@@ -179,7 +178,7 @@ static void catch (void) {
         sigdelset(&all, polite[i]);
     }
     sigdelset(&all, SIGALRM);
-    say("ready");
+    payload_say("ready");
     while (!caught)
         sigsuspend(&all);
     printf("caught %d\n", (int)caught);
@@ -196,7 +195,14 @@ static void grow_tree(void) {
             alarm(LIFE_SECONDS);
         }
     }
-    spin();
+    payload_spin();
+}
+
+/* Needs some time for its end. */
+static void catch_slowly(long milliseconds) {
+    catch ();
+    payload_nap(milliseconds);
+    payload_say("went in peace");
 }
 
 /* Adds a byte to a file. Ends with 7 when it has grown to `most` bytes, else with 0. */
@@ -220,15 +226,15 @@ static void ignore_term(void) {
     static const int polite[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (int i = 0; i < 4; i++)
         signal(polite[i], SIG_IGN);
-    say("ready");
-    spin();
+    payload_say("ready");
+    payload_spin();
 }
 
 static void start_threads(void) {
     pthread_t thread;
     for (int i = 0; i < 2; i++)
         pthread_create(&thread, NULL, spin_in_thread, NULL);
-    say("ready");
+    payload_say("ready");
     pause();
 }
 
@@ -242,11 +248,11 @@ static int do_signal(const char *text) {
 
 static int do_spin(const char *text) {
     (void)text;
-    spin();
+    payload_spin();
 }
 
 static int do_stop(const char *text) {
-    say("ready");
+    payload_say("ready");
     raise(SIGSTOP);
     pause();
     return *text;
@@ -257,7 +263,7 @@ static int do_touch(const char *text) {
 }
 
 static int do_say(const char *text) {
-    say(text);
+    payload_say(text);
     return 0;
 }
 
@@ -277,6 +283,7 @@ static const struct {
     {"run-ms", .act_for = run_for},
     {"share", .act_for = print_share},
     {"stops", .act_for = count_continuations},
+    {"slow-catch", .act_for = catch_slowly},
     {"ignore-term", .act_alone = ignore_term},
     {"catch", .act_alone = catch},
     {"flood", .act_alone = flood},
@@ -285,7 +292,26 @@ static const struct {
     {"binary", .act_alone = print_binary},
 };
 
-static int act(const char *name, const char *text) {
+static const struct payload_act *const other_acts[] = {
+    payload_tree_acts,
+    payload_tty_acts,
+    payload_more_acts,
+};
+
+/* Looks in the tables of the other files. */
+static int act_otherwise(const char *name, char **words) {
+    for (size_t i = 0; i < sizeof other_acts / sizeof *other_acts; i++) {
+        for (const struct payload_act *other = other_acts[i]; other->name; other++) {
+            if (strcmp(other->name, name) == 0)
+                return other->act(words);
+        }
+    }
+    fprintf(stderr, "payload: there is no '%s'\n", name);
+    return 98;
+}
+
+static int act(const char *name, char **words) {
+    const char *text = *words ? *words : "";
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         if (strcmp(acts[i].name, name) != 0)
             continue;
@@ -297,8 +323,7 @@ static int act(const char *name, const char *text) {
             acts[i].act_alone();
         return 0;
     }
-    fprintf(stderr, "payload: there is no '%s'\n", name);
-    return 98;
+    return act_otherwise(name, words);
 }
 
 int main(int argc, char **argv) {
@@ -313,5 +338,5 @@ int main(int argc, char **argv) {
         print_lines(atol(text), atol(argv[3]));
         return 0;
     }
-    return act(name, text);
+    return act(name, argv + (argc > 1 ? 2 : 1));
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,51 +56,34 @@ void ss_platform_adopt_orphans(void) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
+/*
+ * Who asks for stopped children alone is shown zombies neither as an answer nor as a reason to
+ * wait: "no child" then means none that lives.
+ */
+bool ss_platform_has_living_children(void) {
+    siginfo_t info = {0};
+    return waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 int ss_platform_die_with(pid_t parent, int signal) {
     prctl(PR_SET_PDEATHSIG, signal);
     return getppid() == parent ? 0 : -1;
 }
 
-/* What follows the name in /proc/PID/stat: " S 1 ...", from field 3 on. NULL: no such process. */
-static const char *read_stat(pid_t pid, char *text, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (ss_linux_read_text(path, text, size) < 0)
-        return NULL;
-    /* The name in brackets may hold anything, brackets too. */
-    const char *end = strrchr(text, ')');
-    return end ? end + 1 : NULL;
-}
-
-/* Field `number`, counted from 1 as in proc(5); 0 when there is none. */
-static uint64_t find_stat_field(const char *at, int number) {
-    for (int field = 3; at && field < number; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
-uint64_t ss_platform_process_started(pid_t pid) {
-    char text[1024];
-    return find_stat_field(read_stat(pid, text, sizeof text), 22);
-}
-
-bool ss_platform_process_lives(pid_t pid, uint64_t started) {
-    char text[1024];
-    const char *at = read_stat(pid, text, sizeof text);
-    return at && at[1] != 'Z' && at[1] != 'X' && find_stat_field(at, 22) == started;
-}
-
 int ss_platform_process_open(pid_t pid, uint64_t started) {
-    if (pid <= 1)
+    if (pid <= 1) {
+        errno = ESRCH;
         return -1;
+    }
     int process = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
     if (process < 0)
-        return -1;
+        return -1; /* ENOSYS: there is no such thing */
     /* If it still lives after the look at its start, then that look was at this very process. */
     struct pollfd ended = {.fd = process, .events = POLLIN};
     if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
         return process;
     close(process);
+    errno = ESRCH;
     return -1;
 }
 
@@ -111,6 +95,25 @@ static int send_signal(int process, int signal, unsigned flags) {
 
 int ss_platform_process_signal(int process, int signal) {
     return send_signal(process, signal, 0);
+}
+
+int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
+    int process = ss_platform_process_open(pid, started);
+    if (process < 0 && errno == ENOSYS && ss_platform_process_lives(pid, started))
+        return kill(pid, signal) == 0 ? 0 : errno;
+    int status = send_signal(process, signal, 0);
+    if (process >= 0)
+        close(process);
+    return status;
+}
+
+bool ss_platform_process_holds_groups(void) {
+    int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (self < 0)
+        return false;
+    int status = send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP);
+    close(self);
+    return status != EINVAL && status != ENOSYS;
 }
 
 int ss_platform_process_signal_group(int process, int signal) {

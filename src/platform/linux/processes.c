@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the system tells about processes that need not be ours. */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+
+/* What follows the name in /proc/PID/stat: " S 1 ...", from field 3 on. NULL: no such process. */
+static const char *read_stat(pid_t pid, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (ss_linux_read_text(path, text, size) < 0)
+        return NULL;
+    /* The name in brackets may hold anything, brackets too. */
+    const char *end = strrchr(text, ')');
+    return end ? end + 1 : NULL;
+}
+
+/* /proc shows a thread like a process to who asks by its number. */
+static bool is_thread(pid_t pid) {
+    return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
+}
+
+bool ss_platform_process_look(pid_t pid, struct ss_process *process) {
+    char text[1024];
+    if (pid <= 0 || is_thread(pid))
+        return false;
+    const char *at = read_stat(pid, text, sizeof text);
+    if (!at)
+        return false;
+    *process = (struct ss_process){.state = at[1]};
+    at += 2;
+    for (int field = 4; field <= 22 && at; field++) {
+        char *end;
+        unsigned long long value = strtoull(at, &end, 10);
+        if (field == 4)
+            process->parent = (pid_t)value;
+        else if (field == 5)
+            process->group = (pid_t)value;
+        else if (field == 22)
+            process->started = value;
+        at = end;
+    }
+    return process->started != 0;
+}
+
+uint64_t ss_platform_process_started(pid_t pid) {
+    struct ss_process process;
+    return ss_platform_process_look(pid, &process) ? process.started : 0;
+}
+
+bool ss_platform_process_lives(pid_t pid, uint64_t started) {
+    struct ss_process process;
+    return ss_platform_process_look(pid, &process) && process.state != 'Z' &&
+           process.state != 'X' && process.started == started;
+}
+
+pid_t ss_platform_process_group(pid_t pid) {
+    return getpgid(pid);
+}
+
+bool ss_platform_process_may_signal(pid_t pid) {
+    return kill(pid, 0) == 0 || errno != EPERM;
+}
+
+/* The last field of /proc/loadavg; numbers are given one after the other. */
+pid_t ss_platform_process_latest(void) {
+    char text[128];
+    if (ss_linux_read_text("/proc/loadavg", text, sizeof text) < 0)
+        return -1;
+    const char *last = strrchr(text, ' ');
+    return last ? (pid_t)strtol(last + 1, NULL, 10) : -1;
+}
+
+pid_t ss_platform_process_limit(void) {
+    char text[64];
+    if (ss_linux_read_text("/proc/sys/kernel/pid_max", text, sizeof text) < 0)
+        return 1 << 22; /* the most that the kernel allows */
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context) {
+    DIR *directory = opendir("/proc");
+    if (!directory)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            see(context, (pid_t)strtol(entry->d_name, NULL, 10));
+    }
+    closedir(directory);
+}
+
+/* The text behind `variable` in NAME=VALUE strings, each ended by a zero byte. */
+static bool read_variable(int file, const char *variable, char *rest, size_t size) {
+    size_t length = strlen(variable);
+    size_t matched = 0; /* SIZE_MAX: not this string */
+    size_t kept = 0;
+    char block[4096];
+    ssize_t count;
+    while ((count = read(file, block, sizeof block)) > 0) {
+        for (ssize_t i = 0; i < count; i++) {
+            if (matched == length && kept < size)
+                rest[kept++] = block[i];
+            if (matched == length && (block[i] == '\0' || kept == size))
+                return block[i] == '\0';
+            if (block[i] == '\0')
+                matched = 0;
+            else if (matched < length)
+                matched = block[i] == variable[matched] ? matched + 1 : SIZE_MAX;
+        }
+    }
+    return false;
+}
+
+bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size) {
+    char path[64];
+    char wanted[128];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    snprintf(wanted, sizeof wanted, "%s=", name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool found = read_variable(file, wanted, value, size);
+    close(file);
+    return found;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sweep.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+#define DEPTH_MAX 256
+
+/* What was killed needs a moment to be gone. */
+#define ROUND (3 * SS_MILLISECOND)
+
+/* So often in a row nobody may be found: one may be born where a round has looked already. */
+#define EMPTY_ROUNDS 2
+
+void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master) {
+    *sweep = (struct ss_sweep){.board = board, .master = master};
+    struct ss_process process;
+    pid_t at = master;
+    for (int i = 0; i < SS_SWEEP_ANCESTORS && ss_platform_process_look(at, &process); i++)
+        at = sweep->ancestors[i] = process.parent;
+}
+
+static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
+    if (pid <= 1)
+        return true;
+    for (int i = 0; i < SS_SWEEP_ANCESTORS && sweep->ancestors[i]; i++) {
+        if (sweep->ancestors[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+/* One of those processes of ours that end themselves, and executors their instances. */
+static bool is_crew(const struct ss_sweep *sweep, pid_t pid) {
+    if (pid == getpid() || pid == atomic_load(&sweep->board->guardian) ||
+        pid == atomic_load(&sweep->board->sensor))
+        return true;
+    for (uint32_t i = 0; i < sweep->board->instances; i++) {
+        if (atomic_load(&sweep->board->rows[i].executor) == pid)
+            return true;
+    }
+    return false;
+}
+
+static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
+    char mark[sizeof sweep->board->mark];
+    return ss_platform_process_variable(pid, SS_SWEEP_MARK, mark, sizeof mark) &&
+           strcmp(mark, sweep->board->mark) == 0;
+}
+
+/*
+ * Goes up to the one below an adopter. Below the master whoever is not crew is an orphan of ours;
+ * elsewhere it must carry the mark, and then all below it are ours, whatever became of theirs.
+ */
+static bool is_ours(const struct ss_sweep *sweep, pid_t pid) {
+    struct ss_process process;
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        if (pid <= 1 || pid == sweep->master || is_crew(sweep, pid) ||
+            !ss_platform_process_look(pid, &process))
+            return false;
+        /* We are its child, so as long as that is true the number is the master's. */
+        if (process.parent == sweep->master)
+            return getppid() == sweep->master;
+        if (may_adopt(sweep, process.parent))
+            return is_marked(sweep, pid);
+        pid = process.parent;
+    }
+    return false;
+}
+
+static void see(void *context, pid_t pid) {
+    struct ss_sweep *sweep = context;
+    struct ss_process process;
+    if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
+        !is_ours(sweep, pid))
+        return;
+    if (!sweep->board->keep)
+        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+    ss_platform_process_signal_once(pid, process.started, SIGCONT);
+    sweep->touched++;
+}
+
+void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
+    static _Atomic uint32_t nothing;
+    for (int empty = 0; empty < EMPTY_ROUNDS;) {
+        sweep->touched = 0;
+        ss_platform_process_each(see, sweep);
+        empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
+        ss_time now = ss_platform_now();
+        if (now >= deadline)
+            return;
+        ss_platform_sleep(&nothing, 0, now + ROUND);
+    }
+}

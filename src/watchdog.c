@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watchdog.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "platform/platform.h"
+
+#define INTERVAL (500 * SS_MILLISECOND)
+
+/* CPU time that no turn of a loop needs. */
+#define STUCK (500 * SS_MILLISECOND)
+
+struct ss_watched {
+    uint32_t beat;
+    ss_time cpu_time; /* when the beat changed last, as far as we saw */
+};
+
+int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master) {
+    *watchdog = (struct ss_watchdog){
+        .board = board,
+        .master = master,
+        .watched = calloc(board->instances + 1, sizeof *watchdog->watched),
+    };
+    return watchdog->watched ? 0 : -1;
+}
+
+static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
+    ss_time cpu_time = ss_platform_process_cpu_time(pid);
+    if (beat == watched->beat && beat != 0)
+        return ss_time_since(cpu_time, watched->cpu_time) > STUCK;
+    *watched = (struct ss_watched){beat, cpu_time};
+    return false;
+}
+
+/* Its parent has not reaped it as long as its number stands on the board. */
+static void look_at_executor(struct ss_watchdog *watchdog, uint32_t number) {
+    struct ss_row *row = &watchdog->board->rows[number];
+    pid_t executor = atomic_load(&row->executor);
+    uint64_t started = atomic_load(&row->executor_started);
+    if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE ||
+        !is_stuck(&watchdog->watched[number], atomic_load(&row->beat), executor))
+        return;
+    atomic_store(&row->failure, SS_FAILURE_STUCK);
+    ss_platform_process_signal_once(executor, started, SIGKILL);
+}
+
+void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
+    struct ss_board *board = watchdog->board;
+    if (now < watchdog->next)
+        return;
+    watchdog->next = now + INTERVAL;
+    for (uint32_t i = 0; i < board->instances; i++)
+        look_at_executor(watchdog, i);
+    /* It says so itself, as after the same signal from the kernel. We are its child. */
+    if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
+        is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
+        kill(watchdog->master, SIGXCPU);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_PAYLOAD_H
+#define SHOWSTOPPER_TESTS_PAYLOAD_H
+
+/* What the files of the payload share. Each file has a table of its own acts. */
+
+/* Nothing here outlives its test for long, whatever goes wrong. */
+#define LIFE_SECONDS 100
+
+struct payload_act {
+    const char *name;
+    /* `words` are those after the act's name, ended by NULL. Returns the exit status. */
+    int (*act)(char **words);
+};
+
+/* Ended by an act without a name. */
+extern const struct payload_act payload_tree_acts[];
+extern const struct payload_act payload_tty_acts[];
+extern const struct payload_act payload_more_acts[];
+
+_Noreturn void payload_spin(void);
+
+/* One line on standard output, at once. */
+void payload_say(const char *text);
+
+void payload_nap(long milliseconds);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Instances that are slow to end, leave something behind, or become somebody else. */
+
+#include "payload.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t told;
+
+static void on_term(int number) {
+    told = number;
+}
+
+/* `linger MS`: told to end, needs so long for it, by the clock. */
+static int do_linger(char **words) {
+    char text[32];
+    sigset_t term;
+    sigset_t before;
+    struct sigaction action = {.sa_handler = on_term};
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, &before);
+    sigaction(SIGTERM, &action, NULL);
+    payload_say("ready");
+    while (!told)
+        sigsuspend(&before);
+    payload_nap(words[0] ? atol(words[0]) : 0);
+    snprintf(text, sizeof text, "ended late by %d", (int)told);
+    payload_say(text);
+    return 0;
+}
+
+/*
+ * `heir FILE MS`: leaves a process in a session of its own that holds a lock on the file as long as
+ * it lives. Ends after so long; with 7 where that of somebody before still lives.
+ */
+static int do_heir(char **words) {
+    int file = words[0] ? open(words[0], O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (file < 0)
+        return 98;
+    if (flock(file, LOCK_EX | LOCK_NB) < 0)
+        return 7;
+    pid_t child = fork();
+    if (child < 0)
+        return 98;
+    if (child > 0) {
+        payload_nap(words[1] ? atol(words[1]) : 0);
+        return 0;
+    }
+    alarm(LIFE_SECONDS);
+    setsid();
+    prctl(PR_SET_NAME, "payload-heir");
+    payload_spin();
+}
+
+/* `become-root`: as a program that root has marked so can. */
+static int do_become_root(char **words) {
+    (void)words;
+    if (setgid(0) < 0 || setuid(0) < 0) {
+        payload_say("refused");
+        return 98;
+    }
+    if (getpgrp() != getpid())
+        setsid();
+    alarm(LIFE_SECONDS);
+    prctl(PR_SET_NAME, "payload-root");
+    payload_say("ready");
+    payload_spin();
+}
+
+const struct payload_act payload_more_acts[] = {
+    {"linger", do_linger},
+    {"heir", do_heir},
+    {"become-root", do_become_root},
+    {0},
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Instances with processes that leave the group, the session or their parent, or come and go. */
+
+#include "payload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long word_number(char **words, int which) {
+    for (int i = 0; i <= which; i++) {
+        if (!words[i]) {
+            fprintf(stderr, "payload: %d numbers are wanted\n", which + 1);
+            exit(98);
+        }
+    }
+    return atol(words[which]);
+}
+
+/* A child that ends in time like its parent: a fork takes the alarm away. */
+static pid_t fork_named(const char *name) {
+    pid_t child = fork();
+    if (child < 0) {
+        perror("payload: fork");
+        _exit(98);
+    }
+    if (child == 0) {
+        alarm(LIFE_SECONDS);
+        prctl(PR_SET_NAME, name);
+    }
+    return child;
+}
+
+/* By the clock: who is stopped for most of it is done as early as the others. */
+static void spin_for(long milliseconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long end = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + milliseconds;
+    while (now.tv_sec * 1000LL + now.tv_nsec / 1000000 < end)
+        clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+/*
+ * All processes that are to come hold the writing end. Who is ready closes it, who dies as well:
+ * the end of file tells that all are there.
+ */
+struct gate {
+    int ends[2];
+};
+
+static struct gate open_gate(void) {
+    struct gate gate;
+    if (pipe2(gate.ends, O_CLOEXEC) < 0) {
+        perror("payload: pipe");
+        exit(98);
+    }
+    return gate;
+}
+
+static void pass(const struct gate *gate) {
+    close(gate->ends[0]);
+    close(gate->ends[1]);
+}
+
+static void await_all(const struct gate *gate) {
+    char byte;
+    close(gate->ends[1]);
+    while (read(gate->ends[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+    close(gate->ends[0]);
+    payload_say("ready");
+}
+
+/* Children that leave us by `leave`; all spin. */
+static int lead_leavers(long count, const char *name, void (*leave)(void)) {
+    struct gate gate = open_gate();
+    for (long i = 0; i < count; i++) {
+        if (fork_named(name) == 0) {
+            leave();
+            pass(&gate);
+            payload_spin();
+        }
+    }
+    await_all(&gate);
+    payload_spin();
+}
+
+static void leave_session(void) {
+    setsid();
+}
+
+static void leave_group(void) {
+    setpgid(0, 0);
+}
+
+static int do_setsid(char **words) {
+    return lead_leavers(word_number(words, 0), "payload-session", leave_session);
+}
+
+static int do_groups(char **words) {
+    return lead_leavers(word_number(words, 0), "payload-group", leave_group);
+}
+
+static void forget_streams(void) {
+    int nothing = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++)
+        dup2(nothing, i);
+    if (nothing > 2)
+        close(nothing);
+}
+
+/*
+ * As daemons do: neither the daemon's parent nor the leader of its session is left. Returns 0 in
+ * the daemon.
+ */
+static pid_t daemonise(void) {
+    pid_t middle = fork_named("payload-middle");
+    if (middle) {
+        waitpid(middle, NULL, 0);
+        return middle;
+    }
+    setsid();
+    if (fork_named("payload-daemon"))
+        _exit(0);
+    while (getpgrp() == getppid())
+        payload_nap(1);
+    forget_streams();
+    return 0;
+}
+
+static int do_daemon(char **words) {
+    long count = word_number(words, 0);
+    struct gate gate = open_gate();
+    for (long i = 0; i < count; i++) {
+        if (daemonise() == 0) {
+            pass(&gate);
+            payload_spin();
+        }
+    }
+    await_all(&gate);
+    payload_spin();
+}
+
+static int do_daemon_storm(char **words) {
+    long interval = word_number(words, 0);
+    for (bool first = true;; first = false) {
+        if (daemonise() == 0) {
+            spin_for(300);
+            _exit(0);
+        }
+        if (first)
+            payload_say("ready");
+        payload_nap(interval);
+    }
+}
+
+static void reap_all(void) {
+    while (waitpid(-1, NULL, WNOHANG) > 0) {
+    }
+}
+
+static int do_fork_storm(char **words) {
+    long interval = word_number(words, 0);
+    for (bool first = true;; first = false) {
+        if (fork_named("payload-brief") == 0) {
+            spin_for(5);
+            _exit(0);
+        }
+        if (first)
+            payload_say("ready");
+        payload_nap(interval);
+        reap_all();
+    }
+}
+
+static int do_late_setsid(char **words) {
+    long moment = word_number(words, 0);
+    if (fork_named("payload-early") == 0) {
+        spin_for(moment);
+        setsid();
+        prctl(PR_SET_NAME, "payload-late");
+        payload_spin();
+    }
+    payload_say("ready");
+    payload_spin();
+}
+
+static int do_orphans(char **words) {
+    long count = word_number(words, 0);
+    struct gate gate = open_gate();
+    pid_t parent = fork_named("payload-parent");
+    if (parent == 0) {
+        pid_t self = getpid();
+        for (long i = 0; i < count; i++) {
+            if (fork_named("payload-orphan") == 0) {
+                while (getppid() == self)
+                    payload_nap(1);
+                pass(&gate);
+                payload_spin();
+            }
+        }
+        _exit(0);
+    }
+    waitpid(parent, NULL, 0);
+    await_all(&gate);
+    payload_spin();
+}
+
+static void on_continue(int number) {
+    static const char text[] = "again\n";
+    (void)number;
+    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0)
+        _exit(98);
+}
+
+static void tell_continuations(void) {
+    struct sigaction action = {.sa_handler = on_continue, .sa_flags = SA_RESTART};
+    sigaction(SIGCONT, &action, NULL);
+}
+
+static int do_stop_self(char **words) {
+    (void)words;
+    tell_continuations();
+    payload_say("ready");
+    raise(SIGSTOP);
+    payload_spin();
+}
+
+/* Is no instance: nobody may touch it. It lives as long as its standard input. */
+static int do_bystander(char **words) {
+    char text[32];
+    (void)words;
+    tell_continuations();
+    snprintf(text, sizeof text, "%d", (int)getpid());
+    payload_say(text);
+    return read(STDIN_FILENO, text, 1) != 0;
+}
+
+_Noreturn static void wait_for_the_end(void) {
+    for (;;)
+        pause();
+}
+
+/* Much to find, little to run. */
+static int do_wide(char **words) {
+    long sessions = word_number(words, 0);
+    long processes = word_number(words, 1);
+    struct gate gate = open_gate();
+    for (long i = 0; i < sessions; i++) {
+        if (fork_named("payload-session") != 0)
+            continue;
+        setsid();
+        for (long k = 1; k < processes / sessions; k++) {
+            if (fork_named("payload-member") == 0)
+                break;
+        }
+        pass(&gate);
+        wait_for_the_end();
+    }
+    await_all(&gate);
+    wait_for_the_end();
+}
+
+static void *spin_in_thread(void *nothing) {
+    (void)nothing;
+    payload_spin();
+}
+
+static int do_threads_many(char **words) {
+    long count = word_number(words, 0);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 65536);
+    for (long i = 0; i < count; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, spin_in_thread, NULL) != 0) {
+            fprintf(stderr, "payload: only %ld threads\n", i);
+            return 98;
+        }
+    }
+    payload_say("ready");
+    wait_for_the_end();
+}
+
+const struct payload_act payload_tree_acts[] = {
+    {"setsid", do_setsid},
+    {"groups", do_groups},
+    {"daemon", do_daemon},
+    {"daemon-storm", do_daemon_storm},
+    {"fork-storm", do_fork_storm},
+    {"late-setsid", do_late_setsid},
+    {"orphans", do_orphans},
+    {"stop-self", do_stop_self},
+    {"bystander", do_bystander},
+    {"wide", do_wide},
+    {"threads-many", do_threads_many},
+    {0},
+};

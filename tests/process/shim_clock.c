@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Preloaded into the program under test, sets the wall clock:
+ *   SS_TEST_CLOCK=SECONDS:MS
+ * by so many seconds, MS milliseconds after its start. The monotonic clock goes on.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+static long shift; /* seconds */
+static long long shifted_from; /* milliseconds on the monotonic clock */
+
+static int read_clock(clockid_t clock, struct timespec *time) {
+    return (int)syscall(SYS_clock_gettime, clock, time);
+}
+
+static long long now(void) {
+    struct timespec time;
+    read_clock(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
+}
+
+__attribute__((constructor)) static void open_clock(void) {
+    long after;
+    const char *text = getenv("SS_TEST_CLOCK");
+    if (text && sscanf(text, "%ld:%ld", &shift, &after) == 2)
+        shifted_from = now() + after;
+}
+
+PUBLIC int clock_gettime(clockid_t clock, struct timespec *time) {
+    int status = read_clock(clock, time);
+    if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) &&
+        now() >= shifted_from)
+        time->tv_sec += shift;
+    return status;
+}
+
+PUBLIC int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    struct timespec exact;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    *time = (struct timeval){exact.tv_sec, exact.tv_nsec / 1000};
+    return 0;
+}
+
+PUBLIC time_t time(time_t *where) {
+    struct timespec exact;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    if (where)
+        *where = exact.tv_sec;
+    return exact.tv_sec;
+}

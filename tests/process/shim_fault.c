@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Preloaded into the program under test, has calls fail:
+ *   SS_TEST_FAULT=KIND:FIRST:COUNT:FILE
+ * with KIND fork, memory or files. COUNT calls fail from the FIRST one on, counted over all
+ * processes of a run together, and FILE is made when one has failed. What the program executes is
+ * left alone.
+ */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* glibc's own names, so that nothing need be allocated to find them. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+enum kind { FORK, MEMORY, FILES, KINDS };
+
+static const char *const names[KINDS] = {"fork", "memory", "files"};
+
+static struct {
+    enum kind kind;
+    unsigned long first;
+    unsigned long count;
+    char report[256];
+    _Atomic unsigned long *calls; /* shared by all processes; NULL: nothing is to fail */
+} fault;
+
+__attribute__((constructor)) static void open_fault(void) {
+    char kind[16];
+    const char *text = getenv("SS_TEST_FAULT");
+    if (!text || strcmp(program_invocation_short_name, "showstopper") != 0 ||
+        sscanf(text, "%15[^:]:%lu:%lu:%255s", kind, &fault.first, &fault.count, fault.report) != 4)
+        return;
+    while (fault.kind < KINDS && strcmp(names[fault.kind], kind) != 0)
+        fault.kind++;
+    long page = syscall(SYS_mmap, NULL, 4096UL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+        -1, 0L);
+    if (page != -1)
+        fault.calls = (void *)page;
+}
+
+static bool fails(enum kind kind) {
+    if (!fault.calls || kind != fault.kind)
+        return false;
+    unsigned long call = ++*fault.calls;
+    if (call < fault.first || call - fault.first >= fault.count)
+        return false;
+    long file = syscall(SYS_openat, AT_FDCWD, fault.report, O_WRONLY | O_CREAT, 0666);
+    if (file >= 0)
+        syscall(SYS_close, file);
+    return true;
+}
+
+static void *real(const char *name) {
+    return dlsym(RTLD_NEXT, name);
+}
+
+PUBLIC pid_t fork(void) {
+    if (fails(FORK)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    pid_t (*function)(void) = real("fork");
+    return function();
+}
+
+static void *refuse_memory(void) {
+    errno = ENOMEM;
+    return NULL;
+}
+
+PUBLIC void *malloc(size_t size) {
+    return fails(MEMORY) ? refuse_memory() : __libc_malloc(size);
+}
+
+PUBLIC void *calloc(size_t count, size_t size) {
+    return fails(MEMORY) ? refuse_memory() : __libc_calloc(count, size);
+}
+
+PUBLIC void *realloc(void *old, size_t size) {
+    return fails(MEMORY) ? refuse_memory() : __libc_realloc(old, size);
+}
+
+PUBLIC void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) {
+    if (fails(MEMORY)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+}
+
+PUBLIC int posix_fallocate(int file, off_t offset, off_t length) {
+    if (fails(MEMORY))
+        return ENOSPC;
+    int (*function)(int, off_t, off_t) = real("posix_fallocate");
+    return function(file, offset, length);
+}
+
+static bool refuse_file(void) {
+    if (!fails(FILES))
+        return false;
+    errno = EMFILE;
+    return true;
+}
+
+PUBLIC int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return refuse_file() ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+PUBLIC int shm_open(const char *name, int flags, mode_t mode) {
+    int (*function)(const char *, int, mode_t) = real("shm_open");
+    return refuse_file() ? -1 : function(name, flags, mode);
+}
+
+PUBLIC int pipe2(int ends[2], int flags) {
+    return refuse_file() ? -1 : (int)syscall(SYS_pipe2, ends, flags);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "surroundings.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <check.h>
+
+static bool write_text(const char *path, const char *text) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    if (file >= 0)
+        close(file);
+    return written;
+}
+
+static bool map_to_root(const char *path, unsigned own) {
+    char map[64];
+    snprintf(map, sizeof map, "0 %u 1", own);
+    return write_text(path, map);
+}
+
+bool surroundings_unshare(int flags) {
+    unsigned user = geteuid();
+    unsigned group = getegid();
+    if (user == 0)
+        return unshare(flags) == 0;
+    return unshare(flags | CLONE_NEWUSER) == 0 && write_text("/proc/self/setgroups", "deny") &&
+           map_to_root("/proc/self/uid_map", user) && map_to_root("/proc/self/gid_map", group);
+}
+
+static bool leave_mounts(void) {
+    return surroundings_unshare(CLONE_NEWNS) &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+void surroundings_leave_mounts(void) {
+    if (!leave_mounts())
+        _exit(SURROUNDINGS_MISSING);
+}
+
+bool surroundings_have_mounts(void) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(leave_mounts() && mount("none", "/tmp", "tmpfs", 0, NULL) == 0 ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+void surroundings_mount_small(const char *folder, const char *size) {
+    char options[64];
+    snprintf(options, sizeof options, "size=%s,mode=1777", size);
+    if (mount("none", folder, "tmpfs", 0, options) < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+void surroundings_fill(const char *folder) {
+    static const char block[4096];
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/filler", folder);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        _exit(SURROUNDINGS_MISSING);
+    for (size_t size = sizeof block; size > 0; size /= 2) {
+        while (write(file, block, size) > 0) {
+        }
+    }
+    close(file);
+}
+
+/* The path of our own group, as the line of /proc/self/cgroup with these controllers tells. */
+static bool find_own_group(const char *controller, char *path, size_t size) {
+    char line[1024];
+    char wanted[64];
+    bool found = false;
+    snprintf(wanted, sizeof wanted, ",%s,", controller);
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        char *names = strchr(line, ':');
+        char *group = names ? strchr(names + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *names = *group = ',';
+        group[1 + strcspn(group + 1, "\n")] = '\0';
+        found = memmem(names, (size_t)(group - names) + 1, wanted, strlen(wanted)) != NULL;
+        if (found)
+            snprintf(path, size, "%s", group + 1);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool make_below(struct control_group *group, const char *root, const char *own) {
+    static int number;
+    int length = snprintf(group->path, sizeof group->path, "%s%s/showstopper-test.%d.%d", root,
+        strcmp(own, "/") == 0 ? "" : own, (int)getpid(), number++);
+    return length < (int)sizeof group->path && mkdir(group->path, 0755) == 0;
+}
+
+static bool has_file(const struct control_group *group, const char *name) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    return access(path, W_OK) == 0;
+}
+
+bool control_group_make(struct control_group *group, const char *controller) {
+    char own[256];
+    char root[64];
+    char name[64];
+    *group = (struct control_group){0};
+    snprintf(root, sizeof root, "/sys/fs/cgroup/%s", controller);
+    if (find_own_group(controller, own, sizeof own) && make_below(group, root, own))
+        return true;
+    group->unified = true;
+    snprintf(name, sizeof name, "%s.max", controller);
+    if (!find_own_group("", own, sizeof own) || !make_below(group, "/sys/fs/cgroup", own))
+        return false;
+    if (has_file(group, name))
+        return true;
+    control_group_remove(group);
+    return false;
+}
+
+void control_group_limit(
+    const struct control_group *group, const char *name, const char *unified, const char *value) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", group->path, group->unified ? unified : name);
+    ck_assert_msg(write_text(path, value), "%s cannot be written", path);
+}
+
+void control_group_enter(const struct control_group *group) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/cgroup.procs", group->path);
+    if (!write_text(path, "0"))
+        _exit(SURROUNDINGS_MISSING);
+}
+
+/* The kernel lets go of the dead a moment after they have been reaped. */
+void control_group_remove(const struct control_group *group) {
+    RUN_UNTIL(NULL, rmdir(group->path) == 0 || access(group->path, F_OK) < 0);
+}

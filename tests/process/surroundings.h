@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_SURROUNDINGS_H
+#define SHOWSTOPPER_TESTS_SURROUNDINGS_H
+
+#include <stdbool.h>
+
+#include "run.h"
+
+/* What a program runs in: mounts and name spaces, control groups, calls that fail. */
+
+/*
+ * The environment that preloads one of the shims beside this file; see there what they do. A
+ * sanitizer wants to be loaded first.
+ */
+#define SHIM(name) "LD_PRELOAD=" TEST_BUILD_DIR "/tests/lib" name ".so"
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SHIMS_WORK false
+#else
+#define SHIMS_WORK true
+#endif
+
+/* Leaves the rest of a test out and says why. */
+#define SKIP_UNLESS(condition, why)                                                                \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fputs("skipped: " why "\n", stderr);                                                   \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
+
+/* With this a preparation says that it cannot be done here. */
+#define SURROUNDINGS_MISSING 77
+
+/* ---- mounts ---- */
+
+/*
+ * As unshare(2), with a user name space in which we are root where we are not. False where it is
+ * not allowed.
+ */
+bool surroundings_unshare(int flags);
+
+/* Whether a child can have mounts of its own. */
+bool surroundings_have_mounts(void);
+
+/* For run_setup.prepare: from now on nobody else sees what we mount. */
+void surroundings_leave_mounts(void);
+
+/* A file system of so many bytes in memory, there. */
+void surroundings_mount_small(const char *folder, const char *size);
+
+/* Fills the rest of the file system of a folder. */
+void surroundings_fill(const char *folder);
+
+/* ---- control groups ---- */
+
+struct control_group {
+    char path[512];
+    bool unified; /* version 2 */
+};
+
+/* Makes one below our own. False where there is no such controller, or we may not. */
+bool control_group_make(struct control_group *group, const char *controller);
+
+/* Sets a limit; the two versions name theirs differently. */
+void control_group_limit(
+    const struct control_group *group, const char *name, const char *unified, const char *value);
+
+/* Puts the calling process into it. */
+void control_group_enter(const struct control_group *group);
+
+void control_group_remove(const struct control_group *group);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_TERMINAL_H
+#define SHOWSTOPPER_TESTS_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <termios.h>
+
+#include "run.h"
+
+/*
+ * A pseudo-terminal at which a test types. What has appeared on it is the standard output of `run`,
+ * the program that leads the terminal's session, so all that waits for a run works here as well.
+ */
+struct terminal {
+    struct run *run; /* pipes[0] is the end at which we type */
+    int line;        /* the other end, of which the settings stay readable whoever has gone */
+    size_t seen;     /* bytes of run->out that terminal_wait() has passed */
+};
+
+#define TERMINAL_CTRL_C         "\003"
+#define TERMINAL_CTRL_Z         "\032"
+#define TERMINAL_CTRL_BACKSLASH "\034"
+
+/*
+ * Starts a program as leader of the terminal's session, as a terminal's window does. It dumps no
+ * core and has the usual dispositions of signals, and our programs and payloads are in its PATH.
+ */
+struct terminal *terminal_open(const char *const *words);
+
+/* The same with an interactive bash, whose first prompt is waited for. */
+struct terminal *terminal_open_shell(void);
+
+void terminal_type(struct terminal *terminal, const char *keys);
+
+/* Waits until this text has appeared behind what was waited for before. */
+void terminal_wait(struct terminal *terminal, const char *text);
+
+void terminal_wait_prompt(struct terminal *terminal);
+
+/* Types a command and waits for the next prompt. Returns the status that the shell shows. */
+int terminal_command(struct terminal *terminal, const char *command);
+
+/* The status of what the shell ran last. */
+int terminal_status(struct terminal *terminal);
+
+/*
+ * Has the shell run the program under test, which must be told `-v` and more than one instance, and
+ * waits until the instances run. Returns the master's number.
+ */
+pid_t terminal_start_run(struct terminal *terminal, const char *options_and_command);
+
+/* By Ctrl-Z; waits until the shell says so and is there again. */
+void terminal_stop_run(struct terminal *terminal);
+
+/* Waits until instances have said `ready` so often since the terminal was opened. */
+void terminal_wait_ready(struct terminal *terminal, size_t count);
+
+/* Fails the test unless all that the shell started is gone, as soon as we promise. */
+void terminal_expect_only_shell(struct terminal *terminal);
+
+/* The shell ends, and with it the session; nothing may be left. */
+void terminal_leave_shell(struct terminal *terminal);
+
+/* As when the terminal's window is closed or the connection breaks. */
+void terminal_hang_up(struct terminal *terminal);
+
+struct termios terminal_settings(const struct terminal *terminal);
+bool terminal_settings_equal(const struct termios *one, const struct termios *other);
+
+/* Ends the program at the terminal if it still runs, and forgets both. */
+void terminal_free(struct terminal *terminal);
+
+#endif

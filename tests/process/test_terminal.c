@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Runs at a terminal: keys, job control of a real shell, and a terminal that goes away. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+#include "terminal.h"
+
+#define TWO "-v -n 2 -l 50% -c fixed "
+
+/* Several rounds of control; nobody who is under control stands still for so long. */
+#define STANDSTILL 0.6 /* seconds */
+
+/* Whether all have been stopped since `since`, which is moved on when one has not. */
+static bool stand_still(const pid_t *pids, size_t count, double *since) {
+    for (size_t i = 0; i < count; i++) {
+        if (run_state(pids[i]) != 'T')
+            *since = run_now();
+    }
+    return run_now() > *since + STANDSTILL;
+}
+
+static void find_instances(struct terminal *terminal, pid_t pids[RUN_PIDS_MAX], size_t count) {
+    RUN_UNTIL(terminal->run, run_named("payload", pids) == count);
+}
+
+/* ---- Ctrl-Z ---- */
+
+START_TEST(ctrl_z_and_fg) {
+    pid_t pids[RUN_PIDS_MAX];
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    find_instances(terminal, pids, 2);
+    pids[2] = master;
+    terminal_stop_run(terminal);
+    double since = run_now();
+    RUN_UNTIL(terminal->run, stand_still(pids, 3, &since));
+    terminal_type(terminal, "fg\n");
+    for (int i = 0; i < 2; i++)
+        RUN_UNTIL(terminal->run, run_state(pids[i]) == 'R');
+    RUN_UNTIL(terminal->run, run_state(master) != 'T');
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    terminal_wait_prompt(terminal);
+    ck_assert_int_eq(terminal_status(terminal), 128 + SIGINT);
+    terminal_leave_shell(terminal);
+    run_expect_no_shared_memory(master);
+}
+END_TEST
+
+START_TEST(ctrl_z_then_kill) {
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    terminal_stop_run(terminal);
+    terminal_command(terminal, "kill -9 %1");
+    terminal_leave_shell(terminal);
+    run_expect_no_shared_memory(master);
+}
+END_TEST
+
+/* The shell itself continues what it ends so, and it may be gone before it can be continued. */
+START_TEST(ctrl_z_then_polite_kill) {
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    terminal_stop_run(terminal);
+    terminal_command(terminal, "kill %1");
+    terminal_command(terminal, "fg");
+    terminal_leave_shell(terminal);
+    run_expect_no_shared_memory(master);
+}
+END_TEST
+
+/* Without a shell nobody could continue it: the system's own rule is not to stop such a program. */
+START_TEST(ctrl_z_without_a_shell) {
+    pid_t pids[RUN_PIDS_MAX];
+    struct terminal *terminal = terminal_open(
+        WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "100%", "-c", "fixed", PAYLOAD, "catch"));
+    terminal_wait(terminal, "instances run");
+    terminal_wait_ready(terminal, 2);
+    find_instances(terminal, pids, 2);
+    terminal_type(terminal, TERMINAL_CTRL_Z);
+    terminal_wait(terminal, "^Z");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    run_expect(run_wait(terminal->run), -SIGINT);
+    ck_assert_uint_eq(run_count_text(&terminal->run->out, "caught 2"), 2);
+    run_expect_nothing_left();
+    terminal_free(terminal);
+}
+END_TEST
+
+/* ---- the terminal or the shell goes away ---- */
+
+static void expect_nothing_without_terminal(struct terminal *terminal, pid_t master) {
+    terminal_hang_up(terminal);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(master);
+    run_wait(terminal->run);
+    terminal_free(terminal);
+}
+
+START_TEST(terminal_closes) {
+    struct terminal *terminal = terminal_open_shell();
+    expect_nothing_without_terminal(terminal, terminal_start_run(terminal, TWO "payload spin"));
+}
+END_TEST
+
+START_TEST(terminal_closes_on_deaf_instances) {
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "--grace 100m payload ignore-term");
+    terminal_wait_ready(terminal, 2);
+    expect_nothing_without_terminal(terminal, master);
+}
+END_TEST
+
+START_TEST(terminal_closes_on_a_background_run) {
+    struct terminal *terminal = terminal_open_shell();
+    expect_nothing_without_terminal(terminal, terminal_start_run(terminal, TWO "payload spin &"));
+}
+END_TEST
+
+START_TEST(terminal_closes_on_a_stopped_run) {
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    terminal_stop_run(terminal);
+    expect_nothing_without_terminal(terminal, master);
+}
+END_TEST
+
+START_TEST(terminal_closes_without_a_shell) {
+    struct terminal *terminal = terminal_open(
+        WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
+    terminal_wait(terminal, "instances run");
+    terminal_hang_up(terminal);
+    run_expect_nothing_left();
+    run_expect(run_wait(terminal->run), -SIGHUP);
+    run_expect_no_shared_memory(terminal->run->pid);
+    terminal_free(terminal);
+}
+END_TEST
+
+static void kill_shell(struct terminal *terminal, pid_t master) {
+    kill(terminal->run->pid, SIGKILL);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(master);
+    terminal_free(terminal);
+}
+
+/* The system ends the foreground job then. */
+START_TEST(shell_is_killed) {
+    struct terminal *terminal = terminal_open_shell();
+    kill_shell(terminal, terminal_start_run(terminal, TWO "payload spin"));
+}
+END_TEST
+
+/* As it does with stopped jobs that nobody is left to continue. */
+START_TEST(shell_of_a_stopped_run_is_killed) {
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    terminal_stop_run(terminal);
+    kill_shell(terminal, master);
+}
+END_TEST
+
+/* The shell warns at the first time. */
+START_TEST(shell_leaves_a_stopped_run) {
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    terminal_stop_run(terminal);
+    terminal_type(terminal, "exit\n");
+    terminal_wait_prompt(terminal);
+    terminal_type(terminal, "exit\n");
+    run_wait(terminal->run);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(master);
+    terminal_free(terminal);
+}
+END_TEST
+
+/* A shell that ends tells its background jobs nothing: they go on to their planned end. */
+START_TEST(background_run_outlives_its_shell) {
+    char line[512];
+    const char *folder = run_make_folder();
+    const char *summary = run_path(folder, "summary");
+    struct terminal *terminal = terminal_open_shell();
+    snprintf(line, sizeof line, "%s --duration 3s --json %s payload spin &", TWO, summary);
+    pid_t master = terminal_start_run(terminal, line);
+    terminal_type(terminal, "exit\n");
+    run_wait(terminal->run);
+    terminal_hang_up(terminal);
+    RUN_UNTIL(NULL, run_exists(summary));
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(master);
+    const char *text = run_read_file(summary).bytes;
+    ck_assert_msg(json_is(text, "ended_by", "\"duration\""), "%s", text);
+    terminal_free(terminal);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- ends by a key ---- */
+
+static void end_by_key(const char *key, int number) {
+    char caught[32];
+    struct terminal *terminal = terminal_open_shell();
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    terminal_type(terminal, key);
+    terminal_wait_prompt(terminal);
+    ck_assert_int_eq(terminal_status(terminal), 128 + number);
+    terminal_expect_only_shell(terminal);
+    run_expect_no_shared_memory(master);
+    master = terminal_start_run(terminal, TWO "--grace 100m payload ignore-term");
+    terminal_wait_ready(terminal, 2);
+    terminal_type(terminal, key);
+    terminal_wait_prompt(terminal);
+    ck_assert_int_eq(terminal_status(terminal), 128 + number);
+    terminal_expect_only_shell(terminal);
+    run_expect_no_shared_memory(master);
+    terminal_start_run(terminal, TWO "--grace 30s payload catch");
+    terminal_wait_ready(terminal, 4);
+    terminal_type(terminal, key);
+    terminal_wait_prompt(terminal);
+    ck_assert_int_eq(terminal_status(terminal), 128 + number);
+    snprintf(caught, sizeof caught, "caught %d", number);
+    ck_assert_uint_eq(run_count_text(&terminal->run->out, caught), 2);
+    terminal_leave_shell(terminal);
+}
+
+START_TEST(ctrl_c) {
+    end_by_key(TERMINAL_CTRL_C, SIGINT);
+}
+END_TEST
+
+START_TEST(ctrl_backslash) {
+    end_by_key(TERMINAL_CTRL_BACKSLASH, SIGQUIT);
+}
+END_TEST
+
+/* ---- what the shell makes of the end ---- */
+
+START_TEST(status_is_true) {
+    struct terminal *terminal = terminal_open_shell();
+    const char *line = "showstopper -q -n 1 -l 50% -c fixed payload exit 7";
+    ck_assert_int_eq(terminal_command(terminal, line), 7);
+    line = "showstopper -q -n 1 -l 50% -c fixed payload signal 15";
+    ck_assert_int_eq(terminal_command(terminal, line), 128 + SIGTERM);
+    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    kill(master, SIGTERM);
+    terminal_wait_prompt(terminal);
+    ck_assert_int_eq(terminal_status(terminal), 128 + SIGTERM);
+    terminal_leave_shell(terminal);
+    run_expect_no_shared_memory(master);
+}
+END_TEST
+
+START_TEST(term_ends_a_loop_of_the_shell) {
+    struct terminal *terminal = terminal_open_shell();
+    terminal_type(terminal, "while showstopper " TWO "payload spin; do :; done\n");
+    terminal_wait(terminal, "instances run");
+    pid_t master = run_find(terminal->run, "showstopper");
+    kill(master, SIGTERM);
+    terminal_wait_prompt(terminal);
+    terminal_leave_shell(terminal);
+    run_expect_no_shared_memory(master);
+}
+END_TEST
+
+/* A shell goes on with its loop after a program that only exits with such a status. */
+START_TEST(ctrl_c_ends_a_loop_of_the_shell) {
+    struct terminal *terminal = terminal_open_shell();
+    terminal_type(terminal, "while :; do showstopper " TWO "payload spin; done\n");
+    terminal_wait(terminal, "instances run");
+    pid_t master = run_find(terminal->run, "showstopper");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    terminal_wait_prompt(terminal);
+    terminal_leave_shell(terminal);
+    run_expect_no_shared_memory(master);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(ctrl_z_and_fg),
+    SS_CASE(ctrl_z_then_kill),
+    SS_CASE(ctrl_z_then_polite_kill),
+    SS_CASE(ctrl_z_without_a_shell),
+    SS_CASE(terminal_closes),
+    SS_CASE(terminal_closes_on_deaf_instances),
+    SS_CASE(terminal_closes_on_a_background_run),
+    SS_CASE(terminal_closes_on_a_stopped_run),
+    SS_CASE(terminal_closes_without_a_shell),
+    SS_CASE(shell_is_killed),
+    SS_CASE(shell_of_a_stopped_run_is_killed),
+    SS_CASE(shell_leaves_a_stopped_run),
+    SS_CASE(background_run_outlives_its_shell),
+    SS_CASE(ctrl_c),
+    SS_CASE(ctrl_backslash),
+    SS_CASE(status_is_true),
+    SS_CASE(term_ends_a_loop_of_the_shell),
+    SS_CASE(ctrl_c_ends_a_loop_of_the_shell))
+/* clang-format on */

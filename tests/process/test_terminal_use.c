@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Instances that help themselves to the terminal of the run. */
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "process.h"
+#include "run.h"
+#include "terminal.h"
+
+#define HALF "-q -n 1 -l 50% -c fixed "
+#define FULL "-q -n 1 -l 100% -c fixed " /* full duty: nobody is stopped but by surprise */
+
+/* ---- settings of the terminal ---- */
+
+/* Without a shell, as that would put right what a program that died by a signal has left. */
+static struct terminal *spoil_settings(struct termios *before, const char *const *words) {
+    struct terminal *terminal = terminal_open(words);
+    *before = terminal_settings(terminal);
+    terminal_wait_ready(terminal, 1);
+    return terminal;
+}
+
+static void expect_spoilt(const struct terminal *terminal, const struct termios *before) {
+    struct termios now = terminal_settings(terminal);
+    ck_assert(!terminal_settings_equal(before, &now));
+}
+
+static void expect_settings(struct terminal *terminal, const struct termios *before) {
+    run_expect_nothing_left();
+    struct termios after = terminal_settings(terminal);
+    ck_assert_msg(terminal_settings_equal(before, &after), "local flags were %o and are %o",
+        (unsigned)before->c_lflag, (unsigned)after.c_lflag);
+    terminal_free(terminal);
+}
+
+START_TEST(settings_survive_ctrl_c) {
+    struct termios before;
+    struct terminal *terminal =
+        spoil_settings(&before, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "-c", "fixed",
+                                    PAYLOAD, "tty-raw", "keys"));
+    expect_spoilt(terminal, &before);
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    run_expect(run_wait(terminal->run), -SIGINT);
+    expect_settings(terminal, &before);
+}
+END_TEST
+
+START_TEST(settings_survive_the_planned_end) {
+    struct termios before;
+    struct terminal *terminal =
+        spoil_settings(&before, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "-c", "fixed",
+                                    "--duration", "1s", PAYLOAD, "tty-raw"));
+    run_expect(run_wait(terminal->run), 0);
+    expect_settings(terminal, &before);
+}
+END_TEST
+
+/*
+ * The guardian's work. Where the run was started by a script, that goes on in the foreground, and a
+ * key must again be what it was.
+ */
+START_TEST(settings_survive_a_killed_master) {
+    struct termios before;
+    struct termios now;
+    struct terminal *terminal =
+        spoil_settings(&before, WORDS("sh", "-c", "showstopper " HALF "payload tty-raw; sleep 60"));
+    expect_spoilt(terminal, &before);
+    kill(run_find(terminal->run, "showstopper"), SIGKILL);
+    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, terminal->run,
+        (now = terminal_settings(terminal), terminal_settings_equal(&before, &now)));
+    run_find(terminal->run, "sleep");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    run_expect(run_wait(terminal->run), -SIGINT);
+    run_expect_nothing_left();
+    terminal_free(terminal);
+}
+END_TEST
+
+START_TEST(settings_survive_under_a_shell) {
+    struct terminal *terminal = terminal_open_shell();
+    terminal_command(terminal, "before=$(stty -g)");
+    int status = terminal_command(terminal, "showstopper " HALF "--duration 1s payload tty-raw");
+    ck_assert_int_eq(status, 0);
+    terminal_wait_ready(terminal, 1);
+    ck_assert_int_eq(terminal_command(terminal, "[ \"$before\" = \"$(stty -g)\" ]"), 0);
+    terminal_start_run(terminal, "-v -n 2 -l 50% -c fixed payload tty-raw keys");
+    terminal_wait_ready(terminal, 3);
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    terminal_wait_prompt(terminal);
+    ck_assert_int_eq(terminal_status(terminal), 128 + SIGINT);
+    ck_assert_int_eq(terminal_command(terminal, "[ \"$before\" = \"$(stty -g)\" ]"), 0);
+    terminal_leave_shell(terminal);
+}
+END_TEST
+
+/* What the user does to the terminal meanwhile is not for a background run to undo. */
+START_TEST(background_run_leaves_settings_alone) {
+    const char *folder = run_make_folder();
+    const char *summary = run_path(folder, "summary");
+    struct terminal *terminal = terminal_open_shell();
+    char line[512];
+    snprintf(
+        line, sizeof line, "-q -v -n 2 -l 50%% --duration 1s --json %s payload spin &", summary);
+    terminal_start_run(terminal, line);
+    terminal_command(terminal, "stty -ixon; chosen=$(stty -g)");
+    RUN_UNTIL(terminal->run, run_exists(summary));
+    terminal_expect_only_shell(terminal);
+    ck_assert_int_eq(terminal_command(terminal, "[ \"$chosen\" = \"$(stty -g)\" ]"), 0);
+    terminal_leave_shell(terminal);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- instances are in the background, but nobody would continue what the terminal stops ---- */
+
+START_TEST(instances_cannot_read_the_terminal) {
+    struct terminal *terminal = terminal_open_shell();
+    int status = terminal_command(terminal, "showstopper " FULL "payload tty-read");
+    ck_assert_int_eq(status, 0);
+    run_expect_text(&terminal->run->out, "read: 5\r\n"); /* EIO */
+    terminal_leave_shell(terminal);
+}
+END_TEST
+
+START_TEST(instances_may_write_to_the_terminal) {
+    struct terminal *terminal = terminal_open_shell();
+    terminal_command(terminal, "stty tostop");
+    int status = terminal_command(terminal, "showstopper " FULL "payload tty-write");
+    ck_assert_int_eq(status, 0);
+    run_expect_text(&terminal->run->out, "done\r\n");
+    ck_assert_uint_eq(run_count_text(&terminal->run->out, "a line\r\n"), 10);
+    /* Its standard output is the terminal as well. */
+    status = terminal_command(terminal, "showstopper " FULL "payload lines 5 20");
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(run_count_text(&terminal->run->out, "done 12.5 ms\r\n"), 5);
+    terminal_leave_shell(terminal);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(settings_survive_ctrl_c),
+    SS_CASE(settings_survive_the_planned_end),
+    SS_CASE(settings_survive_a_killed_master),
+    SS_CASE(settings_survive_under_a_shell),
+    SS_CASE(background_run_leaves_settings_alone),
+    SS_CASE(instances_cannot_read_the_terminal),
+    SS_CASE(instances_may_write_to_the_terminal))
+/* clang-format on */
