@@ -42,28 +42,30 @@ static size_t total_size(uint32_t instances, size_t extra) {
     return modules_offset(instances) + extra;
 }
 
-/* The name lives only from here to the unlink below; a killed master cannot leave much behind. */
-static int open_segment(char *name, size_t size) {
-    for (int attempt = 0; attempt < 100; attempt++) {
-        snprintf(name, size, "/" SS_BOARD_PREFIX "%d.%d", (int)getpid(), attempt);
-        int descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (descriptor >= 0 || errno != EEXIST)
-            return descriptor;
+/* Where there must be a name it lives only until the unlink. */
+static int open_segment(void) {
+    int descriptor = ss_platform_shared_create();
+    for (int attempt = 0; descriptor < 0 && attempt < 100; attempt++) {
+        char name[64];
+        snprintf(name, sizeof name, "/" SS_BOARD_PREFIX "%d.%d", (int)getpid(), attempt);
+        descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (descriptor >= 0)
+            shm_unlink(name);
+        else if (errno != EEXIST)
+            break;
     }
-    return -1;
+    return descriptor;
 }
 
 struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, int *descriptor, struct ss_error *error) {
-    char name[64];
     size_t size = total_size(instances, extra);
-    *descriptor = open_segment(name, sizeof name);
+    *descriptor = open_segment();
     if (*descriptor < 0) {
         ss_error_set(
             error, SS_ERROR_FAILED, "shared memory: %s: is /dev/shm mounted?", strerror(errno));
         return NULL;
     }
-    shm_unlink(name);
     /* Allocated now, because memory that runs out later would kill whoever touches it. */
     int status = posix_fallocate(*descriptor, 0, (off_t)size);
     void *memory = MAP_FAILED;
@@ -81,8 +83,13 @@ struct ss_board *ss_board_create(
     return memory;
 }
 
+static bool is_board(int descriptor) {
+    uint64_t magic;
+    return pread(descriptor, &magic, sizeof magic, 0) == sizeof magic && magic == SS_BOARD_MAGIC;
+}
+
 struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
-    int descriptor = ss_platform_shared_of(master, SS_BOARD_PREFIX, error);
+    int descriptor = ss_platform_shared_of(master, is_board, error);
     if (descriptor < 0)
         return NULL;
     struct stat status;

@@ -176,8 +176,16 @@ ss_time ss_platform_process_cpu_time(pid_t pid);
  * way. */
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error);
 
-/* Opens the shared memory object that process `pid` holds under a name with this prefix. */
-int ss_platform_shared_of(pid_t pid, const char *prefix, struct ss_error *error);
+/* ---- shared memory ---- */
+
+/*
+ * A shared memory object, mode 0600, that never has a name, so that nobody can be killed between
+ * giving it one and taking it away. -1: the system knows only such with names.
+ */
+int ss_platform_shared_create(void);
+
+/* Opens the object that process `pid` holds and that `fits`. */
+int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error);
 
 /* ---- the machine's counters ---- */
 

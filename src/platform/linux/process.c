@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -127,32 +123,4 @@ ss_time ss_platform_process_cpu_time(pid_t pid) {
     if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
         return 0;
     return (ss_time)used.tv_sec * SS_SECOND + (ss_time)used.tv_nsec;
-}
-
-int ss_platform_shared_of(pid_t pid, const char *prefix, struct ss_error *error) {
-    char folder[64];
-    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
-    DIR *directory = opendir(folder);
-    if (!directory)
-        return ss_error_set(error, SS_ERROR_FAILED, "process %d: %s", (int)pid,
-            errno == EACCES ? "it belongs to somebody else" : strerror(errno));
-    char wanted[128];
-    snprintf(wanted, sizeof wanted, "/dev/shm/%s", prefix);
-    int found = -1;
-    struct dirent *entry;
-    while (found < 0 && (entry = readdir(directory))) {
-        char path[400];
-        char target[400];
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        ssize_t length = isdigit((unsigned char)entry->d_name[0])
-                             ? readlink(path, target, sizeof target - 1)
-                             : -1;
-        if (length > 0 && strncmp(target, wanted, strlen(wanted)) == 0)
-            found = open(path, O_RDWR | O_CLOEXEC);
-    }
-    closedir(directory);
-    if (found < 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "process %d is not a running Showstopper", (int)pid);
-    return found;
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform/platform.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define FOLDER "/dev/shm"
+
+int ss_platform_shared_create(void) {
+    return open(FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static int open_if(const char *path, bool (*fits)(int descriptor)) {
+    char target[400];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0 || strncmp(target, FOLDER "/", sizeof FOLDER) != 0)
+        return -1;
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    if (descriptor >= 0 && fits(descriptor))
+        return descriptor;
+    if (descriptor >= 0)
+        close(descriptor);
+    return -1;
+}
+
+int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error) {
+    char folder[64];
+    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return ss_error_set(error, SS_ERROR_FAILED, "process %d: %s", (int)pid,
+            errno == EACCES ? "it belongs to somebody else" : strerror(errno));
+    int found = -1;
+    struct dirent *entry;
+    while (found < 0 && (entry = readdir(directory))) {
+        char path[400];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (isdigit((unsigned char)entry->d_name[0]))
+            found = open_if(path, fits);
+    }
+    closedir(directory);
+    if (found < 0)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "process %d is not a running Showstopper", (int)pid);
+    return found;
+}
