@@ -122,10 +122,6 @@ struct ss_branch *ss_board_branches(struct ss_board *board) {
     return (struct ss_branch *)(void *)((char *)board + board->branches_offset);
 }
 
-void ss_board_name_cage(const struct ss_board *board, uint32_t row, char name[SS_CAGE_NAME]) {
-    snprintf(name, SS_CAGE_NAME, SS_BOARD_PREFIX "%s.%u", board->mark, row);
-}
-
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
     size_t size = (total_size(instances, extra) + 63) / 64 * 64;
     struct ss_board *board = aligned_alloc(64, size);

@@ -123,6 +123,7 @@ struct ss_board {
     _Atomic uint32_t membership;   /* changes whenever an instance comes or goes; executors */
     _Atomic uint32_t publications; /* of controller outputs; executors */
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
+    _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
     _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */
     _Atomic uint32_t beyond;                  /* guardian: processes found that we may not signal */
     _Atomic uint32_t beat;                    /* changes with every turn of the master's loop */
@@ -145,10 +146,6 @@ void ss_board_close(struct ss_board *board);
 
 void *ss_board_modules(struct ss_board *board);
 struct ss_branch *ss_board_branches(struct ss_board *board);
-
-/* The name of a row's cage, see ss_platform_cage_put(). */
-#define SS_CAGE_NAME 80
-void ss_board_name_cage(const struct ss_board *board, uint32_t row, char name[SS_CAGE_NAME]);
 
 /* A board in ordinary memory, for the simulator and tests. free() it. */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);

@@ -9,6 +9,7 @@
 
 void ss_branches_tell(struct ss_board *board, uint32_t row) {
     atomic_fetch_add(&board->rows[row].branches, 1);
+    atomic_fetch_add(&board->branches, 1);
     ss_platform_wake(&board->rows[row].wake);
 }
 
@@ -67,29 +68,42 @@ static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t place,
     hold->by_number = hold->process < 0 && errno == ENOSYS;
 }
 
-uint32_t ss_holds_refresh(struct ss_holds *holds, struct ss_board *board, uint32_t row) {
+bool ss_holds_refresh(
+    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
+    uint32_t changes =
+        atomic_load(row == SS_HOLDS_ALL ? &board->branches : &board->rows[row].branches);
+    *fresh = holds->count;
+    if (changes == holds->seen)
+        return false;
+    holds->seen = changes;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < holds->count; i++) {
         struct ss_hold *hold = &holds->list[i];
         if (still_stands(board, hold)) {
+            holds->of_place[hold->place] = kept + 1;
             holds->list[kept++] = *hold;
             continue;
         }
         let_go(hold);
-        holds->serials[hold->place] = 0;
+        holds->of_place[hold->place] = 0;
     }
-    holds->count = kept;
+    holds->count = *fresh = kept;
     uint32_t used = atomic_load(&board->branches_used);
     for (uint32_t place = 0; place < used; place++) {
         struct ss_branch *branch = &ss_board_branches(board)[place];
         uint32_t owner = atomic_load(&branch->owner);
-        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->serials[place])
+        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_place[place])
             continue;
         struct ss_hold *hold = &holds->list[holds->count++];
         take(hold, branch, place, owner - 1);
-        holds->serials[place] = hold->serial;
+        holds->of_place[place] = holds->count;
     }
-    return kept;
+    return true;
+}
+
+const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t place) {
+    uint32_t index = holds->of_place[place];
+    return index ? &holds->list[index - 1] : NULL;
 }
 
 int ss_hold_signal(const struct ss_hold *hold, int signal) {

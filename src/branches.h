@@ -25,7 +25,8 @@ struct ss_hold {
 
 struct ss_holds {
     uint32_t count;
-    uint32_t serials[SS_BOARD_BRANCHES];    /* of the branch held in each place; 0: none */
+    uint32_t seen;                          /* the changes on the board up to the last refresh */
+    uint32_t of_place[SS_BOARD_BRANCHES];   /* 1 + the index in the list; 0: not held */
     struct ss_hold list[SS_BOARD_BRANCHES]; /* in the order in which they were found */
 };
 
@@ -41,9 +42,14 @@ void ss_branches_tell(struct ss_board *board, uint32_t row);
 
 /*
  * Takes hold of what has come on the board for this row, or for all of them, and lets go of what
- * has left it, continued. Returns the index of the first new hold in the list.
+ * has left it, continued. `fresh` becomes the index of the first new hold in the list. Returns
+ * false at once when nothing has changed there.
  */
-uint32_t ss_holds_refresh(struct ss_holds *holds, struct ss_board *board, uint32_t row);
+bool ss_holds_refresh(
+    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);
+
+/* The hold on what stands in a place of the board; NULL: there is none. */
+const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t place);
 
 /* 0 when sent, else an errno; ESRCH: nobody is there any more. */
 int ss_hold_signal(const struct ss_hold *hold, int signal);

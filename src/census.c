@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "cages.h"
+
 /* Time from one look to the next: after somebody new was found, usually, and at most. */
 #define SHORTLY (5 * SS_MILLISECOND)
 #define USUALLY (100 * SS_MILLISECOND)
@@ -139,7 +141,6 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t number, bool
     if (!look(census, number, &process))
         return SS_BOARD_BRANCHES;
     census->found = true;
-    census->changed = true;
     return ss_branch_claim(census->board, row, number, process.started, group);
 }
 
@@ -166,7 +167,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
     if (member->beyond || census->source->may_signal(member->pid))
         return;
     member->beyond = true;
-    ss_board_name_cage(board, member->row, name);
+    ss_cage_name(board, member->row, name);
     if (census->source->cage(name, member->pid)) {
         atomic_fetch_add(&board->rows[member->row].caged, 1);
         ss_branches_tell(board, member->row);
@@ -211,7 +212,6 @@ static void forget(struct ss_census *census, uint32_t index) {
     struct ss_census_member *member = &census->members[index];
     if (member->place < SS_BOARD_BRANCHES) {
         ss_branch_release(census->board, member->place);
-        census->changed = true;
     }
     ss_pid_map_remove(&census->places, member->pid);
     *member = census->members[--census->count];
@@ -252,7 +252,6 @@ static void drop_groups(struct ss_census *census) {
         if (!doubled)
             ss_pid_map_remove(&census->covered, number);
         ss_branch_release(census->board, place);
-        census->changed = true;
     }
 }
 
@@ -303,6 +302,8 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest) {
 static void examine_again(struct ss_census *census) {
     if (census->settled[0] != census->latest)
         examine_since(census, census->settled[0], census->latest);
+    if (census->budget == 0)
+        return;
     census->settled[0] = census->settled[1];
     census->settled[1] = census->latest;
 }
@@ -311,7 +312,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     pid_t latest = census->source->latest();
     bool due = now >= census->recount;
     bool news = latest != census->latest || (latest < 0 && due);
-    census->ours = census->found = census->changed = false;
+    census->ours = census->found = false;
     census->stranger = 0;
     census->budget = BUDGET;
     read_rows(census);

@@ -48,7 +48,6 @@ struct ss_census {
     pid_t stranger;            /* a parent known in this look to be none of ours; 0: none */
     bool ours;                 /* this look has met somebody of ours ... */
     bool found;                /* ... and somebody in a group not known before */
-    bool changed;              /* branches have come or gone in it */
     struct ss_pid_map covered; /* groups that one signal reaches, to rows */
     struct ss_pid_map executors;
     struct ss_pid_map places; /* members, to their index */

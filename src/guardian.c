@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cages.h"
 #include "census.h"
 #include "signals.h"
 #include "sweep.h"
@@ -39,9 +40,6 @@ struct guardian {
     struct ss_sweep sweep;
     struct ss_watchdog watchdog;
 };
-
-/* Milliseconds that the dead may take to leave a cage. */
-#define CAGE_TURNS 100
 
 /* Milliseconds between two looks for processes that cannot be held. */
 #define BLIND_INTERVAL 50
@@ -92,34 +90,9 @@ static void signal_instance(const struct charge *charge, int signal) {
         signal_by_number(charge, signal);
 }
 
-static void open_cage(const struct guardian *guardian, uint32_t number) {
-    char name[SS_CAGE_NAME];
-    if (!atomic_load(&guardian->board->rows[number].caged))
-        return;
-    ss_board_name_cage(guardian->board, number, name);
-    if (!guardian->board->keep)
-        ss_platform_cage_kill(name);
-    int cage = ss_platform_cage_open(name);
-    ss_platform_cage_freeze(cage, false);
-    if (cage >= 0)
-        close(cage);
-}
-
-/* Under --keep somebody may be in one for ever, running. */
-static void remove_cages(const struct guardian *guardian) {
-    for (uint32_t i = 0; i < guardian->board->instances; i++) {
-        char name[SS_CAGE_NAME];
-        if (!atomic_load(&guardian->board->rows[i].caged))
-            continue;
-        ss_board_name_cage(guardian->board, i, name);
-        for (int turns = 0; turns < CAGE_TURNS && !ss_platform_cage_remove(name); turns++)
-            poll(NULL, 0, 1);
-    }
-}
-
-_Noreturn static void leave(const struct guardian *guardian) {
-    remove_cages(guardian);
-    _exit(0);
+static void refresh_holds(struct guardian *guardian) {
+    uint32_t fresh;
+    ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL, &fresh);
 }
 
 /*
@@ -134,12 +107,12 @@ static void rescue(struct guardian *guardian, uint32_t number) {
         return;
     guardian->bereaved = true;
     hold_leader(guardian, number);
-    ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL);
+    refresh_holds(guardian);
     if (!guardian->board->keep) {
         signal_instance(charge, SIGKILL);
         ss_holds_signal(guardian->holds, 0, number, SIGKILL);
     }
-    open_cage(guardian, number);
+    ss_cage_release(guardian->board, number);
     ss_holds_signal_reversed(guardian->holds, number, SIGCONT);
     signal_instance(charge, SIGCONT);
     atomic_store(&row->stopped, 0);
@@ -211,6 +184,11 @@ static uint32_t look(struct guardian *guardian, int timeout) {
     return left;
 }
 
+_Noreturn static void leave(const struct ss_board *board) {
+    ss_cages_remove(board);
+    _exit(0);
+}
+
 /* The master is dead: the executors know it too and end their instances; then we see to it. */
 _Noreturn static void take_over(struct guardian *guardian) {
     ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
@@ -224,17 +202,14 @@ _Noreturn static void take_over(struct guardian *guardian) {
     if (guardian->bereaved)
         ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
     ss_terminal_close(guardian->setup->terminal);
-    leave(guardian);
+    leave(guardian->board);
 }
 
 static bool is_gone(void *context, uint32_t place) {
     struct guardian *guardian = context;
-    ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL);
-    for (uint32_t i = 0; i < guardian->holds->count; i++) {
-        if (guardian->holds->list[i].place == place)
-            return ss_hold_signal(&guardian->holds->list[i], 0) == ESRCH;
-    }
-    return true;
+    refresh_holds(guardian);
+    const struct ss_hold *hold = ss_holds_find(guardian->holds, place);
+    return !hold || ss_hold_signal(hold, 0) == ESRCH;
 }
 
 static const struct ss_census_source system_source = {
@@ -282,8 +257,7 @@ static ss_time count_heads(struct guardian *guardian, ss_time due) {
         return due;
     ss_watchdog_look(&guardian->watchdog, now);
     due = ss_census_take(&guardian->census, now);
-    if (guardian->census.changed)
-        ss_holds_refresh(guardian->holds, guardian->board, SS_HOLDS_ALL);
+    refresh_holds(guardian);
     return due;
 }
 
@@ -302,7 +276,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
         ss_census_survey(&guardian.census);
     for (ss_time due = 0;;) {
         if (atomic_load(&setup->board->over))
-            leave(&guardian);
+            leave(setup->board);
         if (getppid() != setup->master)
             take_over(&guardian);
         due = count_heads(&guardian, due);

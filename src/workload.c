@@ -8,10 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cages.h"
 #include "sweep.h"
-
-/* How often what we know of is killed before we look for what we do not know of. */
-#define PATIENT_ROUNDS 3
 
 #define ROUND (2 * SS_MILLISECOND)
 
@@ -107,20 +105,13 @@ void ss_workload_signal(struct ss_workload *workload, int signal) {
 }
 
 void ss_workload_follow(struct ss_workload *workload, bool stopped) {
-    if (!workload->board)
+    uint32_t fresh;
+    if (!ss_holds_refresh(&workload->holds, workload->board, workload->row, &fresh))
         return;
-    uint32_t branches = atomic_load(&workload->board->rows[workload->row].branches);
-    if (branches == workload->branches_seen)
-        return;
-    workload->branches_seen = branches;
-    uint32_t fresh = ss_holds_refresh(&workload->holds, workload->board, workload->row);
     if (stopped)
         ss_holds_signal(&workload->holds, fresh, SS_HOLDS_ALL, SIGSTOP);
-    if (workload->cage <= 0 && atomic_load(&workload->board->rows[workload->row].caged)) {
-        char name[SS_CAGE_NAME];
-        ss_board_name_cage(workload->board, workload->row, name);
-        workload->cage = ss_platform_cage_open(name);
-    }
+    if (workload->cage <= 0)
+        workload->cage = ss_cage_open(workload->board, workload->row);
     freeze(workload, stopped);
 }
 
@@ -161,10 +152,12 @@ static void kill_child(void *context, pid_t pid) {
         kill(pid, SIGKILL);
 }
 
-static void kill_caged(const struct ss_workload *workload) {
-    char name[SS_CAGE_NAME];
-    ss_board_name_cage(workload->board, workload->row, name);
-    ss_platform_cage_kill(name);
+/*
+ * What we know of is killed in every round. What we do not know of must be looked for among all
+ * processes: not at once, as it is hardly ever there, and then ever more seldom.
+ */
+static bool is_search_round(int round) {
+    return round >= 4 && (round & (round - 1)) == 0;
 }
 
 void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_time deadline) {
@@ -175,8 +168,8 @@ void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_
         ss_workload_signal(workload, SIGKILL);
         ss_workload_continue(workload);
         if (workload->cage > 0)
-            kill_caged(workload);
-        if (round >= PATIENT_ROUNDS)
+            ss_cage_kill(workload->board, workload->row);
+        if (is_search_round(round))
             ss_platform_process_each(kill_child, &self);
         ss_workload_reap_orphans(workload);
         ss_time now = ss_platform_now();

@@ -34,9 +34,8 @@ struct ss_launch {
  */
 struct ss_workload {
     pid_t leader;           /* 0: there is none */
-    struct ss_board *board; /* where its branches stand; NULL: it has none */
+    struct ss_board *board; /* where its branches stand */
     uint32_t row;
-    uint32_t branches_seen;
     int cage; /* holds who may not be signalled; -1 or 0: nobody */
     struct ss_holds holds;
 };
