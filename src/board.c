@@ -75,8 +75,9 @@ struct ss_board *ss_board_create(
     }
     if (memory == MAP_FAILED) {
         close(*descriptor);
-        ss_error_set(
-            error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s", size, strerror(status));
+        ss_error_set(error, SS_ERROR_FAILED,
+            "%zu bytes of shared memory: %s: make room in /dev/shm or run fewer instances", size,
+            strerror(status));
         return NULL;
     }
     fill(memory, instances, size);

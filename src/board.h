@@ -104,6 +104,7 @@ struct ss_board {
     uint32_t instances;
     uint64_t size; /* bytes of the whole segment */
     int32_t master;
+    uint32_t stepchildren;      /* the master had children before it became what it is */
     uint32_t keep;              /* instances outlive the run */
     _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
     _Atomic uint32_t phase;     /* master */

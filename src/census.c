@@ -90,9 +90,9 @@ static void read_rows(struct ss_census *census) {
  * Goes up from parent to parent: the row of the executor that it ends at. A number read as a
  * parent's may belong to somebody else by the time that is looked at, so each step counts only if
  * the child still has that parent afterwards. A line that breaks off meanwhile has not ended:
- * orphans find another parent.
+ * orphans find another parent. `started` tells which process of that number it was.
  */
-static uint32_t trace(const struct ss_census *census, pid_t pid) {
+static uint32_t trace(const struct ss_census *census, pid_t pid, uint64_t *started) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         struct ss_process child;
         struct ss_process parent;
@@ -100,6 +100,7 @@ static uint32_t trace(const struct ss_census *census, pid_t pid) {
         if (!look(census, pid, &child))
             return NOBODY;
         pid_t at = pid;
+        *started = child.started;
         for (int depth = 0; depth < DEPTH_MAX; depth++) {
             if (child.parent <= 1)
                 return NOBODY;
@@ -136,12 +137,10 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
     return false;
 }
 
-static uint32_t claim(struct ss_census *census, uint32_t row, pid_t number, bool group) {
-    struct ss_process process;
-    if (!look(census, number, &process))
-        return SS_BOARD_BRANCHES;
+static uint32_t claim(
+    struct ss_census *census, uint32_t row, pid_t number, uint64_t started, bool group) {
     census->found = true;
-    return ss_branch_claim(census->board, row, number, process.started, group);
+    return ss_branch_claim(census->board, row, number, started, group);
 }
 
 /*
@@ -149,15 +148,17 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t number, bool
  * still lives, then so are all in it; otherwise it may be a stranger's that it has joined, or a
  * dead leader's that nobody can hold any more.
  */
-static uint32_t cover(struct ss_census *census, uint32_t row, pid_t pid, pid_t group) {
+static uint32_t cover(
+    struct ss_census *census, uint32_t row, pid_t pid, uint64_t started, pid_t group) {
+    uint64_t leader = started;
     if (census->groups && group > 1 && group_of(census, group) == group &&
-        (group == pid || trace(census, group) == row)) {
-        uint32_t place = claim(census, row, group, true);
+        (group == pid || trace(census, group, &leader) == row)) {
+        uint32_t place = claim(census, row, group, leader, true);
         if (place < SS_BOARD_BRANCHES)
             ss_pid_map_set(&census->covered, group, row);
         return SS_BOARD_BRANCHES;
     }
-    return claim(census, row, pid, false);
+    return claim(census, row, pid, started, false);
 }
 
 /* Who may not be signalled can perhaps be held otherwise. */
@@ -195,14 +196,15 @@ static void examine(void *context, pid_t pid) {
     uint32_t place = SS_BOARD_BRANCHES;
     if (row == NOBODY) {
         census->budget--;
-        row = may_be_ours(census, pid) ? trace(census, pid) : NOBODY;
+        uint64_t started;
+        row = may_be_ours(census, pid) ? trace(census, pid, &started) : NOBODY;
         if (row == NOBODY)
             return;
         pid_t leader = atomic_load(&census->board->rows[row].leader);
         if (leader <= 1)
             return; /* being born, in no group of its own yet; there will be another look */
         if (leader != pid)
-            place = cover(census, row, pid, group);
+            place = cover(census, row, pid, started, group);
     }
     census->ours = true;
     enter(census, pid, row, place);
@@ -229,10 +231,11 @@ static bool ask_again(struct ss_census *census, struct ss_census_member *member)
         return !census->source->is_gone(census->source->holder, member->place);
     if (ss_pid_map_get(&census->covered, group) != NOBODY)
         return true;
-    member->row = trace(census, member->pid);
+    uint64_t started;
+    member->row = trace(census, member->pid, &started);
     if (member->row == NOBODY)
         return false;
-    member->place = cover(census, member->row, member->pid, group);
+    member->place = cover(census, member->row, member->pid, started, group);
     return true;
 }
 

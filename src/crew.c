@@ -50,7 +50,7 @@ int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
         .master_bell = crew->bell[1],
         .terminal = &crew->terminal,
     };
-    pid_t guardian = fork();
+    pid_t guardian = ss_signals_fork();
     if (guardian == 0)
         ss_guardian_run(&setup);
     if (guardian < 0)
@@ -86,7 +86,7 @@ int ss_crew_start_executor(
                 .pin = plan->pinned ? &plan->cpus : NULL,
             },
     };
-    pid_t executor = fork();
+    pid_t executor = ss_signals_fork();
     if (executor == 0)
         ss_executor_run(&setup);
     if (executor < 0)

@@ -72,14 +72,12 @@ static void hold_leader(struct guardian *guardian, uint32_t number) {
 }
 
 /*
- * Where the system has no hold on processes: by number, as long as it still means the same. A
- * number that no process has is either reserved, because it still names our group, or names none.
+ * Where the system has no hold on processes: by number, as long as it still means the same. Once
+ * the leader is gone it may mean somebody else's group; then only the sweep can tell who is ours.
  */
 static void signal_by_number(const struct charge *charge, int signal) {
-    if (charge->leader_number <= 1)
-        return;
-    uint64_t started = ss_platform_process_started(charge->leader_number);
-    if (started == charge->leader_started || started == 0)
+    if (charge->leader_number > 1 &&
+        ss_platform_process_started(charge->leader_number) == charge->leader_started)
         kill(-charge->leader_number, signal);
 }
 

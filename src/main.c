@@ -35,8 +35,8 @@ static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error
         result = ss_setpoint_change(cli->set_pid, cli->set_load, error);
     else
         return false;
-    if (result == 0 && fflush(stdout) != 0)
-        result = ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
+    if (result == 0)
+        result = ss_summary_flush(error);
     *status = result < 0 ? fail(error) : 0;
     return true;
 }
@@ -61,10 +61,7 @@ static int run(struct ss_plan *plan) {
 
 static int show(const struct ss_plan *plan, struct ss_error *error) {
     ss_plan_print(stdout, plan);
-    if (fflush(stdout) == 0)
-        return 0;
-    ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
-    return fail(error);
+    return ss_summary_flush(error) < 0 ? fail(error) : 0;
 }
 
 static int start(struct ss_cli *cli, struct ss_error *error) {

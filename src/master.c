@@ -142,6 +142,14 @@ static void enter_counting(struct ss_master *master, ss_time now) {
     ss_crew_start_clock(&master->crew);
 }
 
+static ss_time first_stage_end(const struct ss_plan *plan) {
+    if (!plan->has_start_at)
+        return 0;
+    int64_t left = plan->start_at - ss_platform_wallclock();
+    ss_time lead = START_LEAD + START_LEAD_PER * plan->instances + plan->warmup;
+    return left > 0 ? ss_time_since(ss_platform_now() + (ss_time)left, lead) : 0;
+}
+
 /* Goes on to the next stage when the present one is over. */
 static void advance(struct ss_master *master, ss_time now) {
     if (master->stage == SS_STAGE_STARTING && all_started(master))
@@ -150,7 +158,10 @@ static void advance(struct ss_master *master, ss_time now) {
         return;
     switch (master->stage) {
     case SS_STAGE_WAITING:
-        enter_starting(master);
+        /* Somebody may have set the wall clock back. */
+        master->stage_end = first_stage_end(master->plan);
+        if (master->stage_end <= now)
+            enter_starting(master);
         break;
     case SS_STAGE_WARMUP:
         enter_settling(master, master->stage_end);
@@ -238,6 +249,7 @@ static int open_crew(struct ss_master *master) {
     struct ss_error *error = master->error;
     /* What a dead executor leaves becomes ours, so that it can still be found. */
     ss_platform_adopt_orphans();
+    master->board->stepchildren = ss_platform_has_living_children();
     if (ss_crew_open(
             &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0)
         return -1;
@@ -300,14 +312,6 @@ static void close_master(struct ss_master *master) {
     free(master->lives);
     free(master->iterations_seen);
     free(master->polls);
-}
-
-static ss_time first_stage_end(const struct ss_plan *plan) {
-    if (!plan->has_start_at)
-        return 0;
-    int64_t left = plan->start_at - ss_platform_wallclock();
-    ss_time lead = START_LEAD + START_LEAD_PER * plan->instances + plan->warmup;
-    return left > 0 ? ss_time_since(ss_platform_now() + (ss_time)left, lead) : 0;
 }
 
 int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {

@@ -148,12 +148,13 @@ static int check_json(const char *path, struct ss_error *error) {
         return 0;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return ss_error_set(error, SS_ERROR_FAILED, "--json: %s is a directory", path);
+    bool plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
-    if (access(slash ? folder : ".", W_OK | X_OK) == 0)
+    if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
         return 0;
     return ss_error_set(
         error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(errno));

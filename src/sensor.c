@@ -38,7 +38,7 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     int ends[2];
     pid_t master = getpid();
     if (pipe2(ends, O_CLOEXEC) == 0) {
-        sensor->process = fork();
+        sensor->process = ss_signals_fork();
         if (sensor->process == 0)
             become(words, master, ends[1], signals);
         close(ends[1]);

@@ -71,6 +71,17 @@ int ss_signals_next(struct ss_signals *signals) {
     return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
+pid_t ss_signals_fork(void) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (child != 0)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
 void ss_signals_adopt(void (*handler)(int), const int *wanted) {
     for (size_t i = 0; i < KNOWN; i++) {
         struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
@@ -87,11 +98,17 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
             action.sa_handler = SIG_DFL;
         sigaction(known[i].number, &action, NULL);
     }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
-    for (size_t i = 0; i < KNOWN; i++)
+    for (size_t i = 0; i < KNOWN; i++) {
+        /* What a key sent while the child was still in our group is not for it: it is forgotten. */
+        signal(known[i].number, SIG_IGN);
         sigaction(known[i].number, &signals->caller[i], NULL);
+    }
     if (terminal) {
         signal(SIGTTIN, SIG_IGN);
         signal(SIGTTOU, SIG_IGN);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* The signals whose treatment we change, and what the caller had set for them. */
 #define SS_SIGNALS_MAX 16
@@ -23,6 +24,12 @@ int ss_signals_open(struct ss_signals *signals);
 
 /* Which signal arrived next; 0: none. */
 int ss_signals_next(struct ss_signals *signals);
+
+/*
+ * Forks. The child gets no signal before ss_signals_adopt() or ss_signals_restore(): what a key
+ * sends to the whole group must not reach the master a second time, through its handlers there.
+ */
+pid_t ss_signals_fork(void);
 
 /*
  * In a process of ours after the fork: `handler` for `wanted` (ended by 0), everything else that

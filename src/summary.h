@@ -14,7 +14,13 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
-/* The JSON form into a file, whole or not at all; "-" is standard output. */
+/* Fails when anything that went to standard output could not be written. */
+int ss_summary_flush(struct ss_error *error);
+
+/*
+ * The JSON form into a file, whole or not at all, or into what is no plain file as it is; "-" is
+ * standard output.
+ */
 int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
     struct ss_error *error);
 

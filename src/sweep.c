@@ -52,8 +52,9 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
 }
 
 /*
- * Goes up to the one below an adopter. Below the master whoever is not crew is an orphan of ours;
- * elsewhere it must carry the mark, and then all below it are ours, whatever became of theirs.
+ * Goes up to the one below an adopter. Below the master whoever is not crew is an orphan of ours,
+ * unless it could be one of a child that the master had before (`something & exec showstopper`);
+ * then, and elsewhere, it must carry the mark. All below it are ours, whatever became of theirs.
  */
 static bool is_ours(const struct ss_sweep *sweep, pid_t pid) {
     struct ss_process process;
@@ -63,7 +64,8 @@ static bool is_ours(const struct ss_sweep *sweep, pid_t pid) {
             return false;
         /* We are its child, so as long as that is true the number is the master's. */
         if (process.parent == sweep->master)
-            return getppid() == sweep->master;
+            return getppid() == sweep->master &&
+                   (!sweep->board->stepchildren || is_marked(sweep, pid));
         if (may_adopt(sweep, process.parent))
             return is_marked(sweep, pid);
         pid = process.parent;

@@ -28,7 +28,7 @@ void ss_terminal_close(struct ss_terminal *terminal) {
     struct termios now;
     if (terminal->ours && is_in_foreground(terminal) && tcgetattr(terminal->file, &now) == 0 &&
         !are_equal(&now, &terminal->settings))
-        tcsetattr(terminal->file, TCSADRAIN, &terminal->settings);
+        tcsetattr(terminal->file, TCSANOW, &terminal->settings);
     if (terminal->file >= 0)
         close(terminal->file);
     terminal->file = -1;

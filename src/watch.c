@@ -124,6 +124,17 @@ static void on_executor_lost(struct ss_master *master, uint32_t number, int stat
     ss_master_end(master, "error", SIGKILL);
 }
 
+/* One that ends by itself could not be set up, and nor could the next one. */
+static void on_guardian_lost(struct ss_master *master, int status) {
+    if (WIFEXITED(status))
+        ss_error_set(master->error, SS_ERROR_FAILED,
+            "the guardian cannot be set up: out of memory: run fewer instances");
+    else
+        ss_master_say(master, "the guardian was lost: another one takes its place");
+    if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
+        ss_master_end(master, "error", SIGTERM);
+}
+
 void ss_master_reap(struct ss_master *master) {
     uint32_t executor;
     int status;
@@ -136,9 +147,7 @@ void ss_master_reap(struct ss_master *master) {
         } else if (pid == master->sensor.process) {
             master->sensor.process = 0; /* its closed pipe tells the rest */
         } else if (master->crew.guardian == 0 && master->stage < SS_STAGE_OVER) {
-            ss_master_say(master, "the guardian was lost: another one takes its place");
-            if (ss_crew_start_guardian(&master->crew, master->error) < 0)
-                ss_master_end(master, "error", SIGTERM);
+            on_guardian_lost(master, status);
         }
     }
 }

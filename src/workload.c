@@ -13,6 +13,13 @@
 
 #define ROUND (2 * SS_MILLISECOND)
 
+/* A negative number is no fault of the command's. */
+_Noreturn static void give_up(int report, int why) {
+    while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
+    }
+    _exit(SS_ERROR_NOT_EXECUTABLE);
+}
+
 /* The child between fork and exec; never returns. What goes wrong is told through `report`. */
 static void become(const struct ss_launch *launch, pid_t executor, int report) {
     setpgid(0, 0);
@@ -24,16 +31,14 @@ static void become(const struct ss_launch *launch, pid_t executor, int report) {
         dup2(launch->output, STDOUT_FILENO);
     if (launch->errors >= 0)
         dup2(launch->errors, STDERR_FILENO);
-    setenv("SHOWSTOPPER_INSTANCE", launch->number, 1);
-    setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1);
-    setenv(SS_SWEEP_MARK, launch->mark, 1);
+    if (setenv("SHOWSTOPPER_INSTANCE", launch->number, 1) < 0 ||
+        setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1) < 0 ||
+        setenv(SS_SWEEP_MARK, launch->mark, 1) < 0)
+        give_up(report, -errno);
     ss_platform_scheduling_restore(launch->scheduling, launch->pin);
     ss_signals_restore(launch->signals, launch->terminal);
     execvp(launch->command[0], launch->command);
-    int why = errno;
-    while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
-    }
-    _exit(SS_ERROR_NOT_EXECUTABLE);
+    give_up(report, errno);
 }
 
 /* End of file says that exec closed the pipe; anything else is an errno. */
@@ -67,7 +72,8 @@ int ss_workload_start(
     if (leader > 0) {
         setpgid(leader, leader); /* whichever of the two comes first */
         why = read_report(report[0]);
-        *exec_failed = why != 0;
+        *exec_failed = why > 0;
+        why = abs(why);
         workload->leader = leader;
         if (why) {
             waitpid(leader, NULL, 0);

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced by the benches: options, the machine, figures from JSON, statistics.
 
+export LC_ALL=C # numbers have a point
+
 fail() {
     echo "${0##*/}: $*" >&2
     exit 1
@@ -47,10 +49,17 @@ close_bench() {
     rm -rf "$folder"
 }
 
-# start COMMAND...: beside the bench, until end_started.
+# start COMMAND...: beside the bench, until end_last or end_started.
 start() {
     "$@" >/dev/null &
     started+=($!)
+}
+
+end_last() {
+    local pid=${started[-1]}
+    unset 'started[-1]'
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
 }
 
 end_started() {

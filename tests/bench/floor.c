@@ -30,7 +30,16 @@ struct task {
     uint64_t period;       /* nanoseconds from one signal of a signaller to its next */
     uint64_t start;        /* CLOCK_MONOTONIC, nanoseconds */
     unsigned signals_most; /* that one signaller can send */
+    bool grouped;          /* the command says which groups are to be signalled */
     char **command;        /* empty: the targets spin */
+};
+
+/* Whom a signaller signals. */
+struct target {
+    pid_t pid;
+    FILE *output; /* NULL: it is not listened to */
+    size_t groups;
+    pid_t leaders[1000]; /* of the groups: its own first */
 };
 
 /* What a signaller leaves in shared memory. */
@@ -58,7 +67,7 @@ static bool die_with(pid_t parent, int signal) {
     return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }
 
-_Noreturn static void be_target(char **command, pid_t signaller) {
+_Noreturn static void be_target(char **command, pid_t signaller, int output) {
     setpgid(0, 0);
     if (!die_with(signaller, SIGKILL))
         _exit(126);
@@ -69,10 +78,59 @@ _Noreturn static void be_target(char **command, pid_t signaller) {
     }
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
+    dup2(output >= 0 ? output : null, STDOUT_FILENO);
     execvp(*command, command);
     dprintf(STDERR_FILENO, "floor: %s: %s\n", *command, strerror(errno));
     _exit(127);
+}
+
+/* The command prints the numbers of its groups, one a line, and then that it is ready. */
+static bool read_groups(struct target *target) {
+    char line[32];
+    while (fgets(line, sizeof line, target->output)) {
+        if (strcmp(line, "ready\n") == 0)
+            return true;
+        pid_t leader = (pid_t)atoi(line);
+        if (leader <= 1 || target->groups == sizeof target->leaders / sizeof *target->leaders)
+            return false;
+        if (leader != target->pid)
+            target->leaders[target->groups++] = leader;
+    }
+    return false;
+}
+
+static bool start_target(const struct task *task, struct target *target) {
+    int ends[2] = {-1, -1};
+    if (task->grouped && pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    pid_t self = getpid();
+    target->pid = fork();
+    if (target->pid == 0)
+        be_target(task->command, self, ends[1]);
+    if (target->pid < 0)
+        return false;
+    setpgid(target->pid, target->pid); /* whoever comes first */
+    target->leaders[target->groups++] = target->pid;
+    if (!task->grouped)
+        return true;
+    close(ends[1]);
+    target->output = fdopen(ends[0], "r");
+    return target->output && read_groups(target);
+}
+
+/* Whether it was there until now. Whose output is listened to has gone with all of its children. */
+static bool end_target(struct target *target) {
+    bool lived = waitpid(target->pid, NULL, WNOHANG) == 0;
+    kill(-target->pid, SIGKILL);
+    waitpid(target->pid, NULL, 0);
+    while (target->output && fgetc(target->output) != EOF) {
+    }
+    return lived;
+}
+
+static void signal_target(const struct target *target, int signal) {
+    for (size_t i = 0; i < target->groups; i++)
+        kill(-target->leaders[i], signal);
 }
 
 static void be_punctual(void) {
@@ -88,8 +146,8 @@ static void sleep_until(uint64_t deadline) {
 }
 
 /* Signals from the start to the end; `late` takes how late each wake-up was, in nanoseconds. */
-static void pace(const struct task *task, unsigned number, pid_t target, struct account *account,
-    uint64_t *late) {
+static void pace(const struct task *task, unsigned number, const struct target *target,
+    struct account *account, uint64_t *late) {
     uint64_t deadline = task->start + task->period * number / task->count;
     uint64_t end = task->start + task->seconds * SECOND;
     sleep_until(task->start);
@@ -99,7 +157,7 @@ static void pace(const struct task *task, unsigned number, pid_t target, struct 
         if (told_to_end)
             break;
         uint64_t now = clock_now(CLOCK_MONOTONIC);
-        kill(-target, account->signals % 2 ? SIGCONT : SIGSTOP);
+        signal_target(target, account->signals % 2 ? SIGCONT : SIGSTOP);
         late[account->signals++] = now > deadline ? now - deadline : 0;
         deadline += task->period;
     }
@@ -109,28 +167,18 @@ static void pace(const struct task *task, unsigned number, pid_t target, struct 
 
 _Noreturn static void be_signaller(const struct task *task, unsigned number, pid_t master,
     struct account *account, uint64_t *late) {
+    static struct target target;
+    struct task mine = *task;
     struct sigaction action = {.sa_handler = on_term};
     sigaction(SIGTERM, &action, NULL);
-    if (!die_with(master, SIGTERM))
+    if (!die_with(master, SIGTERM) || !start_target(task, &target))
         _exit(1);
-    pid_t self = getpid();
-    pid_t target = fork();
-    if (target == 0)
-        be_target(task->command, self);
-    if (target < 0)
-        _exit(1);
-    setpgid(target, target); /* whoever comes first */
+    if (task->grouped)
+        mine.start = clock_now(CLOCK_MONOTONIC) + START_LEAD;
     be_punctual();
-    pace(task, number, target, account, late);
-    int status;
-    if (waitpid(target, &status, WNOHANG) == target) {
-        account->complete = false;
-        kill(-target, SIGKILL);
-        _exit(1);
-    }
-    kill(-target, SIGKILL);
-    waitpid(target, NULL, 0);
-    _exit(0);
+    pace(&mine, number, &target, account, late);
+    account->complete = end_target(&target) && account->complete;
+    _exit(account->complete ? 0 : 1);
 }
 
 static int compare(const void *a, const void *b) {
@@ -201,15 +249,20 @@ static int run(struct task *task) {
 }
 
 int main(int argc, char **argv) {
+    bool grouped = argc > 1 && strcmp(argv[1], "-g") == 0;
+    argc -= grouped;
+    argv += grouped;
     unsigned count = argc > 3 ? (unsigned)atoi(argv[1]) : 0;
     double rate = argc > 3 ? atof(argv[2]) : 0;
     unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
     if (count < 1 || count > 10000 || rate < count * 0.1 || rate > 1e6 || seconds < 1 ||
-        seconds > 3600) {
+        seconds > 3600 || (grouped && argc == 4)) {
         fprintf(stderr,
-            "Usage: floor N RATE SECONDS [COMMAND...]\n"
+            "Usage: floor [-g] N RATE SECONDS [COMMAND...]\n"
             "N processes stop and continue a COMMAND each (without one: a process that spins).\n"
-            "RATE is the number of signals of all together per second, 0.1 each at least.\n");
+            "RATE is the number of signals of all together per second, 0.1 each at least.\n"
+            "With -g a signal goes to every process group whose number the COMMAND prints, one a\n"
+            "line, before it prints `ready`.\n");
         return 2;
     }
     struct task task = {
@@ -217,6 +270,7 @@ int main(int argc, char **argv) {
         .seconds = seconds,
         .period = (uint64_t)((double)SECOND * count / rate),
         .signals_most = (unsigned)(rate / count * seconds) + 2,
+        .grouped = grouped,
         .command = argv + 4,
     };
     return run(&task);

@@ -13,6 +13,7 @@ that only sleep and send as many signals. Then prints the private memory of its 
 
   --instances N   how many workloads; default 64
   --tau TIME      quantum of the dithering; default 107m
+  --control NAME  control module; default rbpid
   --rounds N      runs of each, in turn; default 5
   --seconds N     length of a run; default 10
   --build DIR     default build
@@ -83,15 +84,16 @@ measure_memory() {
 
 instances=64
 tau=107m
+control=rbpid
 rounds=5
 seconds=10
 build=$source/build
-take_options instances tau rounds seconds build -- "$@"
+take_options instances tau control rounds seconds build -- "$@"
 open_bench
 print_machine
 work=$(calibrate serial)
 echo "$instances instances of ssburn serial --work $work, $rounds rounds of $seconds s"
-command=(--instances "$instances" --load 50% --dithering-options "$tau" --settle 1s
+command=(--instances "$instances" --control "$control" --load 50% --dithering-options "$tau" --settle 1s
     --duration "$((seconds + 1))s" ssburn serial --work "$work")
 for ((round = 0; round < rounds; round++)); do
     run_showstopper

@@ -5,6 +5,7 @@
 #include "payload.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,9 +61,34 @@ static int do_heir(char **words) {
     payload_spin();
 }
 
-/* `become-root`: as a program that root has marked so can. */
+#define SPAWNED_MOST 40
+
+/* `spawn MS`: another child in a session of its own so often. */
+static int do_spawn(char **words) {
+    for (int i = 0; i < SPAWNED_MOST; i++) {
+        pid_t child = fork();
+        if (child < 0)
+            return 98;
+        if (child == 0) {
+            alarm(LIFE_SECONDS);
+            setsid();
+            prctl(PR_SET_NAME, "payload-spawned");
+            payload_spin();
+        }
+        payload_nap(words[0] ? atol(words[0]) : 0);
+    }
+    payload_spin();
+}
+
+static void *wait_in_thread(void *nothing) {
+    for (;;)
+        pause();
+    return nothing;
+}
+
+/* `become-root [THREADS]`: as a program that root has marked so can. */
 static int do_become_root(char **words) {
-    (void)words;
+    pthread_t thread;
     if (setgid(0) < 0 || setuid(0) < 0) {
         payload_say("refused");
         return 98;
@@ -71,6 +97,10 @@ static int do_become_root(char **words) {
         setsid();
     alarm(LIFE_SECONDS);
     prctl(PR_SET_NAME, "payload-root");
+    for (long i = words[0] ? atol(words[0]) : 0; i > 0; i--) {
+        if (pthread_create(&thread, NULL, wait_in_thread, NULL) != 0)
+            return 98;
+    }
     payload_say("ready");
     payload_spin();
 }
@@ -78,6 +108,7 @@ static int do_become_root(char **words) {
 const struct payload_act payload_more_acts[] = {
     {"linger", do_linger},
     {"heir", do_heir},
+    {"spawn", do_spawn},
     {"become-root", do_become_root},
     {0},
 };

@@ -15,7 +15,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-static long shift; /* seconds */
+static long shift;             /* seconds */
 static long long shifted_from; /* milliseconds on the monotonic clock */
 
 static int read_clock(clockid_t clock, struct timespec *time) {

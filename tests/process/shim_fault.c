@@ -3,9 +3,9 @@
 /*
  * Preloaded into the program under test, has calls fail:
  *   SS_TEST_FAULT=KIND:FIRST:COUNT:FILE
- * with KIND fork, memory or files. COUNT calls fail from the FIRST one on, counted over all
- * processes of a run together, and FILE is made when one has failed. What the program executes is
- * left alone.
+ * with KIND fork, memory, large (memory in large pieces) or files. COUNT calls fail from the FIRST
+ * one on, counted over all processes of a run together, and FILE is made when one has failed. What
+ * the program executes is left alone.
  */
 
 #include <dlfcn.h>
@@ -20,6 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LARGE_SIZE 65536
+
 #define PUBLIC __attribute__((visibility("default")))
 
 /* glibc's own names, so that nothing need be allocated to find them. */
@@ -27,9 +29,9 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-enum kind { FORK, MEMORY, FILES, KINDS };
+enum kind { FORK, MEMORY, LARGE, FILES, KINDS };
 
-static const char *const names[KINDS] = {"fork", "memory", "files"};
+static const char *const names[KINDS] = {"fork", "memory", "large", "files"};
 
 static struct {
     enum kind kind;
@@ -47,8 +49,8 @@ __attribute__((constructor)) static void open_fault(void) {
         return;
     while (fault.kind < KINDS && strcmp(names[fault.kind], kind) != 0)
         fault.kind++;
-    long page = syscall(SYS_mmap, NULL, 4096UL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-        -1, 0L);
+    long page =
+        syscall(SYS_mmap, NULL, 4096UL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0L);
     if (page != -1)
         fault.calls = (void *)page;
 }
@@ -78,33 +80,33 @@ PUBLIC pid_t fork(void) {
     return function();
 }
 
-static void *refuse_memory(void) {
+static bool refuse_memory(size_t size) {
+    if (!fails(MEMORY) && (size < LARGE_SIZE || !fails(LARGE)))
+        return false;
     errno = ENOMEM;
-    return NULL;
+    return true;
 }
 
 PUBLIC void *malloc(size_t size) {
-    return fails(MEMORY) ? refuse_memory() : __libc_malloc(size);
+    return refuse_memory(size) ? NULL : __libc_malloc(size);
 }
 
 PUBLIC void *calloc(size_t count, size_t size) {
-    return fails(MEMORY) ? refuse_memory() : __libc_calloc(count, size);
+    return refuse_memory(count * size) ? NULL : __libc_calloc(count, size);
 }
 
 PUBLIC void *realloc(void *old, size_t size) {
-    return fails(MEMORY) ? refuse_memory() : __libc_realloc(old, size);
+    return refuse_memory(size) ? NULL : __libc_realloc(old, size);
 }
 
 PUBLIC void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) {
-    if (fails(MEMORY)) {
-        errno = ENOMEM;
+    if (refuse_memory(size))
         return MAP_FAILED;
-    }
     return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
 }
 
 PUBLIC int posix_fallocate(int file, off_t offset, off_t length) {
-    if (fails(MEMORY))
+    if (refuse_memory((size_t)length))
         return ENOSPC;
     int (*function)(int, off_t, off_t) = real("posix_fallocate");
     return function(file, offset, length);
@@ -120,7 +122,8 @@ static bool refuse_file(void) {
 PUBLIC int open(const char *path, int flags, ...) {
     va_list arguments;
     va_start(arguments, flags);
-    mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+    bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+    mode_t mode = makes ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     return refuse_file() ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }

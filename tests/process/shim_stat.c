@@ -3,7 +3,7 @@
 /*
  * Preloaded into the program under test, spoils what it reads of /proc/stat:
  *   SS_TEST_STAT=HOW:MS
- * from MS milliseconds after its start on. HOW is error, empty, garbled or cut.
+ * from MS milliseconds after its start on. HOW is error, empty, garbled, cut or fewer.
  */
 
 #include <dlfcn.h>
@@ -51,9 +51,13 @@ static ssize_t spoil(char *text, ssize_t length) {
         return 0;
     if (strcmp(how, "garbled") == 0)
         memset(text, 'x', (size_t)length);
-    /* In the middle of the first CPU's own line. */
-    const char *first = strcmp(how, "cut") == 0 ? memmem(text, (size_t)length, "cpu0 ", 5) : NULL;
-    return first ? first - text + 9 : length;
+    return length;
+}
+
+/* In the middle of a CPU's own line: that of the first or of the second one. */
+static ssize_t cut(const char *text, ssize_t length, const char *where) {
+    const char *line = memmem(text, (size_t)length, where, strlen(where));
+    return line ? line - text + 9 : length;
 }
 
 PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
@@ -61,5 +65,9 @@ PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
     ssize_t length = function(file, buffer, size, offset);
     if (spoiled_from == 0 || length < 0 || now() < spoiled_from || !is_stat(file))
         return length;
+    if (strcmp(how, "cut") == 0)
+        return cut(buffer, length, "\ncpu0 ");
+    if (strcmp(how, "fewer") == 0)
+        return cut(buffer, length, "\ncpu1 ");
     return spoil(buffer, length);
 }

@@ -130,11 +130,11 @@ bool control_group_make(struct control_group *group, const char *controller) {
     return false;
 }
 
-void control_group_limit(
+bool control_group_limit(
     const struct control_group *group, const char *name, const char *unified, const char *value) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", group->path, group->unified ? unified : name);
-    ck_assert_msg(write_text(path, value), "%s cannot be written", path);
+    return write_text(path, value);
 }
 
 void control_group_enter(const struct control_group *group) {
@@ -142,6 +142,19 @@ void control_group_enter(const struct control_group *group) {
     snprintf(path, sizeof path, "%s/cgroup.procs", group->path);
     if (!write_text(path, "0"))
         _exit(SURROUNDINGS_MISSING);
+}
+
+bool control_group_holds(const struct control_group *group, pid_t pid) {
+    char path[PATH_MAX];
+    char line[32];
+    bool found = false;
+    snprintf(path, sizeof path, "%s/cgroup.procs", group->path);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = atoi(line) == pid;
+    if (file)
+        fclose(file);
+    return found;
 }
 
 /* The kernel lets go of the dead a moment after they have been reaped. */

@@ -61,13 +61,16 @@ struct control_group {
 /* Makes one below our own. False where there is no such controller, or we may not. */
 bool control_group_make(struct control_group *group, const char *controller);
 
-/* Sets a limit; the two versions name theirs differently. */
-void control_group_limit(
+/* Sets a limit; the two versions name theirs differently. False where there is no such limit. */
+bool control_group_limit(
     const struct control_group *group, const char *name, const char *unified, const char *value);
 
 /* Puts the calling process into it. */
 void control_group_enter(const struct control_group *group);
 
+bool control_group_holds(const struct control_group *group, pid_t pid);
+
+/* Once nobody is in it. */
 void control_group_remove(const struct control_group *group);
 
 #endif

@@ -52,9 +52,11 @@ START_TEST(ctrl_z_and_fg) {
 }
 END_TEST
 
+/* Deaf to what the kernel sends to orphaned groups: we must have ended them. */
 START_TEST(ctrl_z_then_kill) {
     struct terminal *terminal = terminal_open_shell();
-    pid_t master = terminal_start_run(terminal, TWO "payload spin");
+    pid_t master = terminal_start_run(terminal, TWO "payload ignore-term");
+    terminal_wait_ready(terminal, 2);
     terminal_stop_run(terminal);
     terminal_command(terminal, "kill -9 %1");
     terminal_leave_shell(terminal);
@@ -71,6 +73,31 @@ START_TEST(ctrl_z_then_polite_kill) {
     terminal_command(terminal, "fg");
     terminal_leave_shell(terminal);
     run_expect_no_shared_memory(master);
+}
+END_TEST
+
+/* The key reaches executors that have just been forked, too; once continued it must go on. */
+START_TEST(ctrl_z_while_it_starts) {
+    static const size_t moments[] = {1, 10, 20, 30, 40, 50};
+    pid_t pids[RUN_PIDS_MAX];
+    struct terminal *terminal = terminal_open_shell();
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        terminal_type(terminal, "showstopper -q -v -n 60 -l 50% -c fixed payload spin\n");
+        RUN_UNTIL(terminal->run, run_named("ss-executor", pids) >= moments[i]);
+        terminal_stop_run(terminal);
+        find_instances(terminal, pids, 60);
+        double since = run_now();
+        RUN_UNTIL(terminal->run, stand_still(pids, 60, &since));
+        pid_t master = run_find(terminal->run, "showstopper");
+        terminal_type(terminal, "fg\n");
+        RUN_UNTIL(terminal->run, run_state(master) != 'T');
+        RUN_UNTIL(terminal->run, run_count_text(&terminal->run->out, "60 instances run") == i + 1);
+        terminal_type(terminal, TERMINAL_CTRL_C);
+        terminal_wait_prompt(terminal);
+        ck_assert_int_eq(terminal_status(terminal), 128 + SIGINT);
+        terminal_expect_only_shell(terminal);
+    }
+    terminal_leave_shell(terminal);
 }
 END_TEST
 
@@ -286,6 +313,7 @@ PROCESS_MAIN(
     SS_CASE(ctrl_z_and_fg),
     SS_CASE(ctrl_z_then_kill),
     SS_CASE(ctrl_z_then_polite_kill),
+    SS_CASE(ctrl_z_while_it_starts),
     SS_CASE(ctrl_z_without_a_shell),
     SS_CASE(terminal_closes),
     SS_CASE(terminal_closes_on_deaf_instances),

@@ -275,7 +275,7 @@ static FILE *begin_text(void) {
 
 static void check_listed(enum ss_kind kind, const char *name, void *data) {
     (void)data;
-    char line[256], which[128];
+    char line[1024], which[512];
     load(kind, name);
     snprintf(which, sizeof which, "%s/%s", ss_kind_names[kind], name);
     snprintf(line, sizeof line, "%-20s %s\n", which, module.head->summary);

@@ -17,4 +17,10 @@ int ss_linux_own_cgroup(
 /* The whole of a small file as text without its last line end; -1 when it cannot be read. */
 int ss_linux_read_text(const char *path, char *buffer, size_t size);
 
+/*
+ * The number that the kernel gives to one process and never to another one, read from a hold on it;
+ * 0: it gives none.
+ */
+uint64_t ss_linux_process_identity(int process);
+
 #endif

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -66,6 +67,15 @@ int ss_platform_die_with(pid_t parent, int signal) {
     return getppid() == parent ? 0 : -1;
 }
 
+/*
+ * A look at a process needs a descriptor for a moment, and who could not look would take the living
+ * for dead. So holds leave some free.
+ */
+static bool leaves_room(int descriptor) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)descriptor + 8 < limit.rlim_cur;
+}
+
 int ss_platform_process_open(pid_t pid, uint64_t started) {
     if (pid <= 1) {
         errno = ESRCH;
@@ -76,7 +86,8 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
         return -1; /* ENOSYS: there is no such thing */
     /* If it still lives after the look at its start, then that look was at this very process. */
     struct pollfd ended = {.fd = process, .events = POLLIN};
-    if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
+    if (leaves_room(process) && ss_platform_process_started(pid) == started &&
+        poll(&ended, 1, 0) == 0)
         return process;
     close(process);
     errno = ESRCH;

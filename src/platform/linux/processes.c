@@ -8,10 +8,19 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "platform/linux/linux.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446 /* from Linux 6.9 */
+#endif
 
 /* What follows the name in /proc/PID/stat: " S 1 ...", from field 3 on. NULL: no such process. */
 static const char *read_stat(pid_t pid, char *text, size_t size) {
@@ -29,10 +38,27 @@ static bool is_thread(pid_t pid) {
     return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
 }
 
-bool ss_platform_process_look(pid_t pid, struct ss_process *process) {
+uint64_t ss_linux_process_identity(int process) {
+    struct statfs system;
+    struct stat status;
+    if (process < 0 || fstatfs(process, &system) < 0 || system.f_type != PID_FS_MAGIC ||
+        fstat(process, &status) < 0)
+        return 0;
+    return status.st_ino;
+}
+
+/*
+ * What the system tells as the start is told in ticks, and within one of them a number can be given
+ * to two processes. So where it can be had, the identity takes its place.
+ */
+static void identify(int process, struct ss_process *found) {
+    uint64_t identity = ss_linux_process_identity(process);
+    if (identity)
+        found->started = identity;
+}
+
+static bool read_process(pid_t pid, struct ss_process *process) {
     char text[1024];
-    if (pid <= 0 || is_thread(pid))
-        return false;
     const char *at = read_stat(pid, text, sizeof text);
     if (!at)
         return false;
@@ -50,6 +76,20 @@ bool ss_platform_process_look(pid_t pid, struct ss_process *process) {
         at = end;
     }
     return process->started != 0;
+}
+
+bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
+    if (pid <= 0 || is_thread(pid))
+        return false;
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    bool there = read_process(pid, found);
+    if (process >= 0) {
+        identify(process, found);
+        /* As long as it has not been reaped, the number was its own all the while. */
+        there &= ss_platform_process_signal(process, 0) != ESRCH;
+        close(process);
+    }
+    return there;
 }
 
 uint64_t ss_platform_process_started(pid_t pid) {

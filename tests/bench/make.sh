@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/make.sh [OPTION]...
+Holds a workload that people have: make -j4 builds a copy of this source tree again and again.
+Prints how well the load is held, and makes sure that what is built is the same as without
+showstopper.
+
+  --load N        in percent; default 50
+  --control NAME  default rbpid
+  --settle N      seconds that are controlled but not counted; default 10
+  --seconds N     seconds that are counted, and more until the last build is whole; default 60
+  --tolerance N   the largest mean error, in percent, that is not a failure; default 1
+  --rounds N      runs; default 3
+  --quick         short for --settle 1 --seconds 2 --rounds 1, and only showstopper is built
+  --build DIR     whose showstopper holds the load; default build
+  --help          print this and end
+END
+}
+
+# A copy, so that nobody changes it meanwhile.
+copy_source() {
+    mkdir "$folder/source"
+    find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.git*' \
+        -exec cp -r {} "$folder/source" \;
+}
+
+configure() {
+    cmake -G "Unix Makefiles" -S "$folder/source" -B "$folder/built" \
+        -DCMAKE_BUILD_TYPE=RelWithDebInfo >"$folder/log" 2>&1 || fail_with_log "cmake failed"
+}
+
+fail_with_log() {
+    tail -n 30 "$folder/log" >&2
+    fail "$*"
+}
+
+# The words: where, what, and for how many seconds at least. The last build is whole.
+write_again() {
+    cat >"$folder/again" <<'END'
+end=$(($(date +%s) + $3))
+cd "$1" && exec >>log 2>&1 || exit
+while
+    make -C built clean && make -C built -j4 "$2" && echo >>builds || exit
+    [ "$(date +%s)" -lt "$end" ]
+do
+    :
+done
+END
+}
+
+# build_again SECONDS COMMAND...: makes with the command in front; sets `builds`.
+build_again() {
+    : >"$folder/builds"
+    "${@:2}" sh "$folder/again" "$folder" "$goal" "$1"
+}
+
+# The programs and libraries, and what is in them.
+list_binaries() {
+    (cd "$folder/built" && find . -type f ! -path '*/CMakeFiles/*' \
+        \( -perm -u+x -o -name '*.so' -o -name '*.a' \) -exec sha256sum {} + | sort -k 2)
+}
+
+build_unthrottled() {
+    local begun=$EPOCHREALTIME
+    build_again 0 env || fail_with_log "it cannot be built"
+    awk -v begun="$begun" -v ended="$EPOCHREALTIME" \
+        'BEGIN { printf "One build without showstopper takes %.1f s\n", ended - begun }'
+    list_binaries >"$folder/binaries"
+    grep -q ' ./bin/showstopper$' "$folder/binaries" || fail "showstopper has not been built"
+}
+
+check_binaries() {
+    list_binaries | diff "$folder/binaries" - >&2 || fail "another result than without showstopper"
+    "$folder/built/bin/showstopper" --version | grep -q '^showstopper ' ||
+        fail "the built showstopper does not run"
+}
+
+# measure ROUND
+measure() {
+    local status=0
+    build_again $((settle + seconds)) hold --instances 1 --control "$control" --load "$load%" \
+        --settle "${settle}s" --tolerance "$tolerance" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || fail_with_log "showstopper: status $status"
+    [ "$status" -eq 0 ] || failed=yes
+    check_binaries
+    result error_mean_percent >>"$folder/errors"
+    result error_mse_e4 >>"$folder/squares"
+    awk -v round="$1" -v load="$(result load_mean)" -v error="$(result error_mean_percent)" \
+        -v square="$(result error_mse_e4)" -v seconds="$(result duration_seconds)" \
+        -v builds="$(wc -l <"$folder/builds")" -v status="$status" 'BEGIN {
+            printf "| %5d | %6.2f %% | %+8.3f %% | %9.3f | %7.1f s | %6d | %6d |\n", round,
+                100 * load, error, square, seconds, builds, status }'
+}
+
+# print_median TEXT FILE
+print_median() {
+    local middle least most
+    read -r middle least most < <(median <"$2")
+    printf '%s: median %.3f, %.3f..%.3f\n' "$1" "$middle" "$least" "$most"
+}
+
+load=50
+control=rbpid
+settle=10
+seconds=60
+tolerance=1
+rounds=3
+quick=
+build=$source/build
+take_options load control settle seconds tolerance rounds quick build -- "$@"
+goal=all
+if [ -n "$quick" ]; then
+    settle=1
+    seconds=2
+    rounds=1
+    goal=showstopper
+fi
+unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs us
+failed=
+open_bench
+print_machine
+copy_source
+configure
+write_again
+build_unthrottled
+echo "make -j4 $goal held at $load %, $seconds s counted after $settle s of settling"
+echo
+echo "| round |     load | mean error | MSE x 1e4 | counted   | builds | status |"
+echo "|------:|---------:|-----------:|----------:|----------:|-------:|-------:|"
+for ((round = 1; round <= rounds; round++)); do
+    measure "$round"
+done
+echo
+print_median "mean error in percent" "$folder/errors"
+print_median "MSE x 1e4" "$folder/squares"
+[ -z "$failed" ] || fail "the mean error was larger than $tolerance %"

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A big tree of processes that do nothing. The first process and each child of it that leads a
+ * session of its own have an equal share of the processes in their groups. Nothing of the tree
+ * outlives the process that started it, whatever end that one finds.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* Should nobody be told of a death, the end comes by itself: later than any bench needs. */
+#define LIFE_SECONDS 7200
+
+struct tree {
+    unsigned sessions; /* that of the first process counts */
+    unsigned processes;
+    int reports; /* every process writes a byte here when it is where it belongs */
+};
+
+_Noreturn static void rest(void) {
+    for (;;)
+        pause();
+}
+
+static bool be_mortal(pid_t parent) {
+    alarm(LIFE_SECONDS);
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+/* Only the first process waits for the reports: it reads their end when nobody else can write. */
+static bool report(const struct tree *tree, char word) {
+    return write(tree->reports, &word, 1) == 1 && close(tree->reports) == 0;
+}
+
+/* Who cannot live here lets the whole tree know. */
+_Noreturn static void give_up(const struct tree *tree) {
+    report(tree, '!');
+    _exit(1);
+}
+
+/* How many processes the group has, its leader among them. */
+static unsigned group_size(const struct tree *tree, unsigned session) {
+    return tree->processes / tree->sessions + (session < tree->processes % tree->sessions);
+}
+
+static void fill_group(const struct tree *tree, unsigned session) {
+    pid_t leader = getpid();
+    for (unsigned i = 1; i < group_size(tree, session); i++) {
+        pid_t member = fork();
+        if (member < 0)
+            give_up(tree);
+        if (member > 0)
+            continue;
+        if (!be_mortal(leader) || !report(tree, '.'))
+            give_up(tree);
+        rest();
+    }
+}
+
+_Noreturn static void lead(const struct tree *tree, unsigned session, pid_t first) {
+    if (!be_mortal(first) || setsid() < 0)
+        give_up(tree);
+    fill_group(tree, session);
+    if (!report(tree, '.'))
+        give_up(tree);
+    rest();
+}
+
+/* Starts everybody; says with `leaders` what their groups are. */
+static bool grow(const struct tree *tree, bool leaders) {
+    pid_t self = getpid();
+    if (leaders)
+        printf("%d\n", (int)getpgrp());
+    for (unsigned session = 1; session < tree->sessions; session++) {
+        pid_t leader = fork();
+        if (leader == 0)
+            lead(tree, session, self);
+        if (leader < 0)
+            return false;
+        if (leaders)
+            printf("%d\n", (int)leader);
+    }
+    fill_group(tree, 0);
+    return true;
+}
+
+static bool await_all(const struct tree *tree, int reports) {
+    for (unsigned there = 1; there < tree->processes; there++) {
+        char word;
+        if (read(reports, &word, 1) != 1 || word != '.')
+            return false;
+    }
+    return true;
+}
+
+static int run(struct tree *tree, bool leaders) {
+    int ends[2];
+    if (pipe(ends) < 0)
+        return 1;
+    tree->reports = ends[1];
+    bool grown = grow(tree, leaders);
+    close(ends[1]);
+    if (!grown || !await_all(tree, ends[0])) {
+        fprintf(stderr, "tree: there cannot be %u processes\n", tree->processes);
+        return 1;
+    }
+    close(ends[0]);
+    puts("ready");
+    if (fflush(stdout))
+        return 1;
+    rest();
+}
+
+int main(int argc, char **argv) {
+    struct tree tree = {
+        .sessions = argc > 2 ? (unsigned)atoi(argv[1]) : 0,
+        .processes = argc > 2 ? (unsigned)atoi(argv[2]) : 0,
+    };
+    bool leaders = argc == 4 && strcmp(argv[3], "leaders") == 0;
+    if (argc < 3 || argc > 4 || (argc == 4 && !leaders) || tree.sessions < 1 ||
+        tree.processes < tree.sessions || tree.processes > 30000) {
+        fprintf(stderr,
+            "Usage: tree SESSIONS PROCESSES [leaders]\n"
+            "So many processes sleep, in so many sessions. Prints `ready` when all are there, and\n"
+            "before it, with `leaders`, the numbers of their process groups, one a line.\n");
+        return 2;
+    }
+    if (!be_mortal(getppid()))
+        return 1;
+    return run(&tree, leaders);
+}

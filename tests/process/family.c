@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "family.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <check.h>
+
+#define NOBODY 65534
+
+struct family family_find(const char *name) {
+    struct family family;
+    family.count = run_named(name, family.pids);
+    return family;
+}
+
+size_t family_count(const struct family *family, char state) {
+    size_t count = 0;
+    for (size_t i = 0; i < family->count; i++)
+        count += run_state(family->pids[i]) == state;
+    return count;
+}
+
+size_t family_count_living(const struct family *family) {
+    size_t count = 0;
+    for (size_t i = 0; i < family->count; i++) {
+        char state = run_state(family->pids[i]);
+        count += state && state != 'Z' && state != 'X';
+    }
+    return count;
+}
+
+bool family_has(const struct family *family, pid_t pid) {
+    for (size_t i = 0; i < family->count; i++) {
+        if (family->pids[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+bool family_is_stopped(const char *name, size_t count) {
+    struct family family = family_find(name);
+    return family.count == count && family_count(&family, 'T') == count;
+}
+
+bool family_all_stopped(const char *name) {
+    struct family family = family_find(name);
+    return family.count > 0 && family_count(&family, 'T') == family.count;
+}
+
+double family_cpu_time(pid_t pid) {
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return 0;
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+void family_expect_to_run(struct run *run, const struct family *family, double seconds) {
+    double before[RUN_PIDS_MAX];
+    for (size_t i = 0; i < family->count; i++)
+        before[i] = family_cpu_time(family->pids[i]);
+    for (size_t i = 0; i < family->count; i++)
+        RUN_UNTIL(run, family_cpu_time(family->pids[i]) >= before[i] + seconds);
+}
+
+void family_signal(const struct family *family, int number) {
+    for (size_t i = 0; i < family->count; i++)
+        kill(family->pids[i], number);
+}
+
+void family_signal_named(const char *name, int number) {
+    struct family family = family_find(name);
+    ck_assert_msg(family.count > 0, "there is no '%s'", name);
+    family_signal(&family, number);
+}
+
+void family_kill_together(const struct family *family, pid_t last) {
+    struct sched_param before;
+    struct sched_param highest = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
+    int policy = sched_getscheduler(0);
+    sched_getparam(0, &before);
+    sched_setscheduler(0, SCHED_FIFO, &highest);
+    family_signal(family, SIGKILL);
+    if (last > 1)
+        kill(last, SIGKILL);
+    sched_setscheduler(0, policy, &before);
+}
+
+void family_end_all(void) {
+    struct family family = family_find("");
+    family_signal(&family, SIGKILL);
+    run_expect_nothing_left();
+}
+
+void family_deny_pidfds(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+        _exit(77);
+}
+
+void family_become_nobody(void) {
+    setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
+    if (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+        _exit(77);
+}
+
+bool family_can_become_nobody(void) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        family_become_nobody();
+        _exit(access(SHOWSTOPPER, X_OK) < 0 || access(PAYLOAD, X_OK) < 0 ? 77 : 0);
+    }
+    bool can = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    if (!can)
+        fputs("skipped: only root can do this, and in a build folder that all can read\n", stderr);
+    return can;
+}

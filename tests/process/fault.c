@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <check.h>
+
+/* Runs at a time: most of them wait for something nearly all the time. */
+#define AT_ONCE 4
+
+static const char *report_path(const struct fault *fault) {
+    static char path[128];
+    snprintf(path, sizeof path, "/tmp/showstopper-test.%d.%s.%lu.%lu", (int)getpid(), fault->kind,
+        fault->first, fault->count);
+    return path;
+}
+
+struct run *fault_start(const struct fault *fault, const char *const *words) {
+    char text[256];
+    snprintf(text, sizeof text, "SS_TEST_FAULT=%s:%lu:%lu:%s", fault->kind, fault->first,
+        fault->count, report_path(fault));
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_fault"), text)};
+    return run_start(&setup, words);
+}
+
+bool fault_has_struck(const struct fault *fault) {
+    return unlink(report_path(fault)) == 0;
+}
+
+/* Lines of the program's own; each says what and why. */
+static void expect_lines(const struct run *run, size_t most) {
+    size_t count = 0;
+    for (const char *line = run->err.bytes; *line; line += strcspn(line, "\n") + 1) {
+        size_t length = strcspn(line, "\n");
+        count++;
+        ck_assert_msg(
+            strncmp(line, "showstopper: ", 13) == 0 && line[length] == '\n' &&
+                (memmem(line + 13, length - 13, ": ", 2) || strstr(line, "out of memory")),
+            "not what and why: %s", run->err.bytes);
+    }
+    ck_assert_msg(count >= 1 && count <= most, "%zu lines: %s", count, run->err.bytes);
+}
+
+void fault_expect_refusal(struct run *run, int status) {
+    run_expect(run, status);
+    expect_lines(run, 1);
+    run_expect_no_shared_memory(run->pid);
+}
+
+/* Of a run that fails the summary may be what cannot be written either. */
+static void judge(struct run *run, const struct fault *fault) {
+    run_wait(run);
+    if (run->status == 125)
+        expect_lines(run, 2);
+    else
+        ck_assert_msg(run->status == 0 && run->err.length == 0,
+            "status %d where %lu calls for %s failed, the first being number %lu: %s", run->status,
+            fault->count, fault->kind, fault->first, run->err.bytes);
+    run_expect_no_shared_memory(run->pid);
+}
+
+unsigned long fault_try_all(const char *kind, unsigned long count, const char *const *words) {
+    struct fault faults[AT_ONCE];
+    struct run *runs[AT_ONCE];
+    for (unsigned long first = 1;; first += AT_ONCE) {
+        for (unsigned long i = 0; i < AT_ONCE; i++) {
+            faults[i] = (struct fault){kind, first + i, count};
+            runs[i] = fault_start(&faults[i], words);
+        }
+        bool struck = true;
+        for (unsigned long i = 0; i < AT_ONCE; i++) {
+            judge(runs[i], &faults[i]);
+            struck &= fault_has_struck(&faults[i]);
+            run_free(runs[i]);
+        }
+        run_expect_nothing_left();
+        if (!struck)
+            return first + AT_ONCE - 1;
+    }
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_ISOLATED_H
+#define SHOWSTOPPER_TESTS_ISOLATED_H
+
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/*
+ * Runs with --isolate. Who is in the PID namespace of one is found by that, whatever has become of
+ * its environment and of its parents.
+ */
+
+#define ISOLATE "--isolate", "-v", "-n", "2", "-c", "fixed", "-l", "50%"
+
+struct isolated_run {
+    struct run *run;
+    pid_t init;
+    pid_t master; /* the one inside */
+    char space[64];
+};
+
+/* For run_setup.prepare: what --isolate needs from the system, without the program under test. */
+static inline void isolated_try(void) {
+    pid_t child = surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS) ? fork() : -1;
+    int status = 1;
+    if (child == 0)
+        _exit(mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+              mount("proc", "/proc", "proc", 0, NULL) < 0);
+    _exit(child < 0 || waitpid(child, &status, 0) != child || status != 0);
+}
+
+/* Whether whoever `become` makes of us can have it; NULL: we ourselves. */
+static inline bool isolated_is_possible(void (*become)(void)) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        if (become)
+            become();
+        prctl(PR_SET_DUMPABLE, 1); /* as after an exec: or our files in /proc are root's */
+        isolated_try();
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+#define SKIP_UNLESS_ISOLATED()                                                                     \
+    SKIP_UNLESS(isolated_is_possible(NULL), "there can be no PID namespace here")
+
+/* The namespace of a process; empty when it is gone. */
+static inline void isolated_space(pid_t pid, char space[64]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
+    ssize_t length = readlink(path, space, 63);
+    space[length > 0 ? length : 0] = '\0';
+}
+
+static inline bool isolated_name_begins(pid_t pid, const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    struct run_text text = run_read_file(path);
+    bool begins = strncmp(text.bytes, name, strlen(name)) == 0;
+    free(text.bytes);
+    return begins;
+}
+
+/* Who is in this namespace, is so named and no zombie. Returns how many. */
+static inline size_t isolated_members(
+    const char *space, const char *name, pid_t pids[RUN_PIDS_MAX]) {
+    size_t count = 0;
+    DIR *directory = opendir("/proc");
+    ck_assert_ptr_nonnull(directory);
+    struct dirent *entry;
+    while (count < RUN_PIDS_MAX && (entry = readdir(directory))) {
+        char here[64];
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid <= 1)
+            continue;
+        isolated_space(pid, here);
+        char state = strcmp(here, space) == 0 ? run_state(pid) : 0;
+        if (state && state != 'Z' && state != 'X' && isolated_name_begins(pid, name))
+            pids[count++] = pid;
+    }
+    closedir(directory);
+    return count;
+}
+
+/* The one outside bears the same name as the one inside: they differ in their namespaces. */
+static inline pid_t isolated_showstopper(struct run *run, bool inside) {
+    char own[64];
+    char space[64];
+    pid_t pids[RUN_PIDS_MAX];
+    size_t count;
+    RUN_UNTIL(run, (count = run_named("showstopper", pids)) == 2);
+    isolated_space(getpid(), own);
+    for (size_t i = 0; i < count; i++) {
+        isolated_space(pids[i], space);
+        if (*space && (strcmp(space, own) != 0) == inside)
+            return pids[i];
+    }
+    ck_abort_msg("no process of the run is %s", inside ? "inside" : "outside");
+    return 0;
+}
+
+/* Waits until it runs. */
+static inline struct isolated_run isolated_find(struct run *run) {
+    struct isolated_run isolated = {.run = run};
+    run_wait_text(run, "instances run");
+    isolated.init = run_find(run, "ss-init");
+    isolated.master = isolated_showstopper(run, true);
+    isolated_space(isolated.init, isolated.space);
+    ck_assert_int_ne(isolated.space[0], '\0');
+    return isolated;
+}
+
+static inline void isolated_expect_nobody(const struct isolated_run *isolated) {
+    pid_t pids[RUN_PIDS_MAX];
+    run_expect_nothing_left();
+    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, isolated_members(isolated->space, "", pids) == 0);
+    run_expect_no_shared_memory(isolated->run->pid);
+    run_free(isolated->run);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_KIN_H
+#define SHOWSTOPPER_TESTS_KIN_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <check.h>
+
+#include "run.h"
+
+/*
+ * A test's own children, forked and not executed. Each dies with its parent. Who is started is
+ * ready: whatever it was to do first is done.
+ */
+
+static int kin_gate[2]; /* all who are to be waited for hold the writing end */
+
+static inline void kin_wait_for_ever(void) {
+    close(kin_gate[1]);
+    for (;;)
+        pause();
+}
+
+/* Between a fork and the first act of a child, or of a child's child. */
+static inline void kin_begin(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(99);
+    alarm(100);
+}
+
+/* As fork(); with `number` the child gets that one, where that is free and we may choose. */
+static inline pid_t kin_fork(pid_t number) {
+    struct clone_args arguments = {
+        .exit_signal = SIGCHLD,
+        .set_tid = (uintptr_t)&number,
+        .set_tid_size = 1,
+    };
+    return number ? (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments) : fork();
+}
+
+/* `act` may return to wait for ever. Returns -1 where the number cannot be had. */
+static inline pid_t kin_start_as(pid_t number, void (*act)(void)) {
+    char byte;
+    pid_t parent = getpid();
+    ck_assert_int_eq(pipe2(kin_gate, O_CLOEXEC), 0);
+    pid_t child = kin_fork(number);
+    if (child == 0) {
+        kin_begin(parent);
+        if (act)
+            act();
+        kin_wait_for_ever();
+    }
+    close(kin_gate[1]);
+    if (child > 0)
+        ck_assert_int_eq(read(kin_gate[0], &byte, 1), 0); /* the end of file */
+    close(kin_gate[0]);
+    ck_assert(child > 0 || number);
+    return child;
+}
+
+static inline pid_t kin_start(void (*act)(void)) {
+    return kin_start_as(0, act);
+}
+
+/* For an act that is to have a child, which waits for ever. Returns its number. */
+static inline pid_t kin_add(void) {
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        kin_begin(parent);
+        kin_wait_for_ever();
+    }
+    return child;
+}
+
+static inline void kin_reap(pid_t pid) {
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static inline void kin_end(pid_t pid) {
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    kin_reap(pid);
+}
+
+/* Ends it, and leaves it for its parent to reap, which we are. */
+static inline void kin_end_unreaped(pid_t pid) {
+    siginfo_t info;
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+static inline bool kin_is_stopped(pid_t pid) {
+    return run_state(pid) == 'T';
+}
+
+/* Sleeps, so it has also dealt with whatever was sent before it was stopped or continued. */
+static inline bool kin_waits(pid_t pid) {
+    return run_state(pid) == 'S';
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chaos_marked.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define END_ATTEMPTS 1000 /* of a few milliseconds each */
+#define PRINTED_MOST 40
+
+/* Up to `size` - 1 bytes of a file in /proc; its length, 0 when the process is gone. */
+static size_t read_proc(pid_t pid, const char *name, char *buffer, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    size_t used = 0;
+    ssize_t length = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    while (
+        file >= 0 && used < size - 1 && (length = read(file, buffer + used, size - 1 - used)) > 0)
+        used += (size_t)length;
+    if (file >= 0)
+        close(file);
+    buffer[used] = '\0';
+    return used;
+}
+
+static bool has_mark(pid_t pid, const char *mark) {
+    static char text[65536];
+    size_t length = read_proc(pid, "environ", text, sizeof text);
+    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
+        if (strcmp(at, mark) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool look_at(pid_t pid, struct marked *process) {
+    char text[1024];
+    int parent;
+    int group;
+    int session;
+    read_proc(pid, "stat", text, sizeof text);
+    char *begin = strchr(text, '(');
+    char *end = strrchr(text, ')');
+    if (!begin || !end ||
+        sscanf(end + 1, " %c %d %d %d", &process->state, &parent, &group, &session) != 4)
+        return false;
+    *end = '\0';
+    snprintf(process->name, sizeof process->name, "%.31s", begin + 1);
+    process->pid = pid;
+    process->parent = parent;
+    process->group = group;
+    process->session = session;
+    return process->state != 'Z' && process->state != 'X';
+}
+
+static int compare(const void *one, const void *other) {
+    const struct marked *a = one;
+    const struct marked *b = other;
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+size_t marked_find(const char *mark, struct marked *found) {
+    size_t count = 0;
+    DIR *directory = opendir("/proc");
+    struct dirent *entry;
+    if (!directory) {
+        perror("chaos: /proc");
+        exit(2);
+    }
+    while (count < MARKED_MOST && (entry = readdir(directory))) {
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid > 1 && pid != getpid() && has_mark(pid, mark) && look_at(pid, &found[count]))
+            count++;
+    }
+    closedir(directory);
+    qsort(found, count, sizeof *found, compare);
+    return count;
+}
+
+void marked_print(const struct marked *processes, size_t count) {
+    fprintf(stderr, "%8s %8s %8s %8s S NAME\n", "PID", "PPID", "PGID", "SID");
+    for (size_t i = 0; i < count && i < PRINTED_MOST; i++) {
+        const struct marked *process = &processes[i];
+        fprintf(stderr, "%8d %8d %8d %8d %c %s\n", (int)process->pid, (int)process->parent,
+            (int)process->group, (int)process->session, process->state, process->name);
+    }
+    if (count > PRINTED_MOST)
+        fprintf(stderr, "and %zu more\n", count - PRINTED_MOST);
+}
+
+void marked_end(const char *mark) {
+    static struct marked found[MARKED_MOST];
+    static const struct timespec nap = {0, 3000000};
+    /* Twice nothing: what was being forked under our eyes may have been missed. */
+    for (int attempt = 0, empty = 0; attempt < END_ATTEMPTS && empty < 2; attempt++) {
+        size_t count = marked_find(mark, found);
+        for (size_t i = 0; i < count; i++)
+            kill(found[i].pid, SIGKILL);
+        empty = count == 0 ? empty + 1 : 0;
+        nanosleep(&nap, NULL);
+    }
+}
+
+char marked_state(pid_t pid) {
+    struct marked process = {0};
+    look_at(pid, &process);
+    return process.state;
+}
+
+bool marked_left_memory(pid_t master) {
+    char prefix[64];
+    char path[300];
+    int length = snprintf(prefix, sizeof prefix, "showstopper.%d.", (int)master);
+    bool left = false;
+    DIR *directory = opendir("/dev/shm");
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, prefix, (size_t)length) != 0)
+            continue;
+        snprintf(path, sizeof path, "/dev/shm/%s", entry->d_name);
+        fprintf(stderr, "chaos: %s is left\n", path);
+        unlink(path);
+        left = true;
+    }
+    if (directory)
+        closedir(directory);
+    return left;
+}

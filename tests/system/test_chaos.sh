@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Some rounds of chaos, and that chaos sees what it is there to see. Argument: the build directory.
+set -euo pipefail
+
+build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d)
+output=$folder/output
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$output" >&2
+    exit 1
+}
+
+# pretend LINE...: a program in the place of showstopper that does this.
+pretend() {
+    printf '%s\n' '#!/usr/bin/env bash' "payload='$build/tests/payload'" "$@" \
+        >"$folder/build/bin/showstopper"
+}
+
+# expect STATUS TEXT COMMAND...: what it prints begins a line with the text.
+expect() {
+    local wanted=$1 text=$2 status=0
+    shift 2
+    "$@" >"$output" 2>&1 || status=$?
+    [ "$status" -eq "$wanted" ] || fail "$*: status $status, not $wanted"
+    grep -Eq "^$text" "$output" || fail "$*: no '$text'"
+}
+
+# The processes that it has shown are gone.
+expect_ended() {
+    local pid state
+    while read -r pid; do
+        state=$(awk '{ print $3 }' "/proc/$pid/stat" 2>/dev/null || true)
+        [[ $state = [ZX] || -z $state ]] || fail "process $pid was left in state $state"
+    done < <(awk '$1 ~ /^[0-9]+$/ && $5 ~ /^[A-Z]$/ { print $1 }' "$output")
+}
+
+# one_fault STATUS TEXT OPTION...: one run of the pretended program that nothing disturbs.
+one_fault() {
+    expect "$1" "$2" "$build/tests/chaos_fault" --payload "$build/tests/payload" \
+        --planned 0.5 --patience 0.5 "${@:3}" -- "$folder/build/bin/showstopper"
+    expect_ended
+}
+
+# shellcheck disable=SC2016
+what_is_left_is_seen() {
+    pretend 'exit 0'
+    one_fault 0 '0\.' --status 0
+    one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
+    pretend '"$payload" setsid 1 & sleep 0.2'
+    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ R payload-session'
+    pretend '"$payload" stop & sleep 0.2'
+    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
+    pretend '"$payload" daemon-storm 20 & sleep 0.2'
+    one_fault 1 'chaos: .* the master has ended'
+    pretend 'exec "$payload" ignore-term'
+    one_fault 1 'chaos: .* the master lives, 1 processes' --step 0.1:TERM:master
+    pretend 'touch /dev/shm/showstopper.$$.0'
+    one_fault 1 'chaos: /dev/shm/showstopper\.[0-9]+\.0 is left'
+}
+
+# shellcheck disable=SC2016
+touched_bystanders_are_seen() {
+    local children='children() { cat /proc/[0-9]*/stat 2>/dev/null | awk "\$4 == $1 { print \$1 }"; }'
+    pretend "$children" 'kill -CONT $(children $$ | head -n 1)'
+    one_fault 1 'chaos: bystander .*, a child from before, was continued'
+    pretend "$children" 'kill -KILL $(children $$ | head -n 1)'
+    one_fault 1 'chaos: bystander .*, a child from before, was ended'
+    pretend "$children" 'kill -STOP $(children $PPID | grep -vx $$)'
+    one_fault 1 'chaos: bystander .*, a sibling of the run, is stopped'
+    pretend "$children" 'kill -STOP $(children $PPID | grep -vx $$)' \
+        'kill -CONT $(children $PPID | grep -vx $$)'
+    one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
+}
+
+# shellcheck disable=SC2016
+failures_are_counted() {
+    pretend '"$payload" daemon 2 & sleep 1'
+    expect 1 'chaos: 1 rounds, 1 failures, ' \
+        "$here/chaos" --rounds 3 --seed 1 --patience 0.3 "$folder/build"
+    expect_ended
+    expect 1 'chaos: 2 rounds, 2 failures, ' \
+        "$here/chaos" --rounds 2 --seed 1 --patience 0.3 --keep-going "$folder/build"
+    grep -q '^FAILED: round 2 seed 2: ' "$output" || fail "no line of the round"
+    expect_ended
+}
+
+wrong_words_are_refused() {
+    expect 0 'Usage: tests/system/chaos ' "$here/chaos" --help
+    expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
+    expect 2 "chaos: --rounds: 'three' is no number" "$here/chaos" --rounds three "$build"
+    expect 2 'chaos: --seed wants a value' "$here/chaos" "$build" --seed
+    expect 2 'chaos: no build folder' "$here/chaos"
+    expect 2 "chaos: $folder/bin/showstopper is not there" "$here/chaos" "$folder"
+}
+
+mkdir -p "$folder/build/bin"
+ln -s "$build/tests" "$folder/build/tests"
+ln -s "$build/bin/ssburn" "$folder/build/bin/ssburn"
+pretend 'exit 0'
+chmod +x "$folder/build/bin/showstopper"
+what_is_left_is_seen
+touched_bystanders_are_seen
+failures_are_counted
+wrong_words_are_refused
+"$here/chaos" --rounds 30 --patience 5 "$build"
