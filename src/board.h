@@ -94,6 +94,7 @@ struct ss_branch {
     _Atomic int32_t number;  /* of the process, or of the group's leader */
     _Atomic uint32_t group;  /* all of the group is meant */
     _Atomic uint64_t started;
+    _Atomic uint32_t missed; /* its executor: the serial that it came too late to take hold of */
 };
 
 #define SS_BOARD_BRANCHES 4096
@@ -104,8 +105,8 @@ struct ss_board {
     uint32_t instances;
     uint64_t size; /* bytes of the whole segment */
     int32_t master;
-    uint32_t stepchildren;      /* the master had children before it became what it is */
     uint32_t keep;              /* instances outlive the run */
+    uint32_t alone;             /* all of the master's children are of the run */
     _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
     _Atomic uint32_t phase;     /* master */
     _Atomic uint32_t over;      /* master: the guardian may go */

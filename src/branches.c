@@ -47,9 +47,13 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
            atomic_load(&branch->serial) == hold->serial;
 }
 
-/* Whoever still is there must not stay stopped because nobody knows of it any more. */
-static void let_go(struct ss_hold *hold) {
-    ss_hold_signal(hold, SIGCONT);
+/*
+ * Whoever still is there must not stay stopped because nobody knows of it any more. That is up to
+ * the executor: the guardian might continue whom that has just stopped otherwise.
+ */
+static void let_go(struct ss_hold *hold, uint32_t row) {
+    if (row != SS_HOLDS_ALL)
+        ss_hold_signal(hold, SIGCONT);
     if (hold->process >= 0)
         close(hold->process);
 }
@@ -65,7 +69,7 @@ static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t place,
         .group = atomic_load(&branch->group),
     };
     hold->process = ss_platform_process_open(hold->number, hold->started);
-    hold->by_number = hold->process < 0 && errno == ENOSYS;
+    hold->by_number = hold->process < 0 && errno != ESRCH;
 }
 
 bool ss_holds_refresh(
@@ -84,7 +88,7 @@ bool ss_holds_refresh(
             holds->list[kept++] = *hold;
             continue;
         }
-        let_go(hold);
+        let_go(hold, row);
         holds->of_place[hold->place] = 0;
     }
     holds->count = *fresh = kept;
@@ -97,6 +101,9 @@ bool ss_holds_refresh(
         struct ss_hold *hold = &holds->list[holds->count++];
         take(hold, branch, place, owner - 1);
         holds->of_place[place] = holds->count;
+        /* The guardian may have been in time; then it does not see that nobody stops this group. */
+        if (row != SS_HOLDS_ALL && hold->group && hold->process < 0 && !hold->by_number)
+            atomic_store(&branch->missed, hold->serial);
     }
     return true;
 }
@@ -112,7 +119,8 @@ int ss_hold_signal(const struct ss_hold *hold, int signal) {
     if (hold->process >= 0)
         return ss_platform_process_signal(hold->process, signal);
     /* A group's number is safe only as long as its leader lives. */
-    if (!hold->by_number || ss_platform_process_started(hold->number) != hold->started)
+    if (!hold->by_number || hold->number <= 1 || hold->started == 0 ||
+        ss_platform_process_started(hold->number) != hold->started)
         return ESRCH;
     return kill(hold->group ? -hold->number : hold->number, signal) == 0 ? 0 : errno;
 }

@@ -13,6 +13,9 @@
 
 #define MEMBERS_MAX 32768
 
+/* So many places must be free again before we look for those for whom there was none. */
+#define MEMBERS_SPARE (MEMBERS_MAX / 32)
+
 /* Where there are so few numbers, all may have been given away anew between two looks. */
 #define FEW_NUMBERS 4096
 
@@ -27,6 +30,9 @@
 #define BUDGET 128
 
 #define NOBODY SS_PID_MAP_NONE
+
+/* Whose it is cannot be told yet: its line of descent has broken off whenever it was followed. */
+#define UNKNOWN (NOBODY - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups) {
@@ -48,6 +54,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         ss_pid_map_open(&census->places, MEMBERS_MAX) < 0)
         return -1;
     census->settled[0] = census->settled[1] = census->latest;
+    census->again = census->until = census->latest;
     return 0;
 }
 
@@ -68,21 +75,27 @@ static bool look(const struct ss_census *census, pid_t pid, struct ss_process *p
     return census->source->look(pid, process);
 }
 
-static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t row) {
+static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t row, bool adding) {
     if (*known == now)
         return;
-    ss_pid_map_remove(map, *known);
-    if (now > 1)
+    if (!adding) {
+        ss_pid_map_remove(map, *known);
+        *known = 0;
+    } else if (now > 1 && !*known) {
         ss_pid_map_set(map, now, row);
-    *known = now;
+        *known = now;
+    }
 }
 
-/* Instances and executors come and go. */
+/* Instances and executors come and go. What is no longer true goes first: numbers come again. */
 static void read_rows(struct ss_census *census) {
-    for (uint32_t i = 0; i < census->board->instances; i++) {
-        struct ss_row *row = &census->board->rows[i];
-        replace(&census->covered, &census->leaders[i], atomic_load(&row->leader), i);
-        replace(&census->executors, &census->parents[i], atomic_load(&row->executor), i);
+    for (int adding = 0; adding < 2; adding++) {
+        for (uint32_t i = 0; i < census->board->instances; i++) {
+            struct ss_row *row = &census->board->rows[i];
+            replace(&census->covered, &census->leaders[i], atomic_load(&row->leader), i, adding);
+            replace(
+                &census->executors, &census->parents[i], atomic_load(&row->executor), i, adding);
+        }
     }
 }
 
@@ -90,19 +103,18 @@ static void read_rows(struct ss_census *census) {
  * Goes up from parent to parent: the row of the executor that it ends at. A number read as a
  * parent's may belong to somebody else by the time that is looked at, so each step counts only if
  * the child still has that parent afterwards. A line that breaks off meanwhile has not ended:
- * orphans find another parent. `started` tells which process of that number it was.
+ * orphans find another parent. `process` is the one for which this is true.
  */
-static uint32_t trace(const struct ss_census *census, pid_t pid, uint64_t *started) {
+static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_process *process) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        struct ss_process child;
         struct ss_process parent;
         struct ss_process again;
-        if (!look(census, pid, &child))
+        if (!look(census, pid, process))
             return NOBODY;
+        struct ss_process child = *process;
         pid_t at = pid;
-        *started = child.started;
-        for (int depth = 0; depth < DEPTH_MAX; depth++) {
-            if (child.parent <= 1)
+        for (int depth = 0;; depth++) {
+            if (child.parent <= 1 || depth == DEPTH_MAX)
                 return NOBODY;
             if (!look(census, child.parent, &parent) || !look(census, at, &again) ||
                 again.parent != child.parent || again.started != child.started)
@@ -115,7 +127,7 @@ static uint32_t trace(const struct ss_census *census, pid_t pid, uint64_t *start
             child = parent;
         }
     }
-    return NOBODY;
+    return UNKNOWN;
 }
 
 /* The same without the proof: tells most of those who have nothing to do with us at less cost. */
@@ -137,48 +149,59 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
     return false;
 }
 
-static uint32_t claim(
-    struct ss_census *census, uint32_t row, pid_t number, uint64_t started, bool group) {
-    census->found = true;
-    return ss_branch_claim(census->board, row, number, started, group);
+static uint32_t claim(struct ss_census *census, uint32_t row, pid_t number,
+    const struct ss_process *process, bool group) {
+    uint32_t place = ss_branch_claim(census->board, row, number, process->started, group);
+    if (place < SS_BOARD_BRANCHES)
+        census->found = true;
+    return place;
+}
+
+/* What was read of `process` was true of one of the row's. Returns the branch that it is. */
+static uint32_t cover(
+    struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
+    pid_t group = process->group;
+    if (group == atomic_load(&census->board->rows[row].leader) ||
+        ss_pid_map_get(&census->covered, group) != NOBODY)
+        return SS_BOARD_BRANCHES;
+    /*
+     * If it was made by one of ours who still lives, then so are all in it; otherwise it may be a
+     * stranger's that it has joined, or a dead leader's that nobody can hold any more.
+     */
+    struct ss_process leader = *process;
+    if (!census->groups || group <= 1 || (group != pid && trace(census, group, &leader) != row) ||
+        leader.group != group || leader.state == 'Z' || leader.state == 'X')
+        return claim(census, row, pid, process, false);
+    if (claim(census, row, group, &leader, true) < SS_BOARD_BRANCHES)
+        ss_pid_map_set(&census->covered, group, row);
+    return SS_BOARD_BRANCHES;
 }
 
 /*
- * Somebody of ours in a group that is not known to be all ours. If it was made by one of ours who
- * still lives, then so are all in it; otherwise it may be a stranger's that it has joined, or a
- * dead leader's that nobody can hold any more.
+ * Who may not be signalled can perhaps be held otherwise. That it is in a group of ours is no proof
+ * here: the number may mean a stranger's by now.
  */
-static uint32_t cover(
-    struct ss_census *census, uint32_t row, pid_t pid, uint64_t started, pid_t group) {
-    uint64_t leader = started;
-    if (census->groups && group > 1 && group_of(census, group) == group &&
-        (group == pid || trace(census, group, &leader) == row)) {
-        uint32_t place = claim(census, row, group, leader, true);
-        if (place < SS_BOARD_BRANCHES)
-            ss_pid_map_set(&census->covered, group, row);
-        return SS_BOARD_BRANCHES;
-    }
-    return claim(census, row, pid, started, false);
-}
-
-/* Who may not be signalled can perhaps be held otherwise. */
 static void note_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
+    struct ss_process process;
     char name[SS_CAGE_NAME];
     if (member->beyond || census->source->may_signal(member->pid))
         return;
+    uint32_t row = trace(census, member->pid, &process);
+    if (row >= UNKNOWN)
+        return;
     member->beyond = true;
-    ss_cage_name(board, member->row, name);
+    ss_cage_name(board, row, name);
     if (census->source->cage(name, member->pid)) {
-        atomic_fetch_add(&board->rows[member->row].caged, 1);
-        ss_branches_tell(board, member->row);
+        atomic_fetch_add(&board->rows[row].caged, 1);
+        ss_branches_tell(board, row);
     } else {
         atomic_fetch_add(&board->beyond, 1);
     }
 }
 
 static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t place) {
-    if (census->count == MEMBERS_MAX || ss_pid_map_set(&census->places, pid, census->count) < 0)
+    if (ss_pid_map_set(&census->places, pid, census->count) < 0)
         return;
     struct ss_census_member *member = &census->members[census->count++];
     *member = (struct ss_census_member){.pid = pid, .row = row, .place = place};
@@ -194,20 +217,31 @@ static void examine(void *context, pid_t pid) {
         return;
     uint32_t row = ss_pid_map_get(&census->covered, group);
     uint32_t place = SS_BOARD_BRANCHES;
-    if (row == NOBODY) {
+    struct ss_process process;
+    bool covered = row != NOBODY;
+    if (!covered) {
         census->budget--;
-        uint64_t started;
-        row = may_be_ours(census, pid) ? trace(census, pid, &started) : NOBODY;
-        if (row == NOBODY)
-            return;
-        pid_t leader = atomic_load(&census->board->rows[row].leader);
-        if (leader <= 1)
-            return; /* being born, in no group of its own yet; there will be another look */
-        if (leader != pid)
-            place = cover(census, row, pid, started, group);
+        row = may_be_ours(census, pid) ? trace(census, pid, &process) : NOBODY;
+        /* Without a leader it is being born, in no group of its own yet. */
+        if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
+            return; /* there will be another look */
     }
+    if (census->count == MEMBERS_MAX) {
+        census->crowded = true;
+        return;
+    }
+    if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
+        place = cover(census, row, pid, &process);
     census->ours = true;
     enter(census, pid, row, place);
+}
+
+/* Whoever there is, however many that are. */
+static void examine_all(struct ss_census *census) {
+    uint32_t budget = census->budget;
+    census->budget = UINT32_MAX;
+    census->source->each(examine, census);
+    census->budget = budget;
 }
 
 static void forget(struct ss_census *census, uint32_t index) {
@@ -223,6 +257,7 @@ static void forget(struct ss_census *census, uint32_t index) {
 
 /* Whether a member is still one. */
 static bool ask_again(struct ss_census *census, struct ss_census_member *member) {
+    struct ss_process process;
     pid_t group = group_of(census, member->pid);
     if (group < 0)
         return false;
@@ -231,45 +266,74 @@ static bool ask_again(struct ss_census *census, struct ss_census_member *member)
         return !census->source->is_gone(census->source->holder, member->place);
     if (ss_pid_map_get(&census->covered, group) != NOBODY)
         return true;
-    uint64_t started;
-    member->row = trace(census, member->pid, &started);
-    if (member->row == NOBODY)
+    uint32_t row = trace(census, member->pid, &process);
+    if (row == UNKNOWN)
+        return true;
+    if (row == NOBODY)
         return false;
-    member->place = cover(census, member->row, member->pid, started, group);
+    member->row = row;
+    if (atomic_load(&census->board->rows[row].leader) > 1)
+        member->place = cover(census, row, member->pid, &process);
     return true;
 }
 
-/* A branch that nobody is left of, or that has turned out to be the instance's own group. */
+/* A group that nobody is left of, or that its executor has not got hold of in time. */
 static void drop_groups(struct ss_census *census) {
     struct ss_branch *branches = ss_board_branches(census->board);
     uint32_t used = atomic_load(&census->board->branches_used);
     for (uint32_t place = 0; place < used; place++) {
         struct ss_branch *branch = &branches[place];
-        uint32_t owner = atomic_load(&branch->owner);
-        pid_t number = atomic_load(&branch->number);
-        if (!owner || !atomic_load(&branch->group))
+        if (!atomic_load(&branch->owner) || !atomic_load(&branch->group))
             continue;
-        bool doubled = census->leaders[owner - 1] == number;
-        if (!doubled && !census->source->is_gone(census->source->holder, place))
+        if (atomic_load(&branch->missed) != atomic_load(&branch->serial) &&
+            !census->source->is_gone(census->source->holder, place))
             continue;
-        if (!doubled)
-            ss_pid_map_remove(&census->covered, number);
+        ss_pid_map_remove(&census->covered, atomic_load(&branch->number));
         ss_branch_release(census->board, place);
     }
 }
 
 static void recount(struct ss_census *census) {
+    census->limit = census->source->limit();
     drop_groups(census);
     for (uint32_t i = census->count; i-- > 0;) {
         if (!ask_again(census, &census->members[i]))
             forget(census, i);
     }
+    if (census->crowded && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
+        census->crowded = false;
+        examine_all(census);
+    }
+}
+
+/* A predecessor may have died before it could tell the executors of the last ones. */
+static void adopt_branches(struct ss_census *census) {
+    struct ss_board *board = census->board;
+    uint32_t used = atomic_load(&board->branches_used);
+    for (uint32_t place = 0; place < used; place++) {
+        struct ss_branch *branch = &ss_board_branches(board)[place];
+        uint32_t owner = atomic_load(&branch->owner);
+        pid_t number = atomic_load(&branch->number);
+        if (!owner)
+            continue;
+        if (census->source->is_gone(census->source->holder, place))
+            ss_branch_release(board, place);
+        else if (atomic_load(&branch->group))
+            ss_pid_map_set(&census->covered, number, owner - 1);
+        else if (ss_pid_map_get(&census->places, number) == SS_PID_MAP_NONE)
+            enter(census, number, owner - 1, place);
+        else
+            ss_branch_release(board, place);
+    }
+    for (uint32_t i = 0; i < board->instances; i++)
+        ss_branches_tell(board, i);
 }
 
 void ss_census_survey(struct ss_census *census) {
-    census->budget = UINT32_MAX;
+    atomic_store(&census->board->beyond, 0);
     read_rows(census);
-    census->source->each(examine, census);
+    adopt_branches(census);
+    examine_all(census);
 }
 
 /* Returns the last that was examined. */
@@ -287,12 +351,8 @@ static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to) {
 static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest) {
     bool turned = latest < seen;
     pid_t many = turned ? census->limit - seen + latest : latest - seen;
-    if (latest < 0 || many > MANY_NUMBERS) {
-        census->source->each(examine, census);
-        return latest;
-    }
-    if (census->limit <= FEW_NUMBERS) {
-        examine_range(census, 2, census->limit);
+    if (latest < 0 || many > MANY_NUMBERS || census->limit <= FEW_NUMBERS) {
+        examine_all(census);
         return latest;
     }
     if (!turned)
@@ -302,11 +362,10 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest) {
 }
 
 /* A number is given before its process can be seen, so that one may have been missed. */
-static void examine_again(struct ss_census *census) {
-    if (census->settled[0] != census->latest)
-        examine_since(census, census->settled[0], census->latest);
-    if (census->budget == 0)
-        return;
+static void plan_again(struct ss_census *census) {
+    if (census->again == census->until)
+        census->again = census->settled[0];
+    census->until = census->latest;
     census->settled[0] = census->settled[1];
     census->settled[1] = census->latest;
 }
@@ -323,13 +382,15 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
         census->latest = examine_since(census, census->latest, latest);
     if (due) {
         recount(census);
-        examine_again(census);
+        plan_again(census);
         census->recount = now + RECOUNT;
     }
+    if (census->again != census->until)
+        census->again = examine_since(census, census->again, census->until);
     /* Where only strangers come and go, it may wait: most of them will be gone then. */
     if (!news || census->ours)
         census->interval = USUALLY;
-    else if (census->interval < AT_MOST)
-        census->interval *= 2;
+    else
+        census->interval = census->interval < AT_MOST / 2 ? census->interval * 2 : AT_MOST;
     return now + (census->found || census->budget == 0 ? SHORTLY : census->interval);
 }

@@ -42,12 +42,15 @@ struct ss_census {
     pid_t limit;      /* of process numbers */
     pid_t latest;     /* the last number that has been looked at */
     pid_t settled[2]; /* the same two recounts ago, and one */
+    pid_t again;      /* who came behind this number ... */
+    pid_t until;      /* ... and up to this one is still to be looked at again */
     ss_time interval;
     ss_time recount;           /* when those who have been counted are asked again */
     uint32_t budget;           /* of lines of descent that may still be followed in this look */
     pid_t stranger;            /* a parent known in this look to be none of ours; 0: none */
     bool ours;                 /* this look has met somebody of ours ... */
     bool found;                /* ... and somebody in a group not known before */
+    bool crowded;              /* somebody was met for whom there is no room */
     struct ss_pid_map covered; /* groups that one signal reaches, to rows */
     struct ss_pid_map executors;
     struct ss_pid_map places; /* members, to their index */
@@ -64,7 +67,10 @@ void ss_census_close(struct ss_census *census);
 /* Looks at what is new. Returns when to look again. */
 ss_time ss_census_take(struct ss_census *census, ss_time now);
 
-/* Looks at every process there is: for who comes when instances run already. */
+/*
+ * Goes on where another census of the same board has ended, and looks at every process there is:
+ * for who comes when instances run already.
+ */
 void ss_census_survey(struct ss_census *census);
 
 #endif

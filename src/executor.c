@@ -147,6 +147,7 @@ static void await_end(struct executor *executor) {
         ss_time grace = atomic_load(&executor->board->end_grace);
         bool orphaned = told_to_end && getppid() != executor->setup->master;
         ss_workload_reap_orphans(&executor->workload);
+        ss_workload_follow(&executor->workload, (int)atomic_load(&executor->board->end_signal));
         if (orphaned || ss_workload_is_empty(&executor->workload) || ss_platform_now() >= grace)
             return;
         ss_platform_sleep(&executor->row->wake, seen, grace);
@@ -155,7 +156,7 @@ static void await_end(struct executor *executor) {
 
 _Noreturn static void end(struct executor *executor) {
     bool instant = told_to_end;
-    ss_workload_follow(&executor->workload, false);
+    ss_workload_follow(&executor->workload, 0);
     if (executor->setup->plan->keep) {
         ss_workload_continue(&executor->workload);
         atomic_store(&executor->row->leader, 0);
@@ -201,7 +202,8 @@ _Noreturn static void pace(struct executor *executor) {
         uint32_t seen = atomic_load(&executor->row->wake);
         atomic_fetch_add_explicit(&executor->row->beat, 1, memory_order_relaxed);
         look_around(executor);
-        ss_workload_follow(&executor->workload, executor->stepper.state == SS_STATE_STOPPED);
+        bool stopped = executor->stepper.state == SS_STATE_STOPPED;
+        ss_workload_follow(&executor->workload, stopped ? SIGSTOP : 0);
         ss_time now = ss_platform_now();
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
             ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);

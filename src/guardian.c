@@ -259,6 +259,15 @@ static ss_time count_heads(struct guardian *guardian, ss_time due) {
     return due;
 }
 
+/* Whether an executor may have started its instance before we began to count. */
+static bool has_begun(const struct ss_board *board) {
+    for (uint32_t i = 0; i < board->instances; i++) {
+        if (atomic_load(&board->rows[i].executor_started))
+            return true;
+    }
+    return false;
+}
+
 _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     static const int none[] = {0};
     struct guardian guardian = {0};
@@ -270,8 +279,10 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
         _exit(SS_ERROR_FAILED);
     /* As a successor we may have missed much: the first look waits for nothing. */
     look(&guardian, 0);
-    if (atomic_load(&setup->board->phase) != SS_PHASE_STARTING)
+    if (has_begun(setup->board)) {
         ss_census_survey(&guardian.census);
+        refresh_holds(&guardian);
+    }
     for (ss_time due = 0;;) {
         if (atomic_load(&setup->board->over))
             leave(setup->board);

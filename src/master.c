@@ -239,6 +239,8 @@ static int open_board(struct ss_master *master) {
     if (!master->board)
         return -1;
     master->board->keep = plan->keep;
+    /* The first process of a container is given everybody's orphans. */
+    master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
         ss_platform_process_started(getpid()));
     return 0;
@@ -249,7 +251,6 @@ static int open_crew(struct ss_master *master) {
     struct ss_error *error = master->error;
     /* What a dead executor leaves becomes ours, so that it can still be found. */
     ss_platform_adopt_orphans();
-    master->board->stepchildren = ss_platform_has_living_children();
     if (ss_crew_open(
             &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0)
         return -1;

@@ -64,8 +64,7 @@ static bool is_ours(const struct ss_sweep *sweep, pid_t pid) {
             return false;
         /* We are its child, so as long as that is true the number is the master's. */
         if (process.parent == sweep->master)
-            return getppid() == sweep->master &&
-                   (!sweep->board->stepchildren || is_marked(sweep, pid));
+            return getppid() == sweep->master && (sweep->board->alone || is_marked(sweep, pid));
         if (may_adopt(sweep, process.parent))
             return is_marked(sweep, pid);
         pid = process.parent;

@@ -9,7 +9,7 @@
 #define INTERVAL (500 * SS_MILLISECOND)
 
 /* CPU time that no turn of a loop needs. */
-#define STUCK (500 * SS_MILLISECOND)
+#define STUCK SS_SECOND
 
 struct ss_watched {
     uint32_t beat;
@@ -20,6 +20,7 @@ int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t
     *watchdog = (struct ss_watchdog){
         .board = board,
         .master = master,
+        .master_started = ss_platform_process_started(master),
         .watched = calloc(board->instances + 1, sizeof *watchdog->watched),
     };
     return watchdog->watched ? 0 : -1;
@@ -52,8 +53,8 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     watchdog->next = now + INTERVAL;
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
-    /* It says so itself, as after the same signal from the kernel. We are its child. */
+    /* It says so itself, as after the same signal from the kernel. */
     if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
         is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
-        kill(watchdog->master, SIGXCPU);
+        ss_platform_process_signal_once(watchdog->master, watchdog->master_started, SIGXCPU);
 }

@@ -12,6 +12,7 @@
 struct ss_watchdog {
     struct ss_board *board;
     pid_t master;
+    uint64_t master_started;
     ss_time next;
     struct ss_watched *watched; /* the executors, then the master */
 };

@@ -13,6 +13,10 @@
 
 #define ROUND (2 * SS_MILLISECOND)
 
+/* Nobody else may run on for longer because of that. */
+#define STOP_PATIENCE (50 * SS_MILLISECOND)
+#define STOP_ROUND    (50 * SS_MICROSECOND)
+
 /* A negative number is no fault of the command's. */
 _Noreturn static void give_up(int report, int why) {
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
@@ -94,8 +98,31 @@ static void freeze(struct ss_workload *workload, bool frozen) {
         ss_platform_cage_freeze(workload->cage, frozen);
 }
 
+/*
+ * A shell that waits for a job is told of its stop unless it is stopped itself by then, and that
+ * takes until it has been given a CPU.
+ */
+static void await_stop(const struct ss_workload *workload) {
+    _Atomic uint32_t nothing = 0;
+    ss_time deadline = ss_platform_now() + STOP_PATIENCE;
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)workload->leader, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) <
+                0 ||
+            info.si_pid == workload->leader)
+            return;
+        ss_time now = ss_platform_now();
+        if (now >= deadline)
+            return;
+        ss_platform_sleep(&nothing, 0, now + STOP_ROUND);
+    }
+}
+
 void ss_workload_stop(struct ss_workload *workload) {
-    ss_workload_signal(workload, SIGSTOP);
+    signal_group(workload, SIGSTOP);
+    if (workload->holds.count > 0 && workload->leader > 1)
+        await_stop(workload);
+    ss_holds_signal(&workload->holds, 0, SS_HOLDS_ALL, SIGSTOP);
     freeze(workload, true);
 }
 
@@ -110,15 +137,15 @@ void ss_workload_signal(struct ss_workload *workload, int signal) {
     ss_holds_signal(&workload->holds, 0, SS_HOLDS_ALL, signal);
 }
 
-void ss_workload_follow(struct ss_workload *workload, bool stopped) {
+void ss_workload_follow(struct ss_workload *workload, int signal) {
     uint32_t fresh;
     if (!ss_holds_refresh(&workload->holds, workload->board, workload->row, &fresh))
         return;
-    if (stopped)
-        ss_holds_signal(&workload->holds, fresh, SS_HOLDS_ALL, SIGSTOP);
+    if (signal)
+        ss_holds_signal(&workload->holds, fresh, SS_HOLDS_ALL, signal);
     if (workload->cage <= 0)
         workload->cage = ss_cage_open(workload->board, workload->row);
-    freeze(workload, stopped);
+    freeze(workload, signal == SIGSTOP);
 }
 
 void ss_workload_unstop(struct ss_workload *workload) {
@@ -170,7 +197,7 @@ void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_
     pid_t self = getpid();
     for (int round = 0;; round++) {
         uint32_t seen = atomic_load(word);
-        ss_workload_follow(workload, false);
+        ss_workload_follow(workload, 0);
         ss_workload_signal(workload, SIGKILL);
         ss_workload_continue(workload);
         if (workload->cage > 0)

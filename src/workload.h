@@ -52,8 +52,8 @@ void ss_workload_stop(struct ss_workload *workload);
 void ss_workload_continue(struct ss_workload *workload);
 void ss_workload_signal(struct ss_workload *workload, int signal);
 
-/* Takes note of branches that have come and gone; new ones are brought into this state. */
-void ss_workload_follow(struct ss_workload *workload, bool stopped);
+/* Takes note of branches that have come and gone; new ones are sent the signal, if it is not 0. */
+void ss_workload_follow(struct ss_workload *workload, int signal);
 
 /* Continues the leader if somebody else has stopped it. */
 void ss_workload_unstop(struct ss_workload *workload);

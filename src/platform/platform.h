@@ -103,7 +103,7 @@ bool ss_platform_has_living_children(void);
 struct ss_process {
     pid_t parent;
     pid_t group;
-    char state;       /* as `ps` shows it */
+    char state;       /* as `ps` shows it; 'Z' only if no thread of it is left */
     uint64_t started; /* see ss_platform_process_started() */
 };
 
@@ -140,8 +140,8 @@ uint64_t ss_platform_process_started(pid_t pid);
 bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*
- * A hold on this very process; becomes readable when it ends. -1 when it has ended or the system
- * has no such thing.
+ * A hold on this very process; becomes readable when it ends. -1 with ESRCH in errno when it has
+ * ended, and with another one when none can be had.
  */
 int ss_platform_process_open(pid_t pid, uint64_t started);
 

@@ -84,10 +84,14 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
     int process = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
     if (process < 0)
         return -1; /* ENOSYS: there is no such thing */
+    if (!leaves_room(process)) {
+        close(process);
+        errno = EMFILE;
+        return -1;
+    }
     /* If it still lives after the look at its start, then that look was at this very process. */
     struct pollfd ended = {.fd = process, .events = POLLIN};
-    if (leaves_room(process) && ss_platform_process_started(pid) == started &&
-        poll(&ended, 1, 0) == 0)
+    if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
         return process;
     close(process);
     errno = ESRCH;
@@ -106,7 +110,7 @@ int ss_platform_process_signal(int process, int signal) {
 
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
     int process = ss_platform_process_open(pid, started);
-    if (process < 0 && errno == ENOSYS && ss_platform_process_lives(pid, started))
+    if (process < 0 && errno != ESRCH && ss_platform_process_lives(pid, started))
         return kill(pid, signal) == 0 ? 0 : errno;
     int status = send_signal(process, signal, 0);
     if (process >= 0)
@@ -120,7 +124,7 @@ bool ss_platform_process_holds_groups(void) {
         return false;
     int status = send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP);
     close(self);
-    return status != EINVAL && status != ENOSYS;
+    return status == 0; /* otherwise it is unknown here, or forbidden */
 }
 
 int ss_platform_process_signal_group(int process, int signal) {

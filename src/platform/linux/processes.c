@@ -71,6 +71,8 @@ static bool read_process(pid_t pid, struct ss_process *process) {
             process->parent = (pid_t)value;
         else if (field == 5)
             process->group = (pid_t)value;
+        else if (field == 20 && process->state == 'Z' && value > 1)
+            process->state = 'S'; /* only its first thread has ended */
         else if (field == 22)
             process->started = value;
         at = end;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Clocks: the wall clock is set, and time passes in which nobody could do anything. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/* ---- the wall clock ---- */
+
+/* By so many seconds, so many milliseconds after the start. */
+static struct run *start_shifted(const char *shift, const char *const *words) {
+    char text[64];
+    snprintf(text, sizeof text, "SS_TEST_CLOCK=%s", shift);
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), text)};
+    return run_start(&setup, words);
+}
+
+static void expect_between(const char *json, const char *name, double low, double high) {
+    double value = json_number(json, name);
+    ck_assert_msg(
+        value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, json);
+}
+
+/* Bounds as wide as a busy machine wants them; an hour would lie far outside of them all. */
+START_TEST(wall_clock_is_set) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        double begin = run_now();
+        struct run *run = run_wait(start_shifted(
+            shifts[i], WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "40%", "-c", "fixed", "--settle",
+                           "500m", "--duration", "3s", "--json", "-", PAYLOAD, "spin")));
+        run_expect(run, 0);
+        ck_assert_double_ge(run_now() - begin, 2.95);
+        ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
+        expect_between(run->out.bytes, "duration_seconds", 2.4, 10);
+        expect_between(run->out.bytes, "samples", 1, 5);
+        expect_between(run->out.bytes, "target_mean", 0.4, 0.4);
+        expect_between(run->out.bytes, "duty_mean", 0.4, 0.4);
+        expect_between(run->out.bytes, "load_mean", 0.01, 1);
+        expect_between(run->out.bytes, "switches_per_second", 1, 100);
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+static const char *in_seconds(int seconds) {
+    static char at[32];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(at, sizeof at, "@%lld", (long long)now.tv_sec + seconds);
+    return at;
+}
+
+/* Its time has passed without a run, and it says so. */
+START_TEST(wall_clock_is_set_beyond_the_start) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    struct run *run = run_wait(start_shifted(
+        "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
+                        "--duration", "600m", "--json", "-", PAYLOAD, "spin")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "s after --start-at");
+    expect_between(run->out.bytes, "duration_seconds", 0.5, 10);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* The start is an hour away again, and that of the instances, too. */
+START_TEST(wall_clock_is_set_away_from_the_start) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    struct run *run =
+        start_shifted("-3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at",
+                                       in_seconds(3), PAYLOAD, "say", "too early"));
+    double moment = run_now() + 4;
+    RUN_UNTIL(run, run_now() > moment);
+    ck_assert_msg(!run->ended && run->out.length == 0, "%s", run->out.bytes);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* ---- time in which nobody could do anything ---- */
+
+#define RUNS     4
+#define FROZEN   3.0 /* seconds */
+#define DURATION "2s"
+
+static bool all_stopped(const struct run *const runs[RUNS], const struct family *family) {
+    for (int i = 0; i < RUNS; i++) {
+        if (run_state(runs[i]->pid) != 'T')
+            return false;
+    }
+    return family_count(family, 'T') == family->count;
+}
+
+static void signal_runs(struct run *runs[RUNS], int number) {
+    for (int i = 0; i < RUNS; i++)
+        kill(runs[i]->pid, number);
+}
+
+/* Several at a time: each is in another phase of its rounds. */
+static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
+    struct run_setup setup = {.prepare = prepare};
+    for (int i = 0; i < RUNS; i++)
+        runs[i] = run_start(
+            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
+                        "30s", "--duration", DURATION, "--json", "-", PAYLOAD, "spin"));
+    for (int i = 0; i < RUNS; i++)
+        run_wait_text(runs[i], "instances run");
+    double moment = run_now() + 0.4;
+    RUN_UNTIL(NULL, run_now() > moment);
+}
+
+/* Masters come first: they would have the others go on. */
+static void freeze(struct run *runs[RUNS], const struct family *family) {
+    signal_runs(runs, SIGSTOP);
+    for (int i = 0; i < RUNS; i++)
+        RUN_UNTIL(NULL, run_state(runs[i]->pid) == 'T');
+    family_signal(family, SIGSTOP);
+    RUN_UNTIL(NULL, all_stopped((const struct run *const *)runs, family));
+    double moment = run_now() + FROZEN;
+    RUN_UNTIL(NULL, run_now() > moment);
+}
+
+static void expect_planned_end(struct run *runs[RUNS]) {
+    for (int i = 0; i < RUNS; i++) {
+        run_expect(run_wait(runs[i]), 0);
+        ck_assert(json_is(runs[i]->out.bytes, "ended_by", "\"duration\""));
+        expect_between(runs[i]->out.bytes, "duration_seconds", 1.9, 20);
+        expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
+        run_free(runs[i]);
+    }
+    run_expect_nothing_left();
+}
+
+static void freeze_and_thaw(const char *whom, size_t each, void (*prepare)(void)) {
+    struct run *runs[RUNS];
+    start_all(runs, prepare);
+    struct family family = family_find(whom);
+    ck_assert_uint_eq(family.count, RUNS * each);
+    freeze(runs, &family);
+    family_signal(&family, SIGCONT);
+    signal_runs(runs, SIGCONT);
+    expect_planned_end(runs);
+}
+
+/* As far as processes can tell, the machine was suspended. */
+START_TEST(everything_is_frozen) {
+    freeze_and_thaw("", 6, NULL);
+}
+END_TEST
+
+START_TEST(everything_is_frozen_unprivileged) {
+    if (family_can_become_nobody())
+        freeze_and_thaw("", 6, family_become_nobody);
+}
+END_TEST
+
+/* Instances go on or stay stopped all the while. */
+START_TEST(all_but_instances_are_frozen) {
+    freeze_and_thaw("ss-", 3, NULL);
+}
+END_TEST
+
+START_TEST(all_but_instances_are_frozen_unprivileged) {
+    if (family_can_become_nobody())
+        freeze_and_thaw("ss-", 3, family_become_nobody);
+}
+END_TEST
+
+/* Whoever continues the master continues all. */
+START_TEST(only_the_master_is_thawed) {
+    struct run *runs[RUNS];
+    start_all(runs, NULL);
+    struct family family = family_find("ss-");
+    freeze(runs, &family);
+    signal_runs(runs, SIGCONT);
+    expect_planned_end(runs);
+}
+END_TEST
+
+/* Its end is asked for while nobody can see to it. */
+START_TEST(frozen_and_told_to_end) {
+    struct run *runs[RUNS];
+    start_all(runs, NULL);
+    struct family family = family_find("");
+    freeze(runs, &family);
+    signal_runs(runs, SIGTERM);
+    family_signal(&family, SIGCONT);
+    for (int i = 0; i < RUNS; i++)
+        run_expect(run_wait(runs[i]), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(wall_clock_is_set),
+    SS_CASE(wall_clock_is_set_beyond_the_start),
+    SS_CASE(wall_clock_is_set_away_from_the_start),
+    SS_CASE(everything_is_frozen),
+    SS_CASE(everything_is_frozen_unprivileged),
+    SS_CASE(all_but_instances_are_frozen),
+    SS_CASE(all_but_instances_are_frozen_unprivileged),
+    SS_CASE(only_the_master_is_thawed),
+    SS_CASE(frozen_and_told_to_end))
+/* clang-format on */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Counters that can no longer be read, and places where nothing more can be written. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/* ---- the counters ---- */
+
+static struct run *start_spoiled(const char *how, const char *const *words) {
+    char text[64];
+    snprintf(text, sizeof text, "SS_TEST_STAT=%s", how);
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_stat"), text)};
+    return run_start(&setup, words);
+}
+
+START_TEST(counters_are_spoiled) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    static const char *const ways[] = {"error:700", "empty:700", "garbled:700", "cut:700"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        double begin = run_now();
+        struct run *run = start_spoiled(
+            ways[i], WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "spin"));
+        run_wait(run);
+        ck_assert_double_ge(run_now() - begin, 0.65);
+        fault_expect_refusal(run, 125);
+        run_expect_text(&run->err, "/proc/stat can no longer be read");
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+START_TEST(counters_are_spoiled_from_the_start) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    static const char *const ways[] = {"error:0", "empty:0", "garbled:0", "cut:0"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct run *run = run_wait(start_spoiled(
+            ways[i], WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
+        fault_expect_refusal(run, 125);
+        run_expect_text(&run->err, "/proc/stat: ");
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+/* Control that needs no load goes on without; the figures say what they lack. */
+START_TEST(counters_that_only_figures_need) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    static const char *const ways[] = {"error:900", "empty:900", "garbled:900", "cut:900"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct run *run = run_wait(start_spoiled(
+            ways[i], WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-f", "null", "-c", "fixed",
+                         "--duration", "2500m", "--json", "-", PAYLOAD, "spin")));
+        run_expect(run, 0);
+        ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
+        run_expect_text(&run->out, "samples of the load were lost");
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+/* As if all CPUs but the first one had been taken away. */
+START_TEST(counters_of_fewer_cpus) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    struct run *run = run_wait(start_spoiled("fewer:700",
+        WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin")));
+    run_expect(run, 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* ---- where nothing more can be written ---- */
+
+static const char *small_folder;
+
+static void fill_folder(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small(small_folder, "64k");
+    surroundings_fill(small_folder);
+}
+
+static struct run *run_on_full_disk(const char *option, const char *name, const char *what) {
+    struct run_setup setup = {.prepare = fill_folder};
+    return run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
+                              "1s", option, name, PAYLOAD, what, "1000", "10")));
+}
+
+START_TEST(disk_is_full) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    small_folder = run_make_folder();
+    const char *summary = run_path(small_folder, "summary.json");
+    struct run *run = run_on_full_disk("--json", summary, "spin");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "ended by duration");
+    run_expect_text(&run->err, "showstopper: --json: ");
+    run_expect_text(&run->err, "No space left on device");
+    run_expect_nothing_left();
+    run = run_on_full_disk("--output", small_folder, "lines");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "ended by duration");
+    run_expect_text(&run->err, "output of instances was lost: No space left on device");
+    run_expect_nothing_left();
+    /* No room even for a name. */
+    run = run_on_full_disk("--output", run_path(small_folder, "below"), "lines");
+    ck_assert_msg(run->status == 125 || run->status == 0, "status %d", run->status);
+    run_expect_text(&run->err, "No space left on device");
+    run_expect_nothing_left();
+    run_remove_folder(small_folder);
+}
+END_TEST
+
+static void redirect(int stream) {
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0 || dup2(full, stream) < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+static void fill_output(void) {
+    redirect(1);
+}
+
+static void fill_errors(void) {
+    redirect(2);
+}
+
+static void fill_both(void) {
+    redirect(1);
+    redirect(2);
+}
+
+static void close_output(void) {
+    close(1);
+}
+
+static void close_errors(void) {
+    close(2);
+}
+
+#define FOR_A_SECOND                                                                               \
+    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always",              \
+        "--duration", "1s"
+
+/* What it has to say may be lost: that alone disturbs no run. */
+START_TEST(nobody_can_be_told) {
+    static void (*const prepares[])(void) = {
+        fill_output, fill_errors, fill_both, close_output, close_errors};
+    for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
+        struct run_setup setup = {.prepare = prepares[i]};
+        double begin = run_now();
+        struct run *run = run_wait(run_start(&setup, WORDS(FOR_A_SECOND, PAYLOAD, "spin")));
+        run_expect(run, 0);
+        ck_assert_double_ge(run_now() - begin, 0.95);
+        run_free(run);
+        run = run_wait(run_start(
+            &setup, WORDS(FOR_A_SECOND, "--iteration", "done", PAYLOAD, "lines", "1000", "10")));
+        run_expect(run, 0);
+        run_free(run);
+        run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-n", "2", PAYLOAD, "spin")));
+        run_expect(run, 125);
+        run_free(run);
+        run_expect_nothing_left();
+    }
+}
+END_TEST
+
+START_TEST(lost_output_is_told) {
+    struct run_setup setup = {.prepare = fill_output};
+    struct run *run = run_wait(run_start(
+        &setup, WORDS(FOR_A_SECOND, "--iteration", "done", PAYLOAD, "lines", "1000", "10")));
+    run_expect(run, 0);
+    run_expect_text(&run->err, "output of instances was lost: No space left on device");
+    run = run_wait(run_start(&setup, WORDS(FOR_A_SECOND, "--json", "-", PAYLOAD, "spin")));
+    run_expect(run, 125);
+    run_expect_text(&run->err, "ended by duration");
+    run_expect_text(&run->err, "showstopper: standard output: No space left on device");
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(answers_that_cannot_be_written) {
+    static const char *const questions[][8] = {
+        {SHOWSTOPPER, "--help"},
+        {SHOWSTOPPER, "--version"},
+        {SHOWSTOPPER, "--list-modules"},
+        {SHOWSTOPPER, "--help-module", "control/rbpid"},
+        {SHOWSTOPPER, "--dry-run", "-n", "2", "-l", "50%", "true"},
+    };
+    struct run_setup setup = {.prepare = fill_output};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct run *run = run_wait(run_start(&setup, questions[i]));
+        fault_expect_refusal(run, 125);
+        run_expect_text(&run->err, "standard output: No space left on device");
+        run_free(run);
+    }
+}
+END_TEST
+
+/* What is no plain file is written to and not replaced by one. */
+START_TEST(summary_for_a_device) {
+    const char *folder = run_make_folder();
+    const char *pipe = run_path(folder, "pipe");
+    const char *full = run_path(folder, "full");
+    struct stat status;
+    ck_assert_int_eq(mkfifo(pipe, 0600), 0);
+    int reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct run *run =
+        RUN("-q", "-n", "2", "-l", "50%", "--duration", "500m", "--json", pipe, PAYLOAD, "spin");
+    char text[65536] = "";
+    run_expect(run, 0);
+    ck_assert_int_gt(read(reader, text, sizeof text - 1), 0);
+    ck_assert_msg(json_is(text, "ended_by", "\"duration\""), "%s", text);
+    ck_assert(lstat(pipe, &status) == 0 && S_ISFIFO(status.st_mode));
+    ck_assert_int_eq(symlink("/dev/full", full), 0);
+    run = RUN("-q", "-n", "2", "-l", "50%", "--duration", "500m", "--json", full, PAYLOAD, "spin");
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "No space left on device");
+    ck_assert(stat(full, &status) == 0 && S_ISCHR(status.st_mode));
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(counters_are_spoiled),
+    SS_CASE(counters_are_spoiled_from_the_start),
+    SS_CASE(counters_that_only_figures_need),
+    SS_CASE(counters_of_fewer_cpus),
+    SS_CASE(disk_is_full),
+    SS_CASE(nobody_can_be_told),
+    SS_CASE(lost_output_is_told),
+    SS_CASE(answers_that_cannot_be_written),
+    SS_CASE(summary_for_a_device))
+/* clang-format on */

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Holds on real processes: whom they reach, and whom never. */
+
+#include "kin.h"
+#include "process.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "branches.h"
+#include "platform/platform.h"
+
+static struct ss_board *board;
+static struct ss_holds holds;
+
+static void open_board(void) {
+    board = ss_board_allocate(2, 0);
+    ck_assert_ptr_nonnull(board);
+    ss_platform_adopt_orphans();
+}
+
+/* Returns the index of the first new one. */
+static uint32_t refresh(void) {
+    uint32_t fresh;
+    ss_holds_refresh(&holds, board, 0, &fresh);
+    return fresh;
+}
+
+/* Takes hold of it as the executor of row 0 does. */
+static struct ss_hold *take_hold(pid_t pid, bool group) {
+    uint64_t started = ss_platform_process_started(pid);
+    ck_assert_uint_ne(started, 0);
+    ss_branch_claim(board, 0, pid, started, group);
+    uint32_t fresh = refresh();
+    ck_assert_uint_eq(fresh + 1, holds.count);
+    return &holds.list[fresh];
+}
+
+static bool can_hold_groups(void) {
+    if (ss_platform_process_holds_groups())
+        return true;
+    fputs("skipped: this kernel has no holds on groups\n", stderr);
+    return false;
+}
+
+/* ---- groups ---- */
+
+static pid_t *member; /* shared with the children */
+
+static void share_member(void) {
+    member = mmap(NULL, sizeof *member, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(member, MAP_FAILED);
+}
+
+/* Dies with the test as well, once that is its parent. */
+_Noreturn static void outlive(pid_t leader) {
+    prctl(PR_SET_PDEATHSIG, 0);
+    alarm(100);
+    close(kin_gate[1]);
+    for (;;) {
+        if (getppid() != leader)
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run_nap(NULL);
+    }
+}
+
+/* A session with a member that does not die with its leader. */
+static void lead_session(void) {
+    pid_t leader = getpid();
+    setsid();
+    pid_t child = fork();
+    if (child == 0)
+        outlive(leader);
+    *member = child;
+}
+
+START_TEST(a_group_is_reached_without_its_leader) {
+    open_board();
+    share_member();
+    if (!can_hold_groups())
+        return;
+    pid_t leader = kin_start(lead_session);
+    struct ss_hold *hold = take_hold(leader, true);
+    kin_end(leader);
+    ck_assert_uint_eq(ss_platform_process_started(leader), 0);
+    /* Its number alone could mean a stranger's group. */
+    for (int known = 0; known < 2; known++) {
+        struct ss_hold blind = {.number = leader,
+            .started = known ? hold->started : 0,
+            .group = true,
+            .process = -1,
+            .by_number = true};
+        ck_assert_int_eq(ss_hold_signal(&blind, SIGKILL), ESRCH);
+    }
+    ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(*member));
+    ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), 0);
+    RUN_UNTIL(NULL, kin_waits(*member));
+    /* The group is there as long as anybody is. */
+    kin_end_unreaped(*member);
+    ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
+    kin_reap(*member);
+    ck_assert_int_eq(ss_hold_signal(hold, 0), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), ESRCH);
+}
+END_TEST
+
+/* One process of a group is meant, and not the others. */
+START_TEST(a_process_is_reached_alone) {
+    open_board();
+    share_member();
+    pid_t leader = kin_start(lead_session);
+    struct ss_hold *hold = take_hold(leader, false);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(leader));
+    ck_assert_int_ne(run_state(*member), 'T');
+    kin_end(leader);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), ESRCH);
+    ck_assert_int_eq(kill(*member, 0), 0);
+    kin_end(*member);
+}
+END_TEST
+
+START_TEST(who_has_ended_is_not_held) {
+    open_board();
+    pid_t child = kin_start(NULL);
+    kin_end_unreaped(child);
+    struct ss_hold *hold = take_hold(child, false);
+    ck_assert_int_lt(hold->process, 0);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), ESRCH);
+    kin_reap(child);
+}
+END_TEST
+
+/* ---- numbers that are used again ---- */
+
+static void lead_group(void) {
+    setpgid(0, 0);
+}
+
+/* Until every process that begins now has begun at another time, in the system's own units. */
+static void await_another_start(void) {
+    double moment = run_now() + 0.1;
+    RUN_UNTIL(NULL, run_now() > moment);
+}
+
+/* Somebody else with that number, who leads a group of that number, too. */
+static pid_t start_stranger(pid_t number) {
+    await_another_start();
+    pid_t stranger = kin_start_as(number, lead_group);
+    if (stranger < 0)
+        fprintf(stderr, "skipped: no number can be chosen: %s\n", strerror(errno));
+    else
+        ck_assert_int_eq(stranger, number);
+    return stranger;
+}
+
+static void expect_untouched(struct ss_hold *hold, pid_t stranger) {
+    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), ESRCH);
+    ss_holds_signal(&holds, 0, SS_HOLDS_ALL, SIGSTOP);
+    ss_holds_signal_reversed(&holds, SS_HOLDS_ALL, SIGKILL);
+    ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG | WUNTRACED), 0);
+}
+
+static void give_number_away(bool group) {
+    open_board();
+    if (group && !can_hold_groups())
+        return;
+    pid_t child = kin_start(lead_group);
+    struct ss_hold *hold = take_hold(child, group);
+    ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
+    kin_end(child);
+    pid_t stranger = start_stranger(child);
+    if (stranger < 0)
+        return;
+    expect_untouched(hold, stranger);
+    ss_branch_release(board, hold->place);
+    refresh();
+    ck_assert_uint_eq(holds.count, 0);
+    kin_end(stranger);
+}
+
+START_TEST(who_has_the_number_now_is_not_reached) {
+    give_number_away(false);
+}
+END_TEST
+
+START_TEST(a_group_that_has_the_number_now_is_not_reached) {
+    give_number_away(true);
+}
+END_TEST
+
+/* The number is given away before anybody takes hold of it, or where nobody can. */
+START_TEST(who_has_the_number_already_is_not_reached) {
+    open_board();
+    pid_t child = kin_start(lead_group);
+    uint64_t started = ss_platform_process_started(child);
+    kin_end(child);
+    pid_t stranger = start_stranger(child);
+    if (stranger < 0)
+        return;
+    for (int group = 0; group < 2; group++) {
+        ss_branch_claim(board, 0, child, started, group);
+        uint32_t fresh = refresh();
+        expect_untouched(&holds.list[fresh], stranger);
+        struct ss_hold blind = {
+            .number = child, .started = started, .group = group, .process = -1, .by_number = true};
+        expect_untouched(&blind, stranger);
+        ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGKILL), ESRCH);
+        ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
+    }
+    kin_end(stranger);
+}
+END_TEST
+
+/* The guardian was in time, and does not see that the group is never stopped: it must be told. */
+START_TEST(a_group_is_missed_when_its_leader_has_ended) {
+    open_board();
+    share_member();
+    if (!can_hold_groups())
+        return;
+    static struct ss_holds guardian;
+    uint32_t fresh;
+    pid_t leader = kin_start(lead_session);
+    uint64_t started = ss_platform_process_started(leader);
+    ss_branch_claim(board, 0, leader, started, true);
+    ss_holds_refresh(&guardian, board, SS_HOLDS_ALL, &fresh);
+    kin_end(leader);
+    refresh();
+    ck_assert_int_eq(ss_hold_signal(&guardian.list[0], 0), 0);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[0], 0), ESRCH);
+    const struct ss_branch *branch = ss_board_branches(board);
+    ck_assert_uint_eq(branch->missed, branch->serial);
+    kin_end(*member);
+}
+END_TEST
+
+/* ---- where nothing can be opened ---- */
+
+/* No more files can be opened: the number and the start must do. */
+START_TEST(without_files_there_are_numbers) {
+    open_board();
+    pid_t child = kin_start(NULL);
+    uint64_t started = ss_platform_process_started(child);
+    ss_branch_claim(board, 0, child, started, false);
+    ss_branch_claim(board, 0, child, started + 1, false);
+    struct rlimit before;
+    int lowest = dup(0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit none = {.rlim_cur = (rlim_t)lowest, .rlim_max = before.rlim_max};
+    close(lowest);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    refresh();
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_uint_eq(holds.count, 2);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[1], SIGKILL), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[0], SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(child));
+    kin_end(child);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[0], SIGSTOP), ESRCH);
+}
+END_TEST
+
+/* ---- letting go, and the order ---- */
+
+START_TEST(who_is_let_go_runs) {
+    open_board();
+    pid_t first = kin_start(NULL);
+    pid_t second = kin_start(NULL);
+    uint32_t place = take_hold(first, false)->place;
+    take_hold(second, false);
+    ss_holds_signal(&holds, 0, SS_HOLDS_ALL, SIGSTOP);
+    RUN_UNTIL(NULL, kin_is_stopped(first) && kin_is_stopped(second));
+    ss_branch_release(board, place);
+    refresh();
+    RUN_UNTIL(NULL, kin_waits(first));
+    ck_assert(kin_is_stopped(second));
+    kin_end(first);
+    kin_end(second);
+}
+END_TEST
+
+#define ORDERED 5
+
+static int answers[2];
+
+/* On one CPU in the order in which they are woken, and none before whoever wakes them sleeps. */
+static bool queue_up(int priority) {
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    size_t first = 0;
+    while (!CPU_ISSET(first, &set))
+        first++;
+    CPU_ZERO(&set);
+    CPU_SET(first, &set);
+    return sched_setaffinity(0, sizeof set, &set) == 0 &&
+           sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){priority}) == 0;
+}
+
+/* Answers every question with its name. */
+static void answer(char name) {
+    sigset_t asked;
+    int number;
+    sigemptyset(&asked);
+    sigaddset(&asked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &asked, NULL);
+    queue_up(1);
+    close(kin_gate[1]);
+    while (sigwait(&asked, &number) == 0 && write(answers[1], &name, 1) == 1) {
+    }
+    _exit(1);
+}
+
+static char next_name = 'a';
+
+static void answer_by_name(void) {
+    answer(next_name);
+}
+
+static void expect_answers(const char *wanted) {
+    char names[ORDERED + 1] = "";
+    for (size_t i = 0; i < ORDERED; i++)
+        ck_assert_int_eq(read(answers[0], &names[i], 1), 1);
+    ck_assert_str_eq(names, wanted);
+}
+
+START_TEST(signals_go_forth_and_back_in_order) {
+    open_board();
+    ck_assert_int_eq(pipe(answers), 0);
+    if (!queue_up(2)) {
+        fputs("skipped: this wants real-time priority\n", stderr);
+        return;
+    }
+    for (; next_name < 'a' + ORDERED; next_name++) {
+        pid_t child = kin_start(answer_by_name);
+        take_hold(child, false);
+        RUN_UNTIL(NULL, kin_waits(child));
+    }
+    for (int turn = 0; turn < 20; turn++) {
+        ss_holds_signal(&holds, 0, SS_HOLDS_ALL, SIGUSR1);
+        expect_answers("abcde");
+        ss_holds_signal_reversed(&holds, 0, SIGUSR1);
+        expect_answers("edcba");
+    }
+}
+END_TEST
+
+// clang-format off
+PROCESS_MAIN(
+    SS_CASE(a_group_is_reached_without_its_leader),
+    SS_CASE(a_process_is_reached_alone),
+    SS_CASE(who_has_ended_is_not_held),
+    SS_CASE(who_has_the_number_now_is_not_reached),
+    SS_CASE(a_group_that_has_the_number_now_is_not_reached),
+    SS_CASE(who_has_the_number_already_is_not_reached),
+    SS_CASE(a_group_is_missed_when_its_leader_has_ended),
+    SS_CASE(without_files_there_are_numbers),
+    SS_CASE(who_is_let_go_runs),
+    SS_CASE(signals_go_forth_and_back_in_order))

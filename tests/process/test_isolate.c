@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Runs in a PID namespace of their own: to the caller all is as it is without one. */
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "family.h"
+#include "isolated.h"
+#include "json_text.h"
+
+#define QUIET "--isolate", "-q", "-n", "1", "-c", "fixed", "-l", "1/2"
+
+/* ---- what the caller sees ---- */
+
+static void expect_status(int status, const char *const *command) {
+    const char *words[32] = {SHOWSTOPPER, QUIET};
+    size_t count = 0;
+    while (words[count])
+        count++;
+    while (*command)
+        words[count++] = *command++;
+    run_expect(run_wait(run_start(NULL, words)), status);
+    run_expect_nothing_left();
+}
+
+START_TEST(statuses_are_those_of_the_run) {
+    SKIP_UNLESS_ISOLATED();
+    expect_status(0, WORDS(PAYLOAD, "exit", "0"));
+    expect_status(0, WORDS("--duration", "200m", PAYLOAD, "spin"));
+    expect_status(7, WORDS(PAYLOAD, "exit", "7"));
+    expect_status(128 + SIGTERM, WORDS(PAYLOAD, "signal", "15"));
+    expect_status(128 + SIGKILL, WORDS(PAYLOAD, "signal", "9"));
+    expect_status(127, WORDS("there.is.none"));
+    expect_status(126, WORDS("/etc/passwd"));
+    expect_status(125, WORDS("-c", "banana", PAYLOAD, "exit", "0"));
+    expect_status(125, WORDS("-f", "command", "-F", PAYLOAD " exit 1", PAYLOAD, "spin"));
+    expect_status(3, WORDS("-d", "null", "--duration", "3s", "--tolerance", "1", PAYLOAD, "spin"));
+}
+END_TEST
+
+START_TEST(summary_is_written_once) {
+    SKIP_UNLESS_ISOLATED();
+    struct run *run = RUN("--isolate", "-n", "1", "-c", "fixed", "-l", "50%", "--duration", "1s",
+        "--json", "-", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->err, "ended by duration"), 1);
+    ck_assert_msg(json_is_valid(run->out.bytes), "%s", run->out.bytes);
+    ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"duration\""), "%s", run->out.bytes);
+    ck_assert_double_eq(json_number(run->out.bytes, "instances"), 1);
+    const char *folder = run_make_folder();
+    const char *summary = run_path(folder, "summary");
+    run = RUN(QUIET, "--duration", "200m", "--json", summary, PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length + run->err.length, 0);
+    const char *text = run_read_file(summary).bytes;
+    ck_assert_msg(json_is_valid(text), "%s", text);
+    run_remove_folder(folder);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(output_comes_through) {
+    SKIP_UNLESS_ISOLATED();
+    const char *folder = run_make_folder();
+    const char *output = run_path(folder, "output");
+    struct run *run = RUN(QUIET, "--iteration", "done ([0-9.]+) ms", "--output", output, "--json",
+        "-", PAYLOAD, "lines", "3", "10");
+    run_expect(run, 0);
+    ck_assert_double_eq(json_number(run->out.bytes, "iterations"), 3);
+    struct run_text kept = run_read_file(run_path(output, "0.out"));
+    ck_assert_uint_eq(run_count_text(&kept, "done 12.5 ms\n"), 3);
+    run = RUN(QUIET, PAYLOAD, "lines", "3", "10");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->out, "done 12.5 ms\n"), 3);
+    run_remove_folder(folder);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(target_can_be_set) {
+    SKIP_UNLESS_ISOLATED();
+    char number[32];
+    struct run *run = START(QUIET, "-v", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");
+    pid_t instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    snprintf(number, sizeof number, "%d", (int)run->pid);
+    run_expect(RUN("--set", number, "100%"), 0);
+    run_wait_text(run, "the target was set to 100 %");
+    RUN_UNTIL(run, run_state(instance) != 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* ---- what an instance sees ---- */
+
+START_TEST(proc_has_the_numbers_of_the_namespace) {
+    SKIP_UNLESS_ISOLATED();
+    struct run *run = RUN(QUIET, "-l", "100%", "sh", "-c",
+        "cat /proc/1/comm; echo number=$$; exec readlink /proc/self");
+    run_expect(run, 0);
+    char expected[128];
+    const char *number = strstr(run->out.bytes, "number=");
+    ck_assert_msg(number != NULL, "%s", run->out.bytes);
+    int own = atoi(number + strlen("number="));
+    ck_assert_int_gt(own, 1);
+    ck_assert_int_lt(own, 100); /* few have been born there */
+    snprintf(expected, sizeof expected, "ss-init\nnumber=%d\n%d\n", own, own);
+    ck_assert_str_eq(run->out.bytes, expected);
+}
+END_TEST
+
+START_TEST(mounts_stay_inside) {
+    SKIP_UNLESS_ISOLATED();
+    SKIP_UNLESS(geteuid() == 0, "only root can mount");
+    char command[512];
+    char self[32];
+    const char *folder = run_make_folder();
+    struct run_text before = run_read_file("/proc/self/mountinfo");
+    snprintf(command, sizeof command,
+        "mount -t tmpfs none %s && touch %s/inside && echo ready && exec " PAYLOAD " spin", folder,
+        folder);
+    struct run *run = START(QUIET, "-v", "sh", "-c", command);
+    run_wait_text(run, "ready");
+    ck_assert(!run_exists(run_path(folder, "inside")));
+    struct run_text during = run_read_file("/proc/self/mountinfo");
+    ck_assert_uint_eq(run_count_text(&during, folder), 0);
+    ck_assert_uint_eq(run_count_text(&during, " /proc "), run_count_text(&before, " /proc "));
+    ssize_t length = readlink("/proc/self", self, sizeof self - 1);
+    ck_assert_int_gt(length, 0);
+    self[length] = '\0';
+    ck_assert_int_eq(atoi(self), getpid());
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_run_in_a_run) {
+    SKIP_UNLESS_ISOLATED();
+    SKIP_UNLESS(geteuid() == 0, "only root can have one in the other");
+    expect_status(5, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5"));
+}
+END_TEST
+
+START_TEST(without_privilege) {
+    if (!family_can_become_nobody())
+        return;
+    SKIP_UNLESS(isolated_is_possible(family_become_nobody), "user namespaces are not allowed");
+    struct run_setup setup = {.prepare = family_become_nobody, .folder = "/"};
+    struct run *run = run_wait(run_start(
+        &setup, WORDS(SHOWSTOPPER, QUIET, "sh", "-c", "id -u; id -g; cat /proc/1/comm; exit 7")));
+    run_expect(run, 7);
+    ck_assert_str_eq(run->out.bytes, "65534\n65534\nss-init\n");
+    run = run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", PAYLOAD, "catch"));
+    struct isolated_run isolated = isolated_find(run);
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert_uint_eq(run_count_text(&run->out, "caught 15\n"), 2);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+/* ---- where there can be none ---- */
+
+static void filter(struct sock_filter *steps, size_t count) {
+    struct sock_fprog program = {(unsigned short)count, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+/* The lower half of a call's first argument. */
+#define FIRST_ARGUMENT                                                                             \
+    (offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+
+static void deny_namespaces(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST_ARGUMENT),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWPID, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    filter(steps, sizeof steps / sizeof *steps);
+}
+
+static void deny_mounts(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mount, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    filter(steps, sizeof steps / sizeof *steps);
+}
+
+static void write_or_leave(const char *path, unsigned number, const char *format) {
+    char text[64];
+    snprintf(text, sizeof text, format, number, number);
+    FILE *file = fopen(path, "we");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+/* As where the administrator has set that limit. */
+static void deny_user_namespaces(void) {
+    if (geteuid() == 0)
+        family_become_nobody();
+    unsigned user = geteuid();
+    unsigned group = getegid();
+    prctl(PR_SET_DUMPABLE, 1); /* or the maps are root's */
+    if (unshare(CLONE_NEWUSER) < 0)
+        _exit(SURROUNDINGS_MISSING);
+    write_or_leave("/proc/self/setgroups", 0, "deny");
+    write_or_leave("/proc/self/uid_map", user, "%u %u 1");
+    write_or_leave("/proc/self/gid_map", group, "%u %u 1");
+    write_or_leave("/proc/sys/user/max_user_namespaces", 0, "0");
+}
+
+static void expect_refusal(void (*prepare)(void), const char *why) {
+    const char *folder = run_make_folder();
+    const char *witness = run_path(folder, "witness");
+    struct run_setup setup = {.prepare = prepare, .folder = "/"};
+    chmod(folder, 0777);
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "touch", witness)));
+    if (run->status == SURROUNDINGS_MISSING) {
+        fputs("skipped: this cannot be forbidden here\n", stderr);
+    } else {
+        run_expect(run, 125);
+        run_expect_text(&run->err, "showstopper: --isolate: a PID namespace");
+        run_expect_text(&run->err, why);
+        ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
+        ck_assert_uint_eq(run->out.length, 0);
+        ck_assert(!run_exists(witness));
+    }
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+
+START_TEST(refused_where_there_can_be_none) {
+    SKIP_UNLESS_ISOLATED();
+    expect_refusal(deny_namespaces, "Operation not permitted");
+    expect_refusal(deny_mounts, "Operation not permitted");
+    expect_refusal(deny_user_namespaces, "No space left");
+}
+END_TEST
+
+START_TEST(refused_together_with_keep) {
+    const char *folder = run_make_folder();
+    const char *witness = run_path(folder, "witness");
+    struct run *run = RUN("--isolate", "--keep", "-l", "50%", PAYLOAD, "touch", witness);
+    run_expect(run, 125);
+    run_expect_text(&run->err, "--keep");
+    run_expect_text(&run->err, "--isolate");
+    ck_assert(!run_exists(witness));
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(plan_tells) {
+    struct run *run = RUN("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "isolated   in a PID namespace");
+    run = RUN("--dry-run", "-l", "50%", PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->out, "isolated"), 0);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(statuses_are_those_of_the_run),
+    SS_CASE(summary_is_written_once),
+    SS_CASE(output_comes_through),
+    SS_CASE(target_can_be_set),
+    SS_CASE(proc_has_the_numbers_of_the_namespace),
+    SS_CASE(mounts_stay_inside),
+    SS_CASE(a_run_in_a_run),
+    SS_CASE(without_privilege),
+    SS_CASE(refused_where_there_can_be_none),
+    SS_CASE(refused_together_with_keep),
+    SS_CASE(plan_tells))
+/* clang-format on */

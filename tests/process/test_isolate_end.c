@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Runs in a PID namespace of their own: nothing outlives them, whatever is killed. */
+
+#include "family.h"
+#include "isolated.h"
+
+#define INSTANCES 3
+#define OPTIONS   "--isolate", "-v", "-n", "3", "-c", "fixed", "-l", "20%"
+
+/* Nothing by which anybody could be known. */
+#define BARE "env", "-i"
+
+/* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
+#define MOMENTS  10
+#define INTERVAL 0.0113
+
+static const char *const *const workloads[] = {
+    WORDS(PAYLOAD, "threads"),
+    WORDS(PAYLOAD, "setsid", "2"),
+    WORDS(PAYLOAD, "daemon", "2"),
+    WORDS(PAYLOAD, "daemon-storm", "40"),
+    WORDS(BARE, PAYLOAD, "setsid", "2"),
+    WORDS(BARE, PAYLOAD, "daemon", "2"),
+    WORDS(BARE, PAYLOAD, "daemon-storm", "40"),
+};
+
+#define WORKLOADS (sizeof workloads / sizeof *workloads)
+
+static struct isolated_run start(const char *const *command) {
+    const char *words[32] = {SHOWSTOPPER, OPTIONS};
+    size_t count = 0;
+    while (words[count])
+        count++;
+    while (*command)
+        words[count++] = *command++;
+    struct isolated_run isolated = isolated_find(run_start(NULL, words));
+    RUN_UNTIL(isolated.run, run_count_text(&isolated.run->out, "ready\n") == INSTANCES);
+    return isolated;
+}
+
+static struct family members(const struct isolated_run *isolated, const char *name) {
+    struct family family;
+    family.count = isolated_members(isolated->space, name, family.pids);
+    return family;
+}
+
+static bool all_stopped(const struct isolated_run *isolated) {
+    struct family family = members(isolated, "payload");
+    return family.count >= INSTANCES && family_count(&family, 'T') == family.count;
+}
+
+/* Somebody is dead already: what was outside ends with this status, inside nobody is left. */
+static void expect_end(const struct isolated_run *isolated, int status) {
+    run_expect(run_wait(isolated->run), status);
+    isolated_expect_nobody(isolated);
+}
+
+START_TEST(killed_outside) {
+    SKIP_UNLESS_ISOLATED();
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct isolated_run isolated = start(workloads[i]);
+        RUN_UNTIL(isolated.run, all_stopped(&isolated));
+        kill(isolated.run->pid, SIGKILL);
+        expect_end(&isolated, -SIGKILL);
+    }
+}
+END_TEST
+
+START_TEST(killed_outside_just_after_its_start) {
+    SKIP_UNLESS_ISOLATED();
+    for (int step = 0; step < 60; step++) {
+        struct run *run = START(OPTIONS, PAYLOAD, "ignore-term");
+        double moment = run_now() + 0.0003 * step;
+        while (run_now() < moment) {
+        }
+        kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), -SIGKILL);
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+START_TEST(killed_first_process) {
+    SKIP_UNLESS_ISOLATED();
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct isolated_run isolated = start(workloads[i]);
+        RUN_UNTIL(isolated.run, all_stopped(&isolated));
+        kill(isolated.init, SIGKILL);
+        run_wait(isolated.run);
+        run_expect_text(&isolated.run->err, "the first process");
+        expect_end(&isolated, 125);
+    }
+}
+END_TEST
+
+/* As without a namespace: the caller sees what became of the master. */
+START_TEST(killed_master) {
+    SKIP_UNLESS_ISOLATED();
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct isolated_run isolated = start(workloads[i]);
+        RUN_UNTIL(isolated.run, all_stopped(&isolated));
+        kill(isolated.master, SIGKILL);
+        expect_end(&isolated, -SIGKILL);
+    }
+}
+END_TEST
+
+START_TEST(killed_guardian) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
+    struct family guardian = members(&isolated, "ss-guardian");
+    ck_assert_uint_eq(guardian.count, 1);
+    family_signal(&guardian, SIGKILL);
+    run_wait_text(isolated.run, "guardian was lost");
+    struct family family = members(&isolated, "payload");
+    ck_assert_uint_eq(family.count, 3 * INSTANCES);
+    family_expect_to_run(isolated.run, &family, 0.01);
+    ck_assert_uint_eq(members(&isolated, "ss-guardian").count, 1);
+    kill(isolated.run->pid, SIGTERM);
+    expect_end(&isolated, -SIGTERM);
+}
+END_TEST
+
+START_TEST(killed_executors) {
+    SKIP_UNLESS_ISOLATED();
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct isolated_run isolated = start(workloads[i]);
+        RUN_UNTIL(isolated.run, all_stopped(&isolated));
+        struct family executors = members(&isolated, "ss-executor");
+        ck_assert_uint_eq(executors.count, INSTANCES);
+        executors.count = i % INSTANCES + 1; /* one, two or all */
+        family_signal(&executors, SIGKILL);
+        run_wait(isolated.run);
+        run_expect_text(&isolated.run->err, "killed");
+        expect_end(&isolated, 125);
+    }
+}
+END_TEST
+
+/* From the innermost or from the outermost on: either way somebody is the first. */
+static void kill_all(const struct isolated_run *isolated, bool outermost_first) {
+    struct family crew = members(isolated, "ss-");
+    crew.pids[crew.count++] = isolated->master;
+    if (outermost_first)
+        kill(isolated->run->pid, SIGKILL);
+    family_signal(&crew, SIGKILL);
+    kill(isolated->run->pid, SIGKILL);
+}
+
+static void kill_everything(const char *const *command) {
+    for (int step = 0; step < MOMENTS; step++) {
+        struct isolated_run isolated = start(command);
+        double moment = run_now() + INTERVAL * step;
+        if (step % 2)
+            RUN_UNTIL(isolated.run, all_stopped(&isolated));
+        else
+            RUN_UNTIL(isolated.run, run_now() >= moment);
+        kill_all(&isolated, step % 4 < 2);
+        run_wait(isolated.run);
+        isolated_expect_nobody(&isolated);
+    }
+}
+
+START_TEST(everything_of_threads) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[0]);
+}
+END_TEST
+
+START_TEST(everything_of_sessions) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[1]);
+}
+END_TEST
+
+START_TEST(everything_of_daemons) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[2]);
+}
+END_TEST
+
+START_TEST(everything_of_a_storm) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[3]);
+}
+END_TEST
+
+START_TEST(everything_of_bare_sessions) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[4]);
+}
+END_TEST
+
+START_TEST(everything_of_bare_daemons) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[5]);
+}
+END_TEST
+
+START_TEST(everything_of_a_bare_storm) {
+    SKIP_UNLESS_ISOLATED();
+    kill_everything(workloads[6]);
+}
+END_TEST
+
+/* What nobody could find any more ends with the run, too. */
+START_TEST(the_planned_end) {
+    SKIP_UNLESS_ISOLATED();
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct isolated_run isolated = start(workloads[i]);
+        kill(isolated.run->pid, SIGTERM);
+        expect_end(&isolated, -SIGTERM);
+    }
+}
+END_TEST
+
+/* The one outside can do nothing then, but nothing outlives it either. */
+START_TEST(stopped_outside) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
+    kill(isolated.run->pid, SIGSTOP);
+    RUN_UNTIL(NULL, run_state(isolated.run->pid) == 'T');
+    struct family family = members(&isolated, "payload");
+    family_expect_to_run(NULL, &family, 0.02);
+    kill(isolated.run->pid, SIGKILL);
+    expect_end(&isolated, -SIGKILL);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(killed_outside),
+    SS_CASE(killed_outside_just_after_its_start),
+    SS_CASE(killed_first_process),
+    SS_CASE(killed_master),
+    SS_CASE(killed_guardian),
+    SS_CASE(killed_executors),
+    SS_CASE(everything_of_threads),
+    SS_CASE(everything_of_sessions),
+    SS_CASE(everything_of_daemons),
+    SS_CASE(everything_of_a_storm),
+    SS_CASE(everything_of_bare_sessions),
+    SS_CASE(everything_of_bare_daemons),
+    SS_CASE(everything_of_a_bare_storm),
+    SS_CASE(the_planned_end),
+    SS_CASE(stopped_outside))
+/* clang-format on */

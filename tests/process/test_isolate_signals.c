@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Runs in a PID namespace of their own: signals to the process outside. */
+
+#include "family.h"
+#include "isolated.h"
+#include "json_text.h"
+
+static void wait_for_ready(struct run *run, size_t count) {
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
+}
+
+static struct isolated_run start(const struct run_setup *setup, const char *const *words) {
+    struct isolated_run isolated = isolated_find(run_start(setup, words));
+    wait_for_ready(isolated.run, 2);
+    return isolated;
+}
+
+/* ---- ends ---- */
+
+static void end_by(int number) {
+    char caught[32];
+    snprintf(caught, sizeof caught, "caught %d\n", number);
+    struct isolated_run isolated =
+        start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", "--json", "-", PAYLOAD, "catch"));
+    kill(isolated.run->pid, number);
+    run_expect(run_wait(isolated.run), -number);
+    const struct run_text *out = &isolated.run->out;
+    ck_assert_uint_eq(run_count_text(out, caught), 2);
+    ck_assert_msg(json_is(out->bytes, "ended_by", "\"signal\""), "%s", out->bytes);
+    ck_assert_uint_eq(run_count_text(out, "\"ended_by\""), 1);
+    isolated_expect_nobody(&isolated);
+}
+
+START_TEST(ends_by_the_same_signal) {
+    SKIP_UNLESS_ISOLATED();
+    end_by(SIGINT);
+    end_by(SIGTERM);
+    end_by(SIGHUP);
+    end_by(SIGQUIT);
+}
+END_TEST
+
+#define COUNTS_TERMS "trap 'echo told' TERM; echo ready; while :; do sleep 0.02; done"
+
+START_TEST(instances_are_told_once) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated =
+        start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "1s", "sh", "-c", COUNTS_TERMS));
+    kill(isolated.run->pid, SIGTERM);
+    run_expect(run_wait(isolated.run), -SIGTERM);
+    ck_assert_uint_eq(run_count_text(&isolated.run->out, "told\n"), 2);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+static void lead_a_group(void) {
+    setpgid(0, 0);
+}
+
+/* As timeout(1) does: to the process and then to all of its group. */
+START_TEST(a_signal_to_the_whole_group_is_polite) {
+    SKIP_UNLESS_ISOLATED();
+    struct run_setup setup = {.prepare = lead_a_group};
+    for (int both = 0; both < 2; both++) {
+        struct isolated_run isolated = start(
+            &setup, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", PAYLOAD, "slow-catch", "700"));
+        if (both)
+            kill(isolated.run->pid, SIGTERM);
+        kill(-isolated.run->pid, SIGTERM);
+        run_expect(run_wait(isolated.run), -SIGTERM);
+        ck_assert_uint_eq(run_count_text(&isolated.run->out, "went in peace\n"), 2);
+        isolated_expect_nobody(&isolated);
+    }
+}
+END_TEST
+
+START_TEST(a_second_signal_hurries) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated =
+        start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "1h", PAYLOAD, "ignore-term"));
+    kill(isolated.run->pid, SIGINT);
+    double next = run_now() + 0.5;
+    while (!isolated.run->ended) {
+        run_nap(isolated.run);
+        if (!isolated.run->ended && run_now() > next) {
+            kill(isolated.run->pid, SIGTERM);
+            next += 0.5;
+        }
+        ck_assert_msg(run_now() < next + RUN_PATIENCE, "nothing hurries it");
+    }
+    run_expect(isolated.run, -SIGINT);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+START_TEST(grace_ends) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated =
+        start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "700m", PAYLOAD, "ignore-term"));
+    double begin = run_now();
+    kill(isolated.run->pid, SIGTERM);
+    run_expect(run_wait(isolated.run), -SIGTERM);
+    ck_assert_double_ge(run_now() - begin, 0.65);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+/* Nobody could pass it on then: it must be kept for later. */
+START_TEST(a_signal_in_the_first_moments) {
+    SKIP_UNLESS_ISOLATED();
+    for (int step = 0; step < 80; step++) {
+        struct run *run = START(ISOLATE, "-q", "--duration", "30s", PAYLOAD, "spin");
+        char name[64];
+        snprintf(name, sizeof name, "/proc/%d/exe", (int)run->pid);
+        /* Not before the program is there: what was between is the test's own. */
+        char target[512] = "";
+        while (!strstr(target, "/showstopper")) {
+            ssize_t length = readlink(name, target, sizeof target - 1);
+            target[length > 0 ? length : 0] = '\0';
+        }
+        double moment = run_now() + 0.0001 * step;
+        while (run_now() < moment) {
+        }
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+/* ---- what the caller has set ---- */
+
+static void ignore_hangups(void) {
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+}
+
+/* As under nohup, and in the background of a script. */
+START_TEST(what_the_caller_ignores_is_ignored) {
+    SKIP_UNLESS_ISOLATED();
+    struct run_setup setup = {.prepare = ignore_hangups};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "-q", "--duration", "1s", PAYLOAD, "spin"));
+    struct isolated_run isolated = isolated_find(run);
+    kill(run->pid, SIGHUP);
+    kill(run->pid, SIGINT);
+    kill(isolated.init, SIGHUP);
+    run_expect(run_wait(run), 0);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+static void block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* The run heeds signals all the same, instances do as the caller did. */
+START_TEST(what_the_caller_blocks_is_heeded) {
+    SKIP_UNLESS_ISOLATED();
+    struct run_setup setup = {.prepare = block_signals};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "-q", "--grace", "200m", PAYLOAD, "spin"));
+    struct isolated_run isolated = isolated_find(run);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    isolated_expect_nobody(&isolated);
+    run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "-q", PAYLOAD, "env")));
+    run_expect(run, 0);
+    ck_assert_msg(strstr(run->out.bytes, "SigBlk:\tfffffff") != NULL, "%s", run->out.bytes);
+}
+END_TEST
+
+static void ignore_children(void) {
+    signal(SIGCHLD, SIG_IGN);
+}
+
+static unsigned long long ignored_signals(const struct run *run) {
+    const char *line = strstr(run->out.bytes, "SigIgn:");
+    ck_assert_msg(line != NULL, "%s", run->out.bytes);
+    return strtoull(line + strlen("SigIgn:"), NULL, 16);
+}
+
+/* Nobody could wait for a child then. */
+START_TEST(a_caller_that_ignores_its_children) {
+    SKIP_UNLESS_ISOLATED();
+    struct run_setup setup = {.prepare = ignore_children};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "-q", PAYLOAD, "exit", "7")));
+    run_expect(run, 7);
+    run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "-q", PAYLOAD, "env")));
+    run_expect(run, 0);
+    ck_assert(ignored_signals(run) & 1ULL << (SIGCHLD - 1));
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* ---- pauses ---- */
+
+static bool are_in_state(struct run *run, char state) {
+    run_look(run);
+    struct family family = family_find("payload");
+    return family.count == 2 && family_count(&family, state) == 2;
+}
+
+/* Seconds in which nobody who is under control stands still. */
+#define STANDSTILL 0.4
+
+/* So long, several rounds of control, all are in this state at each look. */
+static bool stay(struct run *run, char state, double seconds, double *since) {
+    if (!are_in_state(run, state))
+        *since = run_now();
+    return run_now() > *since + seconds;
+}
+
+/* `whom`: the process outside, or by its negative number its group. */
+static void pause_and_continue(const struct isolated_run *isolated, pid_t whom) {
+    struct run *run = isolated->run;
+    kill(whom, SIGTSTP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T' && run_state(isolated->master) == 'T');
+    double since = run_now();
+    RUN_UNTIL(run, stay(run, 'T', STANDSTILL, &since));
+    kill(whom, SIGCONT);
+    RUN_UNTIL(run, are_in_state(run, 'R'));
+    since = run_now();
+    RUN_UNTIL(run, stay(run, 'R', 0.2, &since));
+    ck_assert_int_ne(run_state(run->pid), 'T');
+    ck_assert_int_ne(run_state(isolated->master), 'T');
+}
+
+static struct isolated_run start_in_group(const char *duration) {
+    struct run_setup setup = {.prepare = lead_a_group};
+    return isolated_find(run_start(&setup,
+        WORDS(SHOWSTOPPER, ISOLATE, "-q", "-l", "100%", "--duration", duration, PAYLOAD, "spin")));
+}
+
+START_TEST(a_pause_stops_everything) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start_in_group("2s");
+    double begin = run_now();
+    pause_and_continue(&isolated, isolated.run->pid);
+    run_expect(run_wait(isolated.run), 0);
+    /* The trace's clock stood still; some of the run had passed before we began to look. */
+    ck_assert_double_ge(run_now() - begin, 1.5 + STANDSTILL);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+/* Each process of the group is told, but it is one pause. */
+START_TEST(a_pause_of_the_whole_group) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start_in_group("1h");
+    for (int i = 0; i < 10; i++)
+        pause_and_continue(&isolated, -isolated.run->pid);
+    kill(isolated.run->pid, SIGTERM);
+    run_expect(run_wait(isolated.run), -SIGTERM);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+/* Who sees the process outside stopped may continue it at once: all of it must go on. */
+START_TEST(a_short_pause) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start_in_group("1h");
+    struct run *run = isolated.run;
+    struct family instances = family_find("payload");
+    for (int i = 0; i < 15; i++) {
+        kill(run->pid, SIGTSTP);
+        double deadline = run_now() + RUN_PATIENCE;
+        while (run_state(run->pid) != 'T')
+            ck_assert_msg(run_now() < deadline, "it does not stop");
+        kill(run->pid, SIGCONT);
+        family_expect_to_run(run, &instances, 0.01);
+    }
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+START_TEST(a_paused_run_can_be_ended) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start_in_group("1h");
+    struct run *run = isolated.run;
+    kill(run->pid, SIGTSTP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    kill(run->pid, SIGTERM);
+    kill(run->pid, SIGCONT);
+    run_expect(run_wait(run), -SIGTERM);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(ends_by_the_same_signal),
+    SS_CASE(instances_are_told_once),
+    SS_CASE(a_signal_to_the_whole_group_is_polite),
+    SS_CASE(a_second_signal_hurries),
+    SS_CASE(grace_ends),
+    SS_CASE(a_signal_in_the_first_moments),
+    SS_CASE(what_the_caller_ignores_is_ignored),
+    SS_CASE(what_the_caller_blocks_is_heeded),
+    SS_CASE(a_caller_that_ignores_its_children),
+    SS_CASE(a_pause_stops_everything),
+    SS_CASE(a_pause_of_the_whole_group),
+    SS_CASE(a_short_pause),
+    SS_CASE(a_paused_run_can_be_ended))
+/* clang-format on */

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* SIGKILL and SIGSTOP for processes of ours while trees of processes run below them. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "platform/platform.h"
+#include "process.h"
+#include "run.h"
+#include "sweep.h"
+
+#define INSTANCES 3
+#define OPTIONS   "-v", "-n", "3", "-c", "fixed", "-l", "20%"
+
+/* Without the variable by which we would know them when all else is lost. */
+#define UNMARKED "env", "-u", SS_SWEEP_MARK
+
+/* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
+#define MOMENTS  12
+#define INTERVAL 0.0097
+
+/* Puts the command behind the options. */
+static struct run *start_with(
+    const struct run_setup *setup, const char *const *options, const char *const *command) {
+    const char *words[32] = {SHOWSTOPPER};
+    size_t count = 1;
+    while (*options)
+        words[count++] = *options++;
+    while (*command)
+        words[count++] = *command++;
+    return run_start(setup, words);
+}
+
+static struct run *start(const char *const *command) {
+    return start_with(NULL, WORDS(OPTIONS), command);
+}
+
+static void wait_for_ready(struct run *run) {
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == INSTANCES);
+    run_wait_text(run, "instances run");
+}
+
+static void wait_until_clean(struct run *run) {
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+}
+
+static void wait_for_moment(struct run *run, int step) {
+    double moment = run_now() + INTERVAL * step;
+    RUN_UNTIL(run, run_now() >= moment);
+}
+
+static pid_t find_guardian(struct run *run, pid_t except) {
+    struct family guardian;
+    RUN_UNTIL(
+        run, (guardian = family_find("ss-guardian")).count == 1 && guardian.pids[0] != except);
+    return guardian.pids[0];
+}
+
+/* What most cases are tried with. */
+static const char *const *const workloads[] = {
+    WORDS(PAYLOAD, "threads"),
+    WORDS(PAYLOAD, "setsid", "2"),
+    WORDS(PAYLOAD, "daemon", "2"),
+    WORDS(PAYLOAD, "daemon-storm", "40"),
+};
+
+#define WORKLOADS (sizeof workloads / sizeof *workloads)
+
+START_TEST(master) {
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+/* Kills so many executors in one instant. */
+static void kill_executors(const char *const *command, size_t count) {
+    struct run *run = start(command);
+    wait_for_ready(run);
+    struct family executors = family_find("ss-executor");
+    ck_assert_uint_eq(executors.count, INSTANCES);
+    executors.count = count;
+    family_kill_together(&executors, 0);
+    run_expect(run_wait(run), 125);
+    run_expect_text(&run->err, "killed");
+    wait_until_clean(run);
+}
+
+START_TEST(one_executor) {
+    for (size_t i = 0; i < WORKLOADS; i++)
+        kill_executors(workloads[i], 1);
+}
+END_TEST
+
+START_TEST(two_executors) {
+    for (size_t i = 0; i < WORKLOADS; i++)
+        kill_executors(workloads[i], 2);
+}
+END_TEST
+
+START_TEST(all_executors) {
+    for (size_t i = 0; i < WORKLOADS; i++)
+        kill_executors(workloads[i], INSTANCES);
+}
+END_TEST
+
+/* They become the master's children then. */
+START_TEST(executors_of_the_unmarked) {
+    kill_executors(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), 1);
+    kill_executors(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), INSTANCES);
+}
+END_TEST
+
+/* Its successor finds again who belongs to whom. */
+START_TEST(guardian) {
+    for (size_t i = 1; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        pid_t first = find_guardian(run, 0);
+        kill(first, SIGKILL);
+        run_wait_text(run, "guardian was lost");
+        find_guardian(run, first);
+        RUN_UNTIL(run, family_all_stopped("payload"));
+        ck_assert(!run->ended);
+        kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+/* What the first had known is all that is known of them. */
+START_TEST(guardian_and_then_all_others) {
+    struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
+    wait_for_ready(run);
+    RUN_UNTIL(run, family_all_stopped("payload"));
+    pid_t first = find_guardian(run, 0);
+    kill(first, SIGKILL);
+    pid_t second = find_guardian(run, first);
+    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at everybody */
+    struct family executors = family_find("ss-executor");
+    family_kill_together(&executors, run->pid);
+    run_expect(run_wait(run), -SIGKILL);
+    wait_until_clean(run);
+}
+END_TEST
+
+START_TEST(guardian_and_executors) {
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        struct family ours = family_find("ss-");
+        family_kill_together(&ours, 0);
+        run_expect(run_wait(run), 125);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+START_TEST(guardian_and_master) {
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        struct family watcher = family_find("ss-guardian");
+        ck_assert_uint_eq(watcher.count, 1);
+        family_kill_together(&watcher, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+/* Master and executors in one instant, and that at many moments of a round. */
+static void kill_all_but_the_guardian(const char *const *command, bool known) {
+    for (int step = 0; step < MOMENTS; step++) {
+        struct run *run = start(command);
+        wait_for_ready(run);
+        struct family executors = family_find("ss-executor");
+        ck_assert_uint_eq(executors.count, INSTANCES);
+        if (known)
+            RUN_UNTIL(run, family_all_stopped("payload"));
+        wait_for_moment(run, step);
+        family_kill_together(&executors, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+
+START_TEST(all_but_the_guardian_of_threads) {
+    kill_all_but_the_guardian(WORDS(PAYLOAD, "threads"), false);
+}
+END_TEST
+
+START_TEST(all_but_the_guardian_of_sessions) {
+    kill_all_but_the_guardian(WORDS(PAYLOAD, "setsid", "2"), false);
+}
+END_TEST
+
+START_TEST(all_but_the_guardian_of_daemons) {
+    kill_all_but_the_guardian(WORDS(PAYLOAD, "daemon", "2"), false);
+}
+END_TEST
+
+START_TEST(all_but_the_guardian_of_a_storm) {
+    kill_all_but_the_guardian(WORDS(PAYLOAD, "daemon-storm", "40"), false);
+}
+END_TEST
+
+/* Nobody could find them any more unless the guardian had known them before. */
+START_TEST(all_but_the_guardian_of_unmarked_sessions) {
+    kill_all_but_the_guardian(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true);
+}
+END_TEST
+
+START_TEST(all_but_the_guardian_of_unmarked_daemons) {
+    kill_all_but_the_guardian(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true);
+}
+END_TEST
+
+/* Those whom nobody has known yet end by themselves; but none may be left stopped. */
+START_TEST(all_but_the_guardian_of_an_unmarked_storm) {
+    kill_all_but_the_guardian(WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false);
+}
+END_TEST
+
+/* The executors' children that lead their groups, as orphans do not. */
+static struct family find_leaders(const struct family *executors) {
+    struct family all = family_find("payload");
+    struct family leaders = {.count = 0};
+    for (size_t i = 0; i < all.count; i++) {
+        struct ss_process process;
+        bool leads = ss_platform_process_look(all.pids[i], &process) &&
+                     process.group == all.pids[i] && family_has(executors, process.parent);
+        if (leads)
+            leaders.pids[leaders.count++] = all.pids[i];
+    }
+    return leaders;
+}
+
+/* Then only the kernel is left, which ends every leader. */
+START_TEST(everything) {
+    for (int step = 0; step < MOMENTS; step++) {
+        struct run *run = start(workloads[(size_t)step % WORKLOADS]);
+        wait_for_ready(run);
+        struct family ours = family_find("ss-");
+        struct family leaders = find_leaders(&ours);
+        ck_assert_uint_eq(ours.count, INSTANCES + 1);
+        ck_assert_uint_eq(leaders.count, INSTANCES);
+        wait_for_moment(run, step);
+        family_kill_together(&ours, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, run, family_count_living(&leaders) == 0);
+        run_expect_no_shared_memory(run->pid);
+        family_end_all();
+        run_free(run);
+    }
+}
+END_TEST
+
+/* Fails unless all of `kept` live and run; ends them. */
+static void end_kept(const struct family *kept) {
+    RUN_UNTIL(NULL, family_find("ss-").count == 0);
+    ck_assert_uint_eq(family_count_living(kept), kept->count);
+    family_expect_to_run(NULL, kept, 0.01);
+    family_end_all();
+}
+
+/* With --keep and all of it stopped; `victim`: whose death. */
+static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
+    struct run *run = start_with(NULL,
+        WORDS("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s", "--keep"), command);
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 1);
+    RUN_UNTIL(run, family_is_stopped("payload", count));
+    struct family kept = family_find("payload");
+    if (*victim)
+        family_signal_named(victim, SIGKILL);
+    else
+        kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), *victim ? 125 : -SIGKILL);
+    end_kept(&kept);
+    run_free(run);
+}
+
+START_TEST(keepers) {
+    kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "");
+    kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "ss-executor");
+    kill_the_keeper_of(WORDS(PAYLOAD, "daemon", "2"), 3, "");
+    kill_the_keeper_of(WORDS(PAYLOAD, "daemon", "2"), 3, "ss-executor");
+    kill_the_keeper_of(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), 3, "ss-executor");
+}
+END_TEST
+
+/* Somebody has stopped one of ours: it goes on, and with it all that depends on it. */
+static void stop_one(const char *name) {
+    struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
+    wait_for_ready(run);
+    struct family stopped = family_find(name);
+    ck_assert_uint_eq(stopped.count, 1);
+    for (int step = 0; step < MOMENTS; step++) {
+        family_signal(&stopped, SIGSTOP);
+        RUN_UNTIL(run, family_count(&stopped, 'T') == 0);
+        wait_for_moment(run, step);
+    }
+    struct family family = family_find("payload");
+    ck_assert_uint_eq(family.count, INSTANCES * 3);
+    family_expect_to_run(run, &family, 0.01);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    wait_until_clean(run);
+}
+
+START_TEST(stopped_executor) {
+    stop_one("ss-executor 1");
+}
+END_TEST
+
+START_TEST(stopped_guardian) {
+    stop_one("ss-guardian");
+}
+END_TEST
+
+START_TEST(stopped_executors_and_master) {
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        family_signal_named("ss-executor", SIGSTOP);
+        kill(run->pid, SIGKILL);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+/* Processes are then known by number and start time, and the dead must be looked for. */
+static void without_pidfds(const char *const *command) {
+    struct run_setup setup = {.prepare = family_deny_pidfds};
+    for (int whom = 0; whom < 3; whom++) {
+        struct run *run = start_with(&setup, WORDS(OPTIONS), command);
+        wait_for_ready(run);
+        RUN_UNTIL(run, family_all_stopped("payload"));
+        struct family executors = family_find("ss-executor");
+        if (whom == 2)
+            executors.count = 0;
+        family_kill_together(&executors, whom == 0 ? 0 : run->pid);
+        run_expect(run_wait(run), whom == 0 ? 125 : -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+
+START_TEST(any_without_pidfds) {
+    without_pidfds(WORDS(PAYLOAD, "setsid", "2"));
+    without_pidfds(WORDS(PAYLOAD, "daemon", "2"));
+    without_pidfds(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(master),
+    SS_CASE(one_executor),
+    SS_CASE(two_executors),
+    SS_CASE(all_executors),
+    SS_CASE(executors_of_the_unmarked),
+    SS_CASE(guardian),
+    SS_CASE(guardian_and_then_all_others),
+    SS_CASE(guardian_and_executors),
+    SS_CASE(guardian_and_master),
+    SS_CASE(all_but_the_guardian_of_threads),
+    SS_CASE(all_but_the_guardian_of_sessions),
+    SS_CASE(all_but_the_guardian_of_daemons),
+    SS_CASE(all_but_the_guardian_of_a_storm),
+    SS_CASE(all_but_the_guardian_of_unmarked_sessions),
+    SS_CASE(all_but_the_guardian_of_unmarked_daemons),
+    SS_CASE(all_but_the_guardian_of_an_unmarked_storm),
+    SS_CASE(everything),
+    SS_CASE(keepers),
+    SS_CASE(stopped_executor),
+    SS_CASE(stopped_guardian),
+    SS_CASE(stopped_executors_and_master),
+    SS_CASE(any_without_pidfds))
+/* clang-format on */

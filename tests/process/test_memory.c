@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Memory and open files run out: a run goes on, or says why it cannot, and leaves nothing. */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "fault.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/* Ends badly unless it was given all that an instance is given, and pipes for its output. */
+#define WHOLE_INSTANCE                                                                             \
+    "test -n \"$SHOWSTOPPER_INSTANCE\" || exit 91;"                                                \
+    "test -n \"$SHOWSTOPPER_INSTANCES\" || exit 92;"                                               \
+    "test -n \"$SHOWSTOPPER_INSTANCE_OF\" || exit 93;"                                             \
+    "test -p /dev/stdout || exit 94; test -p /dev/stderr || exit 95; exec " PAYLOAD " spin"
+
+/* A summary is there as a whole or not at all. */
+static void expect_no_half_summary(const char *folder) {
+    struct dirent *entry;
+    DIR *directory = opendir(folder);
+    ck_assert_ptr_nonnull(directory);
+    while ((entry = readdir(directory)))
+        ck_assert_msg(
+            strncmp(entry->d_name, "summary.json.", 13) != 0, "%s is left", entry->d_name);
+    closedir(directory);
+}
+
+/* Every part of the program is wanted that asks for memory or files. */
+static void try_all(const char *kind, unsigned long count, unsigned long least) {
+    const char *folder = run_make_folder();
+    const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200m",
+        "--iteration", "done", "--output", folder, "--json", run_path(folder, "summary.json"), "sh",
+        "-c", WHOLE_INSTANCE, NULL};
+    unsigned long tries = fault_try_all(kind, count, words);
+    ck_assert_msg(tries >= least, "only %lu calls for %s", tries, kind);
+    expect_no_half_summary(folder);
+    run_remove_folder(folder);
+}
+
+START_TEST(one_allocation_fails) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    try_all("memory", 1, 30);
+}
+END_TEST
+
+START_TEST(all_allocations_fail_from_one_on) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    try_all("memory", FAULT_FOR_EVER, 30);
+}
+END_TEST
+
+/* Told verbosely, the end of a run that could not be is the last line. */
+static void expect_told(const struct run *run) {
+    const char *last = run->err.bytes;
+    for (const char *line = last; *line; line += strcspn(line, "\n") + 1)
+        last = line;
+    ck_assert_msg(run->status == 125 && strncmp(last, "showstopper: ", 13) == 0 &&
+                      strchr(last, '\n') == last + strlen(last) - 1,
+        "status %d: %s", run->status, run->err.bytes);
+}
+
+/*
+ * Returns whether there was enough for the run. Whoever runs has a guardian, and that one stays: it
+ * wants its memory when instances may run already.
+ */
+static bool run_or_refuse(struct run *run) {
+    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
+    double moment = run_now() + 0.3;
+    RUN_UNTIL(run, run->ended || run_now() > moment);
+    bool runs = !run->ended;
+    if (runs) {
+        pid_t pids[RUN_PIDS_MAX];
+        ck_assert_uint_eq(run_named("ss-guardian", pids), 1);
+        ck_assert_msg(run_count_text(&run->err, "guardian was lost") <= 1,
+            "one guardian after the other: %s", run->err.bytes);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+    } else {
+        expect_told(run);
+    }
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+    return runs;
+}
+
+/* The modules' memory, the board, the guardian's lists. */
+START_TEST(large_allocations_fail) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    for (int ever = 0; ever < 2; ever++) {
+        bool struck = true;
+        for (unsigned long first = 1; struck; first++) {
+            struct fault fault = {"large", first, ever ? FAULT_FOR_EVER : 1};
+            struct run *run = fault_start(&fault,
+                WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
+            bool runs = run_or_refuse(run);
+            struck = fault_has_struck(&fault);
+            ck_assert_msg(runs != struck, "%lu was done without", first);
+            ck_assert(struck || first > 3);
+        }
+    }
+}
+END_TEST
+
+static rlim_t address_space; /* bytes */
+
+static void bound_address_space(void) {
+    setrlimit(RLIMIT_AS, &(struct rlimit){address_space, address_space});
+}
+
+/* With less the program cannot even be loaded. */
+static rlim_t find_least_address_space(const struct run_setup *setup) {
+    rlim_t low = 1 << 20;
+    rlim_t high = 1 << 28;
+    while (high - low > 1 << 16) {
+        address_space = (low + high) / 2;
+        struct run *run = run_wait(run_start(setup, WORDS(SHOWSTOPPER, "--version")));
+        if (run->status == 0)
+            high = address_space;
+        else
+            low = address_space;
+        run_free(run);
+    }
+    return high;
+}
+
+START_TEST(address_space_is_bounded) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizers want plenty of it");
+    struct run_setup setup = {.prepare = bound_address_space};
+    int refused = 0;
+    int well = 0;
+    for (address_space = find_least_address_space(&setup); well < 3; address_space += 128 << 10) {
+        struct run *run = run_start(&setup,
+            WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
+        if (run_or_refuse(run))
+            well++;
+        else
+            refused++;
+    }
+    ck_assert_int_gt(refused, 3);
+}
+END_TEST
+
+static void shrink_shared_memory(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/dev/shm", "64k");
+}
+
+static void fill_shared_memory(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/dev/shm", "64k");
+    surroundings_fill("/dev/shm");
+}
+
+START_TEST(shared_memory_is_full) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    void (*const prepares[])(void) = {shrink_shared_memory, fill_shared_memory};
+    for (int i = 0; i < 2; i++) {
+        struct run_setup setup = {.prepare = prepares[i]};
+        struct run *run = run_wait(run_start(
+            &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
+        fault_expect_refusal(run, 125);
+        run_expect_text(&run->err, "shared memory");
+        run_expect_text(&run->err, "/dev/shm");
+        run_expect_nothing_left();
+    }
+}
+END_TEST
+
+/* ---- the kernel ends whom it likes ---- */
+
+#define MEMORY "20971520" /* bytes; a run without an eater needs a small part of it */
+
+static struct control_group group;
+
+static void enter_group(void) {
+    control_group_enter(&group);
+}
+
+/* One that eats all memory as soon as there is a file, and others that do not. */
+static struct run *start_eater(const char *file) {
+    struct run_setup setup = {.prepare = enter_group};
+    char text[512];
+    snprintf(text, sizeof text,
+        "case %% in 0) while ! test -e %s; do sleep 0.02; done; exec tail /dev/zero;;"
+        " *) sleep 50 & setsid sleep 50 & echo ready; exec sleep 50;; esac",
+        file);
+    return run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c", "fixed",
+                                 "--fail-fast", "--grace", "500m", "sh", "-c", text));
+}
+
+static void limit_memory(void) {
+    ck_assert(control_group_limit(&group, "memory.limit_in_bytes", "memory.max", MEMORY));
+    control_group_limit(
+        &group, "memory.memsw.limit_in_bytes", "memory.swap.max", group.unified ? "0" : MEMORY);
+}
+
+/* All so named are to be chosen before all others. */
+static void prefer(const char *victim) {
+    struct family family = family_find(victim);
+    for (size_t i = 0; i < family.count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)family.pids[i]);
+        run_write_file(path, "1000");
+    }
+}
+
+static void eat_all(const char *victim) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "go");
+    struct run *run = start_eater(file);
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    if (victim)
+        prefer(victim);
+    run_write_file(file, "");
+    run_wait(run);
+    ck_assert_msg(run->status == 128 + SIGKILL || run->status == 125 || run->status == -SIGKILL,
+        "status %d: %s", run->status, run->err.bytes);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+    run_remove_folder(folder);
+}
+
+static void eat_again_and_again(const char *victim) {
+    SKIP_UNLESS(control_group_make(&group, "memory"), "no control group of memory can be made");
+    limit_memory();
+    for (int round = 0; round < 6; round++)
+        eat_all(victim);
+    control_group_remove(&group);
+}
+
+START_TEST(kernel_ends_whom_it_likes) {
+    eat_again_and_again(NULL);
+}
+END_TEST
+
+START_TEST(kernel_ends_the_master) {
+    eat_again_and_again("showstopper");
+}
+END_TEST
+
+START_TEST(kernel_ends_the_guardian) {
+    eat_again_and_again("ss-guardian");
+}
+END_TEST
+
+START_TEST(kernel_ends_one_executor) {
+    eat_again_and_again("ss-executor 1");
+}
+END_TEST
+
+START_TEST(kernel_ends_executors_and_guardian) {
+    eat_again_and_again("ss-");
+}
+END_TEST
+
+START_TEST(kernel_ends_other_instances) {
+    eat_again_and_again("sleep");
+}
+END_TEST
+
+/* ---- open files ---- */
+
+START_TEST(one_file_cannot_be_opened) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    try_all("files", 1, 10);
+}
+END_TEST
+
+START_TEST(no_file_can_be_opened_from_one_on) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    try_all("files", FAULT_FOR_EVER, 10);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(one_allocation_fails),
+    SS_CASE(all_allocations_fail_from_one_on),
+    SS_CASE(large_allocations_fail),
+    SS_CASE(address_space_is_bounded),
+    SS_CASE(shared_memory_is_full),
+    SS_CASE(kernel_ends_whom_it_likes),
+    SS_CASE(kernel_ends_the_master),
+    SS_CASE(kernel_ends_the_guardian),
+    SS_CASE(kernel_ends_one_executor),
+    SS_CASE(kernel_ends_executors_and_guardian),
+    SS_CASE(kernel_ends_other_instances),
+    SS_CASE(one_file_cannot_be_opened),
+    SS_CASE(no_file_can_be_opened_from_one_on))
+/* clang-format on */

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the system tells about real processes. */
+
+#include "kin.h"
+#include "process.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/platform.h"
+
+static void *wait_in_thread(void *told) {
+    if (told)
+        *(pid_t *)told = (pid_t)syscall(SYS_gettid);
+    kin_wait_for_ever();
+    return NULL;
+}
+
+/* Only a thread of it is left, but it lives. */
+static void leave_to_a_thread(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_in_thread, NULL);
+    pthread_exit(NULL);
+}
+
+/* The first line of a file of the system. */
+static const char *read_line(const char *path) {
+    static char line[256];
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+    fclose(file);
+    return line;
+}
+
+/* ---- children ---- */
+
+START_TEST(living_children_count) {
+    ck_assert(!ss_platform_has_living_children());
+    pid_t first = kin_start(NULL);
+    ck_assert(ss_platform_has_living_children());
+    kin_end_unreaped(first);
+    ck_assert(!ss_platform_has_living_children());
+    pid_t second = kin_start(NULL);
+    ck_assert(ss_platform_has_living_children());
+    kill(second, SIGSTOP);
+    RUN_UNTIL(NULL, kin_is_stopped(second));
+    ck_assert(ss_platform_has_living_children());
+    ck_assert(ss_platform_has_living_children()); /* nothing of it was taken by asking */
+    kill(second, SIGCONT);
+    ck_assert(ss_platform_has_living_children());
+    kin_end_unreaped(second);
+    ck_assert(!ss_platform_has_living_children());
+    kin_reap(first);
+    kin_reap(second);
+    ck_assert(!ss_platform_has_living_children());
+}
+END_TEST
+
+START_TEST(a_child_lives_in_its_threads) {
+    pid_t child = kin_start(leave_to_a_thread);
+    RUN_UNTIL(NULL, run_state(child) == 'Z'); /* so it is shown */
+    ck_assert(ss_platform_has_living_children());
+    uint64_t started = ss_platform_process_started(child);
+    ck_assert_uint_ne(started, 0);
+    ck_assert(ss_platform_process_lives(child, started));
+    struct ss_process process;
+    ck_assert(ss_platform_process_look(child, &process));
+    ck_assert_int_ne(process.state, 'Z'); /* nobody would end it */
+    int hold = ss_platform_process_open(child, started);
+    ck_assert_int_ge(hold, 0);
+    close(hold);
+    kin_end_unreaped(child);
+    ck_assert(!ss_platform_has_living_children());
+    ck_assert(!ss_platform_process_lives(child, started));
+    kin_reap(child);
+}
+END_TEST
+
+/* ---- one process ---- */
+
+static void lead_group(void) {
+    setpgid(0, 0);
+}
+
+START_TEST(a_process_is_looked_at) {
+    pid_t child = kin_start(lead_group);
+    struct ss_process process;
+    ck_assert(ss_platform_process_look(child, &process));
+    ck_assert_int_eq(process.parent, getpid());
+    ck_assert_int_eq(process.group, child);
+    ck_assert_uint_eq(process.started, ss_platform_process_started(child));
+    ck_assert_int_eq(ss_platform_process_group(child), child);
+    kill(child, SIGSTOP);
+    RUN_UNTIL(NULL, ss_platform_process_look(child, &process) && process.state == 'T');
+    kin_end_unreaped(child);
+    ck_assert(ss_platform_process_look(child, &process));
+    ck_assert_int_eq(process.state, 'Z');
+    ck_assert_int_eq(process.parent, getpid());
+    ck_assert_int_eq(ss_platform_process_group(child), child);
+    kin_reap(child);
+    ck_assert(!ss_platform_process_look(child, &process));
+    ck_assert_int_eq(ss_platform_process_group(child), -1);
+    ck_assert(!ss_platform_process_look(0, &process));
+    ck_assert(!ss_platform_process_look(-1, &process));
+    ck_assert(!ss_platform_process_look(-getpid(), &process));
+}
+END_TEST
+
+static const char *name;
+
+static void take_name(void) {
+    prctl(PR_SET_NAME, name);
+}
+
+START_TEST(names_do_not_mislead) {
+    const char *const names[] = {
+        ") Z 1 2 3", "((((", "a b c", ") S 1", ")", "\n) R 1 1", "", "0 0 0 0 0 0 0 0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        name = names[i];
+        pid_t child = kin_start(take_name);
+        struct ss_process process;
+        RUN_UNTIL(NULL, ss_platform_process_look(child, &process) && process.state == 'S');
+        ck_assert_int_eq(process.parent, getpid());
+        ck_assert_int_eq(process.group, getpgrp());
+        ck_assert_uint_ge(process.started, ss_platform_process_started(getpid()));
+        kin_end(child);
+    }
+}
+END_TEST
+
+/* /proc shows it to who knows its number. */
+START_TEST(a_thread_is_no_process) {
+    static pid_t number;
+    struct ss_process process;
+    pthread_t thread;
+    kin_gate[1] = -1;
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_in_thread, &number), 0);
+    RUN_UNTIL(NULL, __atomic_load_n(&number, __ATOMIC_ACQUIRE) != 0);
+    ck_assert_int_eq(ss_platform_process_group(number), getpgrp());
+    ck_assert(!ss_platform_process_look(number, &process));
+    ck_assert_uint_eq(ss_platform_process_started(number), 0);
+    ck_assert_int_eq(ss_platform_process_open(number, ss_platform_process_started(getpid())), -1);
+}
+END_TEST
+
+static void become_nobody(void) {
+    if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+        _exit(77);
+}
+
+START_TEST(rights_to_signal_are_known) {
+    pid_t child = kin_start(NULL);
+    ck_assert(ss_platform_process_may_signal(child));
+    kin_end_unreaped(child);
+    ck_assert(ss_platform_process_may_signal(child));
+    kin_reap(child);
+    ck_assert(ss_platform_process_may_signal(child)); /* nobody is there who could forbid it */
+    pid_t asker = fork();
+    if (asker == 0) {
+        become_nobody();
+        _exit(ss_platform_process_may_signal(1) || !ss_platform_process_may_signal(getpid()));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(asker, &status, 0), asker);
+    ck_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        fputs("skipped: we may not become another user\n", stderr);
+    else
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+/* ---- all processes ---- */
+
+static pid_t wanted[3];
+static int seen[3];
+
+static void see(void *context, pid_t pid) {
+    ck_assert_ptr_eq(context, &wanted);
+    ck_assert_int_gt(pid, 0);
+    for (int i = 0; i < 3; i++)
+        seen[i] += pid == wanted[i];
+}
+
+START_TEST(each_process_is_seen_once) {
+    wanted[0] = getpid();
+    wanted[1] = kin_start(NULL);
+    wanted[2] = kin_start(leave_to_a_thread);
+    ss_platform_process_each(see, &wanted);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(seen[i], 1);
+    kin_end(wanted[1]);
+    kin_end(wanted[2]);
+}
+END_TEST
+
+/* How many numbers lie behind `from`, up to `to`; others start processes, too. */
+static pid_t count_numbers(pid_t from, pid_t to) {
+    return to >= from ? to - from : to + ss_platform_process_limit() - from;
+}
+
+START_TEST(the_latest_number_moves_with_every_process) {
+    pid_t limit = ss_platform_process_limit();
+    ck_assert_int_eq(limit, atoi(read_line("/proc/sys/kernel/pid_max")));
+    for (int i = 0; i < 20; i++) {
+        pid_t before = ss_platform_process_latest();
+        pid_t child = kin_start(NULL);
+        pid_t after = ss_platform_process_latest();
+        ck_assert_int_gt(before, 0);
+        ck_assert_int_lt(child, limit);
+        ck_assert_int_gt(count_numbers(before, child), 0);
+        ck_assert_int_lt(count_numbers(before, child), limit / 2);
+        ck_assert_int_lt(count_numbers(child, after), limit / 2);
+        kin_end(child);
+    }
+}
+END_TEST
+
+/* ---- calls that are refused ---- */
+
+#define SYSTEM_CALL_OPEN 434 /* pidfd_open */
+#define SYSTEM_CALL_SEND 424 /* pidfd_send_signal */
+
+/* As in a container whose rules are older than the call: that is not allowed, not unknown. */
+static void refuse(unsigned call) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+START_TEST(groups_are_not_held_where_that_is_refused) {
+    ck_assert_int_eq(ss_platform_process_signal_group(-1, 0), ESRCH);
+    refuse(SYSTEM_CALL_SEND);
+    ck_assert(!ss_platform_process_holds_groups());
+}
+END_TEST
+
+START_TEST(a_process_is_signalled_where_holds_are_refused) {
+    pid_t child = kin_start(NULL);
+    refuse(SYSTEM_CALL_OPEN);
+    uint64_t started = ss_platform_process_started(child);
+    ck_assert_int_eq(ss_platform_process_open(child, started), -1);
+    ck_assert_int_ne(errno, ESRCH);
+    ck_assert(!ss_platform_process_holds_groups());
+    ck_assert_int_eq(ss_platform_process_signal_once(child, started + 1, SIGKILL), ESRCH);
+    ck_assert_int_eq(ss_platform_process_signal_once(1, ss_platform_process_started(1), 0), ESRCH);
+    ck_assert_int_eq(ss_platform_process_signal_once(-1, 0, 0), ESRCH);
+    ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(child));
+    kin_end(child);
+}
+END_TEST
+
+// clang-format off
+PROCESS_MAIN(
+    SS_CASE(living_children_count),
+    SS_CASE(a_child_lives_in_its_threads),
+    SS_CASE(a_process_is_looked_at),
+    SS_CASE(names_do_not_mislead),
+    SS_CASE(a_thread_is_no_process),
+    SS_CASE(rights_to_signal_are_known),
+    SS_CASE(each_process_is_seen_once),
+    SS_CASE(the_latest_number_moves_with_every_process),
+    SS_CASE(groups_are_not_held_where_that_is_refused),
+    SS_CASE(a_process_is_signalled_where_holds_are_refused))

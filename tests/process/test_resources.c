@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Commands that cannot be executed, processes that cannot be had. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "fault.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/* ---- commands that can no longer be executed when their time has come ---- */
+
+static void vanish(const char *path) {
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+static void lose_mode(const char *path) {
+    ck_assert_int_eq(chmod(path, 0644), 0);
+}
+
+/* At one stroke: nothing is missing meanwhile. */
+static void become_folder(const char *path) {
+    char other[256];
+    snprintf(other, sizeof other, "%s.new", path);
+    ck_assert_int_eq(mkdir(other, 0755), 0);
+    ck_assert_int_eq(renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE), 0);
+}
+
+/* It must not be written at that moment. */
+static void become_text(const char *path, const char *text) {
+    char other[256];
+    snprintf(other, sizeof other, "%s.new", path);
+    run_write_file(other, text);
+    ck_assert_int_eq(chmod(other, 0755), 0);
+    ck_assert_int_eq(rename(other, path), 0);
+}
+
+static void lose_interpreter(const char *path) {
+    become_text(path, "#!/there/is/none\n");
+}
+
+static void have_file_as_interpreter(const char *path) {
+    become_text(path, "#!/etc/passwd\n");
+}
+
+static void have_folder_as_interpreter(const char *path) {
+    become_text(path, "#!/etc\n");
+}
+
+/*
+ * Nobody can execute what somebody writes, nor write what is being executed. It is not closed
+ * before the test's end.
+ */
+static void be_written(const char *path) {
+    RUN_UNTIL(NULL, open(path, O_WRONLY | O_CLOEXEC) >= 0);
+}
+
+static const struct {
+    const char *name;
+    void (*change)(const char *path);
+    int status;
+} changes[] = {
+    {"vanish", vanish, 127},
+    {"lose-mode", lose_mode, 126},
+    {"become-folder", become_folder, 126},
+    {"lose-interpreter", lose_interpreter, 127},
+    {"file-as-interpreter", have_file_as_interpreter, 126},
+    {"folder-as-interpreter", have_folder_as_interpreter, 126},
+    {"be-written", be_written, 126},
+};
+
+#define CHANGES (sizeof changes / sizeof *changes)
+
+static const char *make_script(const char *folder, const char *name, const char *text) {
+    const char *path = run_path(folder, name);
+    run_write_file(path, text);
+    ck_assert_int_eq(chmod(path, 0755), 0);
+    return path;
+}
+
+static double wall_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The plan is made, and instances are to be started `lead` seconds later. */
+static bool change_before_start(const char *folder, int lead) {
+    struct run *runs[CHANGES];
+    const char *paths[CHANGES];
+    pid_t pids[RUN_PIDS_MAX];
+    char at[32];
+    double start = wall_clock() + lead;
+    snprintf(at, sizeof at, "@%.0f", start);
+    for (size_t i = 0; i < CHANGES; i++) {
+        paths[i] = make_script(folder, changes[i].name, "#!/bin/sh\n");
+        runs[i] = START("-q", "-n", "3", "-l", "50%", "--start-at", at, paths[i]);
+    }
+    RUN_UNTIL(NULL, run_named("ss-guardian", pids) == CHANGES || wall_clock() > start);
+    for (size_t i = 0; i < CHANGES; i++)
+        changes[i].change(paths[i]);
+    /* Instances are begun half a second before the start at most. */
+    bool early = wall_clock() < start - 1;
+    for (size_t i = 0; i < CHANGES; i++) {
+        run_wait(runs[i]);
+        if (early) {
+            fault_expect_refusal(runs[i], changes[i].status);
+            run_expect_text(&runs[i]->err, paths[i]);
+        }
+        run_free(runs[i]);
+    }
+    run_expect_nothing_left();
+    return early;
+}
+
+START_TEST(command_changes_before_it_is_executed) {
+    bool early = false;
+    for (int lead = 4; !early; lead *= 2) {
+        const char *folder = run_make_folder();
+        ck_assert_msg(lead < 64, "this machine is too slow");
+        early = change_before_start(folder, lead);
+        run_remove_folder(folder);
+    }
+}
+END_TEST
+
+/* All of them are restarted again and again, and one after the other cannot be. */
+START_TEST(command_changes_between_two_iterations) {
+    for (size_t i = 0; i < CHANGES; i++) {
+        const char *folder = run_make_folder();
+        const char *path = run_path(folder, changes[i].name);
+        run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, path))), 0);
+        struct run *run =
+            START("-q", "-n", "3", "-l", "100%", "-c", "fixed", "--repeat", path, "say", "done");
+        RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
+        changes[i].change(path);
+        run_wait(run);
+        fault_expect_refusal(run, changes[i].status);
+        run_expect_text(&run->err, path);
+        run_expect_nothing_left();
+        run_free(run);
+        run_remove_folder(folder);
+    }
+}
+END_TEST
+
+/* A text without an interpreter is the shell's, for us as for env. */
+START_TEST(text_without_interpreter) {
+    const char *folder = run_make_folder();
+    const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
+    struct run *env = run_wait(run_start(NULL, WORDS("env", path)));
+    struct run *run = RUN("-q", "-n", "3", "-l", "100%", path);
+    run_expect(env, 5);
+    run_expect(run, 5);
+    ck_assert_uint_eq(run_count_text(&run->out, "by the shell\n"), 3);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- processes that cannot be forked ---- */
+
+#define SOON "--start-at", soon()
+
+/* Far enough away to lower a limit before. */
+static const char *soon(void) {
+    static char at[32];
+    snprintf(at, sizeof at, "@%.0f", wall_clock() + 4);
+    return at;
+}
+
+/* In this order: with more of them already, whoever becomes nobody cannot execute anything. */
+static void allow_one_process(void) {
+    family_become_nobody();
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
+}
+
+START_TEST(limit_on_processes_at_the_start) {
+    if (!family_can_become_nobody())
+        return;
+    struct run_setup setup = {.prepare = allow_one_process};
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "ulimit -u");
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* By one of the same user: not every root may do that to others. */
+static void forbid_processes(const struct family *family) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        family_become_nobody();
+        for (size_t i = 0; i < family->count; i++)
+            prlimit(family->pids[i], RLIMIT_NPROC, &(struct rlimit){0, 0}, NULL);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+
+/* The plan was good, but others have taken what was left. */
+START_TEST(limit_on_processes_behind_the_plan) {
+    if (!family_can_become_nobody())
+        return;
+    struct run_setup setup = {.prepare = family_become_nobody};
+    struct run *run = run_start(
+        &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", SOON, PAYLOAD, "exit", "9"));
+    run_find(run, "ss-guardian");
+    struct family family = family_find("showstopper");
+    ck_assert_uint_eq(family.count, 1);
+    forbid_processes(&family);
+    fault_expect_refusal(run_wait(run), 125);
+    run_expect_text(&run->err, "limit on processes");
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(limit_on_processes_between_two_iterations) {
+    if (!family_can_become_nobody())
+        return;
+    struct run_setup setup = {.prepare = family_become_nobody};
+    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c",
+                                            "fixed", "--repeat", PAYLOAD, "say", "done"));
+    RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
+    struct family executors = family_find("ss-executor");
+    forbid_processes(&executors);
+    fault_expect_refusal(run_wait(run), 125);
+    run_expect_text(&run->err, "fewer instances");
+    run_expect_nothing_left();
+}
+END_TEST
+
+static struct control_group group;
+
+static void enter_group(void) {
+    control_group_enter(&group);
+}
+
+static void allow_processes(const char *count) {
+    ck_assert(control_group_limit(&group, "pids.max", "pids.max", count));
+}
+
+START_TEST(control_group_without_processes) {
+    SKIP_UNLESS(control_group_make(&group, "pids"), "no control group of processes can be made");
+    struct run_setup setup = {.prepare = enter_group};
+    allow_processes("3");
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "pids.max");
+    allow_processes("max");
+    run = run_start(
+        &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", SOON, PAYLOAD, "exit", "9"));
+    run_find(run, "ss-guardian");
+    allow_processes("5"); /* two of ours, two executors, one instance */
+    fault_expect_refusal(run_wait(run), 125);
+    allow_processes("max");
+    run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c", "fixed",
+                                "--repeat", PAYLOAD, "say", "done"));
+    RUN_UNTIL(run, run_count_text(&run->out, "done\n") > 6);
+    allow_processes("1");
+    fault_expect_refusal(run_wait(run), 125);
+    run_expect_nothing_left();
+    control_group_remove(&group);
+}
+END_TEST
+
+#define THREE_FOR_A_MOMENT                                                                         \
+    WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--duration", "300m", PAYLOAD, \
+        "spin")
+
+/* The guardian and three executors, each with an instance. */
+#define FORKS 7
+
+START_TEST(any_fork_fails) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
+    ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
+}
+END_TEST
+
+/* A fork that is needed is never done without. */
+START_TEST(each_fork_is_needed) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    for (unsigned long first = 1; first <= FORKS; first++) {
+        struct fault fault = {"fork", first, 1};
+        struct run *run = fault_start(&fault, THREE_FOR_A_MOMENT);
+        fault_expect_refusal(run_wait(run), 125);
+        ck_assert(fault_has_struck(&fault));
+        run_expect_text(&run->err, "Resource temporarily unavailable: run fewer instances");
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+START_TEST(fork_fails_between_two_iterations) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
+        struct fault fault = {"fork", first, first % 2 ? 1 : FAULT_FOR_EVER};
+        struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%",
+                                                  "-c", "fixed", "--repeat", PAYLOAD, "exit", "0"));
+        fault_expect_refusal(run_wait(run), 125);
+        ck_assert(fault_has_struck(&fault));
+        run_expect_text(&run->err, "run fewer instances");
+        run_expect_nothing_left();
+        run_free(run);
+    }
+}
+END_TEST
+
+START_TEST(killed_guardian_cannot_be_replaced) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    struct fault fault = {"fork", FORKS + 1, FAULT_FOR_EVER};
+    struct run *run = fault_start(
+        &fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(run, run_named("payload", pids) == 3);
+    kill(run_find(run, "ss-guardian"), SIGKILL);
+    fault_expect_refusal(run_wait(run), 125);
+    ck_assert(fault_has_struck(&fault));
+    run_expect_text(&run->err, "the guardian cannot be started");
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* The sensor is the second one, behind the guardian. */
+START_TEST(sensor_cannot_be_forked) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    struct fault fault = {"fork", 2, 1};
+    struct run *run =
+        fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-f", "command", "-F",
+                                PAYLOAD " sensor 0.5", PAYLOAD, "spin"));
+    fault_expect_refusal(run_wait(run), 125);
+    ck_assert(fault_has_struck(&fault));
+    run_expect_text(&run->err, "the sensor cannot be started");
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(command_changes_before_it_is_executed),
+    SS_CASE(command_changes_between_two_iterations),
+    SS_CASE(text_without_interpreter),
+    SS_CASE(limit_on_processes_at_the_start),
+    SS_CASE(limit_on_processes_behind_the_plan),
+    SS_CASE(limit_on_processes_between_two_iterations),
+    SS_CASE(control_group_without_processes),
+    SS_CASE(any_fork_fails),
+    SS_CASE(each_fork_is_needed),
+    SS_CASE(fork_fails_between_two_iterations),
+    SS_CASE(killed_guardian_cannot_be_replaced),
+    SS_CASE(sensor_cannot_be_forked))
+/* clang-format on */

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whoever gets the number of a process of a run is never signalled. */
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+#include "strangers.h"
+#include "surroundings.h"
+
+#define BRIEF TEST_BUILD_DIR "/tests/brief"
+
+/* Kernels before 6.9 know holds on processes, but not on groups. */
+static void deny_group_signals(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_send_signal, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+/* What this kernel has, what older ones have, and what the oldest ones have. */
+static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pidfds};
+
+#define KERNELS (sizeof kernels / sizeof *kernels)
+
+static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
+    SKIP_UNLESS(strangers_are_possible(unprivileged), "no number of a process can be chosen");
+    strangers_run_apart(body, unprivileged);
+}
+
+/* Each case twice: as root, or as whoever runs the tests, and as a user of no privilege. */
+#define REUSE_TEST(name)                                                                           \
+    START_TEST(name) {                                                                             \
+        in_numbers_of_ones_own(try_##name, false);                                                 \
+    }                                                                                              \
+    END_TEST                                                                                       \
+    START_TEST(name##_unprivileged) {                                                              \
+        in_numbers_of_ones_own(try_##name, true);                                                  \
+    }                                                                                              \
+    END_TEST
+
+static void go_on_for(struct run *run, double seconds) {
+    double moment = run_now() + seconds;
+    RUN_UNTIL(run, run_now() > moment);
+    ck_assert_msg(!run->ended, "status %d: %s", run->status, run->err.bytes);
+}
+
+/* The next number that an instance has told behind `word`; 0: none yet. */
+static pid_t next_number(const struct run *run, const char *word, size_t *from) {
+    const char *at = strstr(run->out.bytes + *from, word);
+    const char *end = at ? strchr(at, '\n') : NULL;
+    if (!end)
+        return 0;
+    *from = (size_t)(end - run->out.bytes);
+    return (pid_t)atoi(at + strlen(word));
+}
+
+/* ---- an ended instance's leader ---- */
+
+static void end_master(struct run *run) {
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+}
+
+static void kill_master(struct run *run) {
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+}
+
+static void kill_executor(struct run *run) {
+    kill(run_find(run, "ss-executor 1"), SIGKILL);
+    run_expect(run_wait(run), 125);
+}
+
+static void kill_guardian(struct run *run) {
+    pid_t first = run_find(run, "ss-guardian");
+    pid_t pids[RUN_PIDS_MAX];
+    kill(first, SIGKILL);
+    RUN_UNTIL(run, run_named("ss-guardian", pids) == 1 && pids[0] != first);
+    kill_master(run);
+}
+
+static void (*const ends[])(struct run *run) = {
+    end_master, kill_master, kill_executor, kill_guardian};
+
+#define ENDS (sizeof ends / sizeof *ends)
+
+/* Two instances end early, and at that moment their numbers become others'; a third one goes on. */
+static void try_ended_leaders(void) {
+    for (size_t i = 0; i < KERNELS * ENDS; i++) {
+        struct run_setup setup = {.prepare = kernels[i / ENDS]};
+        struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c",
+                                                "fixed", "--grace", "500m", "sh", "-c",
+                                                "case % in 1) exec " PAYLOAD " ignore-term;; esac;"
+                                                "echo leader $$; sleep 0.1"));
+        size_t from = 0;
+        for (int k = 0; k < 2; k++) {
+            pid_t leader;
+            RUN_UNTIL(run, (leader = next_number(run, "leader ", &from)) > 0);
+            stranger_take(run, leader);
+        }
+        go_on_for(run, 0.3);
+        run_wait_text(run, "ready");
+        ends[i % ENDS](run);
+        run_expect_nothing_left();
+        strangers_dismiss(0);
+        run_free(run);
+    }
+}
+
+REUSE_TEST(ended_leaders)
+
+/* Of each instance that is started again the number has been another one's before. */
+static void try_leaders_of_iterations(void) {
+    for (size_t i = 0; i < KERNELS; i++) {
+        struct run_setup setup = {.prepare = kernels[i]};
+        struct run *run = run_start(
+            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--repeat",
+                        "sh", "-c", "echo leader $$; exec " PAYLOAD " run-ms 10"));
+        size_t from = 0;
+        for (int taken = 0; taken < 30;) {
+            pid_t leader;
+            RUN_UNTIL(run, (leader = next_number(run, "leader ", &from)) > 0);
+            taken += stranger_try(run, leader, 1);
+            strangers_dismiss(20);
+        }
+        ends[i % ENDS](run);
+        run_expect_nothing_left();
+        strangers_dismiss(0);
+        run_free(run);
+    }
+}
+
+REUSE_TEST(leaders_of_iterations)
+
+/* ---- ended branches ---- */
+
+/* Those of them that lead a session now. */
+static bool lead_sessions(const struct family *family, size_t index) {
+    return getsid(family->pids[index]) == family->pids[index];
+}
+
+static void take_branches(struct run *run, int least) {
+    double deadline = run_now() + RUN_PATIENCE;
+    for (int taken = 0; taken < least; run_look(run)) {
+        struct family family = family_find("payload");
+        for (size_t i = 0; i < family.count; i++)
+            taken += lead_sessions(&family, i) && stranger_try(run, family.pids[i], 1);
+        strangers_dismiss(30);
+        ck_assert_msg(!run->ended && run_now() < deadline, "only %d: %s", taken, run->err.bytes);
+    }
+    go_on_for(run, 0.4);
+}
+
+static void try_ended_branches(void) {
+    for (size_t i = 0; i < KERNELS; i++) {
+        struct run_setup setup = {.prepare = kernels[i]};
+        struct run *run = run_start(
+            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace",
+                        "300m", "sh", "-c", "while :; do setsid " PAYLOAD " run-ms 20; done"));
+        run_wait_text(run, "instances run");
+        take_branches(run, 30);
+        ends[i % ENDS](run);
+        run_expect_nothing_left();
+        strangers_dismiss(0);
+        run_free(run);
+    }
+}
+
+REUSE_TEST(ended_branches)
+
+/* ---- executors, instances and the master ---- */
+
+/* Kills all but the guardian while that cannot see to it. */
+static void kill_behind_the_guardian(struct run *run, pid_t guardian) {
+    kill(run->pid, SIGSTOP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    kill(guardian, SIGSTOP);
+    RUN_UNTIL(run, run_state(guardian) == 'T');
+    family_signal_named("ss-executor", SIGKILL);
+    kill_master(run);
+    ck_assert_int_eq(run_state(guardian), 'T');
+}
+
+static void take_all(struct run *run, const struct family *family, bool only_groups) {
+    for (size_t i = 0; i < family->count; i++) {
+        if (only_groups)
+            stranger_take_group(run, family->pids[i]);
+        else
+            stranger_take(run, family->pids[i]);
+    }
+}
+
+/* What the guardian has still to see to is numbers that have become others'. */
+static void take_over_with_strangers(size_t kernel, bool only_groups) {
+    struct run_setup setup = {.prepare = kernels[kernel]};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "sh",
+                              "-c", "setsid " PAYLOAD " spin & exec " PAYLOAD " ignore-term"));
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 3);
+    run_wait_text(run, "instances run");
+    go_on_for(run, 0.5); /* by then the branches are known */
+    pid_t guardian = run_find(run, "ss-guardian");
+    struct family executors = family_find("ss-executor");
+    struct family instances = family_find("payload");
+    ck_assert_uint_eq(executors.count, 3);
+    ck_assert_uint_eq(instances.count, 6);
+    pid_t master = run->pid;
+    kill_behind_the_guardian(run, guardian);
+    family_signal(&instances, SIGKILL);
+    take_all(run, &executors, only_groups);
+    take_all(run, &instances, only_groups);
+    stranger_take(run, master);
+    kill(guardian, SIGCONT);
+    run_expect_nothing_left();
+    strangers_dismiss(0);
+    run_free(run);
+}
+
+static void try_everybody(void) {
+    for (size_t i = 0; i < KERNELS; i++)
+        take_over_with_strangers(i, false);
+}
+
+REUSE_TEST(everybody)
+
+static void try_groups_of_everybody(void) {
+    for (size_t i = 0; i < KERNELS; i++)
+        take_over_with_strangers(i, true);
+}
+
+REUSE_TEST(groups_of_everybody)
+
+/* ---- the shortest lives ---- */
+
+/* From Linux 6.9 on the kernel tells processes apart that had one number within one tick. */
+static bool system_has_identities(void) {
+    struct statfs system;
+    int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    bool has = self >= 0 && fstatfs(self, &system) == 0 && system.f_type == 0x50494446;
+    if (self >= 0)
+        close(self);
+    return has;
+}
+
+/*
+ * Executors cannot look for a while; meanwhile branches come and go, and who gets their numbers is
+ * as old as they are, as far as the system's clock ticks tell.
+ */
+static void try_branches_of_the_same_tick(void) {
+    SKIP_UNLESS(system_has_identities(), "this system knows processes by number and tick only");
+    struct run *run =
+        START("-v", "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "300m", BRIEF, "4");
+    run_wait_text(run, "gone ");
+    for (int round = 0; round < 6; round++) {
+        struct family executors = family_find("ss-executor");
+        struct family instances = family_find("brief");
+        size_t from = run->out.length;
+        kill(run->pid, SIGSTOP);
+        RUN_UNTIL(run, run_state(run->pid) == 'T');
+        family_signal(&executors, SIGSTOP);
+        RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
+        family_signal(&instances, SIGCONT);
+        for (int taken = 0; taken < 25;) {
+            pid_t number;
+            while ((number = next_number(run, "gone ", &from)) == 0)
+                run_nap(run);
+            taken += stranger_try(run, number, 0);
+        }
+        family_signal(&executors, SIGCONT);
+        kill(run->pid, SIGCONT);
+        go_on_for(run, 0.4);
+        strangers_dismiss(0);
+    }
+    end_master(run);
+    run_expect_nothing_left();
+}
+
+REUSE_TEST(branches_of_the_same_tick)
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(ended_leaders),
+    SS_CASE(ended_leaders_unprivileged),
+    SS_CASE(leaders_of_iterations),
+    SS_CASE(leaders_of_iterations_unprivileged),
+    SS_CASE(ended_branches),
+    SS_CASE(ended_branches_unprivileged),
+    SS_CASE(everybody),
+    SS_CASE(everybody_unprivileged),
+    SS_CASE(groups_of_everybody),
+    SS_CASE(groups_of_everybody_unprivileged),
+    SS_CASE(branches_of_the_same_tick),
+    SS_CASE(branches_of_the_same_tick_unprivileged))
+/* clang-format on */

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A module that never returns ends the run; time that passes without us does not. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+
+/* For the CPU time that proves it, where others want the CPU as well. */
+#define STUCK_PATIENCE 50.0
+
+#define LOOP                                                                                       \
+    "    for (volatile int i = 1; i;) {\n"                                                         \
+    "    }\n"
+
+/* Both begin to loop when the run is well on its way, one in one executor, one in the master. */
+static const char control_source[] =
+    "#include <showstopper/control.h>\n"
+    "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
+    "    if (self->executor == 1 && input->moment.now > input->moment.since + 300000000)\n" LOOP
+    "    return input->target;\n"
+    "}\n"
+    "SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {\n"
+    "    .head = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL, "
+    "\"stuck\",\n"
+    "        \"loops in one executor\"},\n"
+    "    .open_loop = true,\n"
+    "    .update = update,\n"
+    "};\n";
+
+static const char trace_source[] =
+    "#include <showstopper/trace.h>\n"
+    "static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {\n"
+    "    if (self->executor >= self->instances && time > 300000000)\n" LOOP
+    "    *target = (struct ss_target){.load = 0.2};\n"
+    "}\n"
+    "SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {\n"
+    "    .head = {SS_MODULE_VERSION, sizeof(struct ss_trace_module), SS_KIND_TRACE, \"stuck\",\n"
+    "        \"loops in the master\"},\n"
+    "    .target = target,\n"
+    "};\n";
+
+/* A module that everybody can read. False, with a word about it, where there is no compiler. */
+static bool build(const char *folder, const char *source) {
+    if (run_wait(run_start(NULL, WORDS("sh", "-c", "command -v cc")))->status != 0) {
+        fputs("skipped: there is no compiler\n", stderr);
+        return false;
+    }
+    const char *file = run_path(folder, "stuck.c");
+    const char *module = run_path(folder, "stuck.so");
+    run_write_file(file, source);
+    run_expect(
+        run_wait(run_start(NULL, WORDS("cc", "-shared", "-fPIC", "-Wall", "-Werror",
+                                     "-I" PROJECT_SOURCE_DIR "/include", "-o", module, file))),
+        0);
+    chmod(module, 0755);
+    return true;
+}
+
+/* Without real-time priority, but where others want the CPU still before them. */
+static void be_ordinary(void) {
+    setpriority(PRIO_PROCESS, 0, -10); /* where it is allowed */
+    if (geteuid() == 0)
+        family_become_nobody();
+    else
+        setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
+}
+
+/* `options`: what makes the run use `stuck.so`, which is built there from the source. */
+static void expect_stuck(const char *source, const char *const *options, bool realtime) {
+    if (!realtime && geteuid() == 0 && !family_can_become_nobody())
+        return;
+    const char *folder = run_make_folder();
+    if (!build(folder, source)) {
+        run_remove_folder(folder);
+        return;
+    }
+    struct run_setup setup = {.folder = folder, .prepare = realtime ? NULL : be_ordinary};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", options[0], options[1], options[2],
+                              options[3], "--duration", "1h", PAYLOAD, "setsid", "2"));
+    run_wait_text(run, "real-time priority");
+    bool has_realtime = run_count_text(&run->err, "no real-time priority") == 0;
+    ck_assert(realtime || !has_realtime);
+    if (realtime && !has_realtime)
+        fputs("real-time priority is refused: as without it\n", stderr);
+    RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended);
+    run_expect(run, 125);
+    run_expect_text(&run->err, "loops for ever");
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+    run_remove_folder(folder);
+}
+
+#define IN_CONTROL control_source, WORDS("-l", "20%", "-c", "./stuck.so")
+#define IN_TRACE   trace_source, WORDS("-c", "fixed", "-t", "./stuck.so")
+
+START_TEST(an_executor_at_real_time_priority) {
+    expect_stuck(IN_CONTROL, true);
+}
+END_TEST
+
+START_TEST(an_executor_at_ordinary_priority) {
+    expect_stuck(IN_CONTROL, false);
+}
+END_TEST
+
+START_TEST(the_master_at_real_time_priority) {
+    expect_stuck(IN_TRACE, true);
+}
+END_TEST
+
+START_TEST(the_master_at_ordinary_priority) {
+    expect_stuck(IN_TRACE, false);
+}
+END_TEST
+
+static void stop_all(struct run *run, const struct family *family) {
+    family_signal(family, SIGSTOP);
+    RUN_UNTIL(run, family_count(family, 'T') == family->count);
+}
+
+/*
+ * Stops the master, then the others: it would continue them. After a while they go on, first who
+ * watches them. With `all`, he and the instances are stopped as well.
+ */
+static void stand_still(bool all) {
+    double begin = run_now();
+    struct run *run =
+        START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "--duration", "6s", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    double ready = run_now();
+    RUN_UNTIL(run, run_now() > ready + 1.2); /* the guardian has looked after everybody */
+    struct family master = {.pids = {run->pid}, .count = 1};
+    struct family guardian = family_find("ss-guardian");
+    struct family executors = family_find("ss-executor");
+    struct family instances = family_find("payload");
+    ck_assert_uint_eq(guardian.count, 1);
+    ck_assert_uint_eq(executors.count, 2);
+    stop_all(run, &master);
+    stop_all(run, &executors);
+    if (all) {
+        stop_all(run, &guardian);
+        stop_all(run, &instances);
+    }
+    double stopped = run_now();
+    RUN_UNTIL(run, run_now() > stopped + 3);
+    ck_assert_uint_eq(family_count(&executors, 'T'), executors.count);
+    family_signal(&guardian, SIGCONT);
+    RUN_UNTIL(run, family_count(&guardian, 'S') == 1);
+    family_signal(&master, SIGCONT);
+    family_signal(&executors, SIGCONT);
+    family_signal(&instances, SIGCONT);
+    run_expect(run_wait(run), 0);
+    ck_assert_double_ge(run_now() - begin, 5.9);
+    ck_assert_double_le(run_now() - begin, 16);
+    ck_assert_msg(strstr(run->err.bytes, "was lost") == NULL, "%s", run->err.bytes);
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+}
+
+/* As on a machine that is suspended: the monotonic clock of a test goes on, though. */
+START_TEST(a_suspended_run_goes_on) {
+    stand_still(true);
+}
+END_TEST
+
+/* As on a machine so busy that nobody but the guardian is given a CPU. */
+START_TEST(a_starved_run_goes_on) {
+    stand_still(false);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(an_executor_at_real_time_priority),
+    SS_CASE(an_executor_at_ordinary_priority),
+    SS_CASE(the_master_at_real_time_priority),
+    SS_CASE(the_master_at_ordinary_priority),
+    SS_CASE(a_suspended_run_goes_on),
+    SS_CASE(a_starved_run_goes_on))
+/* clang-format on */

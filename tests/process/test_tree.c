@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* All that an instance starts is throttled and ended with it, wherever it has got to. */
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+
+/* Long rounds, most of them stopped, so that a look at all processes falls into one stop. */
+#define ROUNDS       "-c", "fixed", "-l", "10%", "-D", "400m"
+#define START_2(...) START("-v", "-n", "2", ROUNDS, "--grace", "30s", __VA_ARGS__)
+
+/* How long CPU time is watched, in seconds, and the most of it that a process may have used. */
+#define WATCHED    3.0
+#define SHARE_MOST 0.4
+
+static void wait_for_ready(struct run *run, size_t count) {
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
+}
+
+static void end_politely(struct run *run) {
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+    run_free(run);
+}
+
+/* All are stopped at one moment, run later, and so for about the part that was asked for. */
+static void expect_throttled(struct run *run, size_t count) {
+    double used[RUN_PIDS_MAX];
+    RUN_UNTIL(run, family_is_stopped("payload", count));
+    struct family family = family_find("payload");
+    double begin = run_now();
+    for (size_t i = 0; i < family.count; i++)
+        used[i] = family_cpu_time(family.pids[i]);
+    family_expect_to_run(run, &family, 0.02);
+    RUN_UNTIL(run, run_now() >= begin + WATCHED);
+    for (size_t i = 0; i < family.count; i++) {
+        double share = (family_cpu_time(family.pids[i]) - used[i]) / (run_now() - begin);
+        ck_assert_msg(share < SHARE_MOST, "process %zu of %zu ran for %.0f %% of the time", i,
+            family.count, 100 * share);
+    }
+    RUN_UNTIL(run, family_is_stopped("payload", count));
+    end_politely(run);
+}
+
+START_TEST(sessions_are_throttled) {
+    struct run *run = START_2(PAYLOAD, "setsid", "3");
+    wait_for_ready(run, 2);
+    expect_throttled(run, 8);
+}
+END_TEST
+
+START_TEST(groups_are_throttled) {
+    struct run *run = START_2(PAYLOAD, "groups", "3");
+    wait_for_ready(run, 2);
+    expect_throttled(run, 8);
+}
+END_TEST
+
+START_TEST(daemons_are_throttled) {
+    struct run *run = START_2(PAYLOAD, "daemon", "2");
+    wait_for_ready(run, 2);
+    expect_throttled(run, 6);
+}
+END_TEST
+
+START_TEST(orphans_are_throttled) {
+    struct run *run = START_2(PAYLOAD, "orphans", "2");
+    wait_for_ready(run, 2);
+    expect_throttled(run, 6);
+}
+END_TEST
+
+/* Somebody whom the instance's own group has covered at first. */
+START_TEST(late_sessions_are_throttled) {
+    struct run *run = START_2(PAYLOAD, "late-setsid", "1500");
+    RUN_UNTIL(run, family_is_stopped("payload", 4) && family_find("payload-early").count == 2);
+    RUN_UNTIL(run, family_find("payload-late").count == 2);
+    expect_throttled(run, 4);
+}
+END_TEST
+
+START_TEST(what_a_shell_starts_is_throttled) {
+    struct run *run =
+        START_2("sh", "-c", "setsid " PAYLOAD " spin & nohup " PAYLOAD " spin & wait");
+    expect_throttled(run, 4);
+}
+END_TEST
+
+/* Without pidfds the members of a session are held one by one, by their numbers. */
+START_TEST(sessions_are_throttled_without_pidfds) {
+    struct run_setup setup = {.prepare = family_deny_pidfds};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, PAYLOAD, "setsid", "3"));
+    wait_for_ready(run, 2);
+    expect_throttled(run, 8);
+}
+END_TEST
+
+/*
+ * Real-time priority has the guardian look about before anybody else runs; without it instances
+ * and their children may be there first.
+ */
+static void be_ordinary(void) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    if (geteuid() == 0)
+        family_become_nobody();
+}
+
+START_TEST(the_first_children_are_throttled) {
+    if (geteuid() == 0 && !family_can_become_nobody())
+        return;
+    struct run_setup setup = {.prepare = be_ordinary};
+    for (int i = 0; i < 10; i++) {
+        struct run *run = run_start(&setup,
+            WORDS(SHOWSTOPPER, "-q", "-n", "4", ROUNDS, "--grace", "30s", PAYLOAD, "setsid", "1"));
+        wait_for_ready(run, 4);
+        RUN_UNTIL(run, family_is_stopped("payload", 8));
+        end_politely(run);
+    }
+}
+END_TEST
+
+/* Others have come since. */
+static bool has_new(const char *name, const struct family *before) {
+    struct family now = family_find(name);
+    for (size_t i = 0; i < now.count; i++) {
+        if (!family_has(before, now.pids[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Who comes and goes is stopped with the rest as well, time and again. */
+static void expect_storm_throttled(struct run *run, const char *name) {
+    for (int round = 0; round < 3; round++) {
+        RUN_UNTIL(run, family_all_stopped("payload") && family_find(name).count > 0);
+        struct family stopped = family_find(name);
+        RUN_UNTIL(run, has_new(name, &stopped));
+    }
+    end_politely(run);
+}
+
+START_TEST(fork_storms_are_throttled) {
+    expect_storm_throttled(
+        START("-v", "-n", "1", ROUNDS, PAYLOAD, "fork-storm", "3"), "payload-brief");
+}
+END_TEST
+
+START_TEST(daemon_storms_are_throttled) {
+    expect_storm_throttled(
+        START("-v", "-n", "1", ROUNDS, PAYLOAD, "daemon-storm", "100"), "payload-daemon");
+}
+END_TEST
+
+/*
+ * Whoever is found while the rest is stopped already is not left running until all are stopped the
+ * next time, which is long after.
+ */
+START_TEST(newcomers_are_stopped_at_once) {
+    struct run *run =
+        START("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "3s", PAYLOAD, "spawn", "7");
+    struct family before = {.count = 0};
+    for (int round = 0; round < 4; round++) {
+        RUN_UNTIL(run, has_new("payload-spawned", &before));
+        RUN_UNTIL_WITHIN(2, run, family_all_stopped("payload"));
+        before = family_find("payload-spawned");
+    }
+    end_politely(run);
+}
+END_TEST
+
+/* Fails unless the daemons run, and ends them. */
+static void end_kept(const struct family *daemons) {
+    RUN_UNTIL(NULL, family_find("ss-").count == 0);
+    ck_assert_uint_eq(family_find("payload-daemon").count, daemons->count);
+    family_expect_to_run(NULL, daemons, 0.02);
+    family_end_all();
+}
+
+START_TEST(kept_daemons_live_on) {
+    struct run *run = START("-q", "-n", "1", ROUNDS, "--warmup", "1s", "--keep", "--duration", "5s",
+        PAYLOAD, "daemon", "2");
+    wait_for_ready(run, 1);
+    struct family daemons = family_find("payload-daemon");
+    run_expect(run_wait(run), 0);
+    end_kept(&daemons);
+    run = START("-q", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s", "--keep", PAYLOAD,
+        "daemon", "2");
+    wait_for_ready(run, 1);
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    daemons = family_find("payload-daemon");
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    end_kept(&daemons);
+}
+END_TEST
+
+START_TEST(daemons_end_with_the_plan) {
+    struct run *run = START("-q", "-n", "2", ROUNDS, "--duration", "4s", PAYLOAD, "daemon", "2");
+    wait_for_ready(run, 2);
+    ck_assert_uint_eq(family_find("payload-daemon").count, 4);
+    run_expect(run_wait(run), 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(daemons_end_by_a_signal) {
+    struct run *run = START_2(PAYLOAD, "daemon", "2");
+    wait_for_ready(run, 2);
+    end_politely(run);
+    run = START_2(PAYLOAD, "daemon", "2");
+    wait_for_ready(run, 2);
+    RUN_UNTIL(run, family_is_stopped("payload", 6));
+    end_politely(run);
+}
+END_TEST
+
+/* The leader ends by itself; nobody is asked politely then. */
+START_TEST(daemons_end_with_their_leader) {
+    const char *folder = run_make_folder();
+    struct run_setup setup = {.folder = folder};
+    struct run *run = run_start(&setup,
+        WORDS(SHOWSTOPPER, "-q", "-n", "2", "-c", "fixed", "-l", "50%", "--json", "-", "sh", "-c",
+            "(setsid " PAYLOAD " ignore-term &); setsid " PAYLOAD " catch & " PAYLOAD " tree & "
+            "until [ -e end ]; do sleep 0.05; done"));
+    wait_for_ready(run, 4);
+    RUN_UNTIL(run, family_find("payload-leaf").count == 2);
+    run_write_file(run_path(folder, "end"), "");
+    run_expect(run_wait(run), 0);
+    ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"workloads\""), "%s", run->out.bytes);
+    ck_assert_uint_eq(run_count_text(&run->out, "caught"), 0);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(sessions_are_told_politely) {
+    struct run *run =
+        START_2("sh", "-c", "setsid " PAYLOAD " catch & setsid " PAYLOAD " catch & wait");
+    wait_for_ready(run, 4);
+    RUN_UNTIL(run, family_is_stopped("payload", 4));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert_uint_eq(run_count_text(&run->out, "caught 15\n"), 4);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* It is not over with the leader. */
+START_TEST(sessions_get_all_of_the_grace) {
+    struct run *run =
+        START_2("sh", "-c", "setsid " PAYLOAD " linger 3000 & exec " PAYLOAD " catch");
+    wait_for_ready(run, 4);
+    RUN_UNTIL(run, family_is_stopped("payload", 4));
+    kill(run->pid, SIGTERM);
+    RUN_UNTIL(run, run_count_text(&run->out, "caught 15\n") == 2);
+    RUN_UNTIL(run, family_find("payload").count == 2);
+    ck_assert_uint_eq(run_count_text(&run->out, "late"), 0);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert_uint_eq(run_count_text(&run->out, "ended late by 15\n"), 2);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(sessions_are_killed_after_the_grace) {
+    struct run *run = START("-v", "-n", "2", ROUNDS, "--grace", "700m", "sh", "-c",
+        "setsid " PAYLOAD " ignore-term & exec " PAYLOAD " catch");
+    wait_for_ready(run, 4);
+    RUN_UNTIL(run, family_is_stopped("payload", 4));
+    double begin = run_now();
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert_double_ge(run_now() - begin, 0.65);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* `linger`: how long each instance stays; the census may have seen what it leaves, or not. */
+static void expect_no_heirs(const char *linger) {
+    const char *folder = run_make_folder();
+    struct run *run = RUN("-q", "-n", "1", "-c", "fixed", "-l", "50%", "-D", "30m", "--repeat",
+        "--duration", "3s", "--json", "-", PAYLOAD, "heir", run_path(folder, "lock"), linger);
+    run_expect(run, 0);
+    ck_assert_msg(json_number(run->out.bytes, "iterations") >= 2, "%s", run->out.bytes);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+
+START_TEST(nothing_is_left_to_the_next_instance) {
+    expect_no_heirs("0");
+    expect_no_heirs("300");
+}
+END_TEST
+
+/* On a busy machine a shell may be given a CPU so late that nobody waits for it to be stopped. */
+static void be_preferred(void) {
+    setpriority(PRIO_PROCESS, 0, -10); /* where it is allowed */
+}
+
+/*
+ * With job control every job is in a group of its own, and the shell is told when one is stopped:
+ * it would say so, and go on with what comes next.
+ */
+START_TEST(a_shell_sees_no_job_stopped) {
+    if (run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status != 0) {
+        fputs("skipped: there is no bash\n", stderr);
+        return;
+    }
+    struct run_setup setup = {.prepare = be_preferred};
+    struct run *run = run_wait(run_start(&setup,
+        WORDS(SHOWSTOPPER, "-q", "-n", "2", "-c", "fixed", "-l", "50%", "-D", "50m", "bash", "-c",
+            "set -m; " PAYLOAD " stops 2500 & wait $!; echo \"waited $?\"; " PAYLOAD
+            " stops 2500; echo \"called $?\"")));
+    run_expect(run, 0);
+    ck_assert_msg(run_count_text(&run->out, "waited 0\n") == 2 &&
+                      run_count_text(&run->out, "called 0\n") == 2,
+        "%s", run->out.bytes);
+    ck_assert_uint_eq(run_count_text(&run->out, "\"continued\": "), 4);
+    ck_assert_msg(json_number(run->out.bytes, "continued") > 20, "%s", run->out.bytes);
+    ck_assert_msg(strstr(run->err.bytes, "Stopped") == NULL, "%s", run->err.bytes);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(who_stops_itself_goes_on) {
+    static const char *const loads[] = {"100%", "50%"};
+    for (int i = 0; i < 2; i++) {
+        struct run *run =
+            START("-v", "-n", "2", "-c", "fixed", "-l", loads[i], PAYLOAD, "stop-self");
+        RUN_UNTIL(run, run_count_text(&run->out, "again\n") >= 2);
+        struct family family = family_find("payload");
+        ck_assert_uint_eq(family.count, 2);
+        family_expect_to_run(run, &family, 0.02);
+        end_politely(run);
+    }
+}
+END_TEST
+
+/* False where the file system allows no such programs. */
+static bool copy_for_root(const char *to) {
+    run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, to))), 0);
+    ck_assert_int_eq(chmod(to, 04755), 0);
+    struct run_setup setup = {.prepare = family_become_nobody};
+    struct run *run = run_start(&setup, WORDS(to, "become-root"));
+    RUN_UNTIL(run, run->ended || run_count_text(&run->out, "ready\n") == 1);
+    bool can = !run->ended;
+    run_free(run);
+    if (!can)
+        fputs("skipped: no program may become root here\n", stderr);
+    return can;
+}
+
+START_TEST(who_cannot_be_controlled_is_warned_about) {
+    if (!family_can_become_nobody())
+        return;
+    const char *folder = run_make_folder();
+    const char *program = run_path(folder, "payload");
+    char command[4096];
+    snprintf(command, sizeof command, "%s become-root & exec " PAYLOAD " spin", program);
+    if (copy_for_root(program)) {
+        struct run_setup setup = {.prepare = family_become_nobody};
+        struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", ROUNDS, "--duration",
+                                                "5s", "--grace", "300m", "sh", "-c", command));
+        wait_for_ready(run, 1);
+        run_expect(run_wait(run), 0);
+        struct family left = family_find("");
+        ck_assert_uint_eq(left.count, 1);
+        family_end_all();
+        run_expect_text(&run->err, "could not be controlled");
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(sessions_are_throttled),
+    SS_CASE(groups_are_throttled),
+    SS_CASE(daemons_are_throttled),
+    SS_CASE(orphans_are_throttled),
+    SS_CASE(late_sessions_are_throttled),
+    SS_CASE(what_a_shell_starts_is_throttled),
+    SS_CASE(sessions_are_throttled_without_pidfds),
+    SS_CASE(the_first_children_are_throttled),
+    SS_CASE(fork_storms_are_throttled),
+    SS_CASE(daemon_storms_are_throttled),
+    SS_CASE(newcomers_are_stopped_at_once),
+    SS_CASE(kept_daemons_live_on),
+    SS_CASE(daemons_end_with_the_plan),
+    SS_CASE(daemons_end_by_a_signal),
+    SS_CASE(daemons_end_with_their_leader),
+    SS_CASE(sessions_are_told_politely),
+    SS_CASE(sessions_get_all_of_the_grace),
+    SS_CASE(sessions_are_killed_after_the_grace),
+    SS_CASE(nothing_is_left_to_the_next_instance),
+    SS_CASE(a_shell_sees_no_job_stopped),
+    SS_CASE(who_stops_itself_goes_on),
+    SS_CASE(who_cannot_be_controlled_is_warned_about))
+/* clang-format on */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A variable of another process's environment. */
+
+#include "kin.h"
+#include "process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/platform.h"
+
+/* Executes something that waits, with exactly this environment. */
+static pid_t start_with(const char *const *environment) {
+    const char *const words[] = {"sleep", "100", NULL};
+    pid_t parent = getpid();
+    int gate[2];
+    char byte;
+    ck_assert_int_eq(pipe2(gate, O_CLOEXEC), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        kin_begin(parent);
+        execve("/bin/sleep", (char *const *)words, (char *const *)environment);
+        _exit(99);
+    }
+    close(gate[1]);
+    ck_assert_int_eq(read(gate[0], &byte, 1), 0); /* exec has closed it */
+    close(gate[0]);
+    ck_assert(ss_platform_process_lives(child, ss_platform_process_started(child)));
+    return child;
+}
+
+static void expect_value(pid_t pid, const char *name, const char *value) {
+    char found[64] = "";
+    if (!ss_platform_process_variable(pid, name, found, sizeof found))
+        ck_abort_msg("%s is not found", name);
+    ck_assert_str_eq(found, value);
+}
+
+static void expect_nothing(pid_t pid, const char *name) {
+    char found[64];
+    if (ss_platform_process_variable(pid, name, found, sizeof found))
+        ck_abort_msg("%s is said to be set", name);
+}
+
+START_TEST(a_variable_is_found) {
+    const char *const environment[] = {
+        "FIRST=1", "EMPTY=", "SPACE= a b ", "EQUAL=a=b=c", "LAST=end", NULL};
+    pid_t child = start_with(environment);
+    expect_value(child, "FIRST", "1");
+    expect_value(child, "EMPTY", "");
+    expect_value(child, "SPACE", " a b ");
+    expect_value(child, "EQUAL", "a=b=c");
+    expect_value(child, "LAST", "end");
+    expect_nothing(child, "OTHER");
+    expect_nothing(child, "first");
+    kin_end_unreaped(child);
+    expect_nothing(child, "FIRST");
+    kin_reap(child);
+    expect_nothing(child, "FIRST");
+}
+END_TEST
+
+START_TEST(a_name_is_the_whole_name) {
+    const char *const environment[] = {"MARKS=1", "MAR=2", "XMARK=3", "VALUE=MARK=4", "MARK",
+        "MMARK=5", "MARKMARK=6", "MARK =7", "=MARK=8", NULL};
+    pid_t child = start_with(environment);
+    expect_nothing(child, "MARK");
+    expect_value(child, "MAR", "2");
+    expect_value(child, "MARKS", "1");
+    expect_value(child, "MARKMARK", "6");
+    kin_end(child);
+    const char *const with[] = {"MARKS=1", "", "MMARK=2", "MARK=3", "MARK=4", NULL};
+    child = start_with(with);
+    expect_value(child, "MARK", "3");
+    kin_end(child);
+}
+END_TEST
+
+START_TEST(a_value_fits_or_is_not_found) {
+    const char *const environment[] = {"A=1", "MARK=12345", "B=2", NULL};
+    pid_t child = start_with(environment);
+    char found[8];
+    for (size_t size = 0; size <= sizeof found; size++) {
+        memset(found, '#', sizeof found);
+        bool fits = ss_platform_process_variable(child, "MARK", found, size);
+        ck_assert_int_eq(fits, size >= sizeof "12345");
+        if (fits)
+            ck_assert_str_eq(found, "12345");
+        for (size_t i = size; i < sizeof found; i++)
+            ck_assert_int_eq(found[i], '#');
+    }
+    kin_end(child);
+}
+END_TEST
+
+/* The environment is read in blocks of 4096 bytes: name and value lie across the border. */
+START_TEST(borders_of_blocks_do_not_matter) {
+    static char padding[3 * 4096];
+    const char variable[] = "MARK=12345";
+    for (size_t before = 0; before <= sizeof variable; before++) {
+        for (size_t blocks = 1; blocks <= 2; blocks++) {
+            size_t length = blocks * 4096 - before - 1; /* a zero byte ends it */
+            memset(padding, 'x', length);
+            padding[length] = '\0';
+            const char *const environment[] = {padding, variable, "MARKS=no", NULL};
+            pid_t child = start_with(environment);
+            expect_value(child, "MARK", "12345");
+            expect_value(child, "MARKS", "no");
+            kin_end(child);
+        }
+    }
+}
+END_TEST
+
+START_TEST(who_has_no_environment_has_no_variable) {
+    const char *const nothing[] = {NULL};
+    pid_t child = start_with(nothing);
+    expect_nothing(child, "PATH");
+    expect_nothing(child, "");
+    kin_end(child);
+    expect_nothing(0, "PATH");
+    expect_nothing(-1, "PATH");
+    /* Threads of the kernel have none, and those of other users are not ours to read. */
+    pid_t asker = fork();
+    if (asker == 0) {
+        char value[64];
+        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+            _exit(0);
+        _exit(ss_platform_process_variable(1, "PATH", value, sizeof value) ||
+              ss_platform_process_variable(2, "PATH", value, sizeof value));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(asker, &status, 0), asker);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+// clang-format off
+PROCESS_MAIN(
+    SS_CASE(a_variable_is_found),
+    SS_CASE(a_name_is_the_whole_name),
+    SS_CASE(a_value_fits_or_is_not_found),
+    SS_CASE(borders_of_blocks_do_not_matter),
+    SS_CASE(who_has_no_environment_has_no_variable))

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Who is stuck is known by the CPU time it uses, and not by the time that passes. */
+
+#include "kin.h"
+#include "process.h"
+
+#include <sys/resource.h>
+
+#include "platform/platform.h"
+#include "watchdog.h"
+
+static struct ss_board *board;
+static struct ss_watchdog watchdog;
+
+/* Goes on as fast as the test likes: it must not matter. */
+static ss_time now = 1000 * SS_SECOND;
+
+/* Before others, where that is allowed: it needs CPU time to be caught. */
+static void spin(void) {
+    setpriority(PRIO_PROCESS, 0, -20);
+    close(kin_gate[1]);
+    for (volatile unsigned turns = 0;; turns++) {
+    }
+}
+
+static void open_board(pid_t master) {
+    board = ss_board_allocate(3, 0);
+    ck_assert_ptr_nonnull(board);
+    ck_assert_int_eq(ss_watchdog_open(&watchdog, board, master), 0);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    atomic_store(&board->beat, 1);
+}
+
+static void put_executor(uint32_t number, pid_t pid) {
+    struct ss_row *row = &board->rows[number];
+    atomic_store(&row->executor_started, ss_platform_process_started(pid));
+    atomic_store(&row->executor, pid);
+    atomic_store(&row->life, SS_LIFE_ALIVE);
+    atomic_store(&row->beat, 5);
+}
+
+static bool look(void) {
+    now += 500 * SS_MILLISECOND;
+    ss_watchdog_look(&watchdog, now);
+    return true;
+}
+
+static bool has_ended(pid_t pid) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid;
+}
+
+/* Keeps looking until a process has used so much CPU time since now. */
+static void look_for(pid_t pid, double seconds) {
+    ss_time end = ss_platform_process_cpu_time(pid) + (ss_time)(seconds * 1e9);
+    RUN_UNTIL_WITHIN(50, NULL, look() && ss_platform_process_cpu_time(pid) >= end);
+}
+
+static void expect_end(pid_t pid, int signal) {
+    int status;
+    RUN_UNTIL_WITHIN(50, NULL, look() && has_ended(pid));
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status));
+    ck_assert_int_eq(WTERMSIG(status), signal);
+}
+
+START_TEST(who_runs_without_a_pause_is_ended) {
+    open_board(getpid());
+    pid_t sleeper = kin_start(NULL);
+    pid_t spinner = kin_start(spin);
+    put_executor(0, sleeper);
+    put_executor(2, spinner);
+    expect_end(spinner, SIGKILL);
+    ck_assert_uint_eq(board->rows[2].failure, SS_FAILURE_STUCK);
+    atomic_store(&board->rows[2].life, SS_LIFE_CLEARED);
+    /* Half a day without a beat proves nothing. */
+    for (int i = 0; i < 100000; i++)
+        look();
+    ck_assert(!has_ended(sleeper));
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
+    ck_assert_uint_eq(board->rows[1].failure, SS_FAILURE_NONE);
+    kin_end(sleeper);
+}
+END_TEST
+
+START_TEST(who_takes_turns_is_not_stuck) {
+    open_board(getpid());
+    pid_t spinner = kin_start(spin);
+    put_executor(0, spinner);
+    for (int i = 0; i < 20; i++) {
+        atomic_fetch_add(&board->rows[0].beat, 1);
+        look_for(spinner, 0.1);
+    }
+    ck_assert(!has_ended(spinner));
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
+    expect_end(spinner, SIGKILL);
+}
+END_TEST
+
+/* What it used before its first beat was for something else. */
+START_TEST(who_has_not_begun_is_not_stuck) {
+    open_board(getpid());
+    pid_t spinner = kin_start(spin);
+    put_executor(0, spinner);
+    atomic_store(&board->rows[0].beat, 0);
+    look_for(spinner, 1.5);
+    ck_assert(!has_ended(spinner));
+    atomic_store(&board->rows[0].beat, 5);
+    look();
+    look();
+    ck_assert(!has_ended(spinner));
+    atomic_store(&board->rows[0].life, SS_LIFE_ENDED);
+    look_for(spinner, 1.5);
+    ck_assert(!has_ended(spinner));
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
+    atomic_store(&board->rows[0].life, SS_LIFE_ALIVE);
+    expect_end(spinner, SIGKILL);
+}
+END_TEST
+
+/* The number means somebody else by now. */
+START_TEST(another_process_of_that_number_is_not_ended) {
+    open_board(getpid());
+    pid_t spinner = kin_start(spin);
+    put_executor(0, spinner);
+    atomic_fetch_add(&board->rows[0].executor_started, 1);
+    look_for(spinner, 2.5);
+    ck_assert(!has_ended(spinner));
+    kin_end(spinner);
+}
+END_TEST
+
+START_TEST(it_looks_twice_a_second) {
+    open_board(getpid());
+    pid_t spinner = kin_start(spin);
+    put_executor(0, spinner);
+    look();
+    ss_time end = ss_platform_process_cpu_time(spinner) + 1500 * SS_MILLISECOND;
+    RUN_UNTIL_WITHIN(50, NULL, ss_platform_process_cpu_time(spinner) >= end);
+    ss_watchdog_look(&watchdog, now + 499 * SS_MILLISECOND);
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
+    ss_watchdog_look(&watchdog, now + 500 * SS_MILLISECOND);
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_STUCK);
+    kin_reap(spinner);
+}
+END_TEST
+
+/* The master is told, and ends itself. */
+START_TEST(a_master_that_never_rests_is_told) {
+    pid_t spinner = kin_start(spin);
+    open_board(spinner);
+    look();
+    atomic_store(&board->phase, SS_PHASE_PAUSED);
+    look_for(spinner, 1.5);
+    ck_assert(!has_ended(spinner));
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    for (int i = 0; i < 20; i++) {
+        atomic_fetch_add(&board->beat, 1);
+        look_for(spinner, 0.1);
+    }
+    ck_assert(!has_ended(spinner));
+    expect_end(spinner, SIGXCPU);
+}
+END_TEST
+
+// clang-format off
+PROCESS_MAIN(
+    SS_CASE(who_runs_without_a_pause_is_ended),
+    SS_CASE(who_takes_turns_is_not_stuck),
+    SS_CASE(who_has_not_begun_is_not_stuck),
+    SS_CASE(another_process_of_that_number_is_not_ended),
+    SS_CASE(it_looks_twice_a_second),
+    SS_CASE(a_master_that_never_rests_is_told))

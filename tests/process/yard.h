@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_YARD_H
+#define SHOWSTOPPER_TESTS_YARD_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/*
+ * Where root's processes can be let loose: a payload that can become root, and a control group
+ * (version 2) that has been given to who runs it, as `systemd-run --user -p Delegate=yes` does.
+ * What is left of them is ended with the test, however that ends.
+ */
+
+#define YARD_USER 65534 /* who family_become_nobody() becomes */
+
+static struct {
+    const char *group; /* NULL: none */
+    const char *folder;
+    const char *program;
+    const char *cage; /* the group below ours that was found last */
+    pid_t janitor;
+    int alive; /* closed with the test */
+} yard;        /* run_setup.prepare can be given nothing */
+
+/* Our own group of version 2; NULL where there is none, or we may not. */
+static inline const char *yard_find_own_group(void) {
+    static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+    struct run_text text = run_read_file("/proc/self/cgroup");
+    char *line = strncmp(text.bytes, "0::/", 4) == 0 ? text.bytes : strstr(text.bytes, "\n0::/");
+    if (!line)
+        return NULL;
+    char *own = strchr(line, '/');
+    own[strcspn(own, "\n")] = '\0';
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        const char *path = run_path(roots[i], own + 1);
+        if (access(run_path(path, "cgroup.procs"), W_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+static inline bool yard_make_group(void) {
+    static const char *const given[] = {".", "cgroup.procs", "cgroup.subtree_control"};
+    char name[64];
+    const char *own = yard_find_own_group();
+    snprintf(name, sizeof name, "showstopper-test.%d", (int)getpid());
+    if (!own || mkdir(run_path(own, name), 0755) < 0)
+        return false;
+    yard.group = run_path(own, name);
+    bool made = run_exists(run_path(yard.group, "cgroup.kill")); /* from Linux 5.14 */
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        made = made && chown(run_path(yard.group, given[i]), YARD_USER, YARD_USER) == 0;
+    return made;
+}
+
+/* Calls back for each group below ours. Returns how many there are. */
+static inline size_t yard_each_cage(void (*see)(const char *path)) {
+    size_t count = 0;
+    DIR *directory = yard.group ? opendir(yard.group) : NULL;
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+            continue;
+        count++;
+        if (see)
+            see(run_path(yard.group, entry->d_name));
+    }
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+/* Whoever is in there was started by the test. */
+static inline void yard_tear_down(const char *group) {
+    int pid;
+    FILE *file = fopen(run_path(group, "cgroup.procs"), "re");
+    while (file && fscanf(file, "%d", &pid) == 1) {
+        if (pid > 1)
+            kill(pid, SIGKILL);
+    }
+    if (file)
+        fclose(file);
+    rmdir(group);
+}
+
+static inline bool yard_has_group(void) {
+    return yard.group && run_exists(yard.group);
+}
+
+_Noreturn static inline void yard_be_janitor(int alive) {
+    char byte;
+    setsid(); /* a test that takes too long is killed with its group */
+    while (read(alive, &byte, 1) < 0 && errno == EINTR) {
+    }
+    struct family left = family_find("");
+    family_signal(&left, SIGKILL);
+    double deadline = run_now() + RUN_CLEAN_PATIENCE;
+    while (yard_has_group() && run_now() < deadline) {
+        yard_each_cage(yard_tear_down);
+        yard_tear_down(yard.group);
+        run_nap(NULL);
+    }
+    run_remove_folder(yard.folder);
+    _exit(yard_has_group());
+}
+
+static inline void yard_hire_janitor(void) {
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    family_find(""); /* so that both have the same mark */
+    yard.janitor = fork();
+    ck_assert_int_ge(yard.janitor, 0);
+    if (yard.janitor == 0) {
+        close(ends[1]);
+        yard_be_janitor(ends[0]);
+    }
+    close(ends[0]);
+    yard.alive = ends[1];
+}
+
+/* For run_setup.prepare: who starts a run, in the group if there is one. */
+static inline void yard_become_user(void) {
+    int procs = yard.group ? open(run_path(yard.group, "cgroup.procs"), O_WRONLY | O_CLOEXEC) : -1;
+    if (yard.group && (procs < 0 || write(procs, "0", 1) != 1))
+        _exit(SURROUNDINGS_MISSING);
+    family_become_nobody();
+}
+
+/* Not for everybody: it would do what they like as root. False where no program may become root. */
+static inline bool yard_copy_program(void) {
+    struct run_setup setup = {.prepare = family_become_nobody};
+    run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, yard.program))), 0);
+    ck_assert_int_eq(chown(yard.folder, 0, YARD_USER), 0);
+    ck_assert_int_eq(chmod(yard.folder, 0710), 0);
+    ck_assert_int_eq(chmod(yard.program, 04755), 0);
+    struct run *run = run_start(&setup, WORDS(yard.program, "become-root"));
+    RUN_UNTIL(run, run->ended || run_count_text(&run->out, "ready\n") == 1);
+    bool can = !run->ended;
+    run_free(run);
+    return can;
+}
+
+static inline void yard_leave(void) {
+    int status = 1;
+    close(yard.alive);
+    ck_assert_int_eq(waitpid(yard.janitor, &status, 0), yard.janitor);
+    ck_assert_msg(status == 0, "%s is still there", yard.group ? yard.group : "something");
+}
+
+/* Says why where it cannot be had. What is opened must be left. */
+static inline bool yard_enter(bool with_group) {
+    if (geteuid() != 0 || !family_can_become_nobody())
+        return false;
+    yard.folder = strdup(TEST_BUILD_DIR "/tests/yard.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp((char *)yard.folder));
+    yard.program = run_path(yard.folder, "payload");
+    bool made = !with_group || yard_make_group();
+    yard_hire_janitor();
+    if (!made)
+        fputs("skipped: there is no control group (version 2) that we could give away\n", stderr);
+    bool can = made && yard_copy_program();
+    if (made && !can)
+        fputs("skipped: no program may become root in the build folder\n", stderr);
+    if (!can)
+        yard_leave();
+    return can;
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_CENSUS_RUN_H
+#define SHOWSTOPPER_TESTS_CENSUS_RUN_H
+
+/*
+ * A run in the world of census_world.h. A guardian and executors hold what the census writes on the
+ * board as the real ones do: for good, and whoever it was that they took hold of.
+ */
+
+#include "census_world.h"
+
+/* ---- holds ---- */
+
+static inline bool world_hold_reaches(const struct world_hold *hold, pid_t pid) {
+    const struct world_process *process = world_at(pid);
+    if (!hold->serial || !hold->holds || !process->started)
+        return false;
+    return hold->group ? process->group == hold->number && process->group_started == hold->started
+                       : pid == hold->number && process->started == hold->started;
+}
+
+/* Nobody can take hold of who has ended. */
+static inline void world_take_hold(struct world_hold *hold, struct ss_branch *branch) {
+    uint32_t owner = atomic_load(&branch->owner);
+    uint32_t serial = atomic_load(&branch->serial);
+    if (owner && hold->serial == serial && hold->row == owner - 1)
+        return;
+    *hold = (struct world_hold){0};
+    if (!owner)
+        return;
+    *hold = (struct world_hold){
+        .serial = serial,
+        .row = owner - 1,
+        .number = atomic_load(&branch->number),
+        .started = atomic_load(&branch->started),
+        .group = atomic_load(&branch->group),
+    };
+    const struct world_process *process = world_at(hold->number);
+    hold->holds = process->started == hold->started && process->state != 'Z';
+}
+
+/* How often anybody has been told of a change. */
+static inline uint32_t world_count_changes(void) {
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < WORLD_ROWS; row++)
+        count += atomic_load(&world.board->rows[row].branches);
+    return count;
+}
+
+/* As an executor that comes too late tells it. */
+static inline void world_tell_missed(void) {
+    for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
+        const struct world_hold *hold = &world.executors[place];
+        if (hold->serial && hold->group && !hold->holds)
+            atomic_store(&ss_board_branches(world.board)[place].missed, hold->serial);
+    }
+}
+
+static inline void world_refresh(struct world_hold holds[SS_BOARD_BRANCHES]) {
+    struct ss_branch *branches = ss_board_branches(world.board);
+    uint32_t used = atomic_load(&world.board->branches_used);
+    for (uint32_t place = 0; place < used; place++)
+        world_take_hold(&holds[place], &branches[place]);
+}
+
+static inline void world_hold_all(void) {
+    uint32_t changes = world_count_changes();
+    if (changes == world.changes)
+        return;
+    world.changes = changes;
+    world_refresh(world.guardian);
+    if (world.late)
+        return;
+    world_refresh(world.executors);
+    world_tell_missed();
+}
+
+static inline bool world_reaches_nobody(const struct world_hold *hold) {
+    const struct world_group *group = &world.groups[hold->number];
+    if (!hold->group)
+        return !world_hold_reaches(hold, hold->number);
+    return !hold->holds || group->members == 0 || group->started != hold->started;
+}
+
+static inline bool world_is_gone(void *holder, uint32_t place) {
+    assert_ptr_equal(holder, &world);
+    world_hold_all();
+    return world_reaches_nobody(&world.guardian[place]);
+}
+
+/* Whether signals to the row reach this process: through the instance's group or a branch. */
+static inline bool world_is_reached(uint32_t row, pid_t pid) {
+    const struct ss_row *shown = &world.board->rows[row];
+    if (world_at(pid)->group > 1 && world_at(pid)->group == atomic_load(&shown->leader) &&
+        world_at(pid)->group_started == atomic_load(&shown->leader_started))
+        return true;
+    uint32_t used = atomic_load(&world.board->branches_used);
+    for (uint32_t place = 0; place < used; place++) {
+        if (world.executors[place].row == row && world_hold_reaches(&world.executors[place], pid))
+            return true;
+    }
+    return false;
+}
+
+/* ---- its beginning ---- */
+
+static inline pid_t world_open_row(uint32_t row) {
+    struct ss_row *shown = &world.board->rows[row];
+    pid_t executor = WORLD_MASTER + 1 + (pid_t)row;
+    world_put(executor, WORLD_MASTER);
+    atomic_store(&shown->executor_started, world_at(executor)->started);
+    atomic_store(&shown->executor, executor);
+    return executor;
+}
+
+/* The executor's instance: the leader of a group of its own. */
+static inline pid_t world_give_birth(uint32_t row) {
+    pid_t leader = world_fork(atomic_load(&world.board->rows[row].executor));
+    world_setsid(leader);
+    world_at(leader)->ours = true;
+    atomic_store(&world.board->rows[row].leader_started, world_at(leader)->started);
+    atomic_store(&world.board->rows[row].leader, leader);
+    return leader;
+}
+
+static inline pid_t world_leader(uint32_t row) {
+    return atomic_load(&world.board->rows[row].leader);
+}
+
+/* The guardian begins, before there are instances. */
+static inline void world_open_empty(pid_t limit, bool groups) {
+    memset(&world, 0, sizeof world);
+    world.limit = limit;
+    world.latest = 1000 < limit / 2 ? 1000 : WORLD_FIRST;
+    world.now = 1000 * SS_SECOND;
+    world.processes = calloc((size_t)limit + 1, sizeof *world.processes);
+    world.groups = calloc((size_t)limit + 1, sizeof *world.groups);
+    assert_true(world.processes && world.groups);
+    world.board = ss_board_allocate(WORLD_ROWS, 0);
+    assert_non_null(world.board);
+    world_put(WORLD_INIT, 0);
+    world_put(WORLD_SHELL, WORLD_INIT);
+    world_setsid(WORLD_SHELL);
+    world_put(WORLD_MASTER, WORLD_SHELL);
+    world_setsid(WORLD_MASTER);
+    world.source = (struct ss_census_source){
+        .latest = world_tell_latest,
+        .limit = world_tell_limit,
+        .group = world_group,
+        .look = world_look,
+        .may_signal = world_may_signal,
+        .cage = world_cage,
+        .each = world_each,
+        .is_gone = world_is_gone,
+        .holder = &world,
+    };
+    assert_int_equal(ss_census_open(&world.census, world.board, &world.source, groups), 0);
+    for (uint32_t row = 0; row < WORLD_ROWS; row++)
+        world_open_row(row);
+}
+
+static inline void world_open(void) {
+    world_open_empty(32768, true);
+    for (uint32_t row = 0; row < WORLD_ROWS; row++)
+        world_give_birth(row);
+}
+
+static inline void world_close(void) {
+    ss_census_close(&world.census);
+    free(world.board);
+    free(world.processes);
+    free(world.groups);
+}
+
+static inline int world_setup(void **state) {
+    (void)state;
+    world_open();
+    return 0;
+}
+
+static inline int world_teardown(void **state) {
+    (void)state;
+    world_close();
+    return 0;
+}
+
+/* As UNIT_MAIN, with a new world for each case. */
+#define WORLD_MAIN(...)                                                                            \
+    int main(int argc, char **argv) {                                                              \
+        struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
+        for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                \
+            tests[i].setup_func = world_setup;                                                     \
+            tests[i].teardown_func = world_teardown;                                               \
+        }                                                                                          \
+        if (argc > 1)                                                                              \
+            cmocka_set_test_filter(argv[1]);                                                       \
+        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
+    }
+
+/* ---- time ---- */
+
+/* One look, now. */
+static inline void world_take(void) {
+    world.due = ss_census_take(&world.census, world.now);
+    assert_true(world.due > world.now);
+    world_hold_all();
+}
+
+/* All the looks that are due meanwhile. */
+static inline void world_pass(ss_time time) {
+    ss_time end = world.now + time;
+    while (world.due <= end) {
+        world.now = world.due > world.now ? world.due : world.now;
+        world_take();
+    }
+    world.now = end;
+}
+
+/* ---- what stands on the board ---- */
+
+static inline uint32_t world_count_branches(void) {
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++)
+        count += atomic_load(&ss_board_branches(world.board)[place].owner) != 0;
+    return count;
+}
+
+/* The branch on the board that names this number. Fails the test unless there is exactly one. */
+static inline struct ss_branch *world_branch(pid_t number) {
+    struct ss_branch *found = NULL;
+    for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
+        struct ss_branch *branch = &ss_board_branches(world.board)[place];
+        if (!atomic_load(&branch->owner) || atomic_load(&branch->number) != number)
+            continue;
+        assert_null(found);
+        found = branch;
+    }
+    assert_non_null(found);
+    return found;
+}
+
+static inline void world_expect_branch(uint32_t row, pid_t number, bool group) {
+    struct ss_branch *branch = world_branch(number);
+    assert_int_equal(atomic_load(&branch->owner), row + 1);
+    assert_int_equal(atomic_load(&branch->group), group);
+    assert_int_equal(atomic_load(&branch->started), world_at(number)->started);
+}
+
+/* Nobody is reached who is none of ours; and with `whole`, everybody who is. */
+static inline void world_check(bool whole) {
+    for (pid_t pid = 1; pid <= world.limit; pid++) {
+        if (!world_is_there(pid))
+            continue;
+        bool reached = false;
+        for (uint32_t row = 0; row < WORLD_ROWS; row++)
+            reached |= world_is_reached(row, pid);
+        if (reached && !world_at(pid)->ours)
+            fail_msg("process %d is none of ours and would be signalled", (int)pid);
+        if (whole && !reached && world_at(pid)->ours && world_at(pid)->state != 'Z')
+            fail_msg("process %d is ours and would not be signalled", (int)pid);
+    }
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_CENSUS_WORLD_H
+#define SHOWSTOPPER_TESTS_CENSUS_WORLD_H
+
+/* A world of processes that exists only here, for the census to look at. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "census.h"
+#include "unit.h"
+
+#define WORLD_INIT   1
+#define WORLD_SHELL  50
+#define WORLD_MASTER 100
+#define WORLD_FIRST  300 /* where numbers begin again */
+#define WORLD_ROWS   3
+
+struct world_process {
+    pid_t parent;
+    pid_t group;
+    uint64_t group_started; /* tells the group from a later one of the same number */
+    uint64_t started;       /* 0: there is none */
+    char state;
+    bool ours;
+    bool hidden;  /* has its number already, but cannot be seen yet */
+    bool foreign; /* we may not signal it */
+};
+
+/* The group of a number; as long as it has members, no new process gets that number. */
+struct world_group {
+    uint32_t members;
+    uint64_t started;
+};
+
+/* A group is held as the one that its leader, when taken hold of, has made. */
+struct world_hold {
+    uint32_t serial; /* 0: nothing is held */
+    uint32_t row;
+    pid_t number;
+    uint64_t started;
+    bool group;
+    bool holds; /* it came early enough */
+};
+
+static struct {
+    struct world_process *processes;
+    struct world_group *groups;
+    struct ss_board *board;
+    struct ss_census census;
+    struct ss_census_source source;
+    ss_time now;
+    ss_time due;
+    pid_t latest;
+    pid_t limit;
+    uint64_t clock; /* gives every process another start */
+    uint32_t changes;
+    bool late;   /* the executors do not look at the board */
+    bool silent; /* the latest number is not told */
+    bool cages;  /* who may not be signalled can be put into a cage */
+    unsigned long looks;
+    unsigned long surveys;
+    unsigned long caged;
+    void (*on_look)(pid_t pid); /* the world may change with every look */
+    struct world_hold guardian[SS_BOARD_BRANCHES];
+    struct world_hold executors[SS_BOARD_BRANCHES];
+} world;
+
+static inline struct world_process *world_at(pid_t pid) {
+    assert_true(pid >= 0 && pid <= world.limit);
+    return &world.processes[pid];
+}
+
+static inline bool world_is_there(pid_t pid) {
+    return pid > 0 && pid <= world.limit && world.processes[pid].started != 0;
+}
+
+/* ---- what the census asks ---- */
+
+static inline pid_t world_tell_latest(void) {
+    return world.silent ? -1 : world.latest;
+}
+
+static inline pid_t world_tell_limit(void) {
+    return world.limit;
+}
+
+static inline pid_t world_group(pid_t pid) {
+    return world_is_there(pid) && !world.processes[pid].hidden ? world.processes[pid].group : -1;
+}
+
+static inline bool world_look(pid_t pid, struct ss_process *process) {
+    world.looks++;
+    if (world.on_look)
+        world.on_look(pid);
+    if (world_group(pid) < 0)
+        return false;
+    const struct world_process *seen = world_at(pid);
+    *process = (struct ss_process){
+        .parent = seen->parent,
+        .group = seen->group,
+        .state = seen->state,
+        .started = seen->started,
+    };
+    return true;
+}
+
+static inline bool world_may_signal(pid_t pid) {
+    return !world_is_there(pid) || !world.processes[pid].foreign;
+}
+
+static inline bool world_cage(const char *name, pid_t pid) {
+    assert_true(*name);
+    assert_true(world_at(pid)->ours);
+    world.caged += world.cages;
+    return world.cages;
+}
+
+static inline void world_each(void (*see)(void *context, pid_t pid), void *context) {
+    world.surveys++;
+    for (pid_t pid = 1; pid <= world.limit; pid++) {
+        if (world_group(pid) >= 0)
+            see(context, pid);
+    }
+}
+
+/* ---- what happens ---- */
+
+static inline void world_set_group(pid_t pid, pid_t group, uint64_t started) {
+    struct world_process *process = world_at(pid);
+    if (process->group)
+        world.groups[process->group].members--;
+    process->group = group;
+    process->group_started = started;
+    if (!group)
+        return;
+    world.groups[group].members++;
+    world.groups[group].started = started;
+}
+
+static inline void world_setsid(pid_t pid) {
+    world_set_group(pid, pid, world_at(pid)->started);
+}
+
+static inline void world_join(pid_t pid, pid_t other) {
+    world_set_group(pid, world_at(other)->group, world_at(other)->group_started);
+}
+
+static inline bool world_is_free(pid_t number) {
+    return !world_is_there(number) && world.groups[number].members == 0;
+}
+
+static inline void world_put(pid_t pid, pid_t parent) {
+    assert_true(world_is_free(pid));
+    *world_at(pid) = (struct world_process){
+        .parent = parent,
+        .started = ++world.clock,
+        .state = 'S',
+        .ours = world_at(parent)->ours,
+    };
+    world_join(pid, parent);
+}
+
+static inline pid_t world_fork(pid_t parent) {
+    do
+        world.latest = world.latest < world.limit ? world.latest + 1 : WORLD_FIRST;
+    while (!world_is_free(world.latest));
+    world_put(world.latest, parent);
+    return world.latest;
+}
+
+static inline pid_t world_fork_session(pid_t parent) {
+    pid_t pid = world_fork(parent);
+    world_setsid(pid);
+    return pid;
+}
+
+static inline bool world_adopts(pid_t pid) {
+    for (uint32_t row = 0; row < WORLD_ROWS; row++) {
+        if (atomic_load(&world.board->rows[row].executor) == pid)
+            return true;
+    }
+    return pid == WORLD_INIT || pid == WORLD_MASTER;
+}
+
+static inline void world_orphan_children(pid_t pid) {
+    pid_t heir = world_at(pid)->parent;
+    while (!world_adopts(heir))
+        heir = world_at(heir)->parent;
+    for (pid_t child = 1; child <= world.limit; child++) {
+        if (world_is_there(child) && world.processes[child].parent == pid)
+            world.processes[child].parent = heir;
+    }
+}
+
+/* Its parent does not reap it. */
+static inline void world_end_unreaped(pid_t pid) {
+    world_orphan_children(pid);
+    world_at(pid)->state = 'Z';
+}
+
+static inline void world_end(pid_t pid) {
+    world_orphan_children(pid);
+    world_set_group(pid, 0, 0);
+    *world_at(pid) = (struct world_process){0};
+}
+
+/* Any number of processes that are none of ours. */
+static inline void world_fork_strangers(int count) {
+    while (count-- > 0)
+        world_fork_session(WORLD_SHELL);
+}
+
+#endif

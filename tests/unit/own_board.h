@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_OWN_BOARD_H
+#define SHOWSTOPPER_TESTS_OWN_BOARD_H
+
+/* A board whose branches name the test itself, so that nobody else can be signalled. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "branches.h"
+#include "platform/platform.h"
+#include "unit.h"
+
+#define ROWS 3
+
+static struct ss_board *board;
+static struct ss_holds *holds;
+static pid_t self;
+static uint64_t started;
+static volatile sig_atomic_t continued;
+
+static inline void count_continuations(int number) {
+    (void)number;
+    continued++;
+}
+
+static inline void open_board(void) {
+    struct sigaction action = {.sa_handler = count_continuations};
+    board = ss_board_allocate(ROWS, 0);
+    holds = calloc(1, sizeof *holds);
+    assert_true(board && holds);
+    self = getpid();
+    started = ss_platform_process_started(self);
+    assert_int_not_equal(started, 0);
+    assert_int_equal(sigaction(SIGCONT, &action, NULL), 0);
+    continued = 0;
+}
+
+static inline void close_board(void) {
+    for (uint32_t i = 0; i < holds->count; i++) {
+        if (holds->list[i].process >= 0)
+            close(holds->list[i].process);
+    }
+    free(holds);
+    free(board);
+}
+
+/* Returns the index of the first new one. */
+static inline uint32_t refresh(uint32_t row) {
+    uint32_t fresh = UINT32_MAX;
+    ss_holds_refresh(holds, board, row, &fresh);
+    assert_true(fresh <= holds->count);
+    return fresh;
+}
+
+static inline struct ss_branch *branch_at(uint32_t place) {
+    return &ss_board_branches(board)[place];
+}
+
+#endif

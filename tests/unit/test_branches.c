@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Branches on the board and holds on them. Whom a hold reaches is tested in tests/process. */
+
+#include "own_board.h"
+
+/* ---- the board ---- */
+
+static void a_branch_stands_on_the_board(void **state) {
+    (void)state;
+    open_board();
+    assert_int_equal(ss_branch_claim(board, 2, 4711, 123456789012, true), 0);
+    assert_int_equal(ss_branch_claim(board, 0, 4712, 7, false), 1);
+    assert_int_equal(board->branches_used, 2);
+    assert_int_equal(branch_at(0)->owner, 3);
+    assert_int_equal(branch_at(0)->number, 4711);
+    assert_true(branch_at(0)->started == 123456789012);
+    assert_int_equal(branch_at(0)->group, 1);
+    assert_int_equal(branch_at(1)->owner, 1);
+    assert_int_equal(branch_at(1)->group, 0);
+    assert_int_equal(branch_at(2)->owner, 0);
+    close_board();
+}
+
+static void places_are_used_again_under_another_serial(void **state) {
+    (void)state;
+    open_board();
+    uint32_t serials[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), i);
+        serials[i] = branch_at(i)->serial;
+        assert_int_not_equal(serials[i], 0);
+    }
+    ss_branch_release(board, 1);
+    ss_branch_release(board, 2);
+    assert_int_equal(branch_at(1)->owner, 0);
+    assert_int_equal(ss_branch_claim(board, 1, 200, 2, true), 1);
+    assert_int_equal(ss_branch_claim(board, 1, 100, 1, false), 2);
+    assert_int_equal(ss_branch_claim(board, 1, 100, 1, false), 4);
+    assert_int_equal(board->branches_used, 5);
+    assert_int_not_equal(branch_at(1)->serial, serials[1]);
+    assert_int_not_equal(branch_at(2)->serial, serials[2]);
+    assert_int_equal(branch_at(3)->serial, serials[3]);
+    close_board();
+}
+
+static void a_board_has_so_many_places(void **state) {
+    (void)state;
+    open_board();
+    for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
+        assert_int_equal(ss_branch_claim(board, i % ROWS, 100, 1, false), i);
+    uint32_t told = board->rows[0].branches;
+    assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), SS_BOARD_BRANCHES);
+    assert_int_equal(board->branches_used, SS_BOARD_BRANCHES);
+    assert_int_equal(board->rows[0].branches, told);
+    const char *end = (const char *)branch_at(SS_BOARD_BRANCHES);
+    assert_true(end <= (const char *)ss_board_modules(board));
+    ss_branch_release(board, 77);
+    assert_int_equal(ss_branch_claim(board, 0, 100, 1, false), 77);
+    close_board();
+}
+
+static void the_executor_is_told_of_every_change(void **state) {
+    (void)state;
+    open_board();
+    struct ss_row *row = &board->rows[1];
+    ss_branch_claim(board, 1, 100, 1, false);
+    assert_int_equal(row->branches, 1);
+    assert_int_equal(row->wake, 1);
+    ss_branch_release(board, 0);
+    assert_int_equal(row->branches, 2);
+    assert_int_equal(row->wake, 2);
+    ss_branch_release(board, 0);
+    assert_int_equal(row->branches, 2);
+    assert_int_equal(board->rows[0].branches, 0);
+    assert_int_equal(board->rows[2].wake, 0);
+    close_board();
+}
+
+/* ---- holds ---- */
+
+static void holds_follow_the_board(void **state) {
+    (void)state;
+    open_board();
+    assert_int_equal(refresh(0), 0);
+    assert_int_equal(holds->count, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        ss_branch_claim(board, i == 3 ? 1 : 0, self, started, false);
+    assert_int_equal(refresh(0), 0);
+    assert_int_equal(holds->count, 4);
+    assert_int_equal(refresh(0), 4);
+    assert_int_equal(holds->count, 4);
+    ss_branch_release(board, 1);
+    ss_branch_claim(board, 0, self, started, false);
+    ss_branch_claim(board, 0, self, started, false);
+    /* Those that stay keep their order, and the new ones come behind them. */
+    assert_int_equal(refresh(0), 3);
+    const uint32_t places[] = {0, 2, 4, 1, 5};
+    assert_int_equal(holds->count, 5);
+    assert_null(ss_holds_find(holds, 3));
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_ptr_equal(ss_holds_find(holds, places[i]), &holds->list[i]);
+        assert_int_equal(holds->list[i].place, places[i]);
+        assert_int_equal(holds->list[i].serial, branch_at(places[i])->serial);
+        assert_int_equal(holds->list[i].row, 0);
+        assert_int_equal(ss_hold_signal(&holds->list[i], 0), 0);
+    }
+    close_board();
+}
+
+static void where_nothing_has_changed_nothing_is_read(void **state) {
+    (void)state;
+    open_board();
+    uint32_t fresh;
+    assert_false(ss_holds_refresh(holds, board, 0, &fresh));
+    ss_branch_claim(board, 1, self, started, false);
+    assert_false(ss_holds_refresh(holds, board, 0, &fresh));
+    assert_int_equal(fresh, 0);
+    ss_branch_claim(board, 0, self, started, false);
+    assert_true(ss_holds_refresh(holds, board, 0, &fresh));
+    assert_int_equal(fresh, 0);
+    assert_int_equal(holds->count, 1);
+    assert_false(ss_holds_refresh(holds, board, 0, &fresh));
+    assert_int_equal(fresh, 1);
+    ss_branch_release(board, 1);
+    assert_true(ss_holds_refresh(holds, board, 0, &fresh));
+    assert_int_equal(holds->count, 0);
+    close_board();
+}
+
+static void the_guardian_holds_all(void **state) {
+    (void)state;
+    open_board();
+    for (uint32_t i = 0; i < 6; i++)
+        ss_branch_claim(board, i % ROWS, self, started, false);
+    refresh(SS_HOLDS_ALL);
+    assert_int_equal(holds->count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(holds->list[i].row, i % ROWS);
+    /* Signals to one row are for that row alone. */
+    ss_holds_signal(holds, 0, 1, SIGCONT);
+    assert_int_equal(continued, 2);
+    ss_holds_signal_reversed(holds, 1, SIGCONT);
+    assert_int_equal(continued, 4);
+    ss_holds_signal(holds, 4, SS_HOLDS_ALL, SIGCONT);
+    assert_int_equal(continued, 6);
+    ss_holds_signal_reversed(holds, SS_HOLDS_ALL, SIGCONT);
+    assert_int_equal(continued, 12);
+    close_board();
+}
+
+static void who_leaves_the_board_is_continued(void **state) {
+    (void)state;
+    open_board();
+    ss_branch_claim(board, 0, self, started, false);
+    ss_branch_claim(board, 0, self, started, false);
+    refresh(0);
+    int process = holds->list[0].process;
+    ss_branch_release(board, 0);
+    assert_int_equal(continued, 0);
+    refresh(0);
+    assert_int_equal(continued, 1);
+    assert_int_equal(holds->count, 1);
+    errno = 0;
+    assert_int_equal(close(process), -1);
+    assert_int_equal(errno, EBADF);
+    close_board();
+}
+
+/* It might have been stopped by the executor meanwhile, through another branch. */
+static void the_guardian_continues_nobody_who_leaves(void **state) {
+    (void)state;
+    open_board();
+    ss_branch_claim(board, 0, self, started, false);
+    refresh(SS_HOLDS_ALL);
+    ss_branch_release(board, 0);
+    refresh(SS_HOLDS_ALL);
+    assert_int_equal(holds->count, 0);
+    assert_int_equal(continued, 0);
+    close_board();
+}
+
+/* Then it stops nobody, though the guardian may hold the group. */
+static void an_executor_tells_which_group_it_has_missed(void **state) {
+    (void)state;
+    open_board();
+    ss_branch_claim(board, 0, self, started, true);
+    ss_branch_claim(board, 0, self, started + 1, true);
+    ss_branch_claim(board, 0, self, started + 1, false);
+    refresh(SS_HOLDS_ALL);
+    assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
+    close_board();
+    open_board();
+    ss_branch_claim(board, 0, self, started, true);
+    ss_branch_claim(board, 0, self, started + 1, true);
+    ss_branch_claim(board, 0, self, started + 1, false);
+    refresh(0);
+    assert_int_not_equal(branch_at(0)->missed, branch_at(0)->serial);
+    assert_int_equal(branch_at(1)->missed, branch_at(1)->serial);
+    assert_int_not_equal(branch_at(2)->missed, branch_at(2)->serial);
+    /* That is no word about the next use of the place. */
+    ss_branch_release(board, 1);
+    assert_int_equal(ss_branch_claim(board, 0, self, started, true), 1);
+    refresh(0);
+    assert_int_not_equal(branch_at(1)->missed, branch_at(1)->serial);
+    close_board();
+}
+
+/* The same place for the same process, but it was left meanwhile. */
+static void another_serial_is_another_hold(void **state) {
+    (void)state;
+    open_board();
+    ss_branch_claim(board, 0, self, started, false);
+    refresh(0);
+    uint32_t serial = holds->list[0].serial;
+    ss_branch_release(board, 0);
+    assert_int_equal(ss_branch_claim(board, 0, self, started, false), 0);
+    assert_int_equal(refresh(0), 0);
+    assert_int_equal(holds->count, 1);
+    assert_int_not_equal(holds->list[0].serial, serial);
+    assert_int_equal(continued, 1);
+    close_board();
+}
+
+static void a_place_that_changes_its_row_is_let_go(void **state) {
+    (void)state;
+    open_board();
+    ss_branch_claim(board, 0, self, started, false);
+    refresh(0);
+    ss_branch_release(board, 0);
+    ss_branch_claim(board, 2, self, started, false);
+    refresh(0);
+    assert_int_equal(holds->count, 0);
+    holds->seen = 0;
+    refresh(2);
+    assert_int_equal(holds->count, 1);
+    close_board();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_branch_stands_on_the_board),
+    cmocka_unit_test(places_are_used_again_under_another_serial),
+    cmocka_unit_test(a_board_has_so_many_places),
+    cmocka_unit_test(the_executor_is_told_of_every_change),
+    cmocka_unit_test(holds_follow_the_board),
+    cmocka_unit_test(where_nothing_has_changed_nothing_is_read),
+    cmocka_unit_test(the_guardian_holds_all),
+    cmocka_unit_test(who_leaves_the_board_is_continued),
+    cmocka_unit_test(the_guardian_continues_nobody_who_leaves),
+    cmocka_unit_test(an_executor_tells_which_group_it_has_missed),
+    cmocka_unit_test(another_serial_is_another_hold),
+    cmocka_unit_test(a_place_that_changes_its_row_is_let_go))

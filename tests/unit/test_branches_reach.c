@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whom a hold never reaches, whatever stands on the board and whenever it is read. */
+
+#include <pthread.h>
+
+#include "own_board.h"
+
+/* ---- whom a hold never reaches ---- */
+
+static int signal_claimed(pid_t number, uint64_t start, bool group) {
+    ss_branch_claim(board, 0, number, start, group);
+    uint32_t fresh = refresh(0);
+    assert_int_equal(fresh + 1, holds->count);
+    return ss_hold_signal(&holds->list[fresh], SIGCONT);
+}
+
+static void a_number_alone_reaches_nobody(void **state) {
+    (void)state;
+    open_board();
+    assert_int_equal(signal_claimed(self, started, false), 0);
+    assert_int_equal(continued, 1);
+    for (int group = 0; group < 2; group++) {
+        assert_int_equal(signal_claimed(self, started + 1, group), ESRCH);
+        assert_int_equal(signal_claimed(self, started - 1, group), ESRCH);
+        assert_int_equal(signal_claimed(self, 0, group), ESRCH);
+        assert_int_equal(signal_claimed(0, started, group), ESRCH);
+        assert_int_equal(signal_claimed(0, 0, group), ESRCH);
+        assert_int_equal(signal_claimed(-1, 0, group), ESRCH);
+        assert_int_equal(signal_claimed(1, ss_platform_process_started(1), group), ESRCH);
+    }
+    assert_int_equal(continued, 1);
+    close_board();
+}
+
+/* Where the system knows no holds. Nothing is sent here but the question whether it could be. */
+static void a_number_with_another_start_reaches_nobody(void **state) {
+    (void)state;
+    open_board();
+    struct ss_hold hold = {
+        .number = self, .started = started, .process = -1, .by_number = true, .group = false};
+    assert_int_equal(ss_hold_signal(&hold, 0), 0);
+    hold.started++;
+    assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
+    hold.started = 0;
+    const pid_t numbers[] = {0, -1, 1, -self, self, INT32_MAX};
+    for (int i = 0; i < 12; i++) {
+        hold.number = numbers[i / 2];
+        hold.group = i % 2;
+        assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
+    }
+    hold = (struct ss_hold){.number = self, .started = started, .process = -1};
+    assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
+    close_board();
+}
+
+/* The reader of a place meets it between two uses, at any point of the change. */
+static void a_place_read_while_it_changes_reaches_nobody(void **state) {
+    (void)state;
+    open_board();
+    uint64_t other = started + 1000;
+    for (int written = 0; written < 4; written++) {
+        memset(branch_at(0), 0, sizeof *branch_at(0));
+        atomic_store(&board->branches_used, 0);
+        ss_branch_claim(board, 0, self, started, false);
+        ss_branch_release(board, 0);
+        /* As the next claim for a process that has another number and another start. */
+        struct ss_branch *branch = branch_at(0);
+        atomic_fetch_add(&branch->serial, 1);
+        if (written > 0)
+            atomic_store(&branch->number, INT32_MAX);
+        if (written > 1)
+            atomic_store(&branch->started, other);
+        if (written > 2)
+            atomic_store(&branch->group, 1);
+        assert_int_equal(refresh(0), 0);
+        assert_int_equal(holds->count, 0);
+        /* The owner was read before it was released. */
+        atomic_store(&branch->owner, 1);
+        ss_branches_tell(board, 0);
+        refresh(0);
+        assert_int_equal(holds->count, 1);
+        assert_int_equal(ss_hold_signal(&holds->list[0], 0), written ? ESRCH : 0);
+        ss_branch_release(board, 0);
+        refresh(0);
+        assert_int_equal(holds->count, 0);
+    }
+    close_board();
+}
+
+/* ---- both at once ---- */
+
+#define PLACES 8
+
+static void *claim_and_release(void *nothing) {
+    uint32_t seed = 1;
+    for (int i = 0; i < 20000; i++) {
+        seed = seed * 1103515245 + 12345;
+        uint32_t place = (seed >> 16) % PLACES;
+        if (atomic_load(&branch_at(place)->owner))
+            ss_branch_release(board, place);
+        else
+            ss_branch_claim(board, (seed >> 20) % ROWS, self,
+                (seed >> 24) % 2 ? started : started + 1, (seed >> 25) % 2);
+    }
+    return nothing;
+}
+
+/* In the end a row's holds are what stands on the board, whatever was read in between. */
+static void holds_end_up_as_the_board_stands(void **state) {
+    (void)state;
+    open_board();
+    pthread_t guardian;
+    for (uint32_t i = 0; i < PLACES; i++)
+        ss_branch_claim(board, 0, self, started, false);
+    assert_int_equal(pthread_create(&guardian, NULL, claim_and_release, NULL), 0);
+    for (bool more = true; more;) {
+        more = pthread_tryjoin_np(guardian, NULL) != 0;
+        refresh(1);
+        for (uint32_t i = 0; i < holds->count; i++)
+            assert_true(holds->list[i].process < 0 || holds->list[i].started == started);
+    }
+    uint32_t standing = 0;
+    for (uint32_t place = 0; place < PLACES; place++)
+        standing += branch_at(place)->owner == 2;
+    assert_int_equal(holds->count, standing);
+    for (uint32_t i = 0; i < holds->count; i++) {
+        const struct ss_hold *hold = &holds->list[i];
+        assert_int_equal(hold->serial, branch_at(hold->place)->serial);
+        assert_true(hold->started == branch_at(hold->place)->started);
+        assert_int_equal(hold->process >= 0, hold->started == started);
+    }
+    close_board();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_number_alone_reaches_nobody),
+    cmocka_unit_test(a_number_with_another_start_reaches_nobody),
+    cmocka_unit_test(a_place_read_while_it_changes_reaches_nobody),
+    cmocka_unit_test(holds_end_up_as_the_board_stands))

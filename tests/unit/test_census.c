@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whom the census finds, and as what. */
+
+#include "census_run.h"
+
+/* ---- what needs no branch ---- */
+
+static void an_instances_own_group_needs_no_branch(void **state) {
+    (void)state;
+    world_pass(SS_SECOND);
+    pid_t child = world_fork(world_leader(0));
+    for (int i = 0; i < 10; i++)
+        world_fork(child);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    world_check(true);
+}
+
+static void strangers_are_never_claimed(void **state) {
+    (void)state;
+    pid_t daemon = world_fork_session(WORLD_INIT);
+    pid_t sibling = world_fork(WORLD_MASTER);
+    world_setsid(sibling);
+    for (int i = 0; i < 20; i++) {
+        world_fork_session(daemon);
+        world_fork(sibling);
+        world_fork_session(WORLD_SHELL);
+        world_pass(300 * SS_MILLISECOND);
+    }
+    assert_int_equal(world_count_branches(), 0);
+    assert_int_equal(world.board->beyond, 0);
+    world_check(true);
+}
+
+/* ---- groups ---- */
+
+static void a_session_of_its_own_is_a_branch(void **state) {
+    (void)state;
+    world_pass(SS_SECOND);
+    uint32_t told = world.board->rows[1].branches;
+    uint32_t wake = world.board->rows[1].wake;
+    pid_t session = world_fork_session(world_leader(1));
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(1, session, true);
+    assert_int_equal(world_count_branches(), 1);
+    assert_int_not_equal(world.board->rows[1].branches, told);
+    assert_int_not_equal(world.board->rows[1].wake, wake);
+    assert_int_equal(world.board->rows[0].branches, 0);
+    world_check(true);
+}
+
+static void a_session_is_one_branch_whatever_its_size(void **state) {
+    (void)state;
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t child = world_fork(session);
+    for (int i = 0; i < 30; i++) {
+        world_fork(session);
+        world_fork(child);
+        world_pass(100 * SS_MILLISECOND);
+    }
+    world_expect_branch(0, session, true);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+}
+
+/* The leader is not new: another one of the group leads to it. */
+static void a_group_is_found_by_any_of_it(void **state) {
+    (void)state;
+    pid_t leader = world_fork(world_leader(0));
+    world_pass(500 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 0);
+    world_setsid(leader);
+    world_fork(leader);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, leader, true);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+}
+
+static void a_session_is_found_below_many_parents(void **state) {
+    (void)state;
+    pid_t pid = world_leader(2);
+    for (int i = 0; i < 200; i++)
+        pid = world_fork(pid);
+    world_pass(SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    pid_t session = world_fork_session(pid);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(2, session, true);
+    world_check(true);
+}
+
+static void sessions_below_sessions_are_branches(void **state) {
+    (void)state;
+    pid_t sessions[10];
+    pid_t parent = world_leader(0);
+    for (int i = 0; i < 10; i++)
+        parent = sessions[i] = world_fork_session(parent);
+    world_pass(100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 10);
+    for (int i = 0; i < 10; i++)
+        world_expect_branch(0, sessions[i], true);
+    world_check(true);
+}
+
+static void a_session_made_late_is_found(void **state) {
+    (void)state;
+    pid_t child = world_fork(world_leader(0));
+    world_pass(10 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    world_setsid(child);
+    world_pass(1100 * SS_MILLISECOND);
+    world_expect_branch(0, child, true);
+    world_check(true);
+}
+
+/* ---- processes on their own ---- */
+
+/* As daemons do: the middle one leads the session and ends. */
+static void who_has_no_leader_is_a_branch_alone(void **state) {
+    (void)state;
+    pid_t daemons[3];
+    for (int i = 0; i < 3; i++) {
+        pid_t middle = world_fork_session(world_leader(0));
+        daemons[i] = world_fork(middle);
+        world_end(middle);
+        assert_int_equal(world_at(daemons[i])->parent, world.board->rows[0].executor);
+    }
+    world_pass(100 * SS_MILLISECOND);
+    for (int i = 0; i < 3; i++)
+        world_expect_branch(0, daemons[i], false);
+    assert_int_equal(world_count_branches(), 3);
+    world_check(true);
+}
+
+/* A parent that reaps nobody: its dead child can lead a group, but nobody can take hold of it. */
+static void who_is_dead_leads_no_group(void **state) {
+    (void)state;
+    pid_t middle = world_fork_session(world_leader(0));
+    pid_t worker = world_fork(middle);
+    world_end_unreaped(middle);
+    world_pass(5 * SS_SECOND);
+    world_expect_branch(0, worker, false);
+    world_check(true);
+}
+
+/* The guardian has taken hold of the group in time, the executor has not. */
+static void a_group_that_the_executor_missed_is_found_otherwise(void **state) {
+    (void)state;
+    world_pass(SS_SECOND);
+    pid_t middle = world_fork_session(world_leader(0));
+    pid_t worker = world_fork(middle);
+    world.late = true;
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, middle, true);
+    world_end(middle);
+    world.late = false;
+    world.changes = UINT32_MAX;
+    world_hold_all();
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(0, worker, false);
+    world_check(true);
+}
+
+static void a_strangers_group_is_not_claimed(void **state) {
+    (void)state;
+    pid_t job = world_fork_session(WORLD_SHELL);
+    pid_t shells = world_fork(world_leader(0));
+    pid_t jobs = world_fork(world_leader(0));
+    pid_t masters = world_fork(world_leader(0));
+    world_join(shells, WORLD_SHELL);
+    world_join(jobs, job);
+    world_join(masters, WORLD_MASTER);
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 3);
+    world_expect_branch(0, shells, false);
+    world_expect_branch(0, jobs, false);
+    world_expect_branch(0, masters, false);
+    world_check(true);
+}
+
+/* Its leader has ended: nobody can say whose it was. */
+static void a_group_without_a_leader_is_not_claimed(void **state) {
+    (void)state;
+    pid_t job = world_fork_session(WORLD_SHELL);
+    pid_t stranger = world_fork(job);
+    pid_t guest = world_fork(world_leader(0));
+    world_join(guest, job);
+    world_end(job);
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world_at(guest)->group, world_at(stranger)->group);
+    assert_int_equal(world_count_branches(), 1);
+    world_expect_branch(0, guest, false);
+    world_check(true);
+}
+
+/* It is signalled with the instance whose it is, not with the one that its group belongs to. */
+static void a_group_belongs_to_its_leaders_instance(void **state) {
+    (void)state;
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t guest = world_fork(world_leader(1));
+    world_join(guest, session);
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(0, session, true);
+    world_check(true);
+}
+
+/* An instance's leader may leave its own group. */
+static void a_leader_that_joins_another_group_is_found(void **state) {
+    (void)state;
+    world_pass(SS_SECOND);
+    world_join(world_leader(0), WORLD_SHELL);
+    world_pass(1100 * SS_MILLISECOND);
+    world_expect_branch(0, world_leader(0), false);
+    world_check(true);
+}
+
+static void without_holds_on_groups_everybody_is_a_branch(void **state) {
+    (void)state;
+    world.census.groups = false;
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t members[5];
+    for (int i = 0; i < 5; i++)
+        members[i] = world_fork(session);
+    world_pass(100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 6);
+    world_expect_branch(0, session, false);
+    for (int i = 0; i < 5; i++)
+        world_expect_branch(0, members[i], false);
+    world_check(true);
+    world_end(members[2]);
+    world_pass(1100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 5);
+    world_check(true);
+}
+
+/* ---- who goes ---- */
+
+static void who_ends_frees_its_branch(void **state) {
+    (void)state;
+    pid_t daemons[5];
+    for (int i = 0; i < 5; i++) {
+        pid_t middle = world_fork_session(world_leader(0));
+        daemons[i] = world_fork(middle);
+        world_end(middle);
+    }
+    world_pass(SS_SECOND);
+    assert_int_equal(world_count_branches(), 5);
+    uint32_t told = world.board->rows[0].branches;
+    world_end(daemons[1]);
+    world_end(daemons[4]);
+    world_pass(1100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 3);
+    assert_int_not_equal(world.board->rows[0].branches, told);
+    world_check(true);
+    world_end(daemons[0]);
+    world_end(daemons[2]);
+    world_end(daemons[3]);
+    world_pass(1100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 0);
+    assert_int_equal(world.board->branches_used, 5);
+}
+
+static void a_group_is_freed_when_all_have_gone(void **state) {
+    (void)state;
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t last = world_fork(session);
+    world_pass(SS_SECOND);
+    world_end(session);
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+    world_end(last);
+    world_pass(1100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 0);
+}
+
+/* What was true of a group says nothing about the next one of its number. */
+static void a_later_group_of_the_same_number_is_another_one(void **state) {
+    (void)state;
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(SS_SECOND);
+    world_end(session);
+    world_put(session, WORLD_SHELL);
+    world_setsid(session);
+    pid_t child = world_fork(session);
+    world_check(true);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    pid_t guest = world_fork(world_leader(0));
+    world_join(guest, child);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 1);
+    world_expect_branch(0, guest, false);
+    world_check(true);
+}
+
+/* One of ours gets the number of one of ours that has ended. */
+static void a_new_process_of_an_old_number_is_found(void **state) {
+    (void)state;
+    pid_t middle = world_fork_session(world_leader(0));
+    pid_t daemon = world_fork(middle);
+    pid_t child = world_fork(world_leader(0));
+    world_end(middle);
+    world_pass(SS_SECOND);
+    world_end(daemon);
+    world_end(child);
+    world.latest = daemon - 1;
+    assert_int_equal(world_fork_session(world_leader(1)), daemon);
+    assert_int_equal(world_fork_session(world_leader(1)), child);
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(1, daemon, true);
+    world_expect_branch(1, child, true);
+    assert_int_equal(world_count_branches(), 2);
+    world_check(true);
+}
+
+// clang-format off
+WORLD_MAIN(
+    cmocka_unit_test(an_instances_own_group_needs_no_branch),
+    cmocka_unit_test(strangers_are_never_claimed),
+    cmocka_unit_test(a_session_of_its_own_is_a_branch),
+    cmocka_unit_test(a_session_is_one_branch_whatever_its_size),
+    cmocka_unit_test(a_group_is_found_by_any_of_it),
+    cmocka_unit_test(a_session_is_found_below_many_parents),
+    cmocka_unit_test(sessions_below_sessions_are_branches),
+    cmocka_unit_test(a_session_made_late_is_found),
+    cmocka_unit_test(who_has_no_leader_is_a_branch_alone),
+    cmocka_unit_test(who_is_dead_leads_no_group),
+    cmocka_unit_test(a_group_that_the_executor_missed_is_found_otherwise),
+    cmocka_unit_test(a_strangers_group_is_not_claimed),
+    cmocka_unit_test(a_group_without_a_leader_is_not_claimed),
+    cmocka_unit_test(a_group_belongs_to_its_leaders_instance),
+    cmocka_unit_test(a_leader_that_joins_another_group_is_found),
+    cmocka_unit_test(without_holds_on_groups_everybody_is_a_branch),
+    cmocka_unit_test(who_ends_frees_its_branch),
+    cmocka_unit_test(a_group_is_freed_when_all_have_gone),
+    cmocka_unit_test(a_later_group_of_the_same_number_is_another_one),
+    cmocka_unit_test(a_new_process_of_an_old_number_is_found))

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Instances that come and go on the board, and more than it or the census has room for. */
+
+#include "census_run.h"
+
+/* ---- rows ---- */
+
+/* Until the executor knows it, an instance's leader may be in no group of its own yet. */
+static void nobody_is_claimed_before_the_leader_is_known(void **state) {
+    (void)state;
+    pid_t leader = world_leader(0);
+    atomic_store(&world.board->rows[0].leader, 0);
+    pid_t session = world_fork_session(leader);
+    world_join(leader, WORLD_MASTER);
+    world_pass(500 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 0);
+    world_setsid(leader);
+    atomic_store(&world.board->rows[0].leader, leader);
+    world_pass(2 * SS_SECOND);
+    world_expect_branch(0, session, true);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+}
+
+static pid_t published_late;
+
+static void publish_on_look(pid_t pid) {
+    if (pid == published_late)
+        atomic_store(&world.board->rows[0].leader, published_late);
+}
+
+/* The leader stands on the board only after the census has read it. */
+static void an_instances_own_group_is_no_branch_for_long(void **state) {
+    (void)state;
+    published_late = world_leader(0);
+    atomic_store(&world.board->rows[0].leader, 0);
+    pid_t child = world_fork(published_late);
+    world.on_look = publish_on_look;
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_group(child), world_leader(0));
+    assert_int_equal(world_count_branches(), 0);
+    world_check(true);
+}
+
+/* --repeat: the next instance of a row is another process. */
+static void the_next_instance_of_a_row_has_branches_too(void **state) {
+    (void)state;
+    pid_t first = world_leader(0);
+    world_fork_session(first);
+    world_pass(SS_SECOND);
+    assert_int_equal(world_count_branches(), 1);
+    for (pid_t pid = first; pid <= world.latest; pid++) {
+        if (world_at(pid)->parent == first)
+            world_end(pid);
+    }
+    atomic_store(&world.board->rows[0].leader, 0);
+    world_end(first);
+    pid_t second = world_give_birth(0);
+    pid_t session = world_fork_session(second);
+    world_fork(second);
+    world_pass(1100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+}
+
+/* Nobody is left who could stop anybody; the guardian sees to what there is. */
+static void a_dead_executors_row_gets_no_branches(void **state) {
+    (void)state;
+    pid_t executor = atomic_load(&world.board->rows[0].executor);
+    atomic_store(&world.board->rows[0].executor, -1);
+    world_end(executor);
+    world_fork_session(world_leader(0));
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+}
+
+/* A number on the board may mean somebody else by now: the start tells. */
+static void who_has_an_executors_number_is_no_executor(void **state) {
+    (void)state;
+    pid_t executor = atomic_load(&world.board->rows[0].executor);
+    world_end(executor);
+    world_put(executor, WORLD_SHELL);
+    world_fork_session(executor);
+    world_fork(executor);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    assert_int_equal(world.board->beyond, 0);
+}
+
+/* ---- too much ---- */
+
+static void a_full_board_is_no_disaster(void **state) {
+    (void)state;
+    pid_t sessions[SS_BOARD_BRANCHES + 50];
+    int count = sizeof sessions / sizeof *sessions;
+    for (int i = 0; i < count; i++)
+        sessions[i] = world_fork_session(world_leader((uint32_t)i % WORLD_ROWS));
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), SS_BOARD_BRANCHES);
+    assert_int_equal(world.board->branches_used, SS_BOARD_BRANCHES);
+    world_check(false);
+    for (int i = 0; i < 100; i++)
+        world_end(sessions[i * 7]);
+    world_pass(2100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), count - 100);
+    world_check(true);
+}
+
+/* What cannot be written on the board is nothing found: there is no reason to hurry. */
+static void a_full_board_does_not_make_it_hurry(void **state) {
+    (void)state;
+    for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
+        world_fork_session(world_leader(0));
+    world_pass(3 * SS_SECOND);
+    uint32_t changes = world_count_changes();
+    for (int i = 0; i < 20; i++) {
+        world.now = world.due;
+        world_take();
+        assert_true(world.due - world.now >= 50 * SS_MILLISECOND);
+    }
+    assert_int_equal(world_count_changes(), changes);
+}
+
+static void fork_daemons(pid_t daemons[], int count) {
+    for (int i = 0; i < count; i++) {
+        pid_t middle = world_fork_session(world_leader(0));
+        daemons[i] = world_fork(middle);
+        world_end(middle);
+    }
+}
+
+/* More processes than the census can count. */
+static void more_members_than_there_is_room_for(void **state) {
+    (void)state;
+    pid_t daemons[50];
+    world_close();
+    world_open_empty(100000, true);
+    pid_t leader = world_give_birth(0);
+    for (int i = 0; i < 33000; i++)
+        world_fork(leader);
+    world_pass(3 * SS_SECOND);
+    fork_daemons(daemons, 50);
+    world_pass(5 * SS_SECOND);
+    assert_in_range(world_count_branches(), 0, 50);
+    for (int i = 0; i < 40; i++)
+        world_end(daemons[i]);
+    world_pass(3 * SS_SECOND);
+    assert_in_range(world_count_branches(), 0, 10);
+    for (pid_t pid = leader + 1; pid < leader + 2000; pid++)
+        world_end(pid);
+    world_pass(5 * SS_SECOND);
+    for (int i = 40; i < 50; i++)
+        world_expect_branch(0, daemons[i], false);
+    world_check(true);
+}
+
+// clang-format off
+WORLD_MAIN(
+    cmocka_unit_test(nobody_is_claimed_before_the_leader_is_known),
+    cmocka_unit_test(an_instances_own_group_is_no_branch_for_long),
+    cmocka_unit_test(the_next_instance_of_a_row_has_branches_too),
+    cmocka_unit_test(a_dead_executors_row_gets_no_branches),
+    cmocka_unit_test(who_has_an_executors_number_is_no_executor),
+    cmocka_unit_test(a_full_board_is_no_disaster),
+    cmocka_unit_test(a_full_board_does_not_make_it_hurry),
+    cmocka_unit_test(more_members_than_there_is_room_for))

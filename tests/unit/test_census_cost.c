@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How often the census looks, and how much it looks at. */
+
+#include "census_run.h"
+
+static void nothing_new_costs_no_look(void **state) {
+    (void)state;
+    world_fork_strangers(2000);
+    for (int i = 0; i < 50; i++) {
+        pid_t session = world_fork_session(world_leader(0));
+        world_fork(session);
+        world_fork(world_leader(0));
+    }
+    world_fork_strangers(3000);
+    world_pass(10 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 50);
+    unsigned long looks = world.looks;
+    world_pass(60 * SS_SECOND);
+    assert_int_equal(world.looks, looks);
+    assert_int_equal(world.surveys, 0);
+}
+
+/* Looks that a few new processes cost, with so many others there. */
+static unsigned long count_looks(int strangers) {
+    world_close();
+    world_open_empty(32768, true);
+    world_give_birth(0);
+    world_fork_strangers(strangers);
+    world_pass(20 * SS_SECOND);
+    unsigned long looks = world.looks;
+    for (int i = 0; i < 10; i++) {
+        world_fork_session(world_leader(0));
+        world_fork_strangers(1);
+        world_pass(200 * SS_MILLISECOND);
+    }
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 10);
+    return world.looks - looks;
+}
+
+static void others_do_not_make_looks_dearer(void **state) {
+    (void)state;
+    unsigned long alone = count_looks(0);
+    assert_in_range(alone, 1, 600);
+    assert_in_range(count_looks(5000), 1, alone + 20);
+}
+
+/* The time to the next look, after one more stranger. */
+static ss_time wait_after_a_stranger(void) {
+    world_fork_strangers(1);
+    world.now = world.due;
+    world_take();
+    return world.due - world.now;
+}
+
+static void strangers_alone_make_it_wait_longer(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    ss_time before = 100 * SS_MILLISECOND;
+    for (int i = 0; i < 10; i++) {
+        ss_time wait = wait_after_a_stranger();
+        assert_true(wait >= before && wait <= SS_SECOND);
+        before = wait;
+    }
+    assert_true(before == SS_SECOND);
+    world_fork(world_leader(0));
+    assert_true(wait_after_a_stranger() == 100 * SS_MILLISECOND);
+}
+
+static void where_nothing_is_new_it_looks_as_usual(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    for (int i = 0; i < 10; i++)
+        wait_after_a_stranger();
+    world.now = world.due;
+    world_take();
+    assert_true(world.due - world.now == 100 * SS_MILLISECOND);
+}
+
+static void who_was_found_may_have_company(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    world_fork_session(world_leader(0));
+    world.now = world.due;
+    world_take();
+    assert_true(world.due - world.now <= 5 * SS_MILLISECOND);
+    world.now = world.due;
+    world_take();
+    assert_true(world.due - world.now >= 50 * SS_MILLISECOND);
+}
+
+static void one_look_follows_few_lines(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    world_fork_strangers(1000);
+    pid_t session = world_fork_session(world_leader(0));
+    int takes = 0;
+    while (world_count_branches() == 0) {
+        unsigned long looks = world.looks;
+        world.now = world.due;
+        world_take();
+        assert_in_range(world.looks - looks, 1, 2000);
+        assert_in_range(++takes, 1, 100);
+        assert_true(world_count_branches() || world.due - world.now <= 5 * SS_MILLISECOND);
+    }
+    assert_in_range(takes, 2, 100);
+    world_expect_branch(0, session, true);
+}
+
+/* Who has the same parent as a stranger is one. */
+static void strangers_of_one_parent_cost_one_look(void **state) {
+    (void)state;
+    pid_t parent = WORLD_SHELL;
+    for (int i = 0; i < 20; i++)
+        parent = world_fork_session(parent);
+    world_pass(5 * SS_SECOND);
+    for (int i = 0; i < 100; i++)
+        world_setsid(world_fork(parent));
+    unsigned long looks = world.looks;
+    world.now = world.due;
+    world_take();
+    assert_in_range(world.looks - looks, 100, 150);
+}
+
+/* But that is known of its number for no longer than one look. */
+static void a_strangers_number_may_become_ours(void **state) {
+    (void)state;
+    pid_t parent = world_fork_session(WORLD_SHELL);
+    pid_t child = world_fork_session(parent);
+    world_pass(SS_SECOND);
+    world_end(child);
+    world_end(parent);
+    world_put(parent, world_leader(0));
+    pid_t session = world_fork_session(parent);
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(0, session, true);
+}
+
+// clang-format off
+WORLD_MAIN(
+    cmocka_unit_test(nothing_new_costs_no_look),
+    cmocka_unit_test(others_do_not_make_looks_dearer),
+    cmocka_unit_test(strangers_alone_make_it_wait_longer),
+    cmocka_unit_test(where_nothing_is_new_it_looks_as_usual),
+    cmocka_unit_test(who_was_found_may_have_company),
+    cmocka_unit_test(one_look_follows_few_lines),
+    cmocka_unit_test(strangers_of_one_parent_cost_one_look),
+    cmocka_unit_test(a_strangers_number_may_become_ours))

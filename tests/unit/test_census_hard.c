@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Worlds that change while the census looks at them. */
+
+#include "census_run.h"
+
+/* ---- numbers that come to mean others between two looks ---- */
+
+/* So many looks of the census can be changed under, one in each try. */
+#define TRIES 60
+
+static unsigned long change_at;
+static void (*change)(void);
+
+static void change_on_look(pid_t pid) {
+    (void)pid;
+    if (world.looks == change_at)
+        change();
+}
+
+/*
+ * Begins anew with `prepare`, and has the world change at each look that follows, one by one. With
+ * `whole`, everybody of ours is found all the same.
+ */
+static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool whole) {
+    change = what;
+    for (unsigned long look = 1; look <= TRIES; look++) {
+        world_close();
+        world_open();
+        world_pass(5 * SS_SECOND);
+        prepare();
+        change_at = world.looks + look;
+        world.on_look = change_on_look;
+        for (int i = 0; i < 40; i++) {
+            world_pass(100 * SS_MILLISECOND);
+            world_check(false);
+        }
+        world_check(whole);
+    }
+}
+
+static pid_t subject, other;
+
+static void prepare_daemon(void) {
+    pid_t middle = world_fork_session(world_leader(0));
+    subject = world_fork(middle);
+    world_end(middle);
+}
+
+static void prepare_session(void) {
+    subject = world_fork_session(world_leader(0));
+}
+
+static void give_number_to_stranger(void) {
+    world_end(subject);
+    world_put(subject, WORLD_SHELL);
+    world_setsid(subject);
+}
+
+static void a_number_given_to_a_stranger_is_not_claimed(void **state) {
+    (void)state;
+    change_at_each_look(prepare_daemon, give_number_to_stranger, false);
+    change_at_each_look(prepare_session, give_number_to_stranger, false);
+}
+
+/* One of ours leads to a group that was made late. */
+static void prepare_group(void) {
+    subject = world_fork(world_leader(0));
+    world_pass(500 * SS_MILLISECOND);
+    world_setsid(subject);
+    other = world_fork(subject);
+}
+
+static void give_leaders_number_to_stranger(void) {
+    world_join(other, WORLD_SHELL);
+    give_number_to_stranger();
+}
+
+static void a_leaders_number_given_to_a_stranger_is_not_claimed(void **state) {
+    (void)state;
+    change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
+}
+
+/* A stranger and its parent, which leads no group. */
+static void prepare_stranger(void) {
+    other = world_fork(WORLD_SHELL);
+    subject = world_fork_session(other);
+}
+
+static void give_parents_number_to_ours(void) {
+    world_end(other);
+    world_put(other, world_leader(0));
+}
+
+static void give_parents_number_to_ours_in_a_session(void) {
+    give_parents_number_to_ours();
+    world_setsid(other);
+}
+
+static void a_stranger_whose_parents_number_becomes_ours_is_not_claimed(void **state) {
+    (void)state;
+    change_at_each_look(prepare_stranger, give_parents_number_to_ours, false);
+    change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
+}
+
+/* Two generations between a stranger and the shell. */
+static void prepare_grandchild(void) {
+    other = world_fork(WORLD_SHELL);
+    subject = world_fork_session(world_fork_session(other));
+}
+
+static void a_stranger_whose_grandparents_number_becomes_ours_is_not_claimed(void **state) {
+    (void)state;
+    change_at_each_look(prepare_grandchild, give_parents_number_to_ours, false);
+}
+
+static void prepare_line(void) {
+    other = world_fork(world_leader(0));
+    subject = world_fork_session(other);
+}
+
+static void end_parent(void) {
+    world_end(other);
+}
+
+static void give_parents_number_to_stranger(void) {
+    world_end(other);
+    world_put(other, WORLD_SHELL);
+}
+
+/* Ours stays ours, whatever becomes of its parent meanwhile. */
+static void a_line_that_breaks_off_is_followed_again(void **state) {
+    (void)state;
+    change_at_each_look(prepare_line, end_parent, true);
+    change_at_each_look(prepare_line, give_parents_number_to_stranger, true);
+}
+
+static void prepare_late_session(void) {
+    other = world_fork(world_leader(0));
+    subject = world_fork(other);
+    world_pass(500 * SS_MILLISECOND);
+    world_setsid(subject);
+}
+
+static pid_t heir;
+
+/* Each look finds another parent. */
+static void change_parent_on_look(pid_t pid) {
+    if (pid != subject || heir > 20)
+        return;
+    heir++;
+    pid_t parent = world_fork(world_leader(0));
+    world_at(subject)->parent = parent;
+}
+
+/* Its line breaks off so often that the census gives up, but not for ever. */
+static void who_was_counted_once_is_not_forgotten(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    prepare_late_session();
+    heir = 0;
+    world.on_look = change_parent_on_look;
+    world_pass(10 * SS_SECOND);
+    assert_true(heir > 20);
+    world_expect_branch(0, subject, true);
+    world_check(true);
+}
+
+static void very_long_lines_do_no_harm(void **state) {
+    (void)state;
+    pid_t ours = world_leader(0);
+    pid_t stranger = WORLD_SHELL;
+    for (int i = 0; i < 2000; i++) {
+        ours = world_fork(ours);
+        stranger = world_fork_session(stranger);
+    }
+    world_pass(5 * SS_SECOND);
+    world_fork_session(ours);
+    world_pass(5 * SS_SECOND);
+    world_check(false);
+}
+
+/* ---- anything at all ---- */
+
+static uint32_t seed;
+
+static uint32_t draw(uint32_t below) {
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return seed % below;
+}
+
+static bool is_fixed(pid_t pid) {
+    if (pid < WORLD_FIRST)
+        return true;
+    for (uint32_t row = 0; row < WORLD_ROWS; row++) {
+        if (world_leader(row) == pid)
+            return true;
+    }
+    return false;
+}
+
+#define CROWD 300
+
+/* The numbers of some processes that the random world is about; many have ended. */
+static pid_t crowd[CROWD];
+
+static void join_somebody(pid_t pid) {
+    pid_t friend = draw(3) ? crowd[draw(CROWD)] : WORLD_SHELL;
+    if (world_is_there(friend) && (world_at(pid)->ours || !world_at(friend)->ours))
+        world_join(pid, friend);
+}
+
+static void fork_somebody(uint32_t place) {
+    pid_t parent = crowd[draw(CROWD)];
+    if (is_fixed(parent) || !world_is_there(parent) || world_at(parent)->state == 'Z')
+        parent = draw(2) ? world_leader(draw(WORLD_ROWS)) : WORLD_SHELL;
+    crowd[place] = world_fork(parent);
+    world_at(crowd[place])->hidden = draw(10) == 0;
+    if (draw(3) == 0)
+        world_setsid(crowd[place]);
+}
+
+static void do_something(void) {
+    uint32_t place = draw(CROWD);
+    pid_t pid = crowd[place];
+    if (!world_is_there(pid) || is_fixed(pid)) {
+        fork_somebody(place);
+        return;
+    }
+    uint32_t what = draw(10);
+    if (world_at(pid)->state == 'Z')
+        world_end(pid);
+    else if (what < 4)
+        world_end(pid);
+    else if (what == 4)
+        world_end_unreaped(pid);
+    else if (what < 7)
+        world_setsid(pid);
+    else if (what == 7)
+        join_somebody(pid);
+}
+
+static void do_something_on_look(pid_t pid) {
+    (void)pid;
+    if (draw(4) == 0)
+        do_something();
+}
+
+/* --repeat: all of an instance ends, and another one begins. */
+static void restart_instance(uint32_t row) {
+    pid_t executor = atomic_load(&world.board->rows[row].executor);
+    world_end(world_leader(row));
+    atomic_store(&world.board->rows[row].leader, 0);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < CROWD; i++) {
+            if (!world_is_there(crowd[i]) || world_at(crowd[i])->parent != executor)
+                continue;
+            world_end(crowd[i]);
+            more = true;
+        }
+    }
+    world_give_birth(row);
+}
+
+static void show_all(void) {
+    for (int i = 0; i < CROWD; i++) {
+        if (world_is_there(crowd[i]))
+            world_at(crowd[i])->hidden = false;
+    }
+}
+
+static void settle(void) {
+    world.on_look = NULL;
+    world.late = false;
+    world.changes = UINT32_MAX;
+    show_all();
+    world_pass(5 * SS_SECOND);
+    world_check(true);
+}
+
+static void anything_may_happen_at_any_time(void **state) {
+    (void)state;
+    seed = 4711;
+    memset(crowd, 0, sizeof crowd);
+    world_close();
+    world_open_empty(6000, true);
+    for (uint32_t row = 0; row < WORLD_ROWS; row++)
+        world_give_birth(row);
+    for (int phase = 0; phase < 60; phase++) {
+        world.census.groups = phase % 10 != 9;
+        for (int step = 0; step < 200; step++) {
+            show_all();
+            world.late = draw(4) == 0;
+            world.on_look = draw(2) ? do_something_on_look : NULL;
+            for (uint32_t i = draw(8); i > 0; i--)
+                do_something();
+            if (draw(50) == 0)
+                restart_instance(draw(WORLD_ROWS));
+            world_pass(draw(100) * SS_MILLISECOND);
+            world_check(false);
+        }
+        settle();
+    }
+}
+
+// clang-format off
+WORLD_MAIN(
+    cmocka_unit_test(a_number_given_to_a_stranger_is_not_claimed),
+    cmocka_unit_test(a_leaders_number_given_to_a_stranger_is_not_claimed),
+    cmocka_unit_test(a_stranger_whose_parents_number_becomes_ours_is_not_claimed),
+    cmocka_unit_test(a_stranger_whose_grandparents_number_becomes_ours_is_not_claimed),
+    cmocka_unit_test(a_line_that_breaks_off_is_followed_again),
+    cmocka_unit_test(who_was_counted_once_is_not_forgotten),
+    cmocka_unit_test(very_long_lines_do_no_harm),
+    cmocka_unit_test(anything_may_happen_at_any_time))

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which numbers the census looks at, and those that it cannot signal. */
+
+#include "census_run.h"
+
+static void open_with_limit(pid_t limit) {
+    world_close();
+    world_open_empty(limit, true);
+    for (uint32_t row = 0; row < WORLD_ROWS; row++)
+        world_give_birth(row);
+}
+
+/* ---- numbers ---- */
+
+static void numbers_begin_again_at_the_limit(void **state) {
+    (void)state;
+    world_pass(3 * SS_SECOND);
+    world.latest = world.limit - 3;
+    world_pass(3 * SS_SECOND);
+    pid_t sessions[8];
+    for (int i = 0; i < 8; i++)
+        sessions[i] = world_fork_session(world_leader(0));
+    assert_int_equal(sessions[2], world.limit);
+    assert_int_equal(sessions[3], WORLD_FIRST);
+    world_pass(100 * SS_MILLISECOND);
+    for (int i = 0; i < 8; i++)
+        world_expect_branch(0, sessions[i], true);
+    world_check(true);
+    assert_int_equal(world.surveys, 0);
+}
+
+static void the_limit_itself_is_a_number(void **state) {
+    (void)state;
+    world.latest = world.limit - 1;
+    world_pass(3 * SS_SECOND);
+    pid_t session = world_fork_session(world_leader(0));
+    assert_int_equal(session, world.limit);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+    session = world_fork_session(world_leader(0));
+    assert_int_equal(session, WORLD_FIRST);
+    world_pass(1100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+}
+
+/* All numbers may have been given anew between two looks: which ones are new cannot be told. */
+static void where_numbers_are_few_all_are_looked_at(void **state) {
+    (void)state;
+    open_with_limit(4096);
+    world_pass(3 * SS_SECOND);
+    pid_t before = world_fork_session(world_leader(0));
+    world.latest = 4000;
+    pid_t behind = world_fork_session(world_leader(1));
+    world.latest = before + 1;
+    world_pass(200 * SS_MILLISECOND);
+    world_expect_branch(0, before, true);
+    world_expect_branch(1, behind, true);
+    world_check(true);
+}
+
+static void few_numbers_and_many_strangers(void **state) {
+    (void)state;
+    open_with_limit(4096);
+    world_fork_strangers(1000);
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(0, session, true);
+    world_check(true);
+}
+
+static void many_new_numbers_are_not_tried_one_by_one(void **state) {
+    (void)state;
+    open_with_limit(1 << 20);
+    world_pass(3 * SS_SECOND);
+    pid_t early = world_fork_session(world_leader(0));
+    world.latest += 65000;
+    pid_t late = world_fork_session(world_leader(1));
+    world_pass(100 * SS_MILLISECOND);
+    assert_int_equal(world.surveys, 0);
+    world_expect_branch(0, early, true);
+    world_expect_branch(1, late, true);
+    pid_t next = world_fork_session(world_leader(0));
+    world.latest += 66000;
+    world_pass(100 * SS_MILLISECOND);
+    assert_int_equal(world.surveys, 1);
+    world_expect_branch(0, next, true);
+    world_pass(3 * SS_SECOND);
+    world.latest = world.limit - 1000;
+    world_pass(3 * SS_SECOND);
+    unsigned long before = world.surveys;
+    world.latest = 100000;
+    next = world_fork_session(world_leader(0));
+    world_pass(100 * SS_MILLISECOND);
+    assert_int_equal(world.surveys, before + 1);
+    world_expect_branch(0, next, true);
+    world_check(true);
+}
+
+static void where_the_latest_is_not_told_everybody_is_looked_at(void **state) {
+    (void)state;
+    world_close();
+    world_open_empty(32768, true);
+    world.silent = true;
+    world_give_birth(0);
+    world_pass(2 * SS_SECOND);
+    world_fork_strangers(200);
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(1100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+    assert_in_range(world.surveys, 3, 8);
+    session = world_fork_session(session);
+    world_pass(1100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+}
+
+/* A number is given first, and later its process can be seen. */
+static void who_appears_late_is_found_by_a_recount(void **state) {
+    (void)state;
+    for (int moment = 0; moment < 10; moment++) {
+        world_pass(107 * SS_MILLISECOND);
+        pid_t session = world_fork_session(world_leader(0));
+        world_at(session)->hidden = true;
+        world_pass(200 * SS_MILLISECOND);
+        assert_int_equal(world_count_branches(), moment);
+        world_at(session)->hidden = false;
+        world_pass(2100 * SS_MILLISECOND);
+        world_expect_branch(0, session, true);
+    }
+    world_check(true);
+}
+
+/* Hidden during the first recount behind its number, too. */
+static void who_appears_very_late_is_found_by_the_second_recount(void **state) {
+    (void)state;
+    world_pass(3 * SS_SECOND);
+    world.now = world.census.recount - 10 * SS_MILLISECOND;
+    pid_t session = world_fork_session(world_leader(0));
+    world_at(session)->hidden = true;
+    world_pass(500 * SS_MILLISECOND);
+    world_at(session)->hidden = false;
+    world_pass(SS_SECOND);
+    world_expect_branch(0, session, true);
+}
+
+static void who_appears_late_behind_many_strangers_is_found(void **state) {
+    (void)state;
+    world_pass(SS_SECOND);
+    world_fork_strangers(300);
+    pid_t session = world_fork_session(world_leader(0));
+    world_at(session)->hidden = true;
+    world_fork_strangers(300);
+    world_pass(300 * SS_MILLISECOND);
+    world_at(session)->hidden = false;
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(0, session, true);
+}
+
+/* As a successor's first look: who was there before is found, once. */
+static void a_survey_finds_who_was_there_before(void **state) {
+    (void)state;
+    world_close();
+    world_open_empty(32768, true);
+    world_fork_strangers(300);
+    world_give_birth(0);
+    pid_t session = world_fork_session(world_leader(0));
+    world_fork(session);
+    world.census.latest = world.census.settled[0] = world.census.settled[1] = world.latest;
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    ss_census_survey(&world.census);
+    world_hold_all();
+    world_expect_branch(0, session, true);
+    assert_int_equal(world_count_branches(), 1);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+}
+
+/* The census of a new guardian, which knows nothing but what stands on the board. */
+static void succeed(void) {
+    ss_census_close(&world.census);
+    memset(world.guardian, 0, sizeof world.guardian);
+    world.changes = UINT32_MAX;
+    assert_int_equal(ss_census_open(&world.census, world.board, &world.source, true), 0);
+    ss_census_survey(&world.census);
+    world_hold_all();
+}
+
+static void a_successor_goes_on_with_the_branches_there_are(void **state) {
+    (void)state;
+    pid_t middle = world_fork_session(world_leader(0));
+    pid_t daemon = world_fork(middle);
+    world_end(middle);
+    pid_t session = world_fork_session(world_leader(1));
+    pid_t headless = world_fork_session(world_leader(1));
+    pid_t member = world_fork(headless);
+    world_pass(SS_SECOND);
+    assert_int_equal(world_count_branches(), 3);
+    world_end(headless);
+    succeed();
+    world_pass(2 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 3);
+    world_expect_branch(0, daemon, false);
+    world_expect_branch(1, session, true);
+    world_expect_branch(1, member, false);
+    world_check(true);
+    world_end(daemon);
+    world_end(session);
+    world_end(member);
+    world_pass(1100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 0);
+}
+
+/* ---- who cannot be signalled ---- */
+
+static void who_is_beyond_us_is_counted_once(void **state) {
+    (void)state;
+    pid_t inside = world_fork(world_leader(0));
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t later = world_fork(world_leader(1));
+    world_at(inside)->foreign = true;
+    world_at(session)->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 2);
+    world_at(later)->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 3);
+    assert_int_equal(world.board->rows[0].caged, 0);
+}
+
+static void who_can_be_caged_is_not_beyond_us(void **state) {
+    (void)state;
+    world.cages = true;
+    uint32_t told = world.board->rows[0].branches;
+    world_at(world_fork(world_leader(0)))->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.caged, 1);
+    assert_int_equal(world.board->rows[0].caged, 1);
+    assert_int_not_equal(world.board->rows[0].branches, told);
+}
+
+/* A group whose number meant ours until a moment ago. */
+static void strangers_are_neither_counted_nor_caged(void **state) {
+    (void)state;
+    world.cages = true;
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(SS_SECOND);
+    world_end(session);
+    world_put(session, WORLD_SHELL);
+    world_setsid(session);
+    world_at(world_fork(session))->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.caged, 0);
+}
+
+// clang-format off
+WORLD_MAIN(
+    cmocka_unit_test(numbers_begin_again_at_the_limit),
+    cmocka_unit_test(the_limit_itself_is_a_number),
+    cmocka_unit_test(where_numbers_are_few_all_are_looked_at),
+    cmocka_unit_test(few_numbers_and_many_strangers),
+    cmocka_unit_test(many_new_numbers_are_not_tried_one_by_one),
+    cmocka_unit_test(where_the_latest_is_not_told_everybody_is_looked_at),
+    cmocka_unit_test(who_appears_late_is_found_by_a_recount),
+    cmocka_unit_test(who_appears_very_late_is_found_by_the_second_recount),
+    cmocka_unit_test(who_appears_late_behind_many_strangers_is_found),
+    cmocka_unit_test(a_survey_finds_who_was_there_before),
+    cmocka_unit_test(a_successor_goes_on_with_the_branches_there_are),
+    cmocka_unit_test(who_is_beyond_us_is_counted_once),
+    cmocka_unit_test(who_can_be_caged_is_not_beyond_us),
+    cmocka_unit_test(strangers_are_neither_counted_nor_caged))

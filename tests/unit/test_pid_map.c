@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
+#include "pid_map.h"
+#include "unit.h"
+
+static struct ss_pid_map map;
+
+static void open_map(uint32_t most) {
+    assert_int_equal(ss_pid_map_open(&map, most), 0);
+}
+
+static void set(pid_t pid, uint32_t value) {
+    assert_int_equal(ss_pid_map_set(&map, pid, value), 0);
+    assert_int_equal(ss_pid_map_get(&map, pid), value);
+}
+
+static void a_new_map_knows_nobody(void **state) {
+    (void)state;
+    open_map(100);
+    for (pid_t pid = -3; pid < 1000; pid++)
+        assert_int_equal(ss_pid_map_get(&map, pid), SS_PID_MAP_NONE);
+    ss_pid_map_close(&map);
+    ss_pid_map_close(&map);
+}
+
+static void the_latest_value_counts(void **state) {
+    (void)state;
+    open_map(10);
+    set(4711, 0);
+    set(4711, 7);
+    set(4711, 8);
+    set(4712, 9);
+    assert_int_equal(ss_pid_map_get(&map, 4711), 8);
+    assert_int_equal(map.count, 2);
+    ss_pid_map_remove(&map, 4711);
+    assert_int_equal(ss_pid_map_get(&map, 4711), SS_PID_MAP_NONE);
+    assert_int_equal(ss_pid_map_get(&map, 4712), 9);
+    assert_int_equal(map.count, 1);
+    ss_pid_map_close(&map);
+}
+
+static void who_is_not_there_cannot_be_removed(void **state) {
+    (void)state;
+    open_map(10);
+    set(5, 1);
+    const pid_t others[] = {0, -1, -5, 4, 6, INT32_MAX};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ss_pid_map_remove(&map, others[i]);
+        assert_int_equal(ss_pid_map_get(&map, others[i]), SS_PID_MAP_NONE);
+    }
+    assert_int_equal(map.count, 1);
+    assert_int_equal(ss_pid_map_get(&map, 5), 1);
+    ss_pid_map_close(&map);
+}
+
+/* All that was asked for fits, and more only until it would be hard to find anything. */
+static void there_is_room_for_as_many_as_wanted(void **state) {
+    (void)state;
+    const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        open_map(sizes[i]);
+        pid_t pid = 1;
+        for (uint32_t count = 0; count < sizes[i]; count++)
+            set(pid++, count);
+        while (ss_pid_map_set(&map, pid, 1) == 0) {
+            pid++;
+            assert_true((uint32_t)pid < 4 * sizes[i] + 16);
+        }
+        assert_int_equal(ss_pid_map_get(&map, pid), SS_PID_MAP_NONE);
+        assert_int_equal(map.count, pid - 1);
+        assert_int_equal(map.count, (map.mask + 1) / 2);
+        set(1, 12);
+        ss_pid_map_remove(&map, 1);
+        set(pid, 13);
+        assert_int_equal(ss_pid_map_set(&map, 1, 1), -1);
+        for (pid_t other = 2; other <= pid; other++)
+            assert_int_not_equal(ss_pid_map_get(&map, other), SS_PID_MAP_NONE);
+        ss_pid_map_close(&map);
+    }
+}
+
+/* The slot in which the search for a number begins: where it lies in an empty map. */
+static uint32_t home_of(pid_t pid) {
+    struct ss_pid_map empty;
+    uint32_t at = 0;
+    assert_int_equal(ss_pid_map_open(&empty, map.count + 8), 0);
+    assert_int_equal(empty.mask, map.mask);
+    assert_int_equal(ss_pid_map_set(&empty, pid, 1), 0);
+    while (empty.slots[at].pid != pid)
+        at++;
+    ss_pid_map_close(&empty);
+    return at;
+}
+
+/* Some numbers whose search begins in this slot. */
+static void collect(uint32_t slot, pid_t pids[], int count) {
+    pid_t pid = 1;
+    for (int i = 0; i < count; pid++) {
+        if (home_of(pid) == slot)
+            pids[i++] = pid;
+    }
+}
+
+/*
+ * Numbers that lie behind one another, across the end of the table, too: whichever goes, the others
+ * are still found.
+ */
+static void removing_one_loses_no_other(void **state) {
+    (void)state;
+    const uint32_t slots[] = {0, 5, 14, 15};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        pid_t pids[6];
+        open_map(8);
+        assert_int_equal(map.mask, 15);
+        collect(slots[i], pids, 3);
+        collect((slots[i] + 1) & 15, pids + 3, 3);
+        for (int gone = 0; gone < 6; gone++) {
+            for (int k = 0; k < 6; k++)
+                set(pids[k], (uint32_t)k);
+            ss_pid_map_remove(&map, pids[gone]);
+            for (uint32_t k = 0; k < 6; k++)
+                assert_int_equal(
+                    ss_pid_map_get(&map, pids[k]), k == (uint32_t)gone ? SS_PID_MAP_NONE : k);
+            /* Whoever is back is there once. */
+            set(pids[gone], 77);
+            ss_pid_map_remove(&map, pids[gone]);
+            assert_int_equal(ss_pid_map_get(&map, pids[gone]), SS_PID_MAP_NONE);
+        }
+        ss_pid_map_close(&map);
+    }
+}
+
+static uint32_t seed = 20240229;
+
+static uint32_t draw(uint32_t below) {
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return seed % below;
+}
+
+#define MOST 500
+
+/* What a map should know, in the plainest way. */
+static struct {
+    pid_t pid;
+    uint32_t value;
+} plain[MOST];
+static uint32_t plain_count;
+
+static uint32_t find_plain(pid_t pid) {
+    uint32_t i = 0;
+    while (i < plain_count && plain[i].pid != pid)
+        i++;
+    return i;
+}
+
+static void change_both(pid_t pid, uint32_t value) {
+    uint32_t at = find_plain(pid);
+    if (draw(5) < 2 && at < plain_count) {
+        ss_pid_map_remove(&map, pid);
+        plain[at] = plain[--plain_count];
+    } else if (at < MOST) {
+        set(pid, value);
+        plain[at].pid = pid;
+        plain[at].value = value;
+        plain_count += at == plain_count;
+    }
+}
+
+static void compare_both(pid_t pids) {
+    assert_int_equal(map.count, plain_count);
+    for (pid_t pid = 0; pid < pids; pid++) {
+        uint32_t at = find_plain(pid);
+        assert_int_equal(
+            ss_pid_map_get(&map, pid), at < plain_count ? plain[at].value : SS_PID_MAP_NONE);
+    }
+}
+
+/* As numbers are given: most of them close together, and few in use at once or nearly too many. */
+static void a_map_knows_what_a_plain_list_knows(void **state) {
+    (void)state;
+    const uint32_t ranges[] = {20, 600, 1500, 4000000};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        open_map(MOST);
+        plain_count = 0;
+        for (uint32_t step = 0; step < 40000; step++) {
+            bool known = plain_count > 0 && draw(2) == 0;
+            pid_t pid = known ? plain[draw(plain_count)].pid : 1 + (pid_t)draw(ranges[i]);
+            change_both(pid, step);
+            if (step % 4000 == 0)
+                compare_both(2000);
+        }
+        compare_both(2000);
+        for (uint32_t k = 0; k < plain_count; k++)
+            assert_int_equal(ss_pid_map_get(&map, plain[k].pid), plain[k].value);
+        ss_pid_map_close(&map);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_new_map_knows_nobody),
+    cmocka_unit_test(the_latest_value_counts),
+    cmocka_unit_test(who_is_not_there_cannot_be_removed),
+    cmocka_unit_test(there_is_room_for_as_many_as_wanted),
+    cmocka_unit_test(removing_one_loses_no_other),
+    cmocka_unit_test(a_map_knows_what_a_plain_list_knows))
