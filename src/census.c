@@ -35,13 +35,13 @@
 #define UNKNOWN (NOBODY - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
-    const struct ss_census_source *source, bool groups) {
+    const struct ss_census_source *source, bool groups, pid_t since) {
     *census = (struct ss_census){
         .board = board,
         .source = source,
         .groups = groups,
         .limit = source->limit(),
-        .latest = source->latest(),
+        .latest = since,
         .interval = USUALLY,
         .budget = UINT32_MAX,
         .leaders = calloc(board->instances, sizeof *census->leaders),
@@ -334,6 +334,8 @@ void ss_census_survey(struct ss_census *census) {
     read_rows(census);
     adopt_branches(census);
     examine_all(census);
+    /* Who was being born just then, with no leader on the board yet, must be looked at again. */
+    census->settled[0] = census->settled[1] = 0;
 }
 
 /* Returns the last that was examined. */

@@ -60,8 +60,9 @@ struct ss_census {
     uint32_t count;
 };
 
+/* Whoever is to be counted got a number behind `since`. */
 int ss_census_open(struct ss_census *census, struct ss_board *board,
-    const struct ss_census_source *source, bool groups);
+    const struct ss_census_source *source, bool groups, pid_t since);
 void ss_census_close(struct ss_census *census);
 
 /* Looks at what is new. Returns when to look again. */

@@ -232,7 +232,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     guardian->holds = calloc(1, sizeof *guardian->holds);
     if (!guardian->charges || !guardian->polls || !guardian->holds ||
         ss_census_open(&guardian->census, setup->board, &guardian->source,
-            ss_platform_process_holds_groups()) < 0 ||
+            ss_platform_process_holds_groups(), getpid()) < 0 ||
         ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) < 0)
         return false;
     ss_sweep_open(&guardian->sweep, setup->board, setup->master);
@@ -284,8 +284,10 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
         refresh_holds(&guardian);
     }
     for (ss_time due = 0;;) {
-        if (atomic_load(&setup->board->over))
+        if (atomic_load(&setup->board->over)) {
+            look(&guardian, 0); /* the last executor may have died while we were at work */
             leave(setup->board);
+        }
         if (getppid() != setup->master)
             take_over(&guardian);
         due = count_heads(&guardian, due);

@@ -96,6 +96,9 @@ mount_machine() {
     [ ! -L "$root/dev/shm" ] || rm "$root/dev/shm"
     mkdir -p "$root/dev/shm"
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+    mkdir -p "$root/dev/pts"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+    ln -sf pts/ptmx "$root/dev/ptmx"
 }
 
 # What git would commit, and what it has; without git, all but what was built.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "surroundings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -99,11 +100,33 @@ static bool find_own_group(const char *controller, char *path, size_t size) {
     return found;
 }
 
+static pid_t maker;
+static char made[8][sizeof((struct control_group *)NULL)->path];
+static size_t made_count;
+
+/* What a test that failed has not removed; whoever was in it has been killed. */
+static void remove_made(void) {
+    for (size_t i = 0; maker == getpid() && i < made_count; i++) {
+        for (int patience = 500; rmdir(made[i]) < 0 && errno == EBUSY && patience > 0; patience--)
+            usleep(1000);
+    }
+}
+
+static void note_made(const char *path) {
+    if (made_count == 0 && atexit(remove_made) == 0)
+        maker = getpid();
+    if (made_count < sizeof made / sizeof *made)
+        snprintf(made[made_count++], sizeof *made, "%s", path);
+}
+
 static bool make_below(struct control_group *group, const char *root, const char *own) {
     static int number;
     int length = snprintf(group->path, sizeof group->path, "%s%s/showstopper-test.%d.%d", root,
         strcmp(own, "/") == 0 ? "" : own, (int)getpid(), number++);
-    return length < (int)sizeof group->path && mkdir(group->path, 0755) == 0;
+    if (length >= (int)sizeof group->path || mkdir(group->path, 0755) < 0)
+        return false;
+    note_made(group->path);
+    return true;
 }
 
 static bool has_file(const struct control_group *group, const char *name) {

@@ -193,15 +193,20 @@ START_TEST(kept_ones_run_on) {
 }
 END_TEST
 
+/* `left`: the line of a shell that has just started root's process behind it. */
+static struct run *start_leaving(const char *left) {
+    char line[PATH_MAX];
+    struct run_setup setup = {.prepare = yard_become_user};
+    snprintf(line, sizeof line, "%s become-root & %s", yard.program, left);
+    return run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", ROUNDS, "--repeat", "--grace",
+                                 "100m", "sh", "-c", line));
+}
+
 /* What an iteration leaves behind is not there in the next one. */
 START_TEST(nothing_is_left_to_the_next_instance) {
     if (!yard_enter(true))
         return;
-    char line[PATH_MAX];
-    struct run_setup setup = {.prepare = yard_become_user};
-    snprintf(line, sizeof line, "%s become-root & sleep 0.5", yard.program);
-    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", ROUNDS, "--repeat",
-                                            "--grace", "200m", "sh", "-c", line));
+    struct run *run = start_leaving("sleep 0.5");
     while (run_count_text(&run->out, "ready\n") < 4) {
         ck_assert_uint_le(family_find("payload-root").count, 1);
         ck_assert(!run->ended);
@@ -210,6 +215,21 @@ START_TEST(nothing_is_left_to_the_next_instance) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     expect_order(run);
+    yard_leave();
+}
+END_TEST
+
+/* Before anybody could have looked for it. */
+START_TEST(new_ones_end_with_the_others) {
+    if (!yard_enter(true))
+        return;
+    for (int i = 0; i < 6; i++) {
+        struct run *run = start_leaving("exec " PAYLOAD " spin");
+        RUN_UNTIL(run, run_count_text(&run->out, "ready\n") > 0);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        expect_order(run);
+    }
     yard_leave();
 }
 END_TEST
@@ -279,6 +299,7 @@ PROCESS_MAIN(
     SS_CASE(next_guardian_knows_it),
     SS_CASE(kept_ones_run_on),
     SS_CASE(nothing_is_left_to_the_next_instance),
+    SS_CASE(new_ones_end_with_the_others),
     SS_CASE(warned_about_without_a_group),
     SS_CASE(threads_are_not_counted),
     SS_CASE(counted_once_by_two_guardians))

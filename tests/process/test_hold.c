@@ -56,25 +56,28 @@ static void share_member(void) {
     ck_assert_ptr_ne(member, MAP_FAILED);
 }
 
-/* Dies with the test as well, once that is its parent. */
-_Noreturn static void outlive(pid_t leader) {
+/* Does not die with the leader, but with the test, whose child it is then. */
+_Noreturn static void outlive(pid_t leader, pid_t test) {
     prctl(PR_SET_PDEATHSIG, 0);
     alarm(100);
     close(kin_gate[1]);
     for (;;) {
-        if (getppid() != leader)
+        if (getppid() == test)
             prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != leader && getppid() != test)
+            _exit(99);
         run_nap(NULL);
     }
 }
 
-/* A session with a member that does not die with its leader. */
+/* A session with a member. */
 static void lead_session(void) {
+    pid_t test = getppid();
     pid_t leader = getpid();
     setsid();
     pid_t child = fork();
     if (child == 0)
-        outlive(leader);
+        outlive(leader, test);
     *member = child;
 }
 

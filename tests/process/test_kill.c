@@ -114,6 +114,24 @@ START_TEST(all_executors) {
 }
 END_TEST
 
+/* The guardian is at work when the others die, or has just finished. */
+START_TEST(one_executor_and_then_the_others) {
+    for (int step = 0; step < 2 * MOMENTS; step++) {
+        struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
+        wait_for_ready(run);
+        struct family executors = family_find("ss-executor");
+        ck_assert_uint_eq(executors.count, INSTANCES);
+        kill(executors.pids[--executors.count], SIGKILL);
+        double moment = run_now() + 0.001 * step;
+        while (run_now() < moment) {
+        }
+        family_kill_together(&executors, 0);
+        run_expect(run_wait(run), 125);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
 /* They become the master's children then. */
 START_TEST(executors_of_the_unmarked) {
     kill_executors(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), 1);
@@ -370,6 +388,7 @@ PROCESS_MAIN(
     SS_CASE(one_executor),
     SS_CASE(two_executors),
     SS_CASE(all_executors),
+    SS_CASE(one_executor_and_then_the_others),
     SS_CASE(executors_of_the_unmarked),
     SS_CASE(guardian),
     SS_CASE(guardian_and_then_all_others),

@@ -233,6 +233,7 @@ static void eat_all(const char *victim) {
 }
 
 static void eat_again_and_again(const char *victim) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer needs more than is there");
     SKIP_UNLESS(control_group_make(&group, "memory"), "no control group of memory can be made");
     limit_memory();
     for (int round = 0; round < 6; round++)

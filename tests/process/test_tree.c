@@ -2,7 +2,6 @@
 
 /* All that an instance starts is throttled and ended with it, wherever it has got to. */
 
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* Long rounds, most of them stopped, so that a look at all processes falls into one stop. */
 #define ROUNDS       "-c", "fixed", "-l", "10%", "-D", "400m"
@@ -108,29 +108,17 @@ START_TEST(sessions_are_throttled_without_pidfds) {
 END_TEST
 
 /*
- * Real-time priority has the guardian look about before anybody else runs; without it instances
- * and their children may be there first.
+ * Who is there before the guardian looks about for the first time, and before the executor can tell
+ * anybody of its instance.
  */
-static void be_ordinary(void) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(0, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    if (geteuid() == 0)
-        family_become_nobody();
-}
-
 START_TEST(the_first_children_are_throttled) {
-    if (geteuid() == 0 && !family_can_become_nobody())
-        return;
-    struct run_setup setup = {.prepare = be_ordinary};
-    for (int i = 0; i < 10; i++) {
-        struct run *run = run_start(&setup,
-            WORDS(SHOWSTOPPER, "-q", "-n", "4", ROUNDS, "--grace", "30s", PAYLOAD, "setsid", "1"));
-        wait_for_ready(run, 4);
-        RUN_UNTIL(run, family_is_stopped("payload", 8));
-        end_politely(run);
-    }
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer lets nothing be preloaded");
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"),
+                                  "SS_TEST_LATE=1000:ss-guardian,2000:ss-executor 0:birth")};
+    struct run *run = run_start(&setup,
+        WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, "--grace", "30s", PAYLOAD, "setsid", "3"));
+    wait_for_ready(run, 2);
+    expect_throttled(run, 8);
 }
 END_TEST
 

@@ -154,7 +154,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .is_gone = world_is_gone,
         .holder = &world,
     };
-    assert_int_equal(ss_census_open(&world.census, world.board, &world.source, groups), 0);
+    assert_int_equal(ss_census_open(&world.census, world.board, &world.source, groups, world.latest), 0);
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
         world_open_row(row);
 }
