@@ -10,7 +10,7 @@
 #include "stepper.h"
 
 /* What was killed and is still there after this time is waited for no longer. */
-#define CLEAR_PATIENCE (700 * SS_MILLISECOND)
+#define CLEAR_PATIENCE (400 * SS_MILLISECOND)
 
 /* A state may last for hours; whether somebody else has changed it is looked after more often. */
 #define LOOK_INTERVAL SS_SECOND

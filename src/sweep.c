@@ -56,19 +56,26 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
  * unless it could be one of a child that the master had before (`something & exec showstopper`);
  * then, and elsewhere, it must carry the mark. All below it are ours, whatever became of theirs.
  */
-static bool is_ours(const struct ss_sweep *sweep, pid_t pid) {
-    struct ss_process process;
+static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
+    pid_t parent = process.parent;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        if (pid <= 1 || pid == sweep->master || is_crew(sweep, pid) ||
-            !ss_platform_process_look(pid, &process))
+        if (pid <= 1 || pid == sweep->master || is_crew(sweep, pid))
             return false;
         /* We are its child, so as long as that is true the number is the master's. */
         if (process.parent == sweep->master)
             return getppid() == sweep->master && (sweep->board->alone || is_marked(sweep, pid));
         if (may_adopt(sweep, process.parent))
-            return is_marked(sweep, pid);
+            break;
+        if (process.parent == sweep->stranger)
+            return false;
         pid = process.parent;
+        if (!ss_platform_process_look(pid, &process))
+            return false;
     }
+    if (is_marked(sweep, pid))
+        return true;
+    if (pid == parent)
+        sweep->stranger = parent; /* and so are all its other children */
     return false;
 }
 
@@ -76,7 +83,7 @@ static void see(void *context, pid_t pid) {
     struct ss_sweep *sweep = context;
     struct ss_process process;
     if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
-        !is_ours(sweep, pid))
+        !is_ours(sweep, pid, process))
         return;
     if (!sweep->board->keep)
         ss_platform_process_signal_once(pid, process.started, SIGKILL);
@@ -88,6 +95,7 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     static _Atomic uint32_t nothing;
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
+        sweep->stranger = 0;
         ss_platform_process_each(see, sweep);
         empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
         ss_time now = ss_platform_now();

@@ -19,6 +19,7 @@ struct ss_sweep {
     struct ss_board *board;
     pid_t master;
     pid_t ancestors[SS_SWEEP_ANCESTORS]; /* of the master: who may adopt its orphans; 0 ends */
+    pid_t stranger;                      /* a parent known in this round to be none of ours */
     uint32_t touched;                    /* processes signalled in the present round */
 };
 

@@ -177,12 +177,20 @@ bool ss_workload_is_empty(const struct ss_workload *workload) {
     return ss_workload_has_ended(workload) && !ss_platform_has_living_children();
 }
 
-/* Every descendant becomes our child when those between us die, and nobody but us can reap it. */
+/*
+ * Every descendant becomes our child when those between us die, and nobody but us can reap it. One
+ * that has become another user's just now is in no cage yet.
+ */
 static void kill_child(void *context, pid_t pid) {
+    const struct ss_workload *workload = context;
     struct ss_process process;
-    pid_t parent = *(const pid_t *)context;
-    if (ss_platform_process_look(pid, &process) && process.parent == parent)
-        kill(pid, SIGKILL);
+    char name[SS_CAGE_NAME];
+    if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
+        kill(pid, SIGKILL) == 0 || errno != EPERM)
+        return;
+    ss_cage_name(workload->board, workload->row, name);
+    if (ss_platform_cage_put(name, pid))
+        atomic_fetch_add(&workload->board->rows[workload->row].caged, 1);
 }
 
 /*
@@ -190,20 +198,18 @@ static void kill_child(void *context, pid_t pid) {
  * processes: not at once, as it is hardly ever there, and then ever more seldom.
  */
 static bool is_search_round(int round) {
-    return round >= 4 && (round & (round - 1)) == 0;
+    return round >= 16 && (round & (round - 1)) == 0;
 }
 
 void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_time deadline) {
-    pid_t self = getpid();
     for (int round = 0;; round++) {
         uint32_t seen = atomic_load(word);
         ss_workload_follow(workload, 0);
         ss_workload_signal(workload, SIGKILL);
         ss_workload_continue(workload);
-        if (workload->cage > 0)
-            ss_cage_kill(workload->board, workload->row);
         if (is_search_round(round))
-            ss_platform_process_each(kill_child, &self);
+            ss_platform_process_each(kill_child, workload);
+        ss_cage_kill(workload->board, workload->row);
         ss_workload_reap_orphans(workload);
         ss_time now = ss_platform_now();
         if (ss_workload_is_empty(workload) || now >= deadline)

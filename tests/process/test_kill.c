@@ -3,8 +3,6 @@
 /* SIGKILL and SIGSTOP for processes of ours while trees of processes run below them. */
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "family.h"
@@ -72,14 +70,30 @@ static const char *const *const workloads[] = {
 
 #define WORKLOADS (sizeof workloads / sizeof *workloads)
 
-START_TEST(master) {
+/* Kills whoever is so named, and the master as well where it is meant, for each workload. */
+static void kill_named(const char *name, bool master, int status) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
-        kill(run->pid, SIGKILL);
-        run_expect(run_wait(run), -SIGKILL);
+        struct family family = family_find(name);
+        family_kill_together(&family, master ? run->pid : 0);
+        run_expect(run_wait(run), status);
         wait_until_clean(run);
     }
+}
+
+START_TEST(master) {
+    kill_named("none", true, -SIGKILL);
+}
+END_TEST
+
+START_TEST(guardian_and_executors) {
+    kill_named("ss-", false, 125);
+}
+END_TEST
+
+START_TEST(guardian_and_master) {
+    kill_named("ss-guardian", true, -SIGKILL);
 }
 END_TEST
 
@@ -170,31 +184,6 @@ START_TEST(guardian_and_then_all_others) {
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
     wait_until_clean(run);
-}
-END_TEST
-
-START_TEST(guardian_and_executors) {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
-        struct family ours = family_find("ss-");
-        family_kill_together(&ours, 0);
-        run_expect(run_wait(run), 125);
-        wait_until_clean(run);
-    }
-}
-END_TEST
-
-START_TEST(guardian_and_master) {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
-        struct family watcher = family_find("ss-guardian");
-        ck_assert_uint_eq(watcher.count, 1);
-        family_kill_together(&watcher, run->pid);
-        run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
-    }
 }
 END_TEST
 
@@ -293,10 +282,10 @@ static void end_kept(const struct family *kept) {
     family_end_all();
 }
 
-/* With --keep and all of it stopped; `victim`: whose death. */
+/* With --keep and while all of it is stopped; `victim`: whose death. */
 static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
-    struct run *run = start_with(NULL,
-        WORDS("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s", "--keep"), command);
+    struct run *run = start_with(
+        NULL, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
     RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 1);
     RUN_UNTIL(run, family_is_stopped("payload", count));
     struct family kept = family_find("payload");

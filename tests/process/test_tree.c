@@ -180,14 +180,13 @@ static void end_kept(const struct family *daemons) {
 }
 
 START_TEST(kept_daemons_live_on) {
-    struct run *run = START("-q", "-n", "1", ROUNDS, "--warmup", "1s", "--keep", "--duration", "5s",
-        PAYLOAD, "daemon", "2");
+    struct run *run =
+        START("-q", "-n", "1", ROUNDS, "--keep", "--duration", "6s", PAYLOAD, "daemon", "2");
     wait_for_ready(run, 1);
     struct family daemons = family_find("payload-daemon");
     run_expect(run_wait(run), 0);
     end_kept(&daemons);
-    run = START("-q", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "1s", "--keep", PAYLOAD,
-        "daemon", "2");
+    run = START("-q", "-n", "1", ROUNDS, "--keep", PAYLOAD, "daemon", "2");
     wait_for_ready(run, 1);
     RUN_UNTIL(run, family_is_stopped("payload", 3));
     daemons = family_find("payload-daemon");
@@ -296,7 +295,8 @@ END_TEST
 
 /* On a busy machine a shell may be given a CPU so late that nobody waits for it to be stopped. */
 static void be_preferred(void) {
-    setpriority(PRIO_PROCESS, 0, -10); /* where it is allowed */
+    if (setpriority(PRIO_PROCESS, 0, -10) < 0)
+        _exit(SURROUNDINGS_MISSING);
 }
 
 /*
@@ -304,11 +304,9 @@ static void be_preferred(void) {
  * it would say so, and go on with what comes next.
  */
 START_TEST(a_shell_sees_no_job_stopped) {
-    if (run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status != 0) {
-        fputs("skipped: there is no bash\n", stderr);
-        return;
-    }
     struct run_setup setup = {.prepare = be_preferred};
+    SKIP_UNLESS(run_wait(run_start(&setup, WORDS("sh", "-c", "command -v bash")))->status == 0,
+        "there is no bash, or none that could be preferred to others");
     struct run *run = run_wait(run_start(&setup,
         WORDS(SHOWSTOPPER, "-q", "-n", "2", "-c", "fixed", "-l", "50%", "-D", "50m", "bash", "-c",
             "set -m; " PAYLOAD " stops 2500 & wait $!; echo \"waited $?\"; " PAYLOAD
