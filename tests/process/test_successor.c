@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What only a guardian that stands apart from the others can do, and only one that looks back. */
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+#include "sweep.h"
+
+/* Whom nobody would find by the mark. */
+#define UNMARKED "env", "-u", SS_SWEEP_MARK
+
+static void wait_until_clean(struct run *run) {
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+}
+
+/* Its number was given away long ago, so that nothing new tells of it. */
+START_TEST(who_left_while_there_was_none_is_found) {
+    struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
+                                          "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));
+    run_wait_text(run, "instances run");
+    RUN_UNTIL(run, family_find("payload-early").count == 1);
+    pid_t late = family_find("payload-early").pids[0];
+    struct family guardian = family_find("ss-guardian");
+    ck_assert_uint_eq(guardian.count, 1);
+    kill(run->pid, SIGSTOP);
+    kill(guardian.pids[0], SIGKILL);
+    RUN_UNTIL(run, getsid(late) == late);
+    kill(run->pid, SIGCONT);
+    run_wait_text(run, "guardian was lost");
+    RUN_UNTIL(run, family_is_stopped("payload-late", 1));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    wait_until_clean(run);
+}
+END_TEST
+
+static void lead_a_group(void) {
+    setpgid(0, 0);
+}
+
+/* As `kill -9 -PGID` does. */
+START_TEST(a_kill_of_the_whole_group_leaves_it) {
+    struct run_setup setup = {.prepare = lead_a_group};
+    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-c", "fixed", "-l",
+                                            "20%", UNMARKED, PAYLOAD, "setsid", "2"));
+    run_wait_text(run, "instances run");
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, family_all_stopped("payload"));
+    ck_assert_int_eq(getpgid(run->pid), run->pid);
+    kill(-run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    wait_until_clean(run);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(who_left_while_there_was_none_is_found),
+    SS_CASE(a_kill_of_the_whole_group_leaves_it))
+/* clang-format on */
