@@ -2,13 +2,11 @@
 #include "summary.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "json.h"
 #include "version.h"
+#include "whole_file.h"
 
 static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
     fprintf(stream, "target       %8.2f %%   mean of %llu samples of 500 ms\n",
@@ -118,51 +116,17 @@ int ss_summary_flush(struct ss_error *error) {
     return ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
 }
 
-/* Without a name of its own the whole is there at once or not at all. */
-static bool replace_file(
-    const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path) {
-    char temporary[4200];
-    snprintf(temporary, sizeof temporary, "%.4000s.%d", path, (int)getpid());
-    FILE *file = fopen(temporary, "wxe");
-    if (file) {
-        ss_summary_print_json(file, plan, outcome);
-        int failed = ferror(file) | fflush(file) | fsync(fileno(file));
-        failed |= fclose(file);
-        if (!failed && rename(temporary, path) == 0)
-            return true;
-    }
-    int why = errno;
-    unlink(temporary);
-    errno = why;
-    return false;
-}
-
-/* A pipe or a device must not be replaced by a file. One that nobody reads fails at once. */
-static bool write_into(
-    const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path) {
-    int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (descriptor < 0)
-        return false;
-    fcntl(descriptor, F_SETFL, 0);
-    FILE *file = fdopen(descriptor, "w");
-    if (!file) {
-        close(descriptor);
-        return false;
-    }
-    ss_summary_print_json(file, plan, outcome);
-    int failed = ferror(file) | fflush(file);
-    return !(failed | fclose(file));
-}
-
 int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
     struct ss_error *error) {
     if (strcmp(path, "-") == 0) {
         ss_summary_print_json(stdout, plan, outcome);
         return ss_summary_flush(error);
     }
-    struct stat status;
-    bool plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
-    if (plain ? replace_file(plan, outcome, path) : write_into(plan, outcome, path))
-        return 0;
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, path) == 0) {
+        ss_summary_print_json(file.stream, plan, outcome);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
     return ss_error_set(error, SS_ERROR_FAILED, "--json: %s: %s", path, strerror(errno));
 }

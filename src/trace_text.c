@@ -2,12 +2,13 @@
 #include "trace_text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "units.h"
 #include "words.h"
 
-#define STATUS 2
+#define STATUS SS_TRACE_STATUS
 
 /* Longer than any record, however much white space there is; comments do not count. */
 #define LINE_LONGEST 4096
@@ -15,19 +16,16 @@
 struct reader {
     FILE *stream;
     const char *name;
-    struct ss_trace_records *records;
+    struct ss_trace_sink *sink;
     struct ss_error *error;
+    struct ss_trace_record last; /* if there was any */
+    bool any;
     uint64_t number; /* of the line, from 1 */
     size_t length;   /* bytes of `line`, less the comment and what ends the line */
     bool too_long;   /* there is more of the line than `line` holds */
     char line[LINE_LONGEST + 1];
     char field[LINE_LONGEST + 1];
 };
-
-void ss_trace_records_free(struct ss_trace_records *records) {
-    free(records->items);
-    *records = (struct ss_trace_records){0};
-}
 
 /* Puts the place before the message that is set and the line behind it. `column` counts bytes. */
 static int blame(struct reader *reader, const char *column) {
@@ -87,15 +85,9 @@ static char *next_field(struct reader *reader, char **at) {
     return begin;
 }
 
-static const struct ss_trace_record *last_record(const struct reader *reader) {
-    const struct ss_trace_records *records = reader->records;
-    return records->count > 0 ? &records->items[records->count - 1] : NULL;
-}
-
 static int read_time(struct reader *reader, const char *column, ss_time *time) {
     const char *text = reader->field;
-    const struct ss_trace_record *last = last_record(reader);
-    ss_time before = last ? last->time : 0;
+    ss_time before = reader->last.time;
     bool relative = *text == '+';
     if (ss_units_time(text + relative, time, reader->error) != 0)
         return blame(reader, column);
@@ -120,14 +112,13 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
 }
 
 static int read_load(struct reader *reader, const char *column, struct ss_trace_record *record) {
-    const struct ss_trace_record *last = last_record(reader);
     if (!*reader->field) {
         ss_error_set(reader->error, STATUS,
             "there is no load: write TIME LOAD, such as 20s 60%%, or TIME free");
         return blame(reader, column);
     }
     record->free = strcmp(reader->field, "free") == 0;
-    record->load = last ? last->load : 0;
+    record->load = reader->last.load;
     if (!record->free && ss_units_load(reader->field, &record->load, reader->error) != 0) {
         if (reader->error && !strpbrk(reader->field, "0123456789"))
             snprintf(reader->error->message, sizeof reader->error->message,
@@ -136,21 +127,8 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
                 ss_words_show(reader->field).text);
         return blame(reader, column);
     }
-    return 0;
-}
-
-static int append(struct reader *reader, const struct ss_trace_record *record) {
-    struct ss_trace_records *records = reader->records;
-    if (records->count == records->capacity) {
-        size_t capacity = records->capacity > 0 ? records->capacity * 2 : 64;
-        struct ss_trace_record *items = reallocarray(records->items, capacity, sizeof *items);
-        if (!items)
-            return ss_error_set(reader->error, STATUS, "%s: no memory for %zu records",
-                ss_words_show(reader->name).text, capacity);
-        records->items = items;
-        records->capacity = capacity;
-    }
-    records->items[records->count++] = *record;
+    if (record->load < SS_TRACE_LOAD_LEAST)
+        record->load = 0;
     return 0;
 }
 
@@ -172,7 +150,9 @@ static int read_record(struct reader *reader) {
             ss_words_show(reader->field).text);
         return blame(reader, column);
     }
-    return append(reader, &record);
+    reader->last = record;
+    reader->any = true;
+    return reader->sink->take(reader->sink, &record, reader->error);
 }
 
 /* What no line may be, whatever it says. */
@@ -201,7 +181,7 @@ static int read_all(struct reader *reader) {
     if (ferror(reader->stream))
         return ss_error_set(
             reader->error, STATUS, "%s cannot be read: %s", name.text, strerror(errno));
-    if (reader->records->count == 0)
+    if (!reader->any)
         return ss_error_set(reader->error, STATUS,
             "%s:%llu:1: there is no record: write lines of TIME LOAD, such as 20s 60%%", name.text,
             (unsigned long long)reader->number + 1);
@@ -209,19 +189,46 @@ static int read_all(struct reader *reader) {
 }
 
 int ss_trace_text_read(
-    FILE *stream, const char *name, struct ss_trace_records *records, struct ss_error *error) {
+    FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error) {
     struct reader *reader = malloc(sizeof *reader);
     if (!reader)
-        return ss_error_set(error, STATUS, "no memory to read %s", name);
+        return ss_error_set(error, STATUS, "no memory to read %s", ss_words_show(name).text);
     reader->stream = stream;
     reader->name = name;
-    reader->records = records;
+    reader->sink = sink;
     reader->error = error;
+    reader->last = (struct ss_trace_record){0};
+    reader->any = false;
     reader->number = 0;
-    *records = (struct ss_trace_records){0};
     int result = read_all(reader);
     free(reader);
-    if (result != 0)
-        ss_trace_records_free(records);
     return result;
+}
+
+/* As few decimals as tell it from its neighbours; the grammar knows no exponents. */
+static void write_load(FILE *stream, double load) {
+    char text[40];
+    int before = load > 0 ? -(int)floor(log10(load)) - 1 : 0; /* zeros behind the point */
+    for (int digits = 15; digits <= 18; digits++) {
+        snprintf(text, sizeof text, "%.*f", before + digits, load);
+        if (strtod(text, NULL) == load)
+            break;
+    }
+    size_t length = strlen(text);
+    while (text[length - 1] == '0')
+        length--;
+    text[text[length - 1] == '.' ? length - 1 : length] = '\0';
+    fputs(text, stream);
+}
+
+void ss_trace_text_write(FILE *stream, const struct ss_trace_record *record) {
+    char time[32];
+    ss_units_print_time(time, sizeof time, record->time);
+    fputs(time, stream);
+    fputc(' ', stream);
+    if (record->free)
+        fputs("free", stream);
+    else
+        write_load(stream, record->load);
+    fputc('\n', stream);
 }

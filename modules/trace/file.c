@@ -5,13 +5,12 @@
  * and `time` is what the caller counts: the offset lies between them, and every loop that was made.
  */
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include <showstopper/trace.h>
 
-#include "trace_text.h"
+#include "trace_file.h"
 
 enum { LOOP_NO, LOOP_YES };
 
@@ -39,7 +38,7 @@ static const struct ss_option options[] = {
     {.name = "path",
         .type = SS_OPTION_TEXT,
         .offset = offsetof(struct config, path),
-        .help = "the file with the trace",
+        .help = "the file with the trace, in text or compiled",
         .required = 1},
     {.name = "scale",
         .type = SS_OPTION_NUMBER,
@@ -60,16 +59,6 @@ static const struct ss_option options[] = {
         .help = "how far into the trace to start, in the file's own time"},
     SS_OPTION_END,
 };
-
-static int read_file(const char *path, struct ss_trace_records *records, struct ss_error *error) {
-    FILE *stream = fopen(path, "re");
-    if (!stream)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "%s cannot be opened: %s", path, strerror(errno));
-    int result = ss_trace_text_read(stream, path, records, error);
-    fclose(stream);
-    return result;
-}
 
 static ss_time scaled(const struct config *config, ss_time time) {
     if (config->scale == 1)
@@ -129,7 +118,7 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return ss_error_set(error, SS_ERROR_FAILED, "no memory for a trace");
-    if (read_file(config->path, &trace->records, error) != 0 ||
+    if (ss_trace_load(config->path, &trace->records, error) != 0 ||
         set_times(trace, config, error) != 0) {
         trace_free(trace);
         error->status = SS_ERROR_FAILED;
@@ -194,14 +183,6 @@ static ss_time free_length(const struct trace *trace, size_t index, ss_time posi
     return trace->loop_length > 0 ? trace->end - position : SS_TIME_NEVER;
 }
 
-static double interpolate(
-    const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time position) {
-    if (b->free)
-        return a->load;
-    double part = (double)(position - a->time) / (double)(b->time - a->time);
-    return a->load + (b->load - a->load) * part;
-}
-
 static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     const struct trace *trace = self->prepared;
     const struct ss_trace_records *records = &trace->records;
@@ -216,7 +197,7 @@ static void target(const struct ss_self *self, ss_time time, struct ss_target *t
     if (record->free)
         target->until = ss_time_add(time, free_length(trace, index, position));
     else if (count > 0 && count < records->count)
-        target->load = interpolate(record, record + 1, position);
+        target->load = ss_trace_interpolate(record, record + 1, position);
 }
 
 static ss_time length(const struct ss_self *self) {

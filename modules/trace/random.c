@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <showstopper/trace.h>
 
+#include "draw.h"
+
 enum interpolate {
     INTERPOLATE_NO,
     INTERPOLATE_YES,
@@ -53,23 +55,8 @@ static int check_bounds(struct ss_self *self, struct ss_error *error) {
         "min=%g is more than max=%g: give them the other way round", config->min, config->max);
 }
 
-/* The last step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
-static uint64_t mix(uint64_t word) {
-    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return word ^ (word >> 31);
-}
-
-/*
- * The draw is a hash of its number, not the next state of a generator: nothing is kept, so every
- * executor sees the same value whichever moments it asks about. The seed is mixed first, or the
- * sequences of two seeds could be the same one shifted.
- */
 static double draw(const struct config *config, uint64_t index) {
-    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t word = mix(mix(config->seed + golden) + (index + 1) * golden);
-    double part = (double)(word >> 11) / 9007199254740992.0; /* 53 bits: [0, 1) */
-    return config->min + part * (config->max - config->min);
+    return config->min + ss_draw(config->seed, index) * (config->max - config->min);
 }
 
 static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {

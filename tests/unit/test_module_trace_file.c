@@ -4,6 +4,8 @@
 #include <showstopper/trace.h>
 
 #include "modules.h"
+#include "trace_compiled.h"
+#include "trace_file.h"
 
 static const struct ss_trace_module *module_of(const struct rig *rig) {
     return (const struct ss_trace_module *)rig->head;
@@ -54,6 +56,35 @@ static void assert_free(const struct rig *rig, double seconds, double load, ss_t
 
 static ss_time length_of(const struct rig *rig) {
     return module_of(rig)->length(&rig->selves[0]);
+}
+
+/* Either form of the same trace gives the same targets. */
+static void a_compiled_trace_is_the_same(void **state) {
+    (void)state;
+    struct rig text, compiled;
+    struct ss_trace_records records;
+    struct ss_trace_writer writer;
+    char path[64] = "/tmp/test_module_trace_file.XXXXXX", whole[256];
+    snprintf(whole, sizeof whole, "%s/traces/staircase.txt", PROJECT_SOURCE_DIR);
+    assert_int_equal(ss_trace_load(whole, &records, NULL), 0);
+    rig_open(&text, "trace/file", whole, 2, 2);
+    FILE *stream = fdopen(mkstemp(path), "w");
+    ss_trace_writer_open(&writer, stream, records.count, records.items[records.count - 1].time);
+    for (size_t i = 0; i < records.count; i++) {
+        struct ss_trace_packed packed = ss_trace_pack(&records.items[i]);
+        ss_trace_writer_add(&writer, &packed);
+    }
+    ss_trace_writer_close(&writer);
+    fclose(stream);
+    ss_trace_records_free(&records);
+    rig_open(&compiled, "trace/file", path, 2, 2);
+    unlink(path);
+    for (double seconds = 0; seconds < 8000; seconds += 7.3) {
+        struct ss_target a = at(&text, seconds), b = at(&compiled, seconds);
+        assert_true(a.load == b.load && a.free == b.free && a.until == b.until);
+    }
+    rig_close(&text);
+    rig_close(&compiled);
 }
 
 static void the_saw_is_interpolated(void **state) {
@@ -272,6 +303,7 @@ static void bad_files_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(a_compiled_trace_is_the_same),
     cmocka_unit_test(the_saw_is_interpolated),
     cmocka_unit_test(it_loops_unless_told_otherwise),
     cmocka_unit_test(a_loop_starts_again_at_the_first_record),

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* One importer, which FORMAT names. The last byte of the input chooses options. */
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "import.h"
+
+/* So that no child is started. */
+static bool is_packed(const uint8_t *data, size_t size) {
+    return size > 1 && (data[0] == 0x1f || data[0] == 0xfd || data[0] == 0x28);
+}
+
+static struct sstrace_import_options choose(uint8_t byte) {
+    struct sstrace_import_options options = {
+        .gaps = (enum sstrace_gaps)(byte % 3),
+        .every = byte & 4 ? 10 * SS_SECOND : 0,
+        .unit = byte & 8 ? SSTRACE_UNIT_PERCENT : SSTRACE_UNIT_DEFAULT,
+        .select = byte & 16 ? "0" : NULL,
+    };
+    if ((byte & 32) && options.unit == SSTRACE_UNIT_DEFAULT) {
+        options.unit = SSTRACE_UNIT_CORES;
+        options.cpus = 2;
+    }
+    if (byte & 64) {
+        options.time_column = "1";
+        options.load_column = "2";
+    }
+    if (byte & 128)
+        options.series_column = "3";
+    return options;
+}
+
+static void check_records(const struct ss_trace_records *records) {
+    FUZZ_CHECK(records->count > 0);
+    for (size_t i = 0; i < records->count; i++) {
+        const struct ss_trace_record *record = &records->items[i];
+        FUZZ_CHECK(record->load >= 0 && record->load <= 1);
+        FUZZ_CHECK(i == 0 || record->time >= record[-1].time);
+    }
+}
+
+static int import(struct sstrace_input *input, const struct sstrace_import_options *options,
+    struct ss_trace_sink *sink) {
+    struct sstrace_samples samples;
+    sstrace_samples_open(&samples, options, sink);
+    int result = FORMAT.import(&FORMAT, input, &samples);
+    if (result == 0)
+        result = sstrace_samples_end(&samples, input);
+    sstrace_samples_close(&samples);
+    return result;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct sstrace_input input;
+    struct ss_trace_records records = {0};
+    struct ss_trace_collector collector = ss_trace_collect(&records);
+    struct ss_error error = {0};
+    if (is_packed(data, size))
+        return 0;
+    struct sstrace_import_options options = choose(size > 0 ? data[size - 1] : 0);
+    int file = memfd_create("fuzz", MFD_CLOEXEC);
+    FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
+    lseek(file, 0, SEEK_SET);
+    int result = sstrace_input_open_descriptor(&input, file, "input", &error);
+    if (result == 0)
+        result = import(&input, &options, &collector.sink);
+    if (FORMAT.detect && size > 0)
+        FORMAT.detect(sstrace_input_head(&input));
+    FUZZ_CHECK(sstrace_input_close(&input) == 0);
+    if (result == 0)
+        check_records(&records);
+    else
+        FUZZ_CHECK(error.status == 2 && !strpbrk(error.message, "\n\r"));
+    ss_trace_records_free(&records);
+    return 0;
+}

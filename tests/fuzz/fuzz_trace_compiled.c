@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "trace_compiled.h"
+
+/* The input with the checksum that belongs to it, or no fuzzer would ever come behind it. */
+static size_t seal(const uint8_t *data, size_t size, uint8_t *sealed) {
+    struct ss_trace_packed packed;
+    struct ss_trace_header header;
+    size_t count = size / sizeof packed;
+    if (count < 3)
+        return 0;
+    memcpy(&header, data, sizeof header);
+    FILE *stream = fmemopen(sealed, size + 64, "w");
+    FUZZ_CHECK(stream);
+    struct ss_trace_writer writer;
+    ss_trace_writer_open(&writer, stream, count - 2, header.length);
+    for (size_t i = 2; i < count; i++) {
+        memcpy(&packed, data + i * sizeof packed, sizeof packed);
+        ss_trace_writer_add(&writer, &packed);
+    }
+    ss_trace_writer_close(&writer);
+    fclose(stream);
+    return (count + 1) * sizeof packed - 8;
+}
+
+static void check_records(const struct ss_trace_records *records) {
+    FUZZ_CHECK(records->count > 0);
+    for (size_t i = 0; i < records->count; i++) {
+        const struct ss_trace_record *record = &records->items[i];
+        FUZZ_CHECK(record->load >= 0 && record->load <= 1);
+        FUZZ_CHECK(record->time != SS_TIME_NEVER);
+        FUZZ_CHECK(i == 0 || record->time >= record[-1].time);
+    }
+}
+
+static void read_bytes(const uint8_t *bytes, size_t size) {
+    struct ss_trace_records records = {0};
+    struct ss_trace_collector collector = ss_trace_collect(&records);
+    struct ss_error error = {0};
+    FILE *stream = size > 0 ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "r");
+    FUZZ_CHECK(stream);
+    if (ss_trace_compiled_read(stream, "trace", &collector.sink, &error) == 0)
+        check_records(&records);
+    else
+        FUZZ_CHECK(error.status == 2 && !strpbrk(error.message, "\n\r"));
+    ss_trace_records_free(&records);
+    fclose(stream);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    read_bytes(data, size);
+    uint8_t *sealed = calloc(1, size + 64);
+    FUZZ_CHECK(sealed);
+    size_t length = seal(data, size, sealed);
+    if (length > 0)
+        read_bytes(sealed, length);
+    free(sealed);
+    return 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_IMPORT_RUN_H
+#define SHOWSTOPPER_TESTS_IMPORT_RUN_H
+
+/*
+ * Runs an importer of sstrace on texts and on files of tests/data/import/ and keeps the records. As
+ * the program does: opened, all of its files, ended, closed.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "import.h"
+#include "unit.h"
+
+#define IMPORT_DATA PROJECT_SOURCE_DIR "/tests/data/import/"
+
+/* Short enough for a compound literal: &(import_options){.select = "a"}. */
+typedef struct sstrace_import_options import_options;
+
+struct import_run {
+    int result; /* 0 or -1 */
+    struct ss_error error;
+    struct ss_trace_records records;
+
+    /* What the sample machinery counted; `series` are the names it was asked for. */
+    uint64_t used, gaps, late, bad;
+    size_t series;
+};
+
+static inline void import_free(struct import_run *run) {
+    ss_trace_records_free(&run->records);
+}
+
+/* A stream of those bytes, as a file that has no name any more. */
+static inline int import_bytes(const char *text, size_t size) {
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fflush(file), 0);
+    int descriptor = dup(fileno(file));
+    assert_true(descriptor >= 0);
+    fclose(file);
+    assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
+    return descriptor;
+}
+
+/* One input into samples that are open. */
+static inline int import_one(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples, bool last) {
+    int result = format->import(format, input, samples);
+    if (result == 0 && last)
+        result = sstrace_samples_end(samples, input);
+    return result;
+}
+
+static inline void import_count(struct import_run *run, const struct sstrace_samples *samples) {
+    run->used = samples->used;
+    run->gaps = samples->gaps;
+    run->late = samples->late;
+    run->bad = samples->bad;
+    run->series = samples->names.count;
+}
+
+/*
+ * Imports `count` files, by path, one after the other. `options` may be NULL. A refusal leaves no
+ * records.
+ */
+static inline struct import_run import_paths(const struct sstrace_format *format,
+    const import_options *options, const char *const *paths, size_t count) {
+    static const import_options none;
+    struct import_run run = {0};
+    struct ss_trace_collector collector = ss_trace_collect(&run.records);
+    struct sstrace_samples samples;
+    sstrace_samples_open(&samples, options ? options : &none, &collector.sink);
+    for (size_t i = 0; i < count && run.result == 0; i++) {
+        struct sstrace_input input;
+        run.result = sstrace_input_open(&input, paths[i], &run.error);
+        if (run.result == 0)
+            run.result = import_one(format, &input, &samples, i + 1 == count);
+        if (sstrace_input_close(&input) != 0)
+            run.result = -1;
+    }
+    import_count(&run, &samples);
+    sstrace_samples_close(&samples);
+    if (run.result != 0)
+        ss_trace_records_free(&run.records);
+    return run;
+}
+
+/* A file of tests/data/import/. Messages name it by its whole path. */
+static inline struct import_run import_file(
+    const struct sstrace_format *format, const import_options *options, const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", IMPORT_DATA, name);
+    const char *const paths[] = {path};
+    return import_paths(format, options, paths, 1);
+}
+
+/* Bytes; messages call them `name`. */
+static inline struct import_run import_named(const struct sstrace_format *format,
+    const import_options *options, const char *name, const char *text, size_t size) {
+    static const import_options none;
+    struct import_run run = {0};
+    struct ss_trace_collector collector = ss_trace_collect(&run.records);
+    struct sstrace_samples samples;
+    struct sstrace_input input;
+    sstrace_samples_open(&samples, options ? options : &none, &collector.sink);
+    run.result = sstrace_input_open_descriptor(&input, import_bytes(text, size), name, &run.error);
+    if (run.result == 0)
+        run.result = import_one(format, &input, &samples, true);
+    sstrace_input_close(&input);
+    import_count(&run, &samples);
+    sstrace_samples_close(&samples);
+    if (run.result != 0)
+        ss_trace_records_free(&run.records);
+    return run;
+}
+
+/* A text; messages call it "in". */
+static inline struct import_run import_text(
+    const struct sstrace_format *format, const import_options *options, const char *text) {
+    return import_named(format, options, "in", text, strlen(text));
+}
+
+/* It must have been taken. */
+static inline void assert_imported(const struct import_run *run) {
+    if (run->result != 0)
+        fail_msg("refused: %s", run->error.message);
+}
+
+/* It must have been refused with status 2, in one line that has `part` in it. */
+static inline void assert_not_imported(struct import_run *run, const char *part) {
+    if (run->result == 0)
+        fail_msg("taken, but should be refused: %s", part);
+    if (!strstr(run->error.message, part) || strpbrk(run->error.message, "\r\n"))
+        fail_msg("message without '%s': %s", part, run->error.message);
+    assert_int_equal(run->error.status, SS_TRACE_STATUS);
+    import_free(run);
+}
+
+/* A record, its time in seconds and its load in percent. */
+static inline void assert_imported_record(
+    const struct import_run *run, size_t index, double seconds, double percent) {
+    if (index >= run->records.count)
+        fail_msg("there are only %zu records, none of index %zu", run->records.count, index);
+    const struct ss_trace_record *record = &run->records.items[index];
+    double time = (double)record->time / 1e9;
+    if (fabs(time - seconds) > 1e-6 || fabs(record->load * 100 - percent) > 1e-6 || record->free)
+        fail_msg("record %zu is %.9g s %.9g %%, not %.9g s %.9g %%", index, time,
+            record->load * 100, seconds, percent);
+}
+
+/*
+ * All of it: `count` loads in percent, each held from one of the times to the next; there is one
+ * time more than loads. The records must be those steps and nothing else. Frees the run.
+ */
+static inline void assert_steps(
+    struct import_run *run, const double *seconds, const double *percents, size_t count) {
+    assert_imported(run);
+    for (size_t i = 0; i < count; i++) {
+        assert_imported_record(run, 2 * i, seconds[i], percents[i]);
+        assert_imported_record(run, 2 * i + 1, seconds[i + 1], percents[i]);
+    }
+    assert_int_equal(run->records.count, 2 * count);
+    import_free(run);
+}
+
+/* The same with one length for all. */
+static inline void assert_levels(
+    struct import_run *run, double length, const double *percents, size_t count) {
+    double seconds[64];
+    assert_true(count < sizeof seconds / sizeof *seconds);
+    for (size_t i = 0; i <= count; i++)
+        seconds[i] = length * (double)i;
+    assert_steps(run, seconds, percents, count);
+}
+
+/* The loads of assert_levels() and their number. */
+#define LEVELS(...)                                                                                \
+    ((const double[]){__VA_ARGS__}), sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
+
+#endif

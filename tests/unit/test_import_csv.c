@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import_run.h"
+
+static const struct sstrace_format *const csv = &sstrace_format_csv;
+
+struct refusal {
+    const char *text;
+    import_options options;
+    const char *part; /* of the message */
+};
+
+static void columns_are_known_by_name(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "time,load\n0,10\n5,20\n10,30\n",
+        "# time,load\n0,10\n5,20\n10,30\n",
+        "\xef\xbb\xbfTimestamp,CPU usage [%]\r\n0,10\r\n5,20\r\n10,30\r\n",
+        "a,epoch,b,cpu_percent,c\nx,0,x,10,x\nx,5,x,20,x\n# a remark\n\nx,10,x,30,x\n",
+        "date;idle\n1970-01-01 00:00:00;90\n1970-01-01 00:00:05;80\n1970-01-01 00:00:10;70\n",
+        "\"time\"\t\"load\"\n0\t10\n\"5\"\t\"20\"\n10\t 30 \n",
+        "\xef\xbb\xbf\"time\",load\n0,10\n5,20\n10,30\n",
+        "time | util\n0 | 10\n5 | 20\n10 | 30",
+        "time load\n0   10\n  5\t20\n10 30  \n",
+        "timestamp_ms,load_ratio\n1000,0.1\n6000,0.2\n11000,0.3\n",
+        "# made by hand\ntime,load\n0,10%\n5,20 %\n10,30%\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct import_run run = import_text(csv, NULL, texts[i]);
+        assert_levels(&run, 5, LEVELS(10, 20, 30));
+    }
+}
+
+static void columns_are_chosen_by_options(void **state) {
+    (void)state;
+    static const char text[] = "when,a,b,time\n0,10,90,7\n5,20,80,8\n10,30,70,9\n";
+    static const import_options options[] = {
+        {.time_column = "when", .load_column = "a"},
+        {.time_column = "1", .load_column = "2"},
+        {.time_column = "WHEN", .idle_column = "b"},
+        {.time_column = "1", .idle_column = "3", .separator = ","},
+        {.time_column = "when", .load_column = "a", .unit = SSTRACE_UNIT_PERCENT},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct import_run run = import_text(csv, &options[i], text);
+        assert_levels(&run, 5, LEVELS(10, 20, 30));
+    }
+}
+
+static void rows_without_header_are_read(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "0,10\n5,20\n10,30\n",
+        "\xef\xbb\xbf"
+        "0,10\n5,20\n10,30\n",
+        "# made by hand\n0,10\n5,20\n10,30\n",
+    };
+    struct import_run run;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        run = import_text(csv, NULL, texts[i]);
+        assert_levels(&run, 5, LEVELS(10, 20, 30));
+    }
+    run = import_text(csv, &(import_options){.every = 5 * SS_SECOND}, "10\n20\n30\n");
+    assert_levels(&run, 5, LEVELS(10, 20, 30));
+    run = import_text(csv, &(import_options){.time_column = "3", .load_column = "1"},
+        "10,x,0\n20,x,5\n30,x,10\n");
+    assert_levels(&run, 5, LEVELS(10, 20, 30));
+    /* Its numbers are no names, though they are the same as the option's. */
+    run = import_text(
+        csv, &(import_options){.time_column = "1", .load_column = "2"}, "0,2\n5,10\n10,30\n");
+    assert_levels(&run, 5, LEVELS(2, 10, 30));
+    run = import_text(csv, NULL,
+        "2026-01-01 00:00:00,NA\n2026-01-01 00:00:05,20\n"
+        "2026-01-01 00:00:10,30\n");
+    assert_levels(&run, 5, LEVELS(20, 30));
+}
+
+static void units_are_said(void **state) {
+    (void)state;
+    static const char text[] = "time,load\n0,50\n5,100\n10,300\n";
+    struct import_run run =
+        import_text(csv, &(import_options){.unit = SSTRACE_UNIT_CORES, .cpus = 4}, text);
+    assert_levels(&run, 5, LEVELS(12.5, 25, 75));
+    run = import_text(
+        csv, &(import_options){.unit = SSTRACE_UNIT_FRACTION}, "time,load\n0,0.5\n5,1\n10,0.25\n");
+    assert_levels(&run, 5, LEVELS(50, 100, 25));
+    run = import_text(
+        csv, &(import_options){.unit = SSTRACE_UNIT_PERCENT}, "time,load\n0,0.5\n5,1\n10,0.25\n");
+    assert_levels(&run, 5, LEVELS(0.5, 1, 0.25));
+    run = import_text(csv, &(import_options){.unit = SSTRACE_UNIT_FRACTION},
+        "time,idle\n0,0.5\n5,1.005\n10,0.25\n");
+    assert_levels(&run, 5, LEVELS(50, 0, 75));
+    run = import_text(csv, NULL, "time,load\n0,0\n5,0\n");
+    assert_levels(&run, 5, LEVELS(0, 0));
+    run = import_text(csv, &(import_options){.time_unit = "us"}, "time,load\n0,5\n5,6\n");
+    assert_levels(&run, 5e-6, LEVELS(5, 6));
+}
+
+static void decimal_commas_quotes_and_machines(void **state) {
+    (void)state;
+    import_options options = {.time_column = "Zeit",
+        .load_column = "CPU-Last [%]",
+        .series_column = "Rechner",
+        .select = "Kiste \"A\""};
+    struct import_run run = import_file(csv, &options, "csv-german.csv");
+    assert_int_equal(run.series, 2);
+    assert_levels(&run, 10, LEVELS(12.5, 37.5, 50));
+    options.select = NULL;
+    run = import_file(csv, &options, "csv-german.csv");
+    assert_not_imported(&run, "has 2 series (Kiste \"A\", Kiste B): choose one with --select");
+    options.select = "Kiste C";
+    run = import_file(csv, &options, "csv-german.csv");
+    assert_not_imported(&run, "no sample of 'Kiste C'");
+    run = import_text(csv, NULL, "time,host,load\n0,a,1\n0,b,2\n5,a,3\n5,b,4\n");
+    assert_not_imported(&run, "2 series (a, b)");
+}
+
+static void times_of_day_pass_midnight(void **state) {
+    (void)state;
+    struct import_run run =
+        import_text(csv, NULL, "time,load\n23:59:50,10\n23:59:55,20\n00:00:00,30\n00:00:05,40\n");
+    assert_levels(&run, 5, LEVELS(10, 20, 30, 40));
+    run = import_text(csv, NULL, "time,load\n11:59:55 PM,10\n12:00:00 AM,20\n");
+    assert_levels(&run, 5, LEVELS(10, 20));
+}
+
+static void missing_samples_are_gaps(void **state) {
+    (void)state;
+    static const char text[] = "time,load\n5,10\n10,20\n15,nan\n20,-\n25,40\n30,\n35,50\n";
+    struct import_run run = import_text(csv, NULL, text);
+    assert_imported(&run);
+    assert_int_equal(run.bad, 3);
+    assert_int_equal(run.gaps, 2);
+    static const double kept[][2] = {{0, 10}, {5, 10}, {5, 20}, {10, 20}, {20, 20}, {20, 40},
+        {25, 40}, {30, 40}, {30, 50}, {35, 50}};
+    for (size_t i = 0; i < 10; i++)
+        assert_imported_record(&run, i, kept[i][0], kept[i][1]);
+    import_free(&run);
+    run = import_text(csv, &(import_options){.gaps = SSTRACE_GAPS_FILL}, text);
+    assert_imported(&run);
+    assert_imported_record(&run, 3, 10, 20);
+    assert_imported_record(&run, 4, 20, 40);
+    import_free(&run);
+    run = import_text(csv, &(import_options){.gaps = SSTRACE_GAPS_REFUSE}, text);
+    assert_not_imported(&run, "in:6:1: 10s are missing before this sample");
+}
+
+static void rows_out_of_order_are_left_out(void **state) {
+    (void)state;
+    struct import_run run =
+        import_text(csv, NULL, "time,load\n0,10\n5,20\n5,99\n4,99\n10,30\n0,99\n");
+    assert_int_equal(run.late, 3);
+    assert_levels(&run, 5, LEVELS(10, 20, 30));
+}
+
+static void without_times_files_follow_each_other(void **state) {
+    (void)state;
+    struct import_run run = import_text(
+        csv, &(import_options){.every = 5 * SS_SECOND}, "load,host\n10,a\n20,a\n30,a\n");
+    assert_levels(&run, 5, LEVELS(10, 20, 30));
+    static const char *const paths[] = {IMPORT_DATA "csv-levels.csv", IMPORT_DATA "csv-levels.csv"};
+    run = import_paths(csv, &(import_options){.every = 5 * SS_SECOND}, paths, 2);
+    assert_levels(&run, 5, LEVELS(10, 20, 10, 20));
+    run = import_text(csv, &(import_options){.every = 5 * SS_SECOND, .select = "b"},
+        "load,host\n10,a\n20,b\n30,a\n40,b\n");
+    assert_levels(&run, 5, LEVELS(20, 40));
+}
+
+static void a_last_line_without_end_is_read(void **state) {
+    (void)state;
+    struct import_run run = import_text(csv, NULL, "time,load\n0,10\n5,20");
+    assert_levels(&run, 5, LEVELS(10, 20));
+}
+
+// clang-format off
+static const struct refusal refusals[] = {
+    {"", {0}, "in:1:1: there is no sample"},
+    {"\n# nothing\n", {0}, "in:3:1: there is no sample"},
+    {"time,load\n", {0}, "in:2:1: there is no sample"},
+    {"time,load\n0,10\n5\n", {0}, "in:3:2: the row has 1 field, where 2 are expected (was the file cut off?), in \"5\""},
+    {"time,load,a\n0,10\n5,20\n", {0}, "in:2:5: the row has 2 fields, where 3 are expected"},
+    {"time,a,load\n0,1,10\n5,1", {0}, "in:3:4: the row has 2 fields, where 3 are expected"},
+    {"time,load,a\n0,10,x\n5,12,5,x\n", {0}, "in:3:9: the row has 4 fields, where 3 are expected"},
+    {"time,load,a\n0,10,x\n5,12,\"5,x\",y\n", {0}, "in:3:13: the row has 4 fields"},
+    {"time,load,a\n0,10,x\n5,\"12,x\n", {0}, "in:3:3: the quote must be closed"},
+    {"time,load\n0,\"10\"x\n", {0}, "in:2:7: behind a closing quote"},
+    {"time,load\n0,10\n5,x20\n", {0}, "in:3:3: a number is expected here, in \"5,x20\""},
+    {"time,load\n0,10\n5,0x20\n", {0}, "in:3:3: a number is expected"},
+    {"time,load\n0,10\n5,inf\n", {0}, "in:3:3: a number is expected"},
+    {"time,load\n0,10\n5,1e999\n", {0}, "in:3:3: a number is expected"},
+    {"time,load\n0,10\n5,\"1,5\"\n", {0}, "in:3:4: a number is expected"},
+    {"time,load\n0,10\n5,150\n", {0}, "in:3:3: a load of 150 %"},
+    {"time,load\n0,10\n5,-3\n", {0}, "in:3:3: a load of -3 %"},
+    {"time,idle\n0,10\n5,105\n", {0}, "in:3:3: a load of -5 %"},
+    {"time,load\n0,10\nsoon,20\n", {0}, "in:3:1: a time is expected here: YYYY"},
+    {"time,load\n0,10\n,20\n", {0}, "in:3:1: a time is expected"},
+    {"time,load\n1435781430781,10\n", {0}, "in:2:1: a time is expected here: YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970, or --time-unit"},
+    {"time,load\n0,0.1\n5,1\n", {0}, "in:3:3: no number in this column is above 1: say --unit fraction or --unit percent"},
+    {"time,load_fraction\n0,0.1\n5,10\n", {0}, "in:3:3: a load of 1000 %"},
+    {"time,load\n0,0.1\n5,10\n", {.unit = SSTRACE_UNIT_CORES}, "--cpus must say"},
+    {"time,user,sys\n0,10,3\n", {0}, "in:1:1: which column is the load? Give --load-column or --idle-column: there are time, user, sys, in"},
+    {"time,cpu,idle\n0,1,3\n", {0}, "which column is the load?"},
+    {"time,cpu,load\n0,1,3\n", {0}, "which column is the load?"},
+    {"when,load,x\n0,10,3\n", {0}, "in:1:1: which column is the time?"},
+    {"0,10,3\n", {0}, "which column is the time? Give --time-column, or --every TIME if there is none: the columns have no names, only numbers 1 to 3"},
+    {"time,load\n0,10\n", {.load_column = "cpu"}, "in:1:1: there is no column 'cpu': there are time, load, in"},
+    {"time,load\n0,10\n", {.load_column = "3"}, "there is no column '3'"},
+    {"0,10\n", {.time_column = "time"}, "there is no column 'time': the columns have no names, only numbers 1 to 2"},
+    {"time,load\n0,10\n", {.select = "a"}, "in:1:1: which column does --select mean?"},
+    {"time,load\n0,10\n", {.load_column = "2", .idle_column = "2"}, "not both"},
+    {"time,load\n0,10\n", {.separator = "ab"}, "'ab' cannot stand between fields"},
+    {"time,load\n0,10\n", {.separator = ""}, "'' cannot stand between fields"},
+    {"time,load\n0,10\n", {.separator = "1"}, "'1' cannot stand between fields"},
+    {"time,load\n0,10\n", {.time_unit = "min"}, "'min' is no unit of times"},
+    {"time,load\n0,10\n", {0}, "in has a single sample"},
+};
+// clang-format on
+
+static void what_is_wrong_is_named_with_its_place(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct import_run run = import_text(csv, &refusals[i].options, refusals[i].text);
+        assert_not_imported(&run, refusals[i].part);
+    }
+}
+
+static void numbers_are_rounded_once(void **state) {
+    (void)state;
+    static const char *const texts[] = {"0.1", "99.999999999999999999999", "12.345678901234567",
+        "1e-3", "+5.5", "100", "0.000000000000000000000000123e24", "4503599627370497.5e-15",
+        "12345678901234567890123e-21"};
+    static const double values[] = {0.1, 100, 12.345678901234567, 0.001, 5.5, 100, 0.123,
+        4503599627370497.5e-15, 12345678901234567890123e-21};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "time,load_pct\n0,%s\n1,%s\n", texts[i], texts[i]);
+        struct import_run run = import_text(csv, NULL, text);
+        assert_imported(&run);
+        if (run.records.items[0].load != values[i] / 100)
+            fail_msg("%s is %.17g", texts[i], run.records.items[0].load * 100);
+        import_free(&run);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(columns_are_known_by_name),
+    cmocka_unit_test(columns_are_chosen_by_options),
+    cmocka_unit_test(rows_without_header_are_read),
+    cmocka_unit_test(units_are_said),
+    cmocka_unit_test(decimal_commas_quotes_and_machines),
+    cmocka_unit_test(times_of_day_pass_midnight),
+    cmocka_unit_test(missing_samples_are_gaps),
+    cmocka_unit_test(rows_out_of_order_are_left_out),
+    cmocka_unit_test(without_times_files_follow_each_other),
+    cmocka_unit_test(a_last_line_without_end_is_read),
+    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+    cmocka_unit_test(numbers_are_rounded_once))
+// clang-format on

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_run.h"
+
+/* sadf -j and mpstat -o JSON. */
+
+#define ENVELOPE(host, samples)                                                                    \
+    "{\"sysstat\": {\"hosts\": [\n{\"nodename\": \"" host "\", \"statistics\": [\n" samples        \
+    "]}]}}\n"
+#define STAMP(time)                                                                                \
+    "\"timestamp\": {\"date\": \"2026-11-20\", \"time\": \"" time "\", \"interval\": 10}"
+#define LOADS(loads)       "\"cpu-load\": [" loads "]"
+#define IDLE(cpu, idle)    "{\"cpu\": \"" cpu "\", \"user\": 1, \"iowait\": 0, \"idle\": " idle "}"
+#define SADF(time, loads)  "{" STAMP(time) ", " LOADS(loads) "}\n"
+#define MPSTAT(time, idle) "{\"timestamp\": \"" time "\", " LOADS(IDLE("all", idle)) "}\n"
+
+static const struct sstrace_format *sadf(void) {
+    return find_format("sadf-json");
+}
+
+static const struct sstrace_format *mpstat(void) {
+    return find_format("mpstat-json");
+}
+
+static void of_sadf_the_mean_of_all_is_taken(void **state) {
+    (void)state;
+    struct import_run run = import_file(sadf(), NULL, "sadf.json");
+    assert_levels(&run, 1, LEVELS(100, 97.99, 100, 100));
+}
+
+static void of_sadf_a_cpu_is_selected(void **state) {
+    (void)state;
+    struct import_run run = import_file(sadf(), &(import_options){.select = "0"}, "sadf.json");
+    assert_levels(&run, 1, LEVELS(100, 97.98, 100, 100));
+    run = import_file(sadf(), &(import_options){.select = "vm/1"}, "sadf.json");
+    assert_levels(&run, 1, LEVELS(100, 98, 100, 100));
+    run = import_file(sadf(), &(import_options){.select = "7"}, "sadf.json");
+    assert_not_imported(&run, "has no sample of '7': it has 3 series (vm/all, vm/0, vm/1)");
+}
+
+static void a_restart_of_sadf_is_a_gap(void **state) {
+    (void)state;
+    struct import_run run = import_file(sadf(), NULL, "sadf-restart.json");
+    assert_int_equal(run.gaps, 1);
+    assert_int_equal(run.records.count, 11);
+    assert_imported_record(&run, 5, 3, 9.6);
+    assert_imported_record(&run, 6, 7, 9.6);
+    assert_imported_record(&run, 7, 7, 78.5);
+    assert_imported_record(&run, 10, 9, 97.49);
+    import_free(&run);
+    run = import_file(sadf(), &(import_options){.gaps = SSTRACE_GAPS_FILL}, "sadf-restart.json");
+    assert_int_equal(run.records.count, 10);
+    import_free(&run);
+    run = import_file(sadf(), &(import_options){.gaps = SSTRACE_GAPS_REFUSE}, "sadf-restart.json");
+    assert_not_imported(&run, "4s are missing before this sample");
+}
+
+static void several_hosts_must_be_told_apart(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"sysstat\": {\"hosts\": ["
+        "{\"nodename\": \"a\", \"statistics\": [" SADF(
+            "10:00:10", IDLE("all", "90")) "]},"
+                                           "{\"nodename\": \"b\", \"statistics\": [" SADF(
+                                               "10:00:10", IDLE("all", "20")) "]}]}}";
+    struct import_run run = import_text(sadf(), NULL, text);
+    assert_not_imported(&run, "in has 2 series (a/all, b/all): choose one with --select");
+    run = import_text(sadf(), &(import_options){.select = "b/all"}, text);
+    assert_levels(&run, 10, LEVELS(80));
+    assert_blamed(sadf(), &(import_options){.select = "all"}, text, "2:173",
+        "there is a second host: --select a/all or b/all");
+}
+
+static void without_all_several_cpus_must_be_told_apart(void **state) {
+    (void)state;
+    static const char two[] = ENVELOPE("a", SADF("10:00:10", IDLE("0", "90") "," IDLE("1", "80")));
+    struct import_run run = import_text(sadf(), NULL, two);
+    assert_not_imported(&run, "in has 2 series (a/0, a/1): choose one with --select");
+    run = import_text(sadf(), NULL, ENVELOPE("a", SADF("10:00:10", IDLE("1", "80"))));
+    assert_levels(&run, 10, LEVELS(20));
+}
+
+static void the_order_of_keys_does_not_matter(void **state) {
+    (void)state;
+    struct import_run run = import_text(
+        sadf(), NULL, ENVELOPE("a", "{" LOADS(IDLE("all", "90")) ", " STAMP("23:59:55") "}"));
+    assert_levels(&run, 10, LEVELS(10));
+}
+
+static void waiting_is_idle_and_off_is_missing(void **state) {
+    (void)state;
+    struct import_run run = import_text(sadf(), NULL,
+        ENVELOPE("a",
+            SADF("10:00:10", "{\"cpu\":\"all\",\"user\":20,\"iowait\":30,\"idle\":50}") "," SADF(
+                "10:00:20",
+                "{\"cpu\":\"all\",\"user\":0,\"iowait\":0,\"idle\":0}") "," SADF("10:00:30",
+                "{\"cpu\":\"all\",\"user\":0,\"iowait\":0.01,\"idle\":100}")));
+    assert_imported(&run);
+    assert_int_equal(run.bad, 1);
+    assert_int_equal(run.gaps, 1);
+    assert_imported_record(&run, 0, 0, 20);
+    assert_imported_record(&run, 4, 30, 0);
+    import_free(&run);
+}
+
+static void samples_not_behind_the_one_before_are_left_out(void **state) {
+    (void)state;
+    struct import_run run = import_text(sadf(), NULL,
+        ENVELOPE("a",
+            SADF("10:00:10", IDLE("all", "90")) "," SADF("10:00:10", IDLE("all", "80")) "," SADF(
+                "10:00:00", IDLE("all", "70")) "," SADF("10:00:20", IDLE("all", "60"))));
+    assert_int_equal(run.late, 2);
+    assert_levels(&run, 10, LEVELS(10, 40));
+}
+
+static void without_intervals_the_times_part_the_samples(void **state) {
+    (void)state;
+#define BARE(time, idle)                                                                           \
+    "{\"timestamp\": {\"date\": \"2026-11-20\", \"time\": \"" time                                 \
+    "\"}, " LOADS(IDLE("all", idle)) "}"
+    struct import_run run =
+        import_text(sadf(), NULL, ENVELOPE("a", BARE("10:00:05", "90") "," BARE("10:00:10", "70")));
+    assert_levels(&run, 5, LEVELS(10, 30));
+    assert_blamed(sadf(), NULL,
+        ENVELOPE("a", SADF("10:00:10", IDLE("all", "90")) "," BARE("10:00:20", "80")), "4:124",
+        "'interval' was expected, as in the samples before");
+#undef BARE
+}
+
+static void of_mpstat_the_mean_of_all_is_taken(void **state) {
+    (void)state;
+    struct import_run run = import_file(mpstat(), NULL, "mpstat.json");
+    assert_levels(&run, 1, LEVELS(95.48, 100, 88.61));
+    run = import_file(mpstat(), &(import_options){.select = "1"}, "mpstat.json");
+    assert_levels(&run, 1, LEVELS(94, 100, 88.35));
+}
+
+static void mpstat_goes_on_behind_midnight(void **state) {
+    (void)state;
+    static const char plain[] =
+        ENVELOPE("a", MPSTAT("23:59:58", "90") "," MPSTAT("23:59:59", "80") "," MPSTAT(
+                          "00:00:00", "70") "," MPSTAT("00:00:01", "60"));
+    struct import_run run = import_text(mpstat(), NULL, plain);
+    assert_levels(&run, 1, LEVELS(10, 20, 30, 40));
+    static const char halves[] = ENVELOPE("a", MPSTAT("11:59:59 PM", "90") "," MPSTAT("12:00:00 AM",
+                                                   "80") "," MPSTAT("12:00:01 AM", "70"));
+    run = import_text(mpstat(), NULL, halves);
+    assert_levels(&run, 1, LEVELS(10, 20, 30));
+}
+
+/* Two runs, one file each: only the date tells that they are a day apart. */
+static void dates_of_mpstat_order_files(void **state) {
+    (void)state;
+    static const char *const dates[] = {"11/20/26", "11/21/26", "2026-11-20", "2026-11-21"};
+    for (size_t i = 0; i < 4; i += 2) {
+        char paths[2][64];
+        for (size_t file = 0; file < 2; file++) {
+            snprintf(paths[file], sizeof paths[file], "/tmp/showstopper-mpstat-XXXXXX");
+            FILE *stream = fdopen(mkstemp(paths[file]), "w");
+            assert_non_null(stream);
+            fprintf(stream,
+                "{\"sysstat\": {\"hosts\": [{\"date\": \"%s\", \"statistics\": [" MPSTAT(
+                    "10:00:00", "90") "," MPSTAT("10:00:10", "80") "]}]}}",
+                dates[i + file]);
+            fclose(stream);
+        }
+        const char *const names[] = {paths[0], paths[1]};
+        struct import_run run = import_paths(mpstat(), NULL, names, 2);
+        unlink(paths[0]);
+        unlink(paths[1]);
+        assert_imported(&run);
+        assert_int_equal(run.late, 0);
+        assert_imported_record(&run, run.records.count - 1, 86400 + 20, 20);
+        import_free(&run);
+    }
+}
+
+/* Whatever is missing: taken with a word, and with all samples that are whole. */
+static void of_mpstat_cut_short_whole_samples_are_used(void **state) {
+    (void)state;
+    size_t size;
+    char heard[1024], *text = read_data("mpstat.json", &size);
+    uint64_t used = 0;
+    for (size_t length = 0; length <= size; length++) {
+        struct import_run run = import_heard(mpstat(), NULL, text, length, heard);
+        assert_true(run.result == 0 || run.error.status == 2);
+        if (run.result == 0 && length + 1 < size)
+            assert_non_null(strstr(heard, "the file is cut short"));
+        if (run.result == 0) {
+            assert_true(run.used >= used && run.used <= 3);
+            used = run.used;
+        } else {
+            assert_int_equal(used, 0);
+        }
+        import_free(&run);
+    }
+    assert_int_equal(used, 3);
+    assert_null(strstr(heard, "cut short"));
+    free(text);
+}
+
+static void sadf_cut_short_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    char heard[1024], *text = read_data("sadf.json", &size);
+    for (size_t length = 0; length + 1 < size; length++) {
+        struct import_run run = import_heard(sadf(), NULL, text, length, heard);
+        assert_not_imported(&run, length ? "the file ends in the middle of the JSON"
+                                         : "in:1:1: JSON was expected, but there is nothing");
+    }
+    free(text);
+}
+
+static void of_sysstat_the_expected_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place, *part;
+    } cases[] = {
+        // clang-format off
+        {"{\"sysstat\": 5}", "1:13", "'sysstat' must be an object, but it is a number"},
+        {"{\"sysstat\": {\"hosts\": {}}}", "1:23", "'hosts' must be a list, but it is an object"},
+        {"[]", "1:1", "an object was expected here, not a list"},
+        {"{}", "1:3", "sysstat.hosts[].statistics[] with a cpu-load"},
+        {ENVELOPE("a", "{}"), "4:1", "sysstat.hosts[].statistics[] with a cpu-load"},
+        {ENVELOPE("a", "7"), "3:1", "an object was expected here, not a number"},
+        {ENVELOPE("a", "{\"timestamp\": \"10:00:00\"}"), "3:15", "'timestamp' must be an object, but it is a text"},
+        {ENVELOPE("a", SADF("noon", IDLE("all", "1"))), "3:46", "'2026-11-20 noon' is no time"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "\"1\""))), "3:135", "'idle' must be a number, but it is a text"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "[1]"))), "3:135", "'idle' must be a number, but it is a list"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1e999"))), "3:135", "a smaller number was expected, not '1e999'"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "-2"))), "3:135", "a load of 102 %"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "102"))), "3:135", "a load of -2 %"},
+        {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": 0, \"idle\": 1}")), "3:96", "'cpu' must be a text, but it is a number"},
+        {ENVELOPE("a", SADF("10:00:10", "{\"idle\": 1}")), "3:98", "'cpu' was expected in this object"},
+        {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": \"all\"}")), "3:101", "'idle' was expected in this object"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1") "," IDLE("all", "1"))), "3:186", "'all' has a second load"},
+        {ENVELOPE("a", "{" LOADS(IDLE("all", "1")) "}"), "3:65", "'timestamp' was expected in this object"},
+        {"{\"sysstat\": nothing}", "1:13", "JSON was expected, but this is none: invalid string in json text"},
+        {"{\"sysstat\": {}} more", "1:17", "this is none"},
+        {"{\"sysstat\":\n {},,}", "2:5", "this is none"},
+        {"{\"a\": \"\xff\"}", "1:8", "invalid bytes in UTF8 string"},
+        {"{\"a\":\n\"\001\"}", "2:1", "this is none"},
+        {"  \n\n", "3:1", "JSON was expected, but there is nothing"},
+        {"\xef\xbb\xbf{\"sysstat\": 5}", "1:13", "'sysstat' must be an object"},
+        // clang-format on
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_blamed(sadf(), NULL, cases[i].text, cases[i].place, cases[i].part);
+}
+
+static void what_is_too_deep_or_too_long_is_refused(void **state) {
+    (void)state;
+    size_t size = (size_t)3 << 20;
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    memset(text, '[', size);
+    text[size] = '\0';
+    memcpy(text, "{\"a\":", 5);
+    assert_blamed(sadf(), NULL, text, "1:69", "more than 64 deep");
+    memset(text + 5, 'a', size - 5);
+    text[5] = '"';
+    struct import_run run = import_text(sadf(), NULL, text);
+    assert_not_imported(&run, "a text or white space of more than 1048576 bytes");
+    memset(text + 5, '1', size - 5);
+    run = import_text(sadf(), NULL, text);
+    assert_not_imported(&run, "a text or white space of more than 1048576 bytes");
+    memset(text, '[', size);
+    assert_blamed(sadf(), NULL, text, "1:1", "an object was expected here, not a list");
+    free(text);
+}
+
+static void names_of_sysstat_have_an_end(void **state) {
+    (void)state;
+    static const size_t lengths[] = {255, 256, 5000};
+    for (size_t i = 0; i < 3; i++) {
+        char *text = around("{\"sysstat\": {\"hosts\": [{\"nodename\":\n\"", lengths[i],
+            "\", \"statistics\": [" SADF("10:00:10", IDLE("all", "90")) "]}]}}");
+        struct import_run run = import_text(sadf(), NULL, text);
+        if (lengths[i] > 255)
+            assert_not_imported(&run, "in:2:1: 'nodename' has more than 255 characters");
+        else
+            assert_levels(&run, 10, LEVELS(10));
+        free(text);
+    }
+}
+
+static void times_out_of_all_bounds_are_refused(void **state) {
+    (void)state;
+    static const char text[] = "{\"sysstat\": {\"hosts\": [{\"date\": \"2260-01-01\",\n"
+                               "\"statistics\": [" MPSTAT("2260-01-01 00:00:00", "90") "]}]}}";
+    assert_blamed(mpstat(), NULL, text, "2:117", "a time is out of all bounds");
+    assert_blamed(sadf(), NULL,
+        ENVELOPE("a",
+            "{\"timestamp\": {\"date\": \"1700-01-01\", \"time\": \"00:00:00\", \"interval\": "
+            "9e9}, " LOADS(IDLE("all", "90")) "}"),
+        "3:140", "a time is out of all bounds");
+    assert_blamed(sadf(), NULL, ENVELOPE("a", "{\"timestamp\": {\"interval\": -1}}"), "3:28",
+        "'interval' must be the seconds from one sample to the next, not -1");
+}
+
+static void formats_of_sysstat_are_detected(void **state) {
+    (void)state;
+    static const char *const names[] = {"sadf.json", "sadf-restart.json", "mpstat.json"};
+    for (size_t i = 0; i < 3; i++) {
+        size_t size;
+        char *text = read_data(names[i], &size);
+        assert_int_equal(sadf()->detect(text), i < 2);
+        assert_int_equal(mpstat()->detect(text), i == 2);
+        assert_false(sadf()->detect(text + 1) || mpstat()->detect(text + 1));
+        free(text);
+    }
+}
+
+// clang-format off
+JSON_MAIN(
+    cmocka_unit_test(of_sadf_the_mean_of_all_is_taken),
+    cmocka_unit_test(of_sadf_a_cpu_is_selected),
+    cmocka_unit_test(a_restart_of_sadf_is_a_gap),
+    cmocka_unit_test(several_hosts_must_be_told_apart),
+    cmocka_unit_test(without_all_several_cpus_must_be_told_apart),
+    cmocka_unit_test(the_order_of_keys_does_not_matter),
+    cmocka_unit_test(waiting_is_idle_and_off_is_missing),
+    cmocka_unit_test(samples_not_behind_the_one_before_are_left_out),
+    cmocka_unit_test(without_intervals_the_times_part_the_samples),
+    cmocka_unit_test(of_mpstat_the_mean_of_all_is_taken),
+    cmocka_unit_test(mpstat_goes_on_behind_midnight),
+    cmocka_unit_test(dates_of_mpstat_order_files),
+    cmocka_unit_test(of_mpstat_cut_short_whole_samples_are_used),
+    cmocka_unit_test(sadf_cut_short_is_refused),
+    cmocka_unit_test(of_sysstat_the_expected_is_told),
+    cmocka_unit_test(what_is_too_deep_or_too_long_is_refused),
+    cmocka_unit_test(names_of_sysstat_have_an_end),
+    cmocka_unit_test(times_out_of_all_bounds_are_refused),
+    cmocka_unit_test(formats_of_sysstat_are_detected))

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_run.h"
+
+/* Prometheus and the JSON Lines of load monitors. */
+
+#define ANSWER(series)                                                                             \
+    "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" series "]}}"
+#define SERIES(metric, values)    "{\"metric\":{" metric "},\"values\":[" values "]}"
+#define BACKWARDS(metric, values) "{\"values\":[" values "],\"metric\":{" metric "}}"
+#define LINE(time, load)          "{\"time\":\"x\",\"elapsed_seconds\":" time ",\"load\":" load "}\n"
+
+static const struct sstrace_format *prometheus(void) {
+    return find_format("prometheus");
+}
+
+static const struct sstrace_format *ssload(void) {
+    return find_format("ssload-json");
+}
+
+static void values_of_prometheus_are_fractions(void **state) {
+    (void)state;
+    struct import_run run = import_file(prometheus(), NULL, "prometheus.json");
+    assert_levels(&run, 1,
+        LEVELS(0.4538000000000001, 0.65379999999999995, 0.5691999999999999, 0.75000000000000015,
+            0.4450378282153984));
+}
+
+static void percents_of_prometheus_must_be_told(void **state) {
+    (void)state;
+    static const char text[] = ANSWER(SERIES("", "[10.5,\"50\"],\n[20.5,\"75.5\"]"));
+    char heard[1024];
+    assert_blamed(prometheus(), NULL, text, "1:90",
+        "a load of 5000 %, which must lie between 0 and 100: --unit says");
+    const import_options percent = {.unit = SSTRACE_UNIT_PERCENT};
+    struct import_run run = import_heard(prometheus(), &percent, text, sizeof text - 1, heard);
+    assert_levels(&run, 10, LEVELS(50, 75.5));
+    assert_string_equal(heard, "");
+    run = import_text(prometheus(), &(import_options){.unit = SSTRACE_UNIT_CORES, .cpus = 2}, text);
+    assert_levels(&run, 10, LEVELS(25, 37.75));
+    run = import_text(prometheus(), &(import_options){.unit = SSTRACE_UNIT_CORES}, text);
+    assert_not_imported(&run, "--cpus");
+    static const char low[] = ANSWER(SERIES("", "[1,\"0.5\"],[2,\"1\"]"));
+    run = import_heard(prometheus(), &percent, low, sizeof low - 1, heard);
+    assert_levels(&run, 1, LEVELS(0.5, 1));
+    assert_non_null(strstr(heard, "no value is above 1: if 1 is full load, give --unit fraction"));
+}
+
+static void series_of_prometheus_must_be_told_apart(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        ANSWER(SERIES("\"__name__\":\"up\",\"a\":\"x\",\"b\":\"y\"",
+            "[1,\"0.1\"],[2,\"0.2\"]") "," SERIES("\"a\":\"\\\"\\\\\"", "[1,\"0.3\"],[2,\"0.4\"]")),
+        ANSWER(BACKWARDS("\"__name__\":\"up\",\"a\":\"x\",\"b\":\"y\"",
+            "[1,\"0.1\"],[2,\"0.2\"]") "," BACKWARDS("\"a\":\"\\\"\\\\\"",
+            "[1,\"0.3\"],[2,\"0.4\"]")),
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct import_run run = import_text(prometheus(), NULL, texts[i]);
+        assert_not_imported(
+            &run, "in has 2 series (up{a=\"x\",b=\"y\"}, {a=\"\\\"\\\\\"}): choose one");
+        run =
+            import_text(prometheus(), &(import_options){.select = "up{a=\"x\",b=\"y\"}"}, texts[i]);
+        assert_levels(&run, 1, LEVELS(10, 20));
+        run = import_text(prometheus(), &(import_options){.select = "{a=\"\\\"\\\\\"}"}, texts[i]);
+        assert_levels(&run, 1, LEVELS(30, 40));
+        run = import_text(prometheus(), &(import_options){.select = "{}"}, texts[i]);
+        assert_not_imported(&run, "in has no sample of '{}'");
+    }
+}
+
+static void many_values_may_stand_before_the_metric(void **state) {
+    (void)state;
+    char *text = malloc(200000);
+    assert_non_null(text);
+    char *at = text + sprintf(text, "{\"data\":{\"result\":[{\"values\":[");
+    for (int i = 0; i < 5000; i++)
+        at += sprintf(at, "%s[%d.5,\"0.5\"]", i ? "," : "", i);
+    sprintf(at, "],\"metric\":{}}]},\"status\":\"success\"}");
+    struct import_run run = import_text(prometheus(), NULL, text);
+    assert_imported(&run);
+    assert_int_equal(run.used, 5000);
+    import_free(&run);
+    free(text);
+}
+
+static void what_is_no_number_is_missing(void **state) {
+    (void)state;
+    struct import_run run = import_text(prometheus(), NULL,
+        ANSWER(SERIES(
+            "", "[1,\"0.1\"],[2,\"0.2\"],[3,\"NaN\"],[4,\"+Inf\"],[5,\"-Inf\"],[6,\"0.3\"]")));
+    assert_int_equal(run.bad, 3);
+    assert_int_equal(run.gaps, 1);
+    assert_imported_record(&run, 4, 5, 20);
+    assert_imported_record(&run, 6, 6, 30);
+    import_free(&run);
+}
+
+/* A value holds from the time before to its own; the first one as long as is usual. */
+static void times_are_ends(void **state) {
+    (void)state;
+    static const double seconds[] = {0, 10, 20, 24};
+    struct import_run run = import_text(
+        prometheus(), NULL, ANSWER(SERIES("", "[100,\"0.1\"],[110,\"0.2\"],[114,\"0.3\"]")));
+    assert_steps(&run, seconds, LEVELS(10, 20, 30));
+    run = import_text(ssload(), NULL, LINE("100", "0.1") LINE("110", "0.2") LINE("114", "0.3"));
+    assert_steps(&run, seconds, LEVELS(10, 20, 30));
+}
+
+/* JSON can write a byte of value 0. */
+static void no_byte_hides_what_stands_behind_it(void **state) {
+    (void)state;
+    struct import_run run = import_text(prometheus(), NULL,
+        ANSWER(SERIES("\"a\":\"x\\u00001\"", "[1,\"0.1\"],[2,\"0.2\"]") "," SERIES(
+            "\"a\":\"x\\u00002\"", "[1,\"0.1\"],[2,\"0.2\"]")));
+    assert_not_imported(&run, "in has 2 series ({a=\"x?1\"}, {a=\"x?2\"})");
+    run = import_text(prometheus(), NULL, ANSWER(SERIES("", "[1,\"1\\u0000\"]")));
+    assert_not_imported(&run, "'1?' is not a number");
+}
+
+static void long_labels_are_kept_or_refused(void **state) {
+    (void)state;
+    static const size_t lengths[] = {1023, 1024, 5000};
+    for (size_t i = 0; i < 3; i++) {
+        char *text =
+            around("{\"status\":\"success\",\"data\":{\"result\":[{\n\"metric\":{\"label\":\"",
+                lengths[i], "\"},\"values\":[[1,\"0.5\"],[2,\"0.5\"]]}]}}");
+        struct import_run run = import_text(prometheus(), NULL, text);
+        if (lengths[i] > 1023)
+            assert_not_imported(&run, "in:2:19: the labels of a series are too long");
+        else
+            assert_levels(&run, 1, LEVELS(50, 50));
+        free(text);
+    }
+    /* Each of them is short enough. */
+    char *text = malloc(20000), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "{\"data\":{\"result\":[{\"metric\":{");
+    for (int i = 0; i < 10; i++)
+        at += sprintf(at, "%s\n\"a%d\":\"%0900d\"", i ? "," : "", i, i);
+    strcpy(at, "}}]}}");
+    struct import_run run = import_text(prometheus(), NULL, text);
+    assert_not_imported(&run, "in:5:6: the labels of a series are too long");
+    free(text);
+}
+
+static void times_of_prometheus_never_go_back(void **state) {
+    (void)state;
+    struct import_run run = import_text(prometheus(), NULL,
+        ANSWER(SERIES("", "[1,\"0.1\"],[2,\"0.2\"],[2,\"0.9\"],[1.5,\"0.9\"],[3,\"0.3\"]")));
+    assert_int_equal(run.late, 2);
+    assert_levels(&run, 1, LEVELS(10, 20, 30));
+}
+
+static void of_prometheus_the_expected_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place, *part;
+    } cases[] = {
+        // clang-format off
+        {"{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"unclosed left parenthesis\"}", "1:50", "Prometheus has refused the query: unclosed left parenthesis"},
+        {"{\"status\":\"error\",\"data\":null}", "1:11", "Prometheus has refused the query and does not say why"},
+        {"{\"status\":\"success\"}", "1:21", "data.result[] of a query_range was expected"},
+        {"{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{\"metric\":{},\"value\":[1,\"1\"]}]}}", "1:42", "the result is a vector: a matrix was expected"},
+        {ANSWER(""), "2:1", "there is no sample"},
+        {ANSWER("7"), "1:61", "an object was expected here, not a number"},
+        {ANSWER("{\"metric\":[]}"), "1:71", "'metric' must be an object, but it is a list"},
+        {ANSWER("{\"values\":[[1,\"1\"]]}"), "1:80", "'metric' was expected in this object"},
+        {ANSWER(SERIES("\"a\":1", "")), "1:76", "'a' must be a text, but it is a number"},
+        {ANSWER(SERIES("", "1")), "1:84", "a list was expected here, not a number"},
+        {ANSWER(SERIES("", "[1]")), "1:86", "[TIME, \"VALUE\"] was expected"},
+        {ANSWER(SERIES("", "[1,\"1\",1]")), "1:91", "[TIME, \"VALUE\"] was expected"},
+        {ANSWER(SERIES("", "[1,1]")), "1:87", "a text was expected here, not a number"},
+        {ANSWER(SERIES("", "[\"1\",\"1\"]")), "1:85", "a number was expected here, not a text"},
+        {ANSWER(SERIES("", "[1,\"half\"]")), "1:87", "'half' is not a number"},
+        {ANSWER(SERIES("", "[1,\"\"]")), "1:87", "'' is not a number"},
+        {ANSWER(SERIES("", "[1,\"1e999\"]")), "1:87", "'1e999' is not a number"},
+        {ANSWER(SERIES("", "[1e99,\"1\"]")), "1:85", "'1e99' is no time: seconds since 1970"},
+        {ANSWER(SERIES("", "[1,\"0\"],[2,\"-1\"]")), "1:95", "a load of -100 %"},
+        // clang-format on
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_blamed(prometheus(), NULL, cases[i].text, cases[i].place, cases[i].part);
+}
+
+static void objects_of_a_monitor_stand_one_a_line(void **state) {
+    (void)state;
+    struct import_run run =
+        import_text(ssload(), NULL, LINE("1", "0.1") LINE("2.0", "0.2") LINE("3", "1.005"));
+    assert_levels(&run, 1, LEVELS(10, 20, 100));
+    run = import_text(
+        ssload(), NULL, LINE("1", "0.1") LINE("2", "0.2") LINE("3", "null") LINE("4", "0.4"));
+    assert_int_equal(run.bad, 1);
+    assert_int_equal(run.gaps, 1);
+    assert_imported(&run);
+    import_free(&run);
+    run = import_text(ssload(), &(import_options){.gaps = SSTRACE_GAPS_REFUSE},
+        LINE("1", "0.1") LINE("2", "0.2") LINE("4", "0.4"));
+    assert_not_imported(&run, "in:3:1: 1s are missing before this sample");
+    run = import_text(
+        ssload(), &(import_options){.unit = SSTRACE_UNIT_PERCENT}, LINE("1", "50") LINE("2", "60"));
+    assert_levels(&run, 1, LEVELS(50, 60));
+}
+
+static void of_a_monitor_the_expected_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place, *part;
+    } cases[] = {
+        // clang-format off
+        {LINE("1", "0") LINE("2", "1.02"), "2:40", "a load of 102 %"},
+        {LINE("1", "0") LINE("2", "true"), "2:40", "'load' must be a number, but it is true or false"},
+        {LINE("1", "0") LINE("2", "-1e9999"), "2:40", "a smaller number was expected, not '-1e9999'"},
+        {LINE("1", "0") LINE("1e30", "0"), "2:31", "'elapsed_seconds' must be a number of seconds"},
+        {LINE("\"1\"", "0"), "1:31", "'elapsed_seconds' must be a number, but it is a text"},
+        {"{\"load\":1}", "1:10", "'elapsed_seconds' was expected in this object"},
+        {"{\"elapsed_seconds\":1}", "1:21", "'load' was expected in this object"},
+        {LINE("1", "0") "{\"elapsed_seconds\":2}", "2:21", "'load' was expected in this object"},
+        {LINE("1", "0") "{\"load\":1}", "2:10", "'elapsed_seconds' was expected in this object"},
+        {LINE("1", "0") "[]", "2:1", "an object was expected here, not a list"},
+        {LINE("1", "0") "x", "2:1", "JSON was expected, but this is none"},
+        {"", "1:1", "JSON was expected, but there is nothing"},
+        // clang-format on
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_blamed(ssload(), NULL, cases[i].text, cases[i].place, cases[i].part);
+}
+
+/* A file of lines may end behind any of them. */
+static void files_cut_short_are_refused(void **state) {
+    (void)state;
+    static const char lines[] = LINE("1", "0.11") LINE("2", "0.22") LINE("3", "0.33");
+    size_t size;
+    char *text = read_data("prometheus.json", &size);
+    for (size_t length = 0; length < size; length++) {
+        struct import_run run = import_named(prometheus(), NULL, "in", text, length);
+        assert_not_imported(&run, length ? "the file ends in the middle" : "there is nothing");
+    }
+    free(text);
+    size_t whole = 0;
+    for (size_t length = 1; length < sizeof lines - 1; length++) {
+        if (lines[length - 1] == '}')
+            whole++;
+        bool at_end = lines[length - 1] == '}' || lines[length - 1] == '\n';
+        struct import_run run = import_named(ssload(), NULL, "in", lines, length);
+        if (!at_end)
+            assert_not_imported(&run, "the file ends in the middle");
+        else if (whole == 1)
+            assert_not_imported(&run, "a single sample");
+        else
+            assert_int_equal(run.used, whole);
+        import_free(&run);
+    }
+}
+
+static void formats_of_json_are_detected(void **state) {
+    (void)state;
+    size_t size;
+    char *text = read_data("prometheus.json", &size);
+    assert_true(prometheus()->detect(text));
+    assert_true(prometheus()->detect("{\"status\":\"error\",\"errorType\":\"timeout\"}"));
+    assert_true(ssload()->detect(LINE("1", "0.5")));
+    assert_false(ssload()->detect(text));
+    assert_false(prometheus()->detect(LINE("1", "0.5")));
+    assert_false(ssload()->detect("time,elapsed_seconds,target,load\n"));
+    assert_false(prometheus()->detect(""));
+    free(text);
+}
+
+// clang-format off
+JSON_MAIN(
+    cmocka_unit_test(values_of_prometheus_are_fractions),
+    cmocka_unit_test(percents_of_prometheus_must_be_told),
+    cmocka_unit_test(series_of_prometheus_must_be_told_apart),
+    cmocka_unit_test(many_values_may_stand_before_the_metric),
+    cmocka_unit_test(what_is_no_number_is_missing),
+    cmocka_unit_test(times_are_ends),
+    cmocka_unit_test(no_byte_hides_what_stands_behind_it),
+    cmocka_unit_test(long_labels_are_kept_or_refused),
+    cmocka_unit_test(times_of_prometheus_never_go_back),
+    cmocka_unit_test(of_prometheus_the_expected_is_told),
+    cmocka_unit_test(objects_of_a_monitor_stand_one_a_line),
+    cmocka_unit_test(of_a_monitor_the_expected_is_told),
+    cmocka_unit_test(files_cut_short_are_refused),
+    cmocka_unit_test(formats_of_json_are_detected))

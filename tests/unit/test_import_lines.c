@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_run.h"
+
+/* vmstat, PlanetLab, load levels and profiles of KRASH. */
+
+#define NAMES "procs ---memory--- -cpu-\n r  b   free us sy id wa st\n"
+#define TIMED "procs ---memory--- -cpu- -----timestamp-----\n r  b   free us sy id wa st   UTC\n"
+
+static const struct sstrace_format *const vmstat = &sstrace_format_vmstat;
+static const struct sstrace_format *const planetlab = &sstrace_format_planetlab;
+static const struct sstrace_format *const levels = &sstrace_format_levels;
+static const struct sstrace_format *const krash = &sstrace_format_krash;
+
+static const import_options second = {.every = SS_SECOND};
+
+struct expected {
+    const char *text, *place, *part;
+};
+
+static void assert_all_blamed(const struct sstrace_format *format, const import_options *options,
+    const struct expected *cases, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        assert_blamed(format, options, cases[i].text, cases[i].place, cases[i].part);
+}
+
+static void the_first_line_of_vmstat_is_left_out(void **state) {
+    (void)state;
+    struct import_run run = import_file(vmstat, &second, "vmstat.txt");
+    assert_levels(&run, 1, LEVELS(95, 94, 100, 64));
+    run = import_text(vmstat, &second, NAMES " 1  0  7777 10 10 80  0  0\n");
+    assert_not_imported(&run, "there is no sample");
+}
+
+static void times_of_vmstat_are_used(void **state) {
+    (void)state;
+    struct import_run run = import_file(vmstat, NULL, "vmstat-t.txt");
+    assert_levels(&run, 1, LEVELS(89, 99, 44));
+    assert_blamed(vmstat, NULL, NAMES " 1  0  7777 10 10 80  0  0\n", "3:1",
+        "a time was expected at the end of the line, as vmstat -t writes it");
+    run = import_text(vmstat, NULL,
+        TIMED "1 0 7 10 10 80 0 0 2026-11-20 23:59:40\n1 0 7 10 10 80 0 0 2026-11-20 23:59:50\n"
+              "1 0 7 10 20 70 0 0 2026-11-21 00:00:00\n1 0 7 10 10 60 0 0 2026-11-21 00:00:30\n");
+    assert_int_equal(run.gaps, 1);
+    assert_imported_record(&run, 0, 0, 20);
+    assert_imported_record(&run, 4, 40, 30);
+    assert_imported_record(&run, 6, 50, 40);
+    import_free(&run);
+}
+
+/* What vmstat prints at a time was measured before it. */
+static void times_of_vmstat_are_ends(void **state) {
+    (void)state;
+    struct import_run run = import_text(vmstat, NULL,
+        TIMED "1 0 7 0 0 99 0 0 2026-11-20 10:00:00\n1 0 7 0 0 90 0 0 2026-11-20 10:00:10\n"
+              "1 0 7 0 0 80 0 0 2026-11-20 10:00:20\n1 0 7 0 0 70 0 0 2026-11-20 10:00:24\n");
+    assert_steps(&run, (const double[]){0, 10, 20, 24}, LEVELS(10, 20, 30));
+}
+
+static void headers_of_vmstat_repeat(void **state) {
+    (void)state;
+    struct import_run run = import_text(vmstat, &second,
+        NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0\n\n" NAMES "1 0 7 10 10 70 15 0\n"
+              "--procs-- -memory- -cpu-\n r b us sy id wa st gu\n1 0 10 10 100 1 0 0\n");
+    assert_levels(&run, 1, LEVELS(20, 15, 0));
+    run = import_text(vmstat, &second, "r us id\n1 2 3\n1 2 60\n");
+    assert_levels(&run, 1, LEVELS(40));
+}
+
+static void of_vmstat_the_expected_is_told(void **state) {
+    (void)state;
+    static const struct expected cases[] = {
+        // clang-format off
+        {"1 0 7 10 10 80 0 0\n", "1:1", "a header was expected"},
+        {"hello\n", "1:1", "the columns of vmstat were expected"},
+        {NAMES "1 0 7 10 10 80 0\n", "3:16", "(8), not 7"},
+        {NAMES "1 0 7 10 10 80 0 0 0\n", "3:20", "(8), not 9"},
+        {NAMES "1 0 7 10 10 101 0 0\n", "3:13", "a whole percentage was expected in column 'id'"},
+        {NAMES "1 0 7 10 10 8.5 0 0\n", "3:13", "a whole percentage was expected in column 'id'"},
+        {NAMES "1 0 7 10 10 80 -1 0\n", "3:16", "a whole percentage was expected in column 'wa'"},
+        {NAMES "1 0 7 10 10 - 0 0\n", "3:13", "a whole percentage was expected in column 'id'"},
+        {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 30 0\n", "4:13", "a load of -10 %"},
+        {TIMED "1 0 7 10 10 80 0 0 2026-11-20 25:00:00\n", "3:20", "YYYY-MM-DD HH:MM:SS"},
+        {TIMED "1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n1 0 7 10 10 80 0 0 0\n", "4:20", "a time was expected at the end of the line, as before"},
+        {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n", "4:31", "no time was expected"},
+        {"", "1:1", "there is no sample"},
+        // clang-format on
+    };
+    assert_all_blamed(vmstat, &second, cases, sizeof cases / sizeof *cases);
+}
+
+static void of_vmstat_cut_short_whole_lines_are_used(void **state) {
+    (void)state;
+    size_t size;
+    char heard[1024], *text = read_data("vmstat-t.txt", &size);
+    for (size_t length = 0; length < size; length++) {
+        struct import_run run = import_heard(vmstat, NULL, text, length, heard);
+        if (length > 0 && text[length - 1] != '\n')
+            assert_non_null(strstr(heard, "the last line is cut short and is left out"));
+        assert_true(run.result != 0 || run.used == 2);
+        assert_true(run.result == 0 || run.error.status == 2);
+        import_free(&run);
+    }
+    free(text);
+}
+
+static void planetlab_lasts_five_minutes_a_line(void **state) {
+    (void)state;
+    struct import_run run = import_file(planetlab, NULL, "planetlab.txt");
+    assert_levels(&run, 300, LEVELS(12, 0, 7, 100, 33));
+    run = import_text(planetlab, &second, " 5 \r\n6\r\n\r\n");
+    assert_levels(&run, 1, LEVELS(5, 6));
+    static const struct expected cases[] = {
+        // clang-format off
+        {"5\n101\n", "2:1", "a whole percentage from 0 to 100 was expected"},
+        {"5\n 0.5\n", "2:2", "a whole percentage from 0 to 100 was expected"},
+        {"-5\n", "1:1", "a whole percentage from 0 to 100 was expected"},
+        {"99999999999999999999\n", "1:1", "a whole percentage from 0 to 100 was expected"},
+        {"5 6\n", "1:3", "one number a line was expected"},
+        {"\xff\n", "1:1", "a whole percentage from 0 to 100 was expected"},
+        {"\n\n", "3:1", "there is no sample"},
+        // clang-format on
+    };
+    assert_all_blamed(planetlab, NULL, cases, sizeof cases / sizeof *cases);
+}
+
+static void levels_are_percent_or_fractions(void **state) {
+    (void)state;
+    struct import_run run = import_file(levels, &second, "levels.txt");
+    assert_levels(&run, 1, LEVELS(12.5, 30, 100, 10));
+    run = import_text(levels,
+        &(import_options){.every = 60 * SS_SECOND, .unit = SSTRACE_UNIT_FRACTION}, "0.5\n,25\n1\n");
+    assert_levels(&run, 60, LEVELS(50, 25, 100));
+    run = import_text(levels, &second, "10\nnan\n20\n");
+    assert_int_equal(run.bad, 1);
+    assert_int_equal(run.gaps, 1);
+    assert_imported_record(&run, 0, 0, 10);
+    assert_imported_record(&run, 3, 2, 20);
+    import_free(&run);
+}
+
+static void of_levels_the_expected_is_told(void **state) {
+    (void)state;
+    static const struct expected cases[] = {
+        // clang-format off
+        {"10\n102\n", "2:1", "a load of 102 %"},
+        {"10\n-1\n", "2:1", "a load of -1 %"},
+        {"# x\n ten\n", "2:2", "a number is expected"},
+        {"1,234.5\n", "1:1", "a number is expected"},
+        {"1e999\n", "1:1", "a number is expected"},
+        {"1 2\n", "1:3", "one number a line was expected"},
+        {"# nothing\n", "2:1", "there is no sample"},
+        {"", "1:1", "there is no sample"},
+        // clang-format on
+    };
+    assert_all_blamed(levels, &second, cases, sizeof cases / sizeof *cases);
+    assert_blamed(levels, NULL, "10\n", "1:1", "--every TIME was expected");
+    assert_blamed(levels, &(import_options){.every = SS_SECOND, .unit = SSTRACE_UNIT_FRACTION},
+        "0,5\n60\n", "2:1", "--unit says");
+    assert_blamed(levels, &(import_options){.every = (ss_time)1 << 62}, "1\n2\n3\n", "1:1",
+        "a time within 73 years of the first one is expected");
+    assert_blamed(levels, &(import_options){.every = (ss_time)1 << 63}, "1\n2\n3\n", "1:1",
+        "--every is too long: less was expected");
+}
+
+/* What may have lost its last digits is not taken without a word. */
+static void a_last_line_without_an_end_is_doubted(void **state) {
+    (void)state;
+    char heard[1024];
+    struct import_run run = import_heard(planetlab, NULL, "5\n99", 4, heard);
+    assert_levels(&run, 300, LEVELS(5, 99));
+    assert_non_null(strstr(heard, "in:2: the last line has no end"));
+    run = import_heard(levels, &second, "5\n9", 3, heard);
+    assert_levels(&run, 1, LEVELS(5, 9));
+    assert_non_null(strstr(heard, "in:2: the last line has no end"));
+    run = import_heard(levels, &second, "5\n9\n", 4, heard);
+    assert_levels(&run, 1, LEVELS(5, 9));
+    assert_string_equal(heard, "");
+}
+
+static void files_without_times_follow_each_other(void **state) {
+    (void)state;
+    const char *const paths[] = {IMPORT_DATA "planetlab.txt", IMPORT_DATA "planetlab.txt"};
+    struct import_run run = import_paths(planetlab, NULL, paths, 2);
+    assert_levels(&run, 300, LEVELS(12, 0, 7, 100, 33, 12, 0, 7, 100, 33));
+    const char *const profiles[] = {IMPORT_DATA "krash.profile", IMPORT_DATA "krash.profile"};
+    run = import_paths(krash, &(import_options){.select = "0"}, profiles, 2);
+    assert_steps(&run, (const double[]){0, 10, 20, 30, 40}, LEVELS(70, 30, 70, 30));
+}
+
+static void a_profile_is_the_mean_of_its_cpus(void **state) {
+    (void)state;
+    static const double seconds[] = {0, 5, 10, 20};
+    struct import_run run = import_file(krash, NULL, "krash.profile");
+    assert_int_equal(run.late, 0);
+    assert_steps(&run, seconds, LEVELS(35, 60, 20));
+    run = import_file(krash, &(import_options){.cpus = 4}, "krash.profile");
+    assert_steps(&run, seconds, LEVELS(17.5, 30, 10));
+    run = import_file(krash, &(import_options){.cpus = 1}, "krash.profile");
+    assert_not_imported(&run, "no more than the 1 CPUs of --cpus were expected");
+    run = import_file(krash, &(import_options){.select = "1"}, "krash.profile");
+    assert_steps(&run, seconds, LEVELS(0, 50, 10));
+    run = import_file(krash, &(import_options){.select = "2"}, "krash.profile");
+    assert_not_imported(&run, "has no sample of '2': it has 2 series (0, 1)");
+}
+
+static void the_end_of_a_profile_may_be_missing(void **state) {
+    (void)state;
+    struct import_run run = import_text(krash, NULL, "0{0 10 2 20 5 30}");
+    assert_steps(&run, (const double[]){0, 2, 5, 8}, LEVELS(10, 20, 30));
+    run = import_text(krash, &second, "0 { 0 10 2 20 }\n");
+    assert_steps(&run, (const double[]){0, 2, 3}, LEVELS(10, 20));
+    run = import_text(krash, NULL, "0 { 0 10 2 20 kill 4 }\n");
+    assert_steps(&run, (const double[]){0, 2, 4}, LEVELS(10, 20));
+    run = import_text(krash, NULL, "kill 1.5 0 { 0 10 2 20 }\n");
+    assert_steps(&run, (const double[]){0, 1.5}, LEVELS(10));
+}
+
+static void of_a_profile_the_expected_is_told(void **state) {
+    (void)state;
+    static const struct expected cases[] = {
+        // clang-format off
+        {"", "1:1", "CPU { SECONDS PERCENT ... } was expected"},
+        {"0 { }", "1:1", "CPU { SECONDS PERCENT ... } was expected"},
+        {"0 { 0 10 }", "1:1", "'kill SECONDS' was expected"},
+        {"0 10", "1:3", "'{' was expected, not '10'"},
+        {"0 { 0 10", "1:9", "SECONDS PERCENT or '}' was expected, not the end of the file"},
+        {"0 { 0", "1:6", "a load was expected, not the end of the file"},
+        {"0 { 0 10 } }", "1:12", "cpu, profile, kill, NAME = VALUE or the number of a CPU was expected, not '}'"},
+        {"cpu {\n0 { 0 10 }\n", "2:11", "'}' was expected, not the end of the file"},
+        {"profile }", "1:9", "'{' was expected, not '}'"},
+        {"cpu { all_name 5 }", "1:16", "'=' was expected, not '5'"},
+        {"cpu { all_name = }", "1:18", "a value was expected, not '}'"},
+        {"0 { 5 10 5 20 }", "1:10", "a time behind the one before was expected, not '5'"},
+        {"0 { -1 10 }", "1:5", "a number of seconds was expected, not '-1'"},
+        {"0 { 1e300 10 }", "1:5", "a number of seconds was expected, not '1e300'"},
+        {"0 { 0 ten }", "1:7", "a number is expected"},
+        {"0 { 0 101 }", "1:7", "a load from 0 to 100 % was expected, not '101'"},
+        {"0 { 0 1e999 }", "1:7", "a number is expected"},
+        {"0 { 0 nan }", "1:7", "a load from 0 to 100 % was expected, not 'nan'"},
+        {"0 { 0 1 }\n0 { 0 1 }", "2:1", "a CPU that was not there before was expected, not '0'"},
+        {"kill", "1:5", "a number of seconds was expected, not the end of the file"},
+        {"kill 0", "1:6", "a number of seconds above 0 was expected"},
+        {"\xff\xfe", "1:1", "cpu, profile, kill"},
+        {"99999999999999999999 { 0 1 }", "1:1", "the number of a CPU was expected"},
+        // clang-format on
+    };
+    assert_all_blamed(krash, NULL, cases, sizeof cases / sizeof *cases);
+}
+
+/* Its CPUs must be there to the last bracket; only `kill`, which may be missing, can be lost. */
+static void a_profile_cut_short_is_refused_or_doubted(void **state) {
+    (void)state;
+    size_t size;
+    char heard[1024], *text = read_data("krash.profile", &size);
+    size_t whole = (size_t)(strstr(text, "kill") - text);
+    for (size_t length = 0; length < size; length++) {
+        struct import_run run = import_heard(krash, NULL, text, length, heard);
+        if (length < whole - 1)
+            assert_not_imported(&run, "expected");
+        else if (run.result == 0 && text[length - 1] != '\n')
+            assert_non_null(strstr(heard, "the last line has no end"));
+        import_free(&run);
+    }
+    free(text);
+}
+
+static void many_cpus_have_room(void **state) {
+    (void)state;
+    char *text = malloc(100000), *at = text;
+    assert_non_null(text);
+    for (int i = 0; i < 1025; i++)
+        at += sprintf(at, "%d { 0 50 1 100 }\n", i);
+    assert_blamed(krash, NULL, text, "1025:1", "no more than 1024 CPUs");
+    *strstr(text, "1024 {") = '\0';
+    struct import_run run = import_text(krash, NULL, text);
+    assert_levels(&run, 1, LEVELS(50, 100));
+    free(text);
+}
+
+static void formats_of_lines_are_detected(void **state) {
+    (void)state;
+    size_t size;
+    char *text = read_data("vmstat.txt", &size), *profile = read_data("krash.profile", &size);
+    assert_true(vmstat->detect(text) && !vmstat->detect(profile));
+    assert_true(krash->detect(profile) && !krash->detect(text));
+    assert_true(krash->detect("0\n{") && krash->detect("#a\n#b\n cpu{"));
+    assert_false(krash->detect("{\"a\":1}") || krash->detect("12\n13\n") || krash->detect("#"));
+    assert_false(vmstat->detect("procs memory") || vmstat->detect("") || vmstat->detect("12\n"));
+    assert_null(planetlab->detect);
+    assert_null(levels->detect);
+    free(text);
+    free(profile);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_first_line_of_vmstat_is_left_out),
+    cmocka_unit_test(times_of_vmstat_are_used),
+    cmocka_unit_test(times_of_vmstat_are_ends),
+    cmocka_unit_test(headers_of_vmstat_repeat),
+    cmocka_unit_test(of_vmstat_the_expected_is_told),
+    cmocka_unit_test(of_vmstat_cut_short_whole_lines_are_used),
+    cmocka_unit_test(planetlab_lasts_five_minutes_a_line),
+    cmocka_unit_test(levels_are_percent_or_fractions),
+    cmocka_unit_test(of_levels_the_expected_is_told),
+    cmocka_unit_test(a_last_line_without_an_end_is_doubted),
+    cmocka_unit_test(files_without_times_follow_each_other),
+    cmocka_unit_test(a_profile_is_the_mean_of_its_cpus),
+    cmocka_unit_test(the_end_of_a_profile_may_be_missing),
+    cmocka_unit_test(of_a_profile_the_expected_is_told),
+    cmocka_unit_test(a_profile_cut_short_is_refused_or_doubted),
+    cmocka_unit_test(many_cpus_have_room),
+    cmocka_unit_test(formats_of_lines_are_detected))

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "plot_columns.h"
+#include "units.h"
+
+static char *print(const struct sstrace_columns *columns, int rows, bool unicode) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    sstrace_plot_print(stream, columns, rows, unicode);
+    fclose(stream);
+    return text;
+}
+
+static void assert_print(
+    const char *trace, ss_time length, size_t count, int rows, bool unicode, const char *expected) {
+    struct sstrace_columns columns = make(trace, length, count);
+    char *text = print(&columns, rows, unicode);
+    assert_string_equal(text, expected);
+    free(text);
+    sstrace_columns_close(&columns);
+}
+
+/* In columns of 5 s: two are free in part, one has a range. */
+static const char mixed[] =
+    "0 1/4\n10s 1/4\n10s 1/2\n20s 1/2\n20s 0.1%\n30s 0.1%\n30s free\n42s 0\n50s 0\n"
+    "50s 9/32\n55s 9/32\n55s 0\n59s 0\n59s 1\n79s 1\n79s free\n80s 1\n";
+
+static void blocks_show_mean_range_and_free(void **state) {
+    (void)state;
+    assert_print(mixed, 80 * SS_SECOND, 16, 4, true,
+        "100%┤      ╱╱╱  ░███╱\n"
+        "    │      ╱╱╱  ░████\n"
+        " 50%┤  ██  ╱╱╱ ▁░████\n"
+        "    │████▁▁╱╱╱ █▆████\n"
+        "  0%└┴─────┴─────┴───\n"
+        "     0    30s    1M\n"
+        "     ░ max  ╱ free\n");
+}
+
+static void what_is_free_for_the_most_part_is_drawn_free(void **state) {
+    (void)state;
+    assert_print("0 1/2\n1s 1/2\n1s free\n3s 1/2\n5s 1/2\n5s free\n6s free\n", 6 * SS_SECOND, 2, 4,
+        false,
+        "100%+//\n"
+        "    |//\n"
+        " 50%+/#\n"
+        "    |/#\n"
+        "  0%++-\n"
+        "     0\n"
+        "     / free\n");
+}
+
+static void letters_do_where_there_are_no_blocks(void **state) {
+    (void)state;
+    assert_print(mixed, 80 * SS_SECOND, 16, 4, false,
+        "100%+      ///  :###/\n"
+        "    |      ///  :####\n"
+        " 50%+  ##  /// _:####\n"
+        "    |####__/// #=####\n"
+        "  0%++-----+-----+---\n"
+        "     0    30s    1M\n"
+        "     : max  / free\n");
+}
+
+static void a_legend_is_there_only_for_what_was_drawn(void **state) {
+    (void)state;
+    assert_print("0 1/2\n10s 1/2\n", 10 * SS_SECOND, 15, 2, false,
+        "100%+\n"
+        " 50%+###############\n"
+        "  0%++------+------+\n"
+        "     0      5s   10s\n");
+    assert_print("0 0\n9s 0\n9s 1\n10s 1\n10s 0\n20s 0\n", 20 * SS_SECOND, 2, 2, false,
+        "100%+:\n"
+        " 50%+_\n"
+        "  0%++-\n"
+        "     0\n"
+        "     : max\n");
+    assert_print("0 free\n", 0, 5, 1, false,
+        "100%+/////\n"
+        "  0%++----\n"
+        "     0\n"
+        "     / free\n");
+}
+
+/* Letters, not bytes. */
+static size_t width_of(const char *line, size_t length) {
+    size_t width = 0;
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)line[i] & 0xc0) != 0x80;
+    return width;
+}
+
+/* How many lines there are; none is too wide nor ends with a blank. */
+static int check_lines(const char *text, size_t width) {
+    int lines = 0;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++) {
+        size_t length = strcspn(line, "\n");
+        assert_true(line[length] == '\n' && length > 0 && line[length - 1] != ' ');
+        if (width_of(line, length) > width)
+            fail_msg("wider than %zu:\n%s", width, text);
+    }
+    return lines;
+}
+
+/* The times on the axis stand at round times, each where it belongs, apart from each other. */
+static void check_axis(const char *text, ss_time length, size_t count) {
+    const char *axis = strstr(text, "  0%+") + 5;
+    char labels[1200];
+    snprintf(labels, sizeof labels, "%s", strchr(axis, '\n') + 1);
+    labels[strcspn(labels, "\n")] = '\0';
+    const char *tick = axis - 1;
+    ss_time before = 0;
+    size_t marks = 0, edge = 0;
+    for (const char *at = labels + strspn(labels, " "); *at; at += strspn(at, " "), marks++) {
+        char label[32] = "";
+        snprintf(label, strcspn(at, " ") + 1, "%s", at);
+        ss_time time;
+        assert_int_equal(ss_units_time(label, &time, NULL), 0);
+        tick = strchr(tick + 1, '+');
+        assert_non_null(tick);
+        double column = (double)time / (double)length * (double)count;
+        assert_true(fabs(fmin(column - 0.5, (double)count - 1) - (double)(tick - axis)) < 0.51);
+        size_t from = (size_t)(at - labels), middle = 5 + (size_t)(tick - axis);
+        assert_true(marks == 0 ? time == 0 : time > before && from >= edge + 2);
+        at += strlen(label);
+        edge = (size_t)(at - labels);
+        assert_true(from <= middle && middle < edge);
+        before = time;
+    }
+    if (marks < 2 || marks > 11)
+        fail_msg("%zu marks in %llu ns:\n%s", marks, (unsigned long long)length, text);
+    assert_true(strcspn(tick + 1, "+\n") == strcspn(tick + 1, "\n"));
+}
+
+static void nothing_is_wider_than_the_window(void **state) {
+    (void)state;
+    static const size_t counts[] = {15, 20, 35, 75, 195, 995};
+    for (double length = 2; length < 1.8e19; length *= 1.37) {
+        for (size_t i = 0; i < 6; i++) {
+            struct sstrace_columns columns = begin((ss_time)length, counts[i]);
+            add(&columns, 0, 1);
+            add(&columns, (ss_time)length, 0);
+            end(&columns);
+            char *text = print(&columns, 8, true);
+            int lines = check_lines(text, counts[i] + 5);
+            assert_true(lines == 10 || lines == 11);
+            free(text);
+            text = print(&columns, 8, false);
+            assert_int_equal(check_lines(text, counts[i] + 5), lines);
+            check_axis(text, (ss_time)length, counts[i]);
+            free(text);
+            sstrace_columns_close(&columns);
+        }
+    }
+}
+
+static void the_narrowest_columns_do(void **state) {
+    (void)state;
+    for (size_t count = 1; count < 15; count++) {
+        struct sstrace_columns columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
+        char *text = print(&columns, 2, true);
+        assert_int_equal(check_lines(text, count + 5 < 11 ? 11 : count + 5), 5);
+        free(text);
+        sstrace_columns_close(&columns);
+    }
+}
+
+static void marks_of_the_load_stand_at_their_edge(void **state) {
+    (void)state;
+    static const char *const marks[][4] = {
+        [1] = {"100%"}, [2] = {"100%", " 50%"}, [3] = {"100%"}, [6] = {"100%", NULL, NULL, " 50%"}};
+    static const int rows[] = {1, 2, 3, 6};
+    for (size_t i = 0; i < 4; i++) {
+        struct sstrace_columns columns = make("0 0\n", 0, 15);
+        char *text = print(&columns, rows[i], false);
+        const char *line = text;
+        for (int row = 0; row < rows[i]; row++, line = strchr(line, '\n') + 1) {
+            const char *mark = row < 4 ? marks[rows[i]][row] : NULL;
+            assert_memory_equal(line, mark ? mark : "    ", 4);
+            assert_true(line[4] == (mark ? '+' : '|'));
+        }
+        assert_memory_equal(line, "  0%+", 5);
+        free(text);
+        text = print(&columns, 12, false);
+        assert_true(strstr(text, "100%+\n    |\n    |\n 75%+\n    |\n    |\n 50%+\n") != NULL);
+        assert_true(strstr(text, " 25%+\n    |\n    |\n  0%+") != NULL);
+        free(text);
+        sstrace_columns_close(&columns);
+    }
+}
+
+static void steps_of_the_axis_grow(void **state) {
+    (void)state;
+    int count = 0;
+    ss_time step = 0, next;
+    for (; (next = sstrace_plot_step_after(step)) != 0; step = next, count++)
+        assert_true(next > step && (step == 0 || next / 3 <= step));
+    assert_true(count > 40);
+    assert_true(step == 200000 * DAY);
+}
+
+static void the_environment_tells_of_unicode(void **state) {
+    (void)state;
+    static const struct {
+        const char *all, *type, *language;
+        bool unicode;
+    } cases[] = {
+        {NULL, NULL, NULL, false},
+        {NULL, NULL, "de_DE.UTF-8", true},
+        {NULL, NULL, "de_DE.utf8", true},
+        {NULL, NULL, "de_DE", false},
+        {NULL, "C", "de_DE.UTF-8", false},
+        {"C", "C.UTF-8", "de_DE.UTF-8", false},
+        {"", "", "C.UTF-8", true},
+        {"C.utf8", "C", "C", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *values[] = {cases[i].all, cases[i].type, cases[i].language};
+        static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+        for (size_t j = 0; j < 3; j++)
+            assert_int_equal(values[j] ? setenv(names[j], values[j], 1) : unsetenv(names[j]), 0);
+        assert_true(sstrace_plot_is_unicode() == cases[i].unicode);
+    }
+}
+
+/* What fits when standard output is a file of this kind. */
+static void assert_fit(int output, size_t columns, int rows) {
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO);
+    dup2(output, STDOUT_FILENO);
+    size_t count;
+    int height;
+    sstrace_plot_fit(&count, &height);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    assert_int_equal(count, columns);
+    assert_int_equal(height, rows);
+}
+
+static void a_drawing_fits_the_window(void **state) {
+    (void)state;
+    int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    unsetenv("COLUMNS");
+    unsetenv("LINES");
+    assert_fit(file, 75, 20);
+    setenv("COLUMNS", "20", 1);
+    setenv("LINES", "15", 1);
+    assert_fit(file, 15, 8);
+    setenv("LINES", "11", 1);
+    assert_fit(file, 15, 6);
+    setenv("COLUMNS", "3", 1);
+    setenv("LINES", "1", 1);
+    assert_fit(file, 1, 2);
+    setenv("COLUMNS", "many", 1);
+    setenv("LINES", "0", 1);
+    assert_fit(file, 75, 20);
+    setenv("COLUMNS", "99999999999", 1);
+    setenv("LINES", "99999999999", 1);
+    assert_fit(file, SSTRACE_COLUMNS_MOST - 5, 20);
+    close(file);
+}
+
+static void a_window_counts_more_than_the_environment(void **state) {
+    (void)state;
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        skip();
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(terminal >= 0);
+    setenv("COLUMNS", "33", 1);
+    setenv("LINES", "11", 1);
+    assert_fit(terminal, 28, 6);
+    struct winsize size = {.ws_col = 100, .ws_row = 20};
+    assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+    assert_fit(terminal, 95, 16);
+    close(terminal);
+    close(master);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(blocks_show_mean_range_and_free),
+    cmocka_unit_test(what_is_free_for_the_most_part_is_drawn_free),
+    cmocka_unit_test(letters_do_where_there_are_no_blocks),
+    cmocka_unit_test(a_legend_is_there_only_for_what_was_drawn),
+    cmocka_unit_test(nothing_is_wider_than_the_window),
+    cmocka_unit_test(the_narrowest_columns_do),
+    cmocka_unit_test(marks_of_the_load_stand_at_their_edge),
+    cmocka_unit_test(steps_of_the_axis_grow),
+    cmocka_unit_test(the_environment_tells_of_unicode),
+    cmocka_unit_test(a_drawing_fits_the_window),
+    cmocka_unit_test(a_window_counts_more_than_the_environment))

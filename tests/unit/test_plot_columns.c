@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "plot_columns.h"
+
+static void assert_close(double value, double expected) {
+    if (!(fabs(value - expected) <= 1e-12))
+        fail_msg("%.17g instead of %.17g", value, expected);
+}
+
+static void assert_column(const struct sstrace_columns *columns, size_t index, double least,
+    double mean, double largest) {
+    const struct sstrace_column *column = &columns->items[index];
+    assert_close(column->controlled + column->free, 1);
+    assert_close(column->least, least);
+    assert_close(sstrace_column_mean(column), mean);
+    assert_close(column->largest, largest);
+}
+
+static void lines_are_integrated_exactly(void **state) {
+    (void)state;
+    struct sstrace_columns columns = make("0 0\n8s 80%\n16s 0\n", 16 * SS_SECOND, 3);
+    assert_column(&columns, 0, 0, 0.8 / 3, 1.6 / 3);
+    /* 2 * the mean of 8/15 and 8/10 over a half */
+    assert_column(&columns, 1, 1.6 / 3, 2.0 / 3, 0.8);
+    assert_column(&columns, 2, 0, 0.8 / 3, 1.6 / 3);
+    sstrace_columns_close(&columns);
+}
+
+static void steps_are_vertical(void **state) {
+    (void)state;
+    struct sstrace_columns columns =
+        make("0 10%\n5s 10%\n5s 1\n5s 90%\n12s 90%\n12s 50%\n20s 50%\n", 20 * SS_SECOND, 4);
+    assert_column(&columns, 0, 0.1, 0.1, 0.1);
+    assert_column(&columns, 1, 0.9, 0.9, 0.9);
+    assert_column(&columns, 2, 0.5, (0.9 * 2 + 0.5 * 3) / 5, 0.9);
+    assert_column(&columns, 3, 0.5, 0.5, 0.5);
+    sstrace_columns_close(&columns);
+}
+
+static void free_stretches_are_kept_apart(void **state) {
+    (void)state;
+    struct sstrace_columns columns =
+        make("0 20%\n4s 60%\n10s free\n12s free\n22s 30%\n30s 30%\n", 30 * SS_SECOND, 3);
+    assert_column(&columns, 0, 0.2, (0.4 * 4 + 0.6 * 6) / 10, 0.6);
+    assert_close(columns.items[0].free, 0);
+    assert_close(columns.items[1].free, 1);
+    assert_close(columns.items[1].controlled, 0);
+    assert_close(columns.items[2].free, 0.2);
+    assert_column(&columns, 2, 0.3, 0.3, 0.3);
+    sstrace_columns_close(&columns);
+}
+
+static void the_load_before_a_free_stretch_is_held(void **state) {
+    (void)state;
+    struct sstrace_columns columns = begin(20 * SS_SECOND, 2);
+    add(&columns, 0, 0.8);
+    struct ss_trace_record record = {.time = 10 * SS_SECOND, .load = 0, .free = true};
+    assert_int_equal(columns.sink.take(&columns.sink, &record, NULL), 0);
+    add(&columns, 20 * SS_SECOND, 0);
+    end(&columns);
+    assert_column(&columns, 0, 0.8, 0.8, 0.8);
+    assert_close(columns.items[1].free, 1);
+    sstrace_columns_close(&columns);
+}
+
+static void the_ends_are_held(void **state) {
+    (void)state;
+    struct sstrace_columns columns = make("10s 20%\n20s 60%\n", 40 * SS_SECOND, 4);
+    assert_column(&columns, 0, 0.2, 0.2, 0.2);
+    assert_column(&columns, 1, 0.2, 0.4, 0.6);
+    assert_column(&columns, 2, 0.6, 0.6, 0.6);
+    assert_column(&columns, 3, 0.6, 0.6, 0.6);
+    sstrace_columns_close(&columns);
+    columns = make("10s free\n20s 60%\n30s free\n", 40 * SS_SECOND, 4);
+    assert_close(columns.items[0].free, 1);
+    assert_close(columns.items[1].free, 1);
+    assert_column(&columns, 2, 0.6, 0.6, 0.6);
+    assert_close(columns.items[3].free, 1);
+    sstrace_columns_close(&columns);
+}
+
+static void without_length_the_last_record_counts(void **state) {
+    (void)state;
+    struct sstrace_columns columns = make("0 30%\n0 70%\n", 0, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_column(&columns, i, 0.7, 0.7, 0.7);
+    sstrace_columns_close(&columns);
+    columns = make("0 free\n", 0, 5);
+    assert_close(columns.items[4].free, 1);
+    assert_close(columns.items[4].controlled, 0);
+    sstrace_columns_close(&columns);
+}
+
+static void there_may_be_more_columns_than_nanoseconds(void **state) {
+    (void)state;
+    struct sstrace_columns columns = make("0 0\n20n 1\n", 20, 75);
+    for (size_t i = 0; i < 75; i++) {
+        double from = (double)i / 75;
+        assert_column(&columns, i, from, from + 0.5 / 75, from + 1.0 / 75);
+    }
+    sstrace_columns_close(&columns);
+}
+
+static void a_nanosecond_counts_in_500_years(void **state) {
+    (void)state;
+    ss_time length = 182500 * DAY;
+    struct sstrace_columns columns = begin(length, 999);
+    add(&columns, 0, 0);
+    add(&columns, length - 5, 0);
+    add(&columns, length - 5, 0.5);
+    add(&columns, length - 4, 0.5);
+    add(&columns, length - 4, 0);
+    add(&columns, length, 0);
+    end(&columns);
+    double area = 0;
+    for (size_t i = 0; i < 999; i++) {
+        assert_close(columns.items[i].controlled, 1);
+        area += columns.items[i].area;
+    }
+    assert_close(area * (double)length / 999, 0.5);
+    assert_true(columns.items[998].largest == 0.5);
+    assert_true(columns.items[997].largest == 0);
+    sstrace_columns_close(&columns);
+}
+
+static void the_work_is_the_same_in_any_columns(void **state) {
+    (void)state;
+    static const size_t counts[] = {1, 2, 7, 75, 1000};
+    for (size_t i = 0; i < 5; i++) {
+        struct sstrace_columns columns = begin(100000 * SS_MILLISECOND, counts[i]);
+        unsigned draw = 1;
+        for (ss_time time = 0; time <= 100000; time++) {
+            draw = draw * 1664525 + 1013904223;
+            add(&columns, time * SS_MILLISECOND, draw >> 31);
+        }
+        end(&columns);
+        static double first;
+        double area = 0;
+        for (size_t j = 0; j < counts[i]; j++)
+            area += columns.items[j].area / (double)counts[i];
+        first = i == 0 ? area : first;
+        assert_true(first > 0.45 && first < 0.55);
+        assert_true(fabs(area - first) < 1e-9);
+        sstrace_columns_close(&columns);
+    }
+}
+
+static void no_more_columns_than_most_are_made(void **state) {
+    (void)state;
+    struct sstrace_columns columns = begin(1, SSTRACE_COLUMNS_MOST + 1);
+    assert_int_equal(columns.count, SSTRACE_COLUMNS_MOST);
+    sstrace_columns_close(&columns);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(lines_are_integrated_exactly),
+    cmocka_unit_test(steps_are_vertical),
+    cmocka_unit_test(free_stretches_are_kept_apart),
+    cmocka_unit_test(the_load_before_a_free_stretch_is_held),
+    cmocka_unit_test(the_ends_are_held),
+    cmocka_unit_test(without_length_the_last_record_counts),
+    cmocka_unit_test(there_may_be_more_columns_than_nanoseconds),
+    cmocka_unit_test(a_nanosecond_counts_in_500_years),
+    cmocka_unit_test(the_work_is_the_same_in_any_columns),
+    cmocka_unit_test(no_more_columns_than_most_are_made))

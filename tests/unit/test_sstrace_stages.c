@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Transformations of traces, told as a user would: options in, text out. */
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "request.h"
+#include "source.h"
+#include "statistics.h"
+#include "trace_text.h"
+#include "unit.h"
+
+#define ARGUMENTS_MAX 16
+
+struct text_sink {
+    struct ss_trace_sink sink;
+    FILE *stream;
+};
+
+static int take_text(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    (void)error;
+    ss_trace_text_write(((struct text_sink *)sink)->stream, record);
+    return 0;
+}
+
+static int end_text(struct ss_trace_sink *sink, struct ss_error *error) {
+    (void)sink;
+    (void)error;
+    return 0;
+}
+
+static int parse(const char *const *words, struct sstrace_request *request, char **copies,
+    struct ss_error *error) {
+    int count = 1;
+    copies[0] = strdup("sstrace");
+    while (words[count - 1]) {
+        copies[count] = strdup(words[count - 1]);
+        count++;
+    }
+    copies[count] = NULL;
+    optind = 0;
+    return sstrace_request_parse(count, copies, request, error);
+}
+
+static int run(const struct sstrace_request *request, const char *text, struct ss_trace_sink *end,
+    struct ss_error *error) {
+    struct sstrace_stage last, stages[ARGUMENTS_MAX];
+    struct ss_trace_sink *next = &last.sink;
+    sstrace_stage_open_last(&last, end);
+    for (size_t i = request->transform_count; i-- > 0; next = &stages[i].sink)
+        assert_int_equal(sstrace_stage_open(&stages[i], &request->transforms[i], next, error), 0);
+    int result;
+    if (request->generator) {
+        result = sstrace_source_run(request, next, error);
+    } else {
+        FILE *stream = fmemopen((void *)text, strlen(text), "r");
+        result = ss_trace_text_read(stream, "text", next, error);
+        fclose(stream);
+        result = result == 0 ? next->end(next, error) : -1;
+    }
+    for (size_t i = 0; i < request->transform_count; i++)
+        sstrace_stage_close(&stages[i]);
+    return result;
+}
+
+/* What comes out; NULL: it was refused. Lines end with a blank instead, for easy reading. */
+static char *transform(const char *text, const char *const *words, struct ss_error *error) {
+    struct sstrace_request request;
+    char *copies[ARGUMENTS_MAX], *output = NULL;
+    size_t size;
+    *error = (struct ss_error){0};
+    int result = parse(words, &request, copies, error);
+    if (result == 0) {
+        struct text_sink sink = {{take_text, end_text}, open_memstream(&output, &size)};
+        result = run(&request, text, &sink.sink, error);
+        fclose(sink.stream);
+    }
+    for (char **copy = copies; *copy; copy++)
+        free(*copy);
+    if (result != 0) {
+        free(output);
+        return NULL;
+    }
+    for (char *at = output; *at; at++)
+        *at = *at == '\n' ? (at[1] ? ',' : '\0') : *at;
+    return output;
+}
+
+static void assert_becomes(const char *text, const char *const *words, const char *expected) {
+    struct ss_error error;
+    char *output = transform(text, words, &error);
+    if (!output)
+        fail_msg("refused: %s", error.message);
+    assert_string_equal(output, expected);
+    free(output);
+}
+
+static void assert_refused(const char *text, const char *const *words, const char *part) {
+    struct ss_error error;
+    char *output = transform(text, words, &error);
+    assert_null(output);
+    if (!strstr(error.message, part))
+        fail_msg("message without '%s': %s", part, error.message);
+}
+
+#define WORDS(...)                                                                                 \
+    (const char *const[]) {                                                                        \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+static void times_are_scaled(void **state) {
+    (void)state;
+    assert_becomes("0 0\n3s 1\n", WORDS("--scale", "1/3"), "0 0,1s 1");
+    assert_becomes("0 free\n1s 1\n", WORDS("--scale", "2.5"), "0 free,2500m 1");
+    assert_refused("0 0\n1s 1\n", WORDS("--scale", "1000000000000"), "longer than");
+    assert_refused("0 0\n", WORDS("--scale", "0"), "more than 0");
+}
+
+static void it_begins_later_or_earlier(void **state) {
+    (void)state;
+    assert_becomes("0 0\n3s 1\n", WORDS("--offset", "2s"), "2s 0,5s 1");
+    assert_becomes("0 0\n3s 1\n", WORDS("--offset", "+2s"), "2s 0,5s 1");
+    assert_becomes("0 0\n4s 1\n", WORDS("--offset", "-1s"), "0 0.25,3s 1");
+    assert_refused("0 0\n4s 1\n", WORDS("--offset", "-4s"), "ends at 4s");
+    assert_refused("0 0\n4s 1\n", WORDS("--offset", "4"), "unit");
+}
+
+static void a_part_is_kept(void **state) {
+    (void)state;
+    const char *saw = "0 0\n4s 1\n8s 0\n";
+    assert_becomes(saw, WORDS("--clip", "1s,6s"), "0 0.25,3s 1,5s 0.5");
+    assert_becomes(saw, WORDS("--clip", "4s,8s"), "0 1,4s 0");
+    assert_becomes(saw, WORDS("--clip", "5s,1M"), "0 0.75,3s 0");
+    assert_becomes(saw, WORDS("--clip", "1s,2s"), "0 0.25,1s 0.5");
+    /* Of a step at an edge only what lies inside. */
+    const char *steps = "0 0\n2s 0\n2s 1\n4s 1\n4s 0.5\n";
+    assert_becomes(steps, WORDS("--clip", "2s,4s"), "0 1,2s 1");
+    assert_becomes(steps, WORDS("--clip", "1s,3s"), "0 0,1s 0,1s 1,2s 1");
+    /* Before the first record its load holds. */
+    assert_becomes("5s 0.5\n6s 1\n", WORDS("--clip", "1s,6s"), "0 0.5,4s 0.5,5s 1");
+    assert_becomes("0 0.5\n1s free\n5s 1\n", WORDS("--clip", "2s,3s"), "0 free,1s free");
+    assert_becomes("0 0.5\n3s free\n5s 1\n", WORDS("--clip", "1s,4s"), "0 0.5,2s free,3s free");
+    assert_refused(saw, WORDS("--clip", "8s,9s"), "ends at 8s");
+    assert_refused(saw, WORDS("--clip", "2s,2s"), "not behind");
+    assert_refused(saw, WORDS("--clip", "2s"), "FROM,TO");
+}
+
+static void it_is_repeated_as_a_loop_would(void **state) {
+    (void)state;
+    assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "3"), "0 0,1s 1,1s 0,2s 1,2s 0,3s 1");
+    assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "1"), "0 0,1s 1");
+    /* The warm-up comes once. */
+    assert_becomes("0 free\n2s 0\n3s 1\n", WORDS("--repeat", "2"), "0 free,2s 0,3s 1,3s 0,4s 1");
+    assert_refused("1s 0\n", WORDS("--repeat", "2"), "no time");
+    assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "0 times");
+}
+
+static void loads_are_scaled(void **state) {
+    (void)state;
+    assert_becomes("0 0.2\n1s 1\n", WORDS("--load-scale", "1/2"), "0 0.1,1s 0.5");
+    assert_becomes("0 0.25\n1s free\n2s 0\n", WORDS("--load-scale", "2"), "0 0.5,1s free,2s 0");
+    assert_refused("0 0.2\n1s 1\n", WORDS("--load-scale", "1.5"), "--load-clamp");
+    assert_becomes("0 0.0000001\n1s 1\n", WORDS("--load-scale", "0.001"), "0 0,1s 0.001");
+}
+
+/* A line that is cut off gets a corner, so that what lies between the bounds stays as it was. */
+static void loads_are_cut_off(void **state) {
+    (void)state;
+    assert_becomes("0 0\n10s 1\n", WORDS("--load-clamp", "20%,70%"), "0 0.2,2s 0.2,7s 0.7,10s 0.7");
+    assert_becomes("0 1\n10s 0\n", WORDS("--load-clamp", "20%,70%"), "0 0.7,3s 0.7,8s 0.2,10s 0.2");
+    assert_becomes("0 0.5\n10s 0.6\n", WORDS("--load-clamp", "0,1"), "0 0.5,10s 0.6");
+    assert_becomes(
+        "0 1\n1s 1\n1s 0\n2s 0\n", WORDS("--load-clamp", "20%,70%"), "0 0.7,1s 0.7,1s 0.2,2s 0.2");
+    assert_becomes(
+        "0 0.5\n10s 1\n", WORDS("--load-scale", "2", "--load-clamp", "0,1"), "0 1,10s 1");
+    assert_becomes(
+        "0 0\n10s 1\n", WORDS("--load-scale", "2", "--load-clamp", "0,1"), "0 0,5s 1,10s 1");
+    assert_becomes(
+        "0 1\n4s free\n5s 0\n", WORDS("--load-clamp", "20%,70%"), "0 0.7,4s free,5s 0.2");
+    assert_refused("0 0\n", WORDS("--load-clamp", "70%,20%"), "less than");
+}
+
+static void loads_are_held(void **state) {
+    (void)state;
+    assert_becomes("0 0\n1s 1\n3s 0.5\n", WORDS("--steps"), "0 0,1s 0,1s 1,3s 1,3s 0.5");
+    assert_becomes("0 0\n1s 0\n1s 1\n", WORDS("--steps"), "0 0,1s 0,1s 1");
+    assert_becomes("0 0.5\n1s free\n2s 1\n", WORDS("--steps"), "0 0.5,1s free,2s 1");
+}
+
+static void windows_have_the_mean_of_what_was(void **state) {
+    (void)state;
+    assert_becomes("0 0\n4s 1\n", WORDS("--resample", "2s"), "0 0.25,2s 0.25,2s 0.75,4s 0.75,4s 1");
+    assert_becomes(
+        "0 0\n3s 0\n3s 1\n4s 1\n", WORDS("--resample", "2s"), "0 0,2s 0,2s 0.5,4s 0.5,4s 1");
+    /* The last one is as long as there is something. */
+    assert_becomes("0 1\n3s 1\n", WORDS("--resample", "2s"), "0 1,2s 1,2s 1,3s 1");
+    /* Free stretches stay where they are and count for nothing. */
+    assert_becomes("0 free\n1s 1\n3s 1\n3s free\n7s 0\n8s 0\n", WORDS("--resample", "2s"),
+        "0 free,1s 1,2s 1,2s 1,3s 1,3s free,7s 0,8s 0,8s 0");
+    assert_becomes("2s 1\n3s 1\n", WORDS("--resample", "2s"), "0 1,2s 1,2s 1,3s 1");
+    assert_refused("0 0\n", WORDS("--resample", "0"), "more than 0");
+}
+
+/* Whatever the trace and the window: the integral is the same. */
+static void resampling_keeps_the_work(void **state) {
+    (void)state;
+    static const char *const steps[] = {"1s", "7s", "333m", "1M", "1h"};
+    struct sstrace_statistics before = sstrace_statistics_open();
+    struct ss_error error = {0};
+    struct sstrace_request request;
+    char *copies[ARGUMENTS_MAX];
+    const char *random = "--random=5,interpolate=yes,step=1.7s,length=100s";
+    assert_int_equal(parse(WORDS(random), &request, copies, &error), 0);
+    assert_int_equal(run(&request, NULL, &before.sink, &error), 0);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct sstrace_statistics after = sstrace_statistics_open();
+        assert_int_equal(parse(WORDS(random, "--resample", steps[i]), &request, copies, &error), 0);
+        assert_int_equal(run(&request, NULL, &after.sink, &error), 0);
+        assert_true(fabs(after.work - before.work) < 1e-9);
+        assert_true(fabs(after.duration - before.duration) < 1e-9);
+    }
+}
+
+static void they_work_in_the_order_given(void **state) {
+    (void)state;
+    assert_becomes("0 0\n4s 1\n", WORDS("--scale", "2", "--clip", "0,4s"), "0 0,4s 0.5");
+    assert_becomes("0 0\n4s 1\n", WORDS("--clip", "0,4s", "--scale", "2"), "0 0,8s 1");
+}
+
+/* ---- made by a rule ---- */
+
+static void stairs_are_symmetric(void **state) {
+    (void)state;
+    assert_becomes(NULL, WORDS("--staircase", "90%:10%:40%:1M", "--symmetric"),
+        "0 0.9,1M 0.9,1M 0.5,2M 0.5,2M 0.1,3M 0.1,3M 0.1,4M 0.1,4M 0.5,5M 0.5,5M 0.9,6M 0.9");
+    assert_becomes(NULL, WORDS("--staircase", "0:1:1:1s,warmup=5s"), "0 free,5s 0,6s 0,6s 1,7s 1");
+    assert_becomes(NULL, WORDS("--staircase", "0.9:0.3:0.2:1s"),
+        "0 0.9,1s 0.9,1s 0.7,2s 0.7,2s 0.5,3s 0.5,3s 0.3,4s 0.3");
+    assert_refused(NULL, WORDS("--staircase", "0:1:1"), "FROM:TO:STEP:HOLD");
+    assert_refused(NULL, WORDS("--staircase", "0:1:1:3"), "unit");
+    assert_refused(NULL, WORDS("--staircase", "0:1:0:3s"), "STEP");
+    assert_refused("0 0\n", WORDS("--symmetric"), "--staircase");
+}
+
+static void one_load_is_constant(void **state) {
+    (void)state;
+    assert_becomes(NULL, WORDS("--constant", "30%"), "0 0.3,1M 0.3");
+    assert_becomes(NULL, WORDS("--constant", "30%,length=0"), "0 0.3");
+    assert_refused(NULL, WORDS("--constant", "130%"), "--constant");
+}
+
+static void a_sine_swings(void **state) {
+    (void)state;
+    assert_becomes(NULL, WORDS("--sine", "0.5,amplitude=0.5,period=4s,every=1s"),
+        "0 0.5,1s 1,2s 0.5,3s 0,4s 0.5");
+    assert_becomes(NULL,
+        WORDS("--sine", "0.5,amplitude=0.5,period=4s,every=3s,length=4s,phase=0.25"),
+        "0 1,3s 0.5,4s 1");
+}
+
+/* The same draws as those of showstopper -t random. */
+static void draws_are_repeatable(void **state) {
+    (void)state;
+    struct ss_error error;
+    char *first = transform(NULL, WORDS("--random", "7,length=1M"), &error);
+    char *again = transform(NULL, WORDS("--random", "7,length=1M"), &error);
+    char *other = transform(NULL, WORDS("--random", "8,length=1M"), &error);
+    assert_string_equal(first, again);
+    assert_string_not_equal(first, other);
+    free(first);
+    free(again);
+    free(other);
+    assert_becomes(NULL, WORDS("--random", "7,min=20%,max=20%,step=2s,length=3s"),
+        "0 0.2,2s 0.2,2s 0.2,3s 0.2");
+    assert_refused(NULL, WORDS("--random", "7,min=30%,max=20%"), "other way round");
+    assert_refused(NULL, WORDS("--random", "7,length=10000d,step=1m"), "records");
+}
+
+static void bursts_come_and_go(void **state) {
+    (void)state;
+    struct sstrace_statistics statistics = sstrace_statistics_open();
+    struct ss_error error = {0};
+    struct sstrace_request request;
+    char *copies[ARGUMENTS_MAX];
+    assert_int_equal(parse(WORDS("--bursts", "3,min=0,max=1,every=9s,lasting=1s,length=1d"),
+                         &request, copies, &error),
+        0);
+    assert_int_equal(run(&request, NULL, &statistics.sink, &error), 0);
+    /* One second in ten; 8640 bursts: two standard deviations are 2 %. */
+    assert_true(statistics.mean > 0.098 && statistics.mean < 0.102);
+    assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
+    assert_true(statistics.least == 0 && statistics.largest == 1);
+}
+
+static void bad_command_lines_are_refused(void **state) {
+    (void)state;
+    assert_refused("", WORDS("--plto"), "did you mean --plot?");
+    assert_refused("", WORDS("--check", "--dump"), "choose one");
+    assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "one of them");
+    assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is too much");
+    assert_refused("", WORDS("--scale"), "needs an argument");
+    assert_refused("", WORDS("--check=3"), "takes no argument");
+    assert_refused("", WORDS("-x"), "-x");
+    assert_refused("", WORDS("--gaps", "no"), "--gaps");
+    assert_refused("", WORDS("--stat", "-o", "file"), "-o");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(times_are_scaled),
+    cmocka_unit_test(it_begins_later_or_earlier),
+    cmocka_unit_test(a_part_is_kept),
+    cmocka_unit_test(it_is_repeated_as_a_loop_would),
+    cmocka_unit_test(loads_are_scaled),
+    cmocka_unit_test(loads_are_cut_off),
+    cmocka_unit_test(loads_are_held),
+    cmocka_unit_test(windows_have_the_mean_of_what_was),
+    cmocka_unit_test(resampling_keeps_the_work),
+    cmocka_unit_test(they_work_in_the_order_given),
+    cmocka_unit_test(stairs_are_symmetric),
+    cmocka_unit_test(one_load_is_constant),
+    cmocka_unit_test(a_sine_swings),
+    cmocka_unit_test(draws_are_repeatable),
+    cmocka_unit_test(bursts_come_and_go),
+    cmocka_unit_test(bad_command_lines_are_refused))

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "stamp.h"
+#include "unit.h"
+
+#define SECOND INT64_C(1000000000)
+#define HOUR   (3600 * SECOND)
+
+typedef bool reader(const char *text, size_t length, int64_t *ns);
+
+struct reading {
+    const char *text;
+    int64_t ns;
+};
+
+static bool read_seconds(const char *text, size_t length, int64_t *ns) {
+    return sstrace_stamp_number(text, length, SECOND, ns);
+}
+
+/* What stands behind the text must not matter: there need be no 0. */
+static bool read_part(reader *read, const char *text, int64_t *ns) {
+    char longer[128];
+    snprintf(longer, sizeof longer, "%s5", text);
+    return read(longer, strlen(text), ns);
+}
+
+static void assert_read(reader *read, const struct reading *readings, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int64_t ns = 0;
+        if (!read_part(read, readings[i].text, &ns))
+            fail_msg("'%s' is not read", readings[i].text);
+        if (ns != readings[i].ns)
+            fail_msg("'%s' is %lld", readings[i].text, (long long)ns);
+    }
+}
+
+static void assert_refused(reader *read, const char *const *texts) {
+    int64_t ns;
+    for (; *texts; texts++) {
+        if (read_part(read, *texts, &ns))
+            fail_msg("'%s' is read, as %lld", *texts, (long long)ns);
+    }
+}
+
+#define ASSERT_READ(read, readings) assert_read(read, readings, sizeof readings / sizeof *readings)
+
+static void numbers_are_exact(void **state) {
+    (void)state;
+    static const struct reading readings[] = {
+        {"0", 0},
+        {"1435781430.781", INT64_C(1435781430781000000)},
+        {"1435781430,781", INT64_C(1435781430781000000)},
+        {"9007199254.740993001", INT64_C(9007199254740993001)},
+        {"0.0000000004", 0},
+        {"0.0000000005", 1},
+        {"-1.5", -1500000000},
+        {"+2", 2000000000},
+        {"1.5e3", 1500 * SECOND},
+        {"15e-1", 1500000000},
+        {".25", 250000000},
+        {"5.", 5 * SECOND},
+        {"0000000000000000000000000000001", SECOND},
+        {"9223372036.854775807", INT64_MAX},
+    };
+    ASSERT_READ(read_seconds, readings);
+    static const char *const bad[] = {"", "-", ".", "1.2.3", "0x10", "inf", "nan", "1e", "1e+",
+        "9223372036.854775808", "9223372037", "1e300", "1 ", " 1", "1s", "99999999999999999999",
+        NULL};
+    assert_refused(read_seconds, bad);
+}
+
+static void units_are_known(void **state) {
+    (void)state;
+    int64_t ns = 0;
+    assert_int_equal(sstrace_stamp_unit("s"), SECOND);
+    assert_int_equal(sstrace_stamp_unit("ms"), 1000000);
+    assert_int_equal(sstrace_stamp_unit("us"), 1000);
+    assert_int_equal(sstrace_stamp_unit("ns"), 1);
+    assert_int_equal(sstrace_stamp_unit("m"), 0);
+    assert_true(sstrace_stamp_number("1435781430781.5", 15, 1000000, &ns));
+    assert_int_equal(ns, INT64_C(1435781430781500000));
+    assert_true(sstrace_stamp_number("1.5", 3, 1, &ns));
+    assert_int_equal(ns, 2);
+    assert_true(sstrace_stamp_number("1435781430781500001", 19, 1, &ns));
+    assert_int_equal(ns, INT64_C(1435781430781500001));
+    assert_false(sstrace_stamp_number("1435781430781", 13, SECOND, &ns));
+}
+
+static void dates_are_read(void **state) {
+    (void)state;
+    static const struct reading readings[] = {
+        {"1970-01-01 00:00:00", 0},
+        {"1970-01-01", 0},
+        {"2026-11-20 14:50:29", 1795186229 * SECOND},
+        {"2026-11-20T14:50:29Z", 1795186229 * SECOND},
+        {"2026/11/20 14:50:29 UTC", 1795186229 * SECOND},
+        {"2026-11-20 14:50:29 GMT", 1795186229 * SECOND},
+        {"2026-11-20 14:50:29 CET", 1795186229 * SECOND},
+        {"2026-11-20T15:50:29+01:00", 1795186229 * SECOND},
+        {"2026-11-20 15:50:29 +0100", 1795186229 * SECOND},
+        {"2026-11-20 11:50:29 -03", 1795186229 * SECOND},
+        {"2026-11-20T20:20:29.5+0530", 1795186229 * SECOND + SECOND / 2},
+        {"2026-11-20 14:50:29.123456789", 1795186229 * SECOND + 123456789},
+        {"2026-11-20 14:50:29,123", 1795186229 * SECOND + 123000000},
+        {"2026-11-20 14:50", 1795186200 * SECOND},
+        {"2000-02-29 00:00:00", 951782400 * SECOND},
+        {"2024-02-29 12:00:00", 1709208000 * SECOND},
+        {"2024-03-01 00:00:00", 1709251200 * SECOND},
+        {"1969-12-31 23:59:59", -SECOND},
+        {"2016-12-31 23:59:60", 1483228800 * SECOND},
+        {"2261-12-31 00:00:00", INT64_C(9214560000000000000)},
+        {"1678-01-01", INT64_C(-9214560000000000000)},
+    };
+    ASSERT_READ(sstrace_stamp_date, readings);
+    static const char *const bad[] = {"", "2026-11-20 ", "2026-13-20", "2026-00-20", "2026-11-31",
+        "2023-02-29", "2100-02-29", "2026-11-00", "2026-11/20", "26-11-20", "12026-11-20",
+        "2026-11-20 24:00:00", "2026-11-20 14:60:00", "2026-11-20 14:50:61", "2026-11-20 14",
+        "2026-11-20 14:50:29 +1", "2026-11-20 14:50:29+01:60", "2026-11-20 14:50:29+16",
+        "2026-11-20 14:50:29 CET x", "2026-11-20 14:50:29.", "2026-11-20  14:50:29", "1677-12-31",
+        "2262-01-01", "2026-11-20_14:50:29", NULL};
+    assert_refused(sstrace_stamp_date, bad);
+}
+
+static void times_of_day_are_read(void **state) {
+    (void)state;
+    static const struct reading readings[] = {
+        {"00:00:00", 0},
+        {"23:59:59.5", 24 * HOUR - SECOND / 2},
+        {"12:53:20 PM", 12 * HOUR + 3200 * SECOND},
+        {"12:53:20 AM", 3200 * SECOND},
+        {"01:00:00 pm", 13 * HOUR},
+        {"11:00:00PM", 23 * HOUR},
+        {"1:00:00 AM", HOUR},
+    };
+    ASSERT_READ(sstrace_stamp_day, readings);
+    static const char *const bad[] = {
+        "", "12:53", "24:00:00", "13:00:00 PM", "00:10:00 AM", "12:53:20 XM", "12:53:20 P", NULL};
+    assert_refused(sstrace_stamp_day, bad);
+}
+
+static void midnight_begins_the_next_day(void **state) {
+    (void)state;
+    static const struct reading readings[] = {
+        {"23:59:50", 24 * HOUR - 10 * SECOND},
+        {"00:00:00", 24 * HOUR},
+        {"12:00:00", 36 * HOUR},
+        /* Out of order, not another day. */
+        {"11:00:00", 35 * HOUR},
+        {"23:00:00", 47 * HOUR},
+        {"01:00:00", 49 * HOUR},
+    };
+    struct sstrace_clock clock = {0};
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
+        int64_t ns;
+        assert_true(sstrace_stamp_read(&clock, readings[i].text, strlen(readings[i].text), &ns));
+        assert_int_equal(ns, readings[i].ns);
+    }
+}
+
+static void any_kind_is_taken(void **state) {
+    (void)state;
+    int64_t ns;
+    struct sstrace_clock clock = {.unit = 1000000};
+    assert_true(sstrace_stamp_read(&clock, "1500", 4, &ns));
+    assert_int_equal(ns, 1500 * INT64_C(1000000));
+    assert_true(sstrace_stamp_read(&clock, "1970-01-01 00:00:02", 19, &ns));
+    assert_int_equal(ns, 2 * SECOND);
+    assert_false(sstrace_stamp_read(&clock, "yesterday", 9, &ns));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(numbers_are_exact),
+    cmocka_unit_test(units_are_known),
+    cmocka_unit_test(dates_are_read),
+    cmocka_unit_test(times_of_day_are_read),
+    cmocka_unit_test(midnight_begins_the_next_day),
+    cmocka_unit_test(any_kind_is_taken))
+// clang-format on

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_compiled.h"
+#include "trace_file.h"
+#include "trace_text.h"
+#include "unit.h"
+
+static const struct ss_trace_record examples[] = {
+    {0, 0, true},
+    {20 * SS_SECOND, 0.1, false},
+    {40 * SS_SECOND, 1, false},
+    {40 * SS_SECOND, 1.0 / 3, false},
+    {60 * SS_SECOND + 1, 1.0 / 3, true},
+    {80 * SS_SECOND, 0, false},
+};
+
+#define EXAMPLES (sizeof examples / sizeof *examples)
+#define SIZE     (sizeof(struct ss_trace_header) + EXAMPLES * sizeof(struct ss_trace_packed) + 8)
+
+/* The compiled form of some of the examples. */
+static size_t compile(unsigned char bytes[SIZE + 1], size_t first, size_t count) {
+    FILE *stream = fmemopen(bytes, SIZE + 1, "w");
+    struct ss_trace_writer writer;
+    ss_trace_writer_open(&writer, stream, count, examples[first + count - 1].time);
+    for (size_t i = first; i < first + count; i++) {
+        struct ss_trace_packed packed = ss_trace_pack(&examples[i]);
+        ss_trace_writer_add(&writer, &packed);
+    }
+    ss_trace_writer_close(&writer);
+    long size = ftell(stream);
+    assert_int_equal(fclose(stream), 0);
+    return (size_t)size;
+}
+
+static int read_bytes(const unsigned char *bytes, size_t size, struct ss_trace_records *records,
+    struct ss_error *error) {
+    FILE *stream = size > 0 ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "r");
+    assert_non_null(stream);
+    *records = (struct ss_trace_records){0};
+    *error = (struct ss_error){0};
+    struct ss_trace_collector collector = ss_trace_collect(records);
+    int result = ss_trace_compiled_read(stream, "saw.trace", &collector.sink, error);
+    fclose(stream);
+    return result;
+}
+
+static void assert_refused(const unsigned char *bytes, size_t size, const char *part) {
+    struct ss_trace_records records;
+    struct ss_error error;
+    int result = read_bytes(bytes, size, &records, &error);
+    ss_trace_records_free(&records);
+    assert_int_equal(result, -1);
+    assert_int_equal(error.status, 2);
+    if (!strstr(error.message, part) || !strstr(error.message, "saw.trace"))
+        fail_msg("message without '%s': %s", part, error.message);
+}
+
+static void what_was_written_is_read(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    for (size_t first = 0; first < EXAMPLES; first++) {
+        size_t size = compile(bytes, first, EXAMPLES - first);
+        struct ss_trace_records records;
+        struct ss_error error;
+        assert_int_equal(read_bytes(bytes, size, &records, &error), 0);
+        assert_int_equal(records.count, EXAMPLES - first);
+        for (size_t i = 0; i < records.count; i++) {
+            assert_int_equal(records.items[i].time, examples[first + i].time);
+            assert_true(records.items[i].load == examples[first + i].load);
+            assert_int_equal(records.items[i].free, examples[first + i].free);
+        }
+        ss_trace_records_free(&records);
+    }
+}
+
+/* As the manual page says, for those who read it with other programs. */
+static void the_layout_is_as_documented(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    uint64_t word;
+    double load;
+    uint32_t half;
+    assert_int_equal(compile(bytes, 0, EXAMPLES), SIZE);
+    assert_memory_equal(bytes, "\x93SSTRACE", 8);
+    memcpy(&half, bytes + 8, 4);
+    assert_int_equal(half, 0x01020304);
+    memcpy(&half, bytes + 12, 4);
+    assert_int_equal(half, 1);
+    memcpy(&word, bytes + 16, 8);
+    assert_int_equal(word, EXAMPLES);
+    memcpy(&word, bytes + 24, 8);
+    assert_int_equal(word, 80 * SS_SECOND);
+    memcpy(&load, bytes + 32 + 8, 8);
+    assert_true(load == 0 && signbit(load));
+    memcpy(&word, bytes + 32 + 16, 8);
+    assert_int_equal(word, 20 * SS_SECOND);
+    memcpy(&load, bytes + 32 + 4 * 16 + 8, 8);
+    assert_true(load == -1.0 / 3);
+}
+
+static void cut_short_it_is_refused(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    compile(bytes, 0, EXAMPLES);
+    for (size_t size = 0; size < SIZE; size++)
+        assert_refused(bytes, size, "ends");
+    bytes[SIZE] = 0;
+    assert_refused(bytes, SIZE + 1, "goes on");
+}
+
+static void any_bit_flipped_is_noticed(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    compile(bytes, 0, EXAMPLES);
+    for (size_t bit = 0; bit < SIZE * 8; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        assert_refused(bytes, SIZE, "compiled");
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+}
+
+/* Words that a sum, or a product alone, would take for what was there before. */
+static void two_changes_do_not_cancel(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    compile(bytes, 1, 3);
+    bytes[32 + 15] ^= 0x80;
+    bytes[32 + 31] ^= 0x80;
+    assert_refused(bytes, 32 + 3 * 16 + 8, "checksum");
+    compile(bytes, 1, 3);
+    unsigned char kept[8];
+    memcpy(kept, bytes + 32 + 24, 8);
+    memcpy(bytes + 32 + 24, bytes + 32 + 40, 8);
+    memcpy(bytes + 32 + 40, kept, 8);
+    assert_refused(bytes, 32 + 3 * 16 + 8, "checksum");
+}
+
+static void another_byte_order_is_told(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    compile(bytes, 0, EXAMPLES);
+    uint32_t order = __builtin_bswap32(SS_TRACE_ORDER);
+    memcpy(bytes + 8, &order, 4);
+    assert_refused(bytes, SIZE, "other byte order");
+}
+
+static void another_version_is_told(void **state) {
+    (void)state;
+    unsigned char bytes[SIZE + 1];
+    compile(bytes, 0, EXAMPLES);
+    bytes[offsetof(struct ss_trace_header, version)] = bytes[15] = 2;
+    assert_refused(bytes, SIZE, "version");
+}
+
+/* Puts a right checksum behind what could not be. */
+static void seal(unsigned char *bytes, const struct ss_trace_packed *packed, size_t count) {
+    FILE *stream = fmemopen(bytes, SIZE + 1, "w");
+    struct ss_trace_writer writer;
+    ss_trace_writer_open(&writer, stream, count, packed[count - 1].time);
+    for (size_t i = 0; i < count; i++)
+        ss_trace_writer_add(&writer, &packed[i]);
+    ss_trace_writer_close(&writer);
+    fclose(stream);
+}
+
+static void records_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    static const struct ss_trace_packed bad[][2] = {
+        {{5, 0.5}, {4, 0.5}},
+        {{5, 0.5}, {6, 1.1}},
+        {{5, NAN}, {6, 0.5}},
+        {{5, INFINITY}, {6, 0.5}},
+        {{5, 1e-300}, {6, 0.5}},
+        {{5, 0.5}, {UINT64_MAX, 0.5}},
+    };
+    unsigned char bytes[SIZE + 1];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        seal(bytes, bad[i], 2);
+        assert_refused(bytes, 32 + 2 * 16 + 8, "compiled");
+    }
+    memset(bytes, 0, sizeof bytes);
+    compile(bytes, 0, 1);
+    bytes[16] = 0;
+    assert_refused(bytes, 32 + 8, "no record");
+}
+
+/* Text, compiled, text again: the same to the last bit. */
+static void loads_survive_as_text(void **state) {
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        double load = fabs(sin(i)) * pow(10, -(i % 9));
+        if (load < SS_TRACE_LOAD_LEAST)
+            continue;
+        struct ss_trace_record record = {.time = (ss_time)i * 1234567, .load = load};
+        char text[128] = "";
+        FILE *stream = fmemopen(text, sizeof text, "w");
+        ss_trace_text_write(stream, &record);
+        fclose(stream);
+        struct ss_trace_records records = {0};
+        struct ss_trace_collector collector = ss_trace_collect(&records);
+        stream = fmemopen(text, strlen(text), "r");
+        assert_int_equal(ss_trace_read(stream, "text", &collector.sink, NULL), 0);
+        fclose(stream);
+        assert_int_equal(records.items[0].time, record.time);
+        if (records.items[0].load != load)
+            fail_msg("%.17g became %s", load, text);
+        ss_trace_records_free(&records);
+    }
+}
+
+static void assert_text(double load, const char *expected) {
+    char text[128] = "";
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    ss_trace_text_write(stream, &(struct ss_trace_record){.load = load});
+    fclose(stream);
+    assert_string_equal(text, expected);
+}
+
+static void loads_are_written_short(void **state) {
+    (void)state;
+    assert_text(0, "0 0\n");
+    assert_text(1, "0 1\n");
+    assert_text(0.1, "0 0.1\n");
+    assert_text(0.07, "0 0.07\n");
+    assert_text(0.95, "0 0.95\n");
+    assert_text(1e-9, "0 0.000000001\n");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(what_was_written_is_read),
+    cmocka_unit_test(the_layout_is_as_documented),
+    cmocka_unit_test(cut_short_it_is_refused),
+    cmocka_unit_test(any_bit_flipped_is_noticed),
+    cmocka_unit_test(two_changes_do_not_cancel),
+    cmocka_unit_test(another_byte_order_is_told),
+    cmocka_unit_test(another_version_is_told),
+    cmocka_unit_test(records_that_cannot_be_are_refused),
+    cmocka_unit_test(loads_survive_as_text),
+    cmocka_unit_test(loads_are_written_short))

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_GENERATE_H
+#define SSTRACE_GENERATE_H
+
+/* Traces made by a rule. */
+
+#include <stdio.h>
+
+#include "trace_record.h"
+
+struct sstrace_generator {
+    const char *name;
+    const char *summary;
+    const struct ss_option *options;
+    int (*generate)(const void *config, struct ss_trace_sink *sink, struct ss_error *error);
+};
+
+/* NULL: there is none of that name. */
+const struct sstrace_generator *sstrace_generator_find(const char *name);
+
+/* `text`: "MAIN,name=value,...". `symmetric` says the same as that option of a staircase. */
+int sstrace_generate(const struct sstrace_generator *generator, const char *text, bool symmetric,
+    struct ss_trace_sink *sink, struct ss_error *error);
+
+/* What each takes. */
+void sstrace_generators_print(FILE *stream);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "heading.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "stamp.h"
+
+#define LIST 300 /* bytes of a list of columns in a message */
+
+/* A name without what people write it with: "CPU usage [%]" is "cpuusage". */
+struct plain_name {
+    char text[48];
+};
+
+/* What may stand behind a name, and what it says of the numbers. */
+static const struct {
+    const char *name;
+    enum sstrace_unit unit;
+} load_endings[] = {
+    {"", SSTRACE_UNIT_DEFAULT},
+    {"percent", SSTRACE_UNIT_PERCENT},
+    {"percentage", SSTRACE_UNIT_PERCENT},
+    {"pct", SSTRACE_UNIT_PERCENT},
+    {"fraction", SSTRACE_UNIT_FRACTION},
+    {"ratio", SSTRACE_UNIT_FRACTION},
+};
+
+static const struct {
+    const char *name;
+    int64_t ns;
+} time_endings[] = {
+    {"", 0},
+    {"s", 1000000000},
+    {"sec", 1000000000},
+    {"seconds", 1000000000},
+    {"ms", 1000000},
+    {"us", 1000},
+    {"ns", 1},
+    {"utc", 0},
+    {"local", 0},
+};
+
+#define LOAD_ENDINGS (sizeof load_endings / sizeof *load_endings)
+#define TIME_ENDINGS (sizeof time_endings / sizeof *time_endings)
+
+/* Names that mean nothing else. What is not among them must be named by the user. */
+static const char *const time_names[] = {"time", "timestamp", "datetime", "date", "epoch", "ts",
+    "unixtime", "elapsed", "elapsedtime", "seconds", NULL};
+static const char *const load_names[] = {"load", "cpu", "cpuload", "usage", "cpuusage", "util",
+    "cpuutil", "utilization", "utilisation", "cpuutilization", "cpuutilisation", "busy", "cpubusy",
+    "avgcpu", NULL};
+static const char *const idle_names[] = {"idle", "cpuidle", "idl", NULL};
+static const char *const series_names[] = {"machine", "machineid", "host", "hostname", "node", "vm",
+    "vmid", "instance", "instanceid", "server", "serverid", "series", NULL};
+
+static struct plain_name make_plain(const struct sstrace_field *field) {
+    struct plain_name plain;
+    size_t length = 0;
+    for (size_t i = 0; i < field->length && length + 1 < sizeof plain.text; i++) {
+        if (isalnum((unsigned char)field->text[i]))
+            plain.text[length++] = (char)tolower((unsigned char)field->text[i]);
+    }
+    plain.text[length] = '\0';
+    return plain;
+}
+
+/* What stands behind `base`, if it begins so. */
+static const char *behind(const char *text, const char *base) {
+    size_t length = strlen(base);
+    return strncmp(text, base, length) == 0 ? text + length : NULL;
+}
+
+static bool is_ending(const char *text, enum sstrace_meaning meaning) {
+    for (size_t i = 0; meaning == SSTRACE_MEANS_TIME && i < TIME_ENDINGS; i++) {
+        if (strcmp(text, time_endings[i].name) == 0)
+            return true;
+    }
+    for (size_t i = 0; meaning != SSTRACE_MEANS_TIME && i < LOAD_ENDINGS; i++) {
+        if (strcmp(text, load_endings[i].name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool means(const struct sstrace_field *field, enum sstrace_meaning meaning) {
+    static const char *const *const names[] = {
+        [SSTRACE_MEANS_TIME] = time_names,
+        [SSTRACE_MEANS_LOAD] = load_names,
+        [SSTRACE_MEANS_IDLE] = idle_names,
+        [SSTRACE_MEANS_SERIES] = series_names,
+    };
+    struct plain_name plain = make_plain(field);
+    for (const char *const *name = names[meaning]; *name; name++) {
+        const char *ending = behind(plain.text, *name);
+        if (ending && (*ending ? is_ending(ending, meaning) : true))
+            return true;
+    }
+    return false;
+}
+
+/* Whether it is, in any way, a value and not a name. */
+static bool is_value(const struct sstrace_field *field) {
+    struct sstrace_field plain = *field;
+    struct sstrace_clock clock = {0};
+    double number;
+    int64_t time;
+    if (plain.length > 1 && plain.text[plain.length - 1] == '%')
+        plain.length--;
+    return plain.length > 0 && (sstrace_field_number(&plain, true, &number) ||
+                                   sstrace_stamp_read(&clock, plain.text, plain.length, &time));
+}
+
+/* The numeric value of all of the text; 0: it is none. */
+static size_t read_position(const char *text) {
+    char *end;
+    if (!text || *text < '1' || *text > '9')
+        return 0;
+    unsigned long value = strtoul(text, &end, 10);
+    return *end ? 0 : value;
+}
+
+static bool is_asked_for(
+    const struct sstrace_field *field, const struct sstrace_import_options *options) {
+    const char *const wanted[] = {
+        options->time_column, options->load_column, options->idle_column, options->series_column};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (wanted[i] && !read_position(wanted[i]) && sstrace_field_is(field, wanted[i]))
+            return true;
+    }
+    return false;
+}
+
+/* What the row seems to be, field by field. */
+static int look(struct sstrace_heading *heading, struct sstrace_input *input,
+    const struct sstrace_import_options *options, bool *is_header) {
+    size_t load = read_position(options->load_column ? options->load_column : options->idle_column);
+    bool any_value = false, asked = false, load_is_value = false;
+    struct sstrace_walk walk;
+    struct sstrace_field field;
+    int more;
+    sstrace_walk_begin(&walk, input, heading->separator);
+    for (heading->count = 0; (more = sstrace_walk_next(&walk, &field)) > 0;) {
+        bool value = is_value(&field);
+        any_value |= value;
+        asked |= is_asked_for(&field, options);
+        if (++heading->count == load)
+            load_is_value = value || field.length == 0;
+    }
+    *is_header = asked || (load > 0 && load <= heading->count ? !load_is_value : !any_value);
+    return more;
+}
+
+static size_t count_fields(struct sstrace_input *line, char separator) {
+    struct sstrace_walk walk;
+    struct sstrace_field field;
+    size_t count = 0;
+    sstrace_walk_begin(&walk, line, separator);
+    while (sstrace_walk_next(&walk, &field) > 0)
+        count++;
+    return count;
+}
+
+int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
+    char separator, const char *comment, const struct sstrace_import_options *options,
+    bool *is_header) {
+    *heading = (struct sstrace_heading){.separator = separator};
+    if (look(heading, input, options, is_header) != 0)
+        return -1;
+    const char *text = *is_header ? input->text : comment;
+    if (!text)
+        return 0;
+    struct ss_error ignored = {0};
+    heading->header = (struct sstrace_input){.name = input->name, .error = &ignored};
+    heading->header.text = strdup(text + (text == comment ? strspn(text, " \t#") : 0));
+    if (!heading->header.text)
+        return ss_error_set(input->error, SS_TRACE_STATUS, "no memory for the names of columns");
+    heading->header.length = strlen(heading->header.text);
+    /* Another comment. */
+    if (!*is_header && count_fields(&heading->header, separator) != heading->count)
+        sstrace_heading_close(heading);
+    heading->header.error = NULL;
+    return 0;
+}
+
+void sstrace_heading_close(struct sstrace_heading *heading) {
+    free(heading->header.text);
+    heading->header.text = NULL;
+}
+
+/* The names one after the other. Their quotes have been seen to be well. */
+static bool next_name(const struct sstrace_heading *heading, struct sstrace_walk *walk,
+    struct sstrace_field *field, size_t *number) {
+    if (!walk->input) {
+        if (!heading->header.text)
+            return false;
+        sstrace_walk_begin(walk, (struct sstrace_input *)&heading->header, heading->separator);
+    }
+    ++*number;
+    return sstrace_walk_next(walk, field) > 0;
+}
+
+int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
+    const char *wanted, size_t *number) {
+    struct sstrace_walk walk = {0};
+    struct sstrace_field field;
+    for (*number = 0; next_name(heading, &walk, &field, number);) {
+        if (sstrace_field_is(&field, wanted))
+            return 0;
+    }
+    *number = read_position(wanted);
+    if (*number > 0 && *number <= heading->count)
+        return 0;
+    char question[160];
+    snprintf(question, sizeof question, "there is no column '%s'", ss_words_show(wanted).text);
+    return sstrace_heading_ask(heading, input, question);
+}
+
+struct sstrace_guess sstrace_heading_guess(
+    const struct sstrace_heading *heading, enum sstrace_meaning meaning) {
+    struct sstrace_guess guess = {0};
+    struct sstrace_walk walk = {0};
+    struct sstrace_field field;
+    for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
+        if (means(&field, meaning) && guess.matches++ == 0)
+            guess.number = number;
+    }
+    return guess;
+}
+
+static bool find_name(
+    const struct sstrace_heading *heading, size_t number, struct sstrace_field *field) {
+    struct sstrace_walk walk = {0};
+    for (size_t at = 0; next_name(heading, &walk, field, &at);) {
+        if (at == number)
+            return true;
+    }
+    return false;
+}
+
+struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number) {
+    struct sstrace_field field;
+    char name[96];
+    if (!find_name(heading, number, &field))
+        return ss_words_show("");
+    snprintf(name, sizeof name, "%.*s", field.length < 90 ? (int)field.length : 90, field.text);
+    return ss_words_show(name);
+}
+
+int sstrace_heading_ask(
+    const struct sstrace_heading *heading, struct sstrace_input *input, const char *question) {
+    char list[LIST] = "";
+    size_t used = 0;
+    struct sstrace_walk walk = {0};
+    struct sstrace_field field;
+    for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
+        if (used + field.length + 8 >= sizeof list) {
+            snprintf(list + used, sizeof list - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
+            (int)field.length, field.text);
+    }
+    if (!heading->header.text)
+        return sstrace_input_blame(input, 1, "%s: the columns have no names, only numbers 1 to %zu",
+            question, heading->count);
+    return sstrace_input_blame(input, 1, "%s: there are %s", question, list);
+}
+
+enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number) {
+    struct sstrace_field field;
+    if (!find_name(heading, number, &field))
+        return SSTRACE_UNIT_DEFAULT;
+    if (memchr(field.text, '%', field.length))
+        return SSTRACE_UNIT_PERCENT;
+    struct plain_name plain = make_plain(&field);
+    for (size_t i = 1; i < LOAD_ENDINGS; i++) {
+        if (strstr(plain.text, load_endings[i].name))
+            return load_endings[i].unit;
+    }
+    return SSTRACE_UNIT_DEFAULT;
+}
+
+int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t number) {
+    struct sstrace_field field;
+    if (!find_name(heading, number, &field))
+        return 0;
+    struct plain_name plain = make_plain(&field);
+    for (const char *const *name = time_names; *name; name++) {
+        const char *ending = behind(plain.text, *name);
+        for (size_t i = 1; ending && i < TIME_ENDINGS; i++) {
+            if (strcmp(ending, time_endings[i].name) == 0)
+                return time_endings[i].ns;
+        }
+    }
+    return 0;
+}

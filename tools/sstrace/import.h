@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_IMPORT_H
+#define SSTRACE_IMPORT_H
+
+/* What monitoring wrote, as traces. */
+
+#include "samples.h"
+
+struct sstrace_format {
+    const char *name;
+    const char *summary; /* one line of help, without a full stop */
+
+    /* Whether what begins like that is certainly of this format. NULL: that can never be told. */
+    bool (*detect)(const char *head);
+
+    /*
+     * Reads all of `input` and adds its samples. It calls neither sstrace_samples_open(), nor
+     * _end() nor _close(); it may be called again with the next file. Messages are those of
+     * sstrace_input_blame(), status 2.
+     */
+    int (*import)(const struct sstrace_format *format, struct sstrace_input *input,
+        struct sstrace_samples *samples);
+
+    const void *layout; /* what the importer needs to know of it, if it serves several */
+};
+
+/* All there are in this program; the list ends with NULL. */
+extern const struct sstrace_format *const sstrace_formats[];
+
+extern const struct sstrace_format sstrace_format_csv, sstrace_format_sadf,
+    sstrace_format_google_2011, sstrace_format_azure, sstrace_format_alibaba_2017,
+    sstrace_format_alibaba_2018, sstrace_format_bitbrains, sstrace_format_ssload,
+    sstrace_format_collectd;
+extern const struct sstrace_format sstrace_format_sadf_json, sstrace_format_mpstat_json,
+    sstrace_format_prometheus, sstrace_format_ssload_json;
+extern const struct sstrace_format sstrace_format_vmstat, sstrace_format_planetlab,
+    sstrace_format_levels, sstrace_format_krash;
+
+#endif

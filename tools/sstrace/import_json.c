@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "import_json.h"
+#include "stamp.h"
+#include "words.h"
+
+/* sadf -j and mpstat -o JSON: one envelope, but mpstat writes no more of a time than its clock. */
+
+enum { TOP, SYSSTAT, HOSTS, HOST, STATISTICS, SAMPLE, LOADS, LOADS_OLD, LOAD, LOAD_OLD, STAMP };
+
+#define ENVELOPE                                                                                   \
+    [TOP] = {-1, "", SSTRACE_JSON_OBJECT}, [SYSSTAT] = {TOP, "sysstat", SSTRACE_JSON_OBJECT},      \
+    [HOSTS] = {SYSSTAT, "hosts", SSTRACE_JSON_LIST}, [HOST] = {HOSTS, "[]", SSTRACE_JSON_OBJECT},  \
+    [STATISTICS] = {HOST, "statistics", SSTRACE_JSON_LIST},                                        \
+    [SAMPLE] = {STATISTICS, "[]", SSTRACE_JSON_OBJECT},                                            \
+    [LOADS] = {SAMPLE, "cpu-load", SSTRACE_JSON_LIST},                                             \
+    [LOADS_OLD] = {SAMPLE, "cpu-load-all", SSTRACE_JSON_LIST},                                     \
+    [LOAD] = {LOADS, "[]", SSTRACE_JSON_OBJECT},                                                   \
+    [LOAD_OLD] = {LOADS_OLD, "[]", SSTRACE_JSON_OBJECT}
+
+static const struct sstrace_json_place sadf_places[] = {
+    ENVELOPE, [STAMP] = {SAMPLE, "timestamp", SSTRACE_JSON_OBJECT}, [STAMP + 1] = {0}};
+static const struct sstrace_json_place mpstat_places[] = {ENVELOPE, [STAMP] = {0}};
+
+#define NAME 256
+
+struct sysstat {
+    struct sstrace_samples *samples;
+    bool times_only;
+    bool any_statistics, any_sample, any_loads;
+
+    char host[NAME];
+    char plain_host[NAME]; /* whose CPU was selected by its number alone */
+    int64_t day;           /* ns: of the host's date, where that can be told */
+    struct sstrace_clock clock;
+
+    /* Of the sample that is being read. */
+    char date[NAME], time[NAME];
+    struct sstrace_json_mark stamp_mark;
+    int64_t interval; /* ns; 0: not known */
+    bool has_load;
+    double load;
+    struct sstrace_json_mark load_mark;
+
+    /* Of the CPU that is being read. */
+    char cpu[NAME];
+    bool has_idle, only_all;
+    bool any; /* a figure that is not 0 */
+    uint64_t which;
+    double idle, iowait; /* percent */
+    struct sstrace_json_mark mark;
+};
+
+static int take_text(struct sstrace_json *json, const struct sstrace_json_event *event, char *to) {
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
+        return -1;
+    if (event->length >= NAME)
+        return sstrace_json_blame(json, "'%s' has more than %d characters", event->key, NAME - 1);
+    memcpy(to, event->text, event->length + 1);
+    return 0;
+}
+
+/* The date follows the locale. Of what is not certain only the order of several files depends. */
+static int64_t read_day(const char *date) {
+    char text[64];
+    unsigned int month, day, year;
+    int64_t ns;
+    snprintf(text, sizeof text, "%.40s 00:00:00", date);
+    if (sstrace_stamp_date(text, strlen(text), &ns))
+        return ns;
+    if (sscanf(date, "%2u/%2u/%4u", &month, &day, &year) != 3)
+        return 0;
+    snprintf(
+        text, sizeof text, "%04u-%02u-%02u 00:00:00", year < 100 ? 2000 + year : year, month, day);
+    return sstrace_stamp_date(text, strlen(text), &ns) ? ns : 0;
+}
+
+static int take_host(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct sysstat *it = json->context;
+    if (strcmp(event->key, "nodename") == 0)
+        return take_text(json, event, it->host);
+    if (!it->times_only || strcmp(event->key, "date") != 0)
+        return 0;
+    char date[NAME];
+    if (take_text(json, event, date) != 0)
+        return -1;
+    it->day = read_day(date);
+    return 0;
+}
+
+static int take_time(struct sstrace_json *json, const struct sstrace_json_event *event, char *to) {
+    struct sysstat *it = json->context;
+    it->stamp_mark = sstrace_json_mark(json);
+    return take_text(json, event, to);
+}
+
+static int take_stamp(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct sysstat *it = json->context;
+    if (strcmp(event->key, "date") == 0)
+        return take_text(json, event, it->date);
+    if (strcmp(event->key, "time") == 0)
+        return take_time(json, event, it->time);
+    if (strcmp(event->key, "interval") != 0)
+        return 0;
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
+        return -1;
+    if (!sstrace_stamp_number(event->text, event->length, 1000000000, &it->interval) ||
+        it->interval < 0)
+        return sstrace_json_blame(json,
+            "'interval' must be the seconds from one sample to the next, not %s", event->text);
+    return 0;
+}
+
+static int take_load(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct sysstat *it = json->context;
+    if (strcmp(event->key, "cpu") == 0)
+        return take_text(json, event, it->cpu);
+    bool idle = strcmp(event->key, "idle") == 0;
+    bool iowait = strcmp(event->key, "iowait") == 0;
+    if (event->kind == SSTRACE_JSON_NUMBER)
+        it->any |= event->number != 0;
+    if (!idle && !iowait)
+        return 0;
+    if (sstrace_json_expect_finite(json, event) != 0)
+        return -1;
+    *(idle ? &it->idle : &it->iowait) = event->number;
+    if (idle)
+        it->mark = sstrace_json_mark(json);
+    it->has_idle |= idle;
+    return 0;
+}
+
+/* A CPU's name is its number; where there are several hosts, HOST/CPU. */
+static int choose(struct sstrace_json *json, bool *wanted) {
+    struct sysstat *it = json->context;
+    const char *select = it->samples->options->select;
+    char name[2 * NAME];
+    snprintf(name, sizeof name, "%s%s%s", it->host, *it->host ? "/" : "", it->cpu);
+    if (!select || strcmp(select, it->cpu) != 0) {
+        *wanted = (select || !it->only_all || strcmp(it->cpu, "all") == 0) &&
+                  sstrace_samples_wants(it->samples, name);
+        return 0;
+    }
+    if (!*it->plain_host)
+        memcpy(it->plain_host, it->host, NAME);
+    *wanted = sstrace_samples_wants(it->samples, it->cpu);
+    if (strcmp(it->host, it->plain_host) == 0)
+        return 0;
+    return sstrace_json_blame(json, "there is a second host: --select %s/%s or %s/%s",
+        ss_words_show(it->plain_host).text, select, ss_words_show(it->host).text, select);
+}
+
+static int end_load(struct sstrace_json *json) {
+    struct sysstat *it = json->context;
+    bool wanted;
+    it->any_loads = true;
+    if (!*it->cpu)
+        return sstrace_json_blame(json, "'cpu' was expected in this object");
+    if (it->which++ == 0)
+        it->only_all = strcmp(it->cpu, "all") == 0;
+    if (choose(json, &wanted) != 0)
+        return -1;
+    if (!wanted)
+        return 0;
+    if (!it->has_idle)
+        return sstrace_json_blame(json, "'idle' was expected in this object");
+    if (it->has_load)
+        return sstrace_json_blame(
+            json, "'%s' has a second load in this sample", ss_words_show(it->cpu).text);
+    it->has_load = true;
+    it->load_mark = it->mark;
+    it->load = (100 - it->idle - it->iowait) / 100;
+    /* Figures of two decimals need not add up to 100; all are 0 when the CPU was off. */
+    if (it->load < 0 && it->load > -0.01)
+        it->load = 0;
+    if (!it->any)
+        it->load = NAN;
+    return 0;
+}
+
+static int end_sample(struct sstrace_json *json) {
+    struct sysstat *it = json->context;
+    char stamp[2 * NAME];
+    struct sstrace_sample sample = {.load = it->load};
+    it->any_sample = true;
+    if (!it->has_load)
+        return 0;
+    if (!*it->time)
+        return sstrace_json_blame(json, "'timestamp' was expected in this object");
+    snprintf(stamp, sizeof stamp, "%s%s%s", it->date, *it->date ? " " : "", it->time);
+    if (!sstrace_stamp_read(&it->clock, stamp, strlen(stamp), &sample.to)) {
+        json->input->line = it->stamp_mark.line;
+        return sstrace_input_blame(json->input, it->stamp_mark.column,
+            "'%s' is no time: " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
+    }
+    if (__builtin_add_overflow(sample.to, it->day, &sample.to) ||
+        __builtin_sub_overflow(sample.to, it->interval, &sample.from))
+        return sstrace_json_blame(json, "a time is out of all bounds");
+    json->input->line = it->load_mark.line;
+    if (!it->samples->any && !it->samples->has_held)
+        it->samples->stamp = it->interval ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
+    if (it->samples->stamp == SSTRACE_STAMP_SPAN && it->interval == 0)
+        return sstrace_json_blame(json, "'interval' was expected, as in the samples before");
+    return sstrace_samples_add(it->samples, json->input, it->load_mark.column, &sample);
+}
+
+static int begin(struct sysstat *it, int place) {
+    if (place == HOST) {
+        *it->host = '\0';
+        it->day = 0;
+        it->clock = (struct sstrace_clock){0};
+    } else if (place == STATISTICS) {
+        it->any_statistics = true;
+    } else if (place == SAMPLE) {
+        *it->date = *it->time = '\0';
+        it->interval = 0;
+        it->has_load = false;
+    } else if (place == LOADS || place == LOADS_OLD) {
+        it->which = 0;
+    } else if (place == LOAD || place == LOAD_OLD) {
+        *it->cpu = '\0';
+        it->has_idle = it->any = false;
+        it->iowait = 0;
+    }
+    return 0;
+}
+
+static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct sysstat *it = json->context;
+    bool end = event->kind == SSTRACE_JSON_END;
+    if (event->opens >= 0)
+        return event->kind == SSTRACE_JSON_NULL ? 0 : begin(it, event->opens);
+    if (event->place == LOAD || event->place == LOAD_OLD)
+        return end ? end_load(json) : take_load(json, event);
+    if (event->place == SAMPLE && end)
+        return end_sample(json);
+    if (event->place == SAMPLE && it->times_only && strcmp(event->key, "timestamp") == 0)
+        return take_time(json, event, it->time);
+    if (event->place == HOST && !end)
+        return take_host(json, event);
+    if (event->place == STAMP && !it->times_only && !end)
+        return take_stamp(json, event);
+    return 0;
+}
+
+static int import(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    const struct sstrace_json_place *places = format->layout;
+    struct sysstat it = {.samples = samples, .times_only = places == mpstat_places};
+    struct sstrace_json json = {
+        .input = input, .places = places, .take = take, .context = &it, .may_break = it.times_only};
+    if (sstrace_json_read(&json) != 0)
+        return -1;
+    if (json.broken)
+        fprintf(stderr,
+            "sstrace: %s:%llu: the file is cut short: only its whole samples are used\n",
+            ss_words_show(input->name).text, (unsigned long long)json.line);
+    if (!it.any_statistics || (it.any_sample && !it.any_loads))
+        return sstrace_json_blame(
+            &json, "sysstat.hosts[].statistics[] with a cpu-load in each was expected before");
+    return 0;
+}
+
+static bool detect_sadf(const char *head) {
+    static const char *const names[] = {"\"sysstat\"", "\"hosts\"", "\"file-date\"", NULL};
+    return sstrace_json_has(head, names);
+}
+
+static bool detect_mpstat(const char *head) {
+    static const char *const names[] = {
+        "\"sysstat\"", "\"hosts\"", "\"timestamp\"", "\"usr\"", NULL};
+    return sstrace_json_has(head, names) && !detect_sadf(head);
+}
+
+const struct sstrace_format sstrace_format_sadf_json = {
+    .name = "sadf-json",
+    .summary = "sysstat's sadf -j -- -u: all CPUs, or --select CPU or HOST/CPU",
+    .detect = detect_sadf,
+    .import = import,
+    .layout = sadf_places,
+};
+
+const struct sstrace_format sstrace_format_mpstat_json = {
+    .name = "mpstat-json",
+    .summary = "mpstat -o JSON: all CPUs, or --select CPU or HOST/CPU",
+    .detect = detect_mpstat,
+    .import = import,
+    .layout = mpstat_places,
+};

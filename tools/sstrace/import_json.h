@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_IMPORT_JSON_H
+#define SSTRACE_IMPORT_JSON_H
+
+/* What the importers of JSON share. */
+
+#include "import.h"
+#include "json_stream.h"
+
+/* Where something stood, for messages that can only be written later. */
+struct sstrace_json_mark {
+    uint64_t line;
+    size_t column;
+};
+
+static inline struct sstrace_json_mark sstrace_json_mark(struct sstrace_json *json) {
+    size_t column = sstrace_json_spot(json);
+    return (struct sstrace_json_mark){.line = json->input->line, .column = column};
+}
+
+/* Whether an object begins there, and all of the names are in it. */
+static inline bool sstrace_json_has(const char *head, const char *const *names) {
+    if (head[strspn(head, " \t\r\n")] != '{')
+        return false;
+    for (; *names; names++) {
+        if (!strstr(head, *names))
+            return false;
+    }
+    return true;
+}
+
+#endif

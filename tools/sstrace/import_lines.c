@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import_lines.h"
+
+#include <string.h>
+
+#include "table.h"
+
+/* One number a line: PlanetLab as CloudSim ships it, and load levels. */
+
+#define PLANETLAB_EVERY (300 * SS_SECOND)
+
+/* The number of a line that was read; `has` is false where there is none. */
+static int split(struct sstrace_input *input, struct sstrace_field *field, bool *has) {
+    struct sstrace_walk walk;
+    struct sstrace_field more;
+    sstrace_walk_begin(&walk, input, ' ');
+    int result = sstrace_walk_next(&walk, field);
+    *has = result > 0 && field->length > 0 && *field->text != '#';
+    if (result < 0 || !*has)
+        return result < 0 ? -1 : 0;
+    result = sstrace_walk_next(&walk, &more);
+    if (result > 0 && more.length > 0 && *more.text != '#')
+        return sstrace_input_blame(input, more.column, "one number a line was expected");
+    return result < 0 ? -1 : 0;
+}
+
+static int planetlab_load(
+    struct sstrace_input *input, const struct sstrace_field *field, double *load) {
+    int percent = 0;
+    bool whole = field->length <= 3;
+    for (size_t i = 0; i < field->length && whole; i++) {
+        whole = field->text[i] >= '0' && field->text[i] <= '9';
+        percent = percent * 10 + (field->text[i] - '0');
+    }
+    *load = percent / 100.0;
+    if (whole && percent <= 100)
+        return 0;
+    return sstrace_input_blame(
+        input, field->column, "a whole percentage from 0 to 100 was expected");
+}
+
+static int import_planetlab(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    int64_t at = sstrace_lines_begin(samples);
+    ss_time every = samples->options->every ? samples->options->every : PLANETLAB_EVERY;
+    struct sstrace_field field;
+    bool has;
+    double load;
+    int result;
+    while ((result = sstrace_input_read_line(input)) > 0) {
+        if (split(input, &field, &has) != 0)
+            return -1;
+        if (!has)
+            continue;
+        sstrace_lines_doubt(input);
+        if (planetlab_load(input, &field, &load) != 0 ||
+            sstrace_lines_add(samples, input, field.column, &at, (int64_t)every, load) != 0)
+            return -1;
+    }
+    return result;
+}
+
+static int import_levels(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    struct sstrace_scale scale = {.comma = true};
+    struct sstrace_field field;
+    bool has;
+    int result;
+    if (samples->options->every == 0)
+        return ss_error_set(input->error, SS_TRACE_STATUS,
+            "%s:1:1: --every TIME was expected: a file of load levels does not say how long each "
+            "one lasts",
+            ss_words_show(input->name).text);
+    if (sstrace_scale_set(&scale, samples->options, SSTRACE_UNIT_PERCENT, input->error) != 0)
+        return -1;
+    int64_t at = sstrace_lines_begin(samples);
+    while ((result = sstrace_input_read_line(input)) > 0) {
+        double number, load;
+        if (split(input, &field, &has) != 0)
+            return -1;
+        if (!has)
+            continue;
+        sstrace_lines_doubt(input);
+        if (sstrace_scale_load(&scale, input, &field, &number, &load) != 0 ||
+            sstrace_lines_add(
+                samples, input, field.column, &at, (int64_t)samples->options->every, load) != 0)
+            return -1;
+    }
+    return result;
+}
+
+const struct sstrace_format sstrace_format_planetlab = {
+    .name = "planetlab",
+    .summary = "PlanetLab as CloudSim ships it: a whole percentage a line, every 300 s",
+    .import = import_planetlab,
+};
+
+const struct sstrace_format sstrace_format_levels = {
+    .name = "levels",
+    .summary = "one load a line, in percent or by --unit; --every TIME says how long each lasts",
+    .import = import_levels,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_IMPORT_LINES_H
+#define SSTRACE_IMPORT_LINES_H
+
+/* What the importers of files share that have no times. */
+
+#include "import.h"
+#include "words.h"
+
+/*
+ * Adds the sample that begins where the one before has ended, also that of the file before, and
+ * lasts for `length`.
+ */
+static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstrace_input *input,
+    size_t column, int64_t *at, int64_t length, double load) {
+    struct sstrace_sample sample = {.from = *at, .load = load};
+    /* Times have a bit more than these. */
+    if (length <= 0 || __builtin_add_overflow(*at, length, &sample.to))
+        return sstrace_input_blame(input, column, "--every is too long: less was expected");
+    *at = sample.to;
+    return sstrace_samples_add(samples, input, column, &sample);
+}
+
+/* Where the first sample of a file begins. The samples are spans, so the last one is held. */
+static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
+    samples->stamp = SSTRACE_STAMP_SPAN;
+    if (samples->has_held)
+        return samples->held.to;
+    return samples->any ? samples->reached : 0;
+}
+
+/* Whether the line that was read last has no end, because the file has none or was cut short. */
+static inline bool sstrace_lines_open(const struct sstrace_input *input) {
+    return feof(input->stream) && input->length > 0;
+}
+
+/* The last number of a file may have lost digits; who writes files by hand forgets line ends. */
+static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
+    if (sstrace_lines_open(input))
+        fprintf(stderr,
+            "sstrace: %s:%llu: the last line has no end: if the file was cut short, it may be, "
+            "too\n",
+            ss_words_show(input->name).text, (unsigned long long)input->line);
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <unistd.h>
+
+#include "gnuplot.h"
+#include "plot.h"
+#include "request.h"
+#include "source.h"
+#include "statistics.h"
+#include "trace_compiled.h"
+#include "trace_text.h"
+#include "version.h"
+#include "whole_file.h"
+#include "words.h"
+
+/* ---- from the source through all changes to an end ---- */
+
+/* Builds the line of stages from its end, and runs the source into it. */
+static int run_stages(
+    const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error) {
+    struct sstrace_stage last, stages[SSTRACE_TRANSFORMS_MAX];
+    sstrace_stage_open_last(&last, end);
+    struct ss_trace_sink *next = &last.sink;
+    size_t first = request->transform_count;
+    int result = 0;
+    while (first > 0 && result == 0) {
+        first--;
+        result = sstrace_stage_open(&stages[first], &request->transforms[first], next, error);
+        next = &stages[first].sink;
+    }
+    if (result == 0)
+        result = sstrace_source_run(request, next, error);
+    for (size_t i = first; i < request->transform_count; i++)
+        sstrace_stage_close(&stages[i]);
+    return result;
+}
+
+static int take_nothing(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    (void)sink;
+    (void)record;
+    (void)error;
+    return 0;
+}
+
+static int end_nothing(struct ss_trace_sink *sink, struct ss_error *error) {
+    (void)sink;
+    (void)error;
+    return 0;
+}
+
+static int check(const struct sstrace_request *request, struct ss_error *error) {
+    struct ss_trace_sink nowhere = {.take = take_nothing, .end = end_nothing};
+    return run_stages(request, &nowhere, error);
+}
+
+static int stat(const struct sstrace_request *request, struct ss_error *error) {
+    struct sstrace_statistics statistics = sstrace_statistics_open();
+    if (run_stages(request, &statistics.sink, error) != 0)
+        return -1;
+    sstrace_statistics_print(stdout, &statistics);
+    return 0;
+}
+
+/* ---- what is written ---- */
+
+struct writer {
+    struct ss_trace_sink sink;
+    struct ss_trace_writer compiled;
+    FILE *stream;
+};
+
+static int take_compiled(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct ss_trace_packed packed = ss_trace_pack(record);
+    (void)error;
+    ss_trace_writer_add(&((struct writer *)sink)->compiled, &packed);
+    return 0;
+}
+
+static int write_compiled(struct sstrace_spool *spool, FILE *stream, struct ss_error *error) {
+    struct writer writer = {.sink = {.take = take_compiled}};
+    ss_trace_writer_open(&writer.compiled, stream, spool->count, spool->length);
+    if (sstrace_spool_play(spool, &writer.sink, error) != 0)
+        return -1;
+    ss_trace_writer_close(&writer.compiled);
+    return 0;
+}
+
+static int take_text(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    (void)error;
+    ss_trace_text_write(((struct writer *)sink)->stream, record);
+    return 0;
+}
+
+static int write_text(struct sstrace_spool *spool, FILE *stream, struct ss_error *error) {
+    struct writer writer = {.sink = {.take = take_text}, .stream = stream};
+    return sstrace_spool_play(spool, &writer.sink, error);
+}
+
+/* "svg" or "png"; NULL: the name says neither. */
+static const char *picture_kind(const char *path) {
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0))
+        return dot + 1;
+    return NULL;
+}
+
+static int draw(const struct sstrace_request *request, struct sstrace_spool *spool, FILE *stream,
+    struct ss_error *error) {
+    const char *kind = picture_kind(request->output);
+    size_t count = SSTRACE_PICTURE_COLUMNS;
+    int rows = 0;
+    if (!kind)
+        sstrace_plot_fit(&count, &rows);
+    struct sstrace_columns columns;
+    if (sstrace_columns_open(&columns, spool->length, count, error) != 0)
+        return -1;
+    int result = sstrace_spool_play(spool, &columns.sink, error);
+    if (result == 0)
+        result = columns.sink.end(&columns.sink, error);
+    const char *title = request->file_count ? request->files[0] : NULL;
+    if (result == 0 && kind)
+        result = sstrace_plot_picture(stream, kind, &columns, spool->length, title, error);
+    else if (result == 0)
+        sstrace_plot_print(stream, &columns, rows, sstrace_plot_is_unicode());
+    sstrace_columns_close(&columns);
+    return result;
+}
+
+static int write_trace(const struct sstrace_request *request, struct sstrace_spool *spool,
+    FILE *stream, struct ss_error *error) {
+    switch (request->action) {
+    case SSTRACE_DUMP:
+        return write_text(spool, stream, error);
+    case SSTRACE_PLOT:
+        return draw(request, spool, stream, error);
+    default:
+        return write_compiled(spool, stream, error);
+    }
+}
+
+static int write_file(
+    const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, request->output) == 0) {
+        if (write_trace(request, spool, file.stream, error) != 0) {
+            ss_whole_file_abandon(&file);
+            return -1;
+        }
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_set(error, SS_TRACE_STATUS, "%s cannot be written: %s",
+        ss_words_show(request->output).text, strerror(errno));
+}
+
+/* Nothing is written before all is known to be well. */
+static int convert(const struct sstrace_request *request, struct ss_error *error) {
+    struct sstrace_spool spool;
+    if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "a compiled trace is nothing for a terminal: give -o FILE or > FILE, or --dump, "
+            "--stat, --plot or --check; see sstrace --help");
+    if (request->action == SSTRACE_PLOT && request->output && !picture_kind(request->output))
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "'%s' is no kind of picture: name a file that ends with .svg or .png",
+            ss_words_show(request->output).text);
+    if (sstrace_spool_open(&spool, error) != 0)
+        return -1;
+    int result = run_stages(request, &spool.sink, error);
+    if (result == 0)
+        result = request->output ? write_file(request, &spool, error)
+                                 : write_trace(request, &spool, stdout, error);
+    sstrace_spool_close(&spool);
+    return result;
+}
+
+static int run(const struct sstrace_request *request, struct ss_error *error) {
+    switch (request->action) {
+    case SSTRACE_HELP:
+        sstrace_help_print(stdout);
+        return 0;
+    case SSTRACE_VERSION:
+        printf("sstrace %s\n", ss_version());
+        return 0;
+    case SSTRACE_CHECK:
+        return check(request, error);
+    case SSTRACE_STAT:
+        return stat(request, error);
+    default:
+        return convert(request, error);
+    }
+}
+
+int main(int argc, char **argv) {
+    struct sstrace_request request;
+    struct ss_error error = {0};
+    int result = sstrace_request_parse(argc, argv, &request, &error);
+    if (result == 0)
+        result = run(&request, &error);
+    if (result == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        result = ss_error_set(
+            &error, SS_TRACE_STATUS, "standard output cannot be written: %s", strerror(errno));
+    if (result == 0)
+        return 0;
+    fprintf(stderr, "sstrace: %s\n", error.message);
+    return SS_TRACE_STATUS;
+}

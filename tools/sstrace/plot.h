@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_PLOT_H
+#define SSTRACE_PLOT_H
+
+/* What a drawing needs of a trace of any length, and the drawing on a terminal. */
+
+#include <stdio.h>
+
+#include "trace_record.h"
+
+#define SSTRACE_COLUMNS_MOST 1000
+
+struct sstrace_column {
+    double controlled;     /* share of the column's time that is not free, 0 to 1 */
+    double free;           /* share that is */
+    double area;           /* integral of the load over `controlled` */
+    double least, largest; /* load; only where `controlled` is more than 0 */
+};
+
+/* The trace in columns of equal length, in constant memory. Of a step only its levels count. */
+struct sstrace_columns {
+    struct ss_trace_sink sink;
+    ss_time length; /* of the whole trace; 0: each column holds the last record */
+    size_t count;
+    struct sstrace_column *items;
+    size_t current; /* nothing is added to any before this one any more */
+    struct ss_trace_record last;
+    bool any;
+};
+
+/*
+ * Then give it the trace; then draw; then close it. `count` is at least 1; where it is more than
+ * SSTRACE_COLUMNS_MOST, it becomes that. Fails only for want of memory.
+ */
+int sstrace_columns_open(
+    struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);
+void sstrace_columns_close(struct sstrace_columns *columns);
+
+/* Only where `controlled` is more than 0. */
+double sstrace_column_mean(const struct sstrace_column *column);
+
+/*
+ * How many columns and rows there are for a drawing: in the window of standard output, else by
+ * COLUMNS and LINES, else in 80 x 24; never more than 20 rows.
+ */
+void sstrace_plot_fit(size_t *columns, int *rows);
+
+/* Whether the environment asks for UTF-8. */
+bool sstrace_plot_is_unicode(void);
+
+/* Takes five characters more in width than there are columns, and two or three lines more. */
+void sstrace_plot_print(
+    FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
+
+/* The next longer round time for marks on an axis; 0: there is none. The shortest is after 0. */
+ss_time sstrace_plot_step_after(ss_time step);
+
+#endif

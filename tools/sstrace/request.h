@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_REQUEST_H
+#define SSTRACE_REQUEST_H
+
+/* The command line. */
+
+#include "generate.h"
+#include "samples.h"
+#include "stages.h"
+
+#define SSTRACE_TRANSFORMS_MAX 64
+
+enum sstrace_action {
+    SSTRACE_COMPILE, /* when nothing else is asked for */
+    SSTRACE_CHECK,
+    SSTRACE_DUMP,
+    SSTRACE_STAT,
+    SSTRACE_PLOT,
+    SSTRACE_HELP,
+    SSTRACE_VERSION,
+};
+
+struct sstrace_request {
+    enum sstrace_action action;
+    const char *output; /* NULL: standard output */
+    char **files;       /* none: standard input */
+    int file_count;
+    const struct sstrace_generator *generator; /* NULL: a trace is read */
+    const char *generator_text;
+    bool symmetric;
+    struct sstrace_import_options import; /* format is NULL: as the input says */
+    struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in this order */
+    size_t transform_count;
+};
+
+/* Status 2. */
+int sstrace_request_parse(
+    int argc, char **argv, struct sstrace_request *request, struct ss_error *error);
+
+void sstrace_help_print(FILE *stream);
+
+#endif

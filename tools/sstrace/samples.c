@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "units.h"
+#include "words.h"
+
+/* A sample is missing where they lie further apart than so many times the usual. */
+#define GAP 1.5
+
+/* Rounding of figures with few digits, and clocks that do not agree. */
+#define LOAD_TOLERANCE 0.01
+
+/* Sums of a few such times cannot overflow: 73 years. */
+#define TIME_LONGEST (INT64_MAX / 4)
+
+#define NAMES_MAX ((size_t)1 << 22)
+
+void sstrace_samples_open(struct sstrace_samples *samples,
+    const struct sstrace_import_options *options, struct ss_trace_sink *sink) {
+    *samples = (struct sstrace_samples){
+        .options = options,
+        .sink = sink,
+        .usual = (int64_t)options->every,
+        .broken = true,
+    };
+}
+
+/* FNV-1a. Two names that share one are counted as one, which nobody will live to see. */
+static uint64_t hash(const char *name) {
+    uint64_t value = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++)
+        value = (value ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return value ? value : 1;
+}
+
+static bool put_name(struct sstrace_names *names, uint64_t value) {
+    size_t mask = names->capacity - 1;
+    for (size_t at = value & mask;; at = (at + 1) & mask) {
+        if (names->hashes[at] == value)
+            return false;
+        if (names->hashes[at] == 0) {
+            names->hashes[at] = value;
+            names->count++;
+            return true;
+        }
+    }
+}
+
+static bool grow(struct sstrace_names *names) {
+    struct sstrace_names larger = {.capacity = names->capacity ? names->capacity * 2 : 64};
+    larger.hashes = calloc(larger.capacity, sizeof *larger.hashes);
+    if (!larger.hashes)
+        return false;
+    for (size_t i = 0; i < names->capacity; i++) {
+        if (names->hashes[i])
+            put_name(&larger, names->hashes[i]);
+    }
+    free(names->hashes);
+    *names = larger;
+    return true;
+}
+
+/* Whether it is a new one. Beyond what is counted nobody is. */
+static bool note_name(struct sstrace_names *names, const char *name) {
+    if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
+        return false;
+    return put_name(names, hash(name));
+}
+
+bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) {
+    const char *select = samples->options->select;
+    if (note_name(&samples->names, series)) {
+        size_t used = strlen(samples->first_names);
+        size_t room = sizeof samples->first_names - used;
+        size_t length = strlen(series);
+        if (length + 3 < room)
+            snprintf(samples->first_names + used, room, "%s%s", used ? ", " : "", series);
+        if (samples->names.count == 1)
+            samples->first = hash(series);
+    }
+    if (select)
+        return strcmp(series, select) == 0;
+    return hash(series) == samples->first;
+}
+
+static int give(
+    struct sstrace_samples *samples, int64_t at, double load, struct sstrace_input *input) {
+    struct ss_trace_record record = {.time = (ss_time)(at - samples->origin), .load = load};
+    return samples->sink->take(samples->sink, &record, input->error);
+}
+
+static void show_time(char text[32], int64_t length) {
+    ss_units_print_time(text, 32, (ss_time)length);
+}
+
+/* From where the sink stands to `from`: nobody has measured there. */
+static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, int64_t from) {
+    char length[32], at[32];
+    show_time(length, from - samples->reached);
+    show_time(at, samples->reached - samples->origin);
+    struct ss_words_shown name = ss_words_show(input->name);
+    unsigned long long line = samples->line;
+    if (samples->options->gaps == SSTRACE_GAPS_REFUSE)
+        return ss_error_set(input->error, SS_TRACE_STATUS,
+            "%s:%llu:1: %s are missing before this sample: --gaps keep or fill takes it all the "
+            "same",
+            name.text, line, length);
+    samples->gaps++;
+    fprintf(stderr, "sstrace: %s:%llu: %s without a sample from %s on: %s\n", name.text, line,
+        length, at,
+        samples->options->gaps == SSTRACE_GAPS_FILL ? "filled by a straight line"
+                                                    : "the load before is held");
+    if (samples->options->gaps == SSTRACE_GAPS_FILL)
+        return 0;
+    return give(samples, from, samples->load, input);
+}
+
+/* Gives the sink a load that is held for a time, as a step. */
+static int hold(
+    struct sstrace_samples *samples, struct sstrace_input *input, const struct sstrace_sample *it) {
+    if (!samples->any) {
+        samples->origin = samples->reached = it->from;
+        samples->any = true;
+    }
+    if (it->from > samples->reached && bridge(samples, input, it->from) != 0)
+        return -1;
+    if (give(samples, it->from, it->load, input) != 0 ||
+        give(samples, it->to, it->load, input) != 0)
+        return -1;
+    samples->reached = it->to;
+    samples->load = it->load;
+    samples->used++;
+    return 0;
+}
+
+/* One that is whole. What overlaps the one before a little, as clocks do, begins where that ended.
+ */
+static int pass_on(
+    struct sstrace_samples *samples, struct sstrace_input *input, struct sstrace_sample it) {
+    int64_t length = it.to - it.from;
+    if (length <= 0 || (samples->any && it.to <= samples->reached)) {
+        samples->late++;
+        return 0;
+    }
+    int64_t off = samples->any ? llabs(it.from - samples->reached) : 0;
+    if (samples->any && (it.from < samples->reached || off < length / 2))
+        it.from = samples->reached;
+    return hold(samples, input, &it);
+}
+
+/* Of a load nothing is known but the moment at which it began: up to when? */
+static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *input, int64_t next) {
+    int64_t length = next - samples->held.to;
+    int64_t usual = samples->usual ? samples->usual : length;
+    struct sstrace_sample it = {samples->held.to, next, samples->held.load};
+    if (length > (int64_t)(GAP * (double)usual) || samples->broken)
+        it.to = it.from + usual;
+    samples->has_held = false;
+    samples->line = samples->held_line;
+    return it.to > it.from ? pass_on(samples, input, it) : 0;
+}
+
+/* What comes twice in a row; a single one that is short, after a restart say, changes nothing. */
+static void learn_usual(struct sstrace_samples *samples, int64_t length) {
+    if (length <= 0 || samples->options->every)
+        return;
+    if (!samples->usual || llabs(length - samples->before) <= length / 4)
+        samples->usual = length;
+    samples->before = length;
+}
+
+static int add_begin(struct sstrace_samples *samples, struct sstrace_input *input,
+    const struct sstrace_sample *sample) {
+    if (samples->has_held) {
+        if (sample->to <= samples->held.to) {
+            samples->late++;
+            return 0;
+        }
+        if (!samples->broken)
+            learn_usual(samples, sample->to - samples->held.to);
+        if (flush_begin(samples, input, sample->to) != 0)
+            return -1;
+    }
+    samples->held = *sample;
+    samples->held_line = input->line;
+    samples->has_held = true;
+    samples->broken = false;
+    return 0;
+}
+
+/* The first sample waits for the second, which tells how long it was. */
+static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
+    const struct sstrace_sample *sample) {
+    int64_t before = samples->has_held ? samples->held.to : samples->reached;
+    bool first = !samples->any && !samples->has_held;
+    struct sstrace_sample it = {.from = before, .to = sample->to, .load = sample->load};
+    if (first && !samples->usual) {
+        samples->held = *sample;
+        samples->held_line = input->line;
+        samples->has_held = true;
+        samples->broken = false;
+        return 0;
+    }
+    if (!first && sample->to <= before) {
+        samples->late++;
+        return 0;
+    }
+    if (!first && !samples->broken)
+        learn_usual(samples, sample->to - before);
+    if (samples->has_held) {
+        samples->has_held = false;
+        struct sstrace_sample held = samples->held;
+        samples->line = samples->held_line;
+        held.from = held.to - (samples->usual ? samples->usual : sample->to - held.to);
+        if (pass_on(samples, input, held) != 0)
+            return -1;
+    }
+    if (samples->usual &&
+        (first || samples->broken || sample->to - before > (int64_t)(GAP * (double)samples->usual)))
+        it.from = it.to - samples->usual;
+    samples->broken = false;
+    samples->line = input->line;
+    return pass_on(samples, input, it);
+}
+
+static int flush_span(struct sstrace_samples *samples, struct sstrace_input *input) {
+    samples->has_held = false;
+    samples->line = samples->held_line;
+    if (samples->held.load > 1)
+        samples->held.load = 1;
+    return pass_on(samples, input, samples->held);
+}
+
+static int add_span(struct sstrace_samples *samples, struct sstrace_input *input,
+    const struct sstrace_sample *sample) {
+    if (samples->has_held && samples->adds_up && sample->from == samples->held.from &&
+        sample->to == samples->held.to) {
+        samples->held.load += sample->load;
+        return 0;
+    }
+    if (samples->has_held && flush_span(samples, input) != 0)
+        return -1;
+    samples->held = *sample;
+    samples->held_line = input->line;
+    samples->has_held = true;
+    return 0;
+}
+
+static int rebase(struct sstrace_samples *samples, struct sstrace_input *input, int64_t *time) {
+    if (!samples->has_base) {
+        samples->base = *time;
+        samples->has_base = true;
+    }
+    if (__builtin_sub_overflow(*time, samples->base, time) || *time > TIME_LONGEST ||
+        *time < -TIME_LONGEST)
+        return sstrace_input_blame(input, 1, "a time within 73 years of the first one is expected");
+    return 0;
+}
+
+int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
+    const struct sstrace_sample *sample) {
+    struct sstrace_sample it = *sample;
+    if ((samples->stamp == SSTRACE_STAMP_SPAN && rebase(samples, input, &it.from) != 0) ||
+        rebase(samples, input, &it.to) != 0)
+        return -1;
+    if (isnan(it.load)) {
+        samples->bad++;
+        return 0;
+    }
+    if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
+        return sstrace_input_blame(input, column,
+            "a load of %.6g %%, which must lie between 0 and 100: --unit says what the numbers "
+            "mean",
+            it.load * 100);
+    it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_LEAST ? 0 : it.load;
+    switch (samples->stamp) {
+    case SSTRACE_STAMP_BEGIN:
+        return add_begin(samples, input, &it);
+    case SSTRACE_STAMP_END:
+        return add_end(samples, input, &it);
+    default:
+        return add_span(samples, input, &it);
+    }
+}
+
+void sstrace_samples_break(struct sstrace_samples *samples) {
+    samples->broken = true;
+}
+
+/* The last one of those that told no span lasts as long as they usually do. */
+static int flush_last(struct sstrace_samples *samples, struct sstrace_input *input) {
+    if (!samples->has_held)
+        return 0;
+    if (samples->stamp == SSTRACE_STAMP_SPAN)
+        return flush_span(samples, input);
+    if (!samples->usual)
+        return ss_error_set(input->error, SS_TRACE_STATUS,
+            "%s has a single sample and does not say how long it lasted: give --every TIME",
+            ss_words_show(input->name).text);
+    if (samples->stamp == SSTRACE_STAMP_BEGIN)
+        return flush_begin(samples, input, samples->held.to + samples->usual);
+    struct sstrace_sample it = samples->held;
+    it.from = it.to - samples->usual;
+    samples->has_held = false;
+    samples->line = samples->held_line;
+    return pass_on(samples, input, it);
+}
+
+static void tell(const char *name, uint64_t count, const char *what) {
+    if (count > 0)
+        fprintf(stderr, "sstrace: %s: %llu %s\n", ss_words_show(name).text,
+            (unsigned long long)count, what);
+}
+
+int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input) {
+    const char *select = samples->options->select;
+    if (flush_last(samples, input) != 0)
+        return -1;
+    if (!select && samples->names.count > 1)
+        return ss_error_set(input->error, SS_TRACE_STATUS,
+            "%s has %zu series (%s%s): choose one with --select", ss_words_show(input->name).text,
+            samples->names.count, ss_words_show(samples->first_names).text,
+            samples->names.count > 5 ? ", ..." : "");
+    if (samples->used == 0 && select && samples->names.count > 0)
+        return ss_error_set(input->error, SS_TRACE_STATUS,
+            "%s has no sample of '%s': it has %zu series (%s)", ss_words_show(input->name).text,
+            ss_words_show(select).text, samples->names.count,
+            ss_words_show(samples->first_names).text);
+    if (samples->used == 0)
+        return ss_error_set(input->error, SS_TRACE_STATUS, "%s:%llu:1: there is no sample",
+            ss_words_show(input->name).text, (unsigned long long)input->line + 1);
+    tell(input->name, samples->bad, "samples without a number were left out");
+    tell(input->name, samples->late,
+        "samples not behind the one before were left out: sort the file by time to keep them");
+    return 0;
+}
+
+void sstrace_samples_close(struct sstrace_samples *samples) {
+    free(samples->names.hashes);
+    samples->names = (struct sstrace_names){0};
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source.h"
+
+#include <stdlib.h>
+
+#include "import.h"
+#include "nearest.h"
+#include "trace_compiled.h"
+#include "trace_file.h"
+#include "words.h"
+
+#define FORMATS_MAX 64
+
+static const struct sstrace_format *find_format(const char *name, struct ss_error *error) {
+    const char *names[FORMATS_MAX];
+    size_t count = 0;
+    for (; sstrace_formats[count]; count++) {
+        names[count] = sstrace_formats[count]->name;
+        if (strcmp(names[count], name) == 0)
+            return sstrace_formats[count];
+    }
+    const char *nearest = ss_nearest(name, names, count);
+    struct ss_words_shown shown = ss_words_show(name);
+    if (nearest)
+        ss_error_set(error, SS_TRACE_STATUS, "--from: there is no format '%s': did you mean %s?",
+            shown.text, nearest);
+    else
+        ss_error_set(error, SS_TRACE_STATUS,
+            "--from: there is no format '%s': sstrace --help lists them", shown.text);
+    return NULL;
+}
+
+static const struct sstrace_format *detect(const struct sstrace_input *input) {
+    const char *head = sstrace_input_head(input);
+    for (size_t i = 0; sstrace_formats[i]; i++) {
+        if (sstrace_formats[i]->detect && sstrace_formats[i]->detect(head))
+            return sstrace_formats[i];
+    }
+    return NULL;
+}
+
+/* The same series goes on from file to file. */
+static int import(const struct sstrace_request *request, const struct sstrace_format *format,
+    struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
+    struct sstrace_samples samples;
+    sstrace_samples_open(&samples, &request->import, sink);
+    int result = format->import(format, input, &samples);
+    for (int i = 1; i < request->file_count && result == 0; i++) {
+        result = sstrace_input_close(input);
+        if (result == 0)
+            result = sstrace_input_open(input, request->files[i], error);
+        if (result == 0)
+            result = format->import(format, input, &samples);
+    }
+    if (result == 0)
+        result = sstrace_samples_end(&samples, input);
+    sstrace_samples_close(&samples);
+    return result;
+}
+
+static int read_input(const struct sstrace_request *request, struct sstrace_input *input,
+    struct ss_trace_sink *sink, struct ss_error *error) {
+    const char *name = request->import.format;
+    bool compiled = (unsigned char)*sstrace_input_head(input) == SS_TRACE_MAGIC_FIRST;
+    const struct sstrace_format *format = name ? find_format(name, error) : NULL;
+    if (name && !format)
+        return -1;
+    if (!name && !compiled)
+        format = detect(input);
+    if (format)
+        return import(request, format, input, sink, error);
+    if (request->file_count > 1)
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "'%s' is too much: only measurements may stand in several files",
+            ss_words_show(request->files[1]).text);
+    return ss_trace_read(input->stream, input->name, sink, error);
+}
+
+static int read_files(
+    const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
+    struct sstrace_input *input = malloc(sizeof *input);
+    if (!input)
+        return ss_error_set(error, SS_TRACE_STATUS, "out of memory");
+    int result = sstrace_input_open(input, request->file_count ? request->files[0] : NULL, error);
+    if (result == 0)
+        result = read_input(request, input, sink, error);
+    if (sstrace_input_close(input) != 0)
+        result = -1;
+    free(input);
+    return result;
+}
+
+int sstrace_source_run(
+    const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
+    int result = request->generator ? sstrace_generate(request->generator, request->generator_text,
+                                          request->symmetric, sink, error)
+                                    : read_files(request, sink, error);
+    return result == 0 ? sink->end(sink, error) : -1;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_SOURCE_H
+#define SSTRACE_SOURCE_H
+
+/* Where the trace comes from. */
+
+#include "request.h"
+
+/* Gives it all to the sink, and its end. */
+int sstrace_source_run(
+    const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_SPOOL_H
+#define SSTRACE_SPOOL_H
+
+/* A trace that is not yet known to be whole, kept outside of memory. */
+
+#include <stdio.h>
+
+#include "trace_record.h"
+
+struct sstrace_spool {
+    struct ss_trace_sink sink;
+    FILE *file; /* without a name */
+    uint64_t count;
+    ss_time first_load; /* time of the first record that is not free; SS_TIME_NEVER: none is */
+    ss_time length;     /* time of the last record */
+};
+
+int sstrace_spool_open(struct sstrace_spool *spool, struct ss_error *error);
+
+/* Gives all to another sink, but does not end that; may be called again. */
+int sstrace_spool_play(
+    struct sstrace_spool *spool, struct ss_trace_sink *to, struct ss_error *error);
+
+void sstrace_spool_close(struct sstrace_spool *spool);
+
+#endif

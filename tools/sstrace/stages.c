@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages.h"
+
+#include <math.h>
+
+#include "units.h"
+
+static ss_time scaled(ss_time time, double factor) {
+    long double product = roundl((long double)time * (long double)factor);
+    return product < (long double)SS_TIME_NEVER ? (ss_time)product : SS_TIME_NEVER;
+}
+
+static int take_scale(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    struct ss_trace_record changed = *record;
+    changed.time = scaled(record->time, stage->how.factor);
+    return sstrace_give(stage, changed, error);
+}
+
+static int take_later(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    struct ss_trace_record changed = *record;
+    changed.time = ss_time_add(record->time, stage->how.from);
+    return sstrace_give(stage, changed, error);
+}
+
+static int take_load_scale(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    struct ss_trace_record changed = *record;
+    changed.load = record->load * stage->how.factor;
+    return sstrace_give(stage, changed, error);
+}
+
+/* ---- a part of it ---- */
+
+/* What is in force at `at`, which lies behind the record before and not behind this one. */
+static struct ss_trace_record cut(
+    const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
+    struct ss_trace_record edge = {.time = at - stage->how.from};
+    if (!stage->any) {
+        edge.load = record->load;
+        edge.free = record->free;
+    } else if (stage->before.free) {
+        edge.free = true;
+    } else {
+        edge.load = at == stage->before.time ? stage->before.load
+                                             : ss_trace_interpolate(&stage->before, record, at);
+    }
+    return edge;
+}
+
+static int take_clip(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    ss_time from = stage->how.from, to = stage->how.to;
+    if (stage->done)
+        return 0;
+    if (record->time > from && !stage->begun) {
+        stage->begun = true;
+        if (sstrace_give(stage, cut(stage, record, from), error) != 0)
+            return -1;
+    }
+    if (record->time >= to) {
+        stage->done = true;
+        return sstrace_give(stage, cut(stage, record, to), error);
+    }
+    stage->before = *record;
+    stage->any = true;
+    if (record->time <= from)
+        return 0;
+    struct ss_trace_record moved = *record;
+    moved.time -= from;
+    return sstrace_give(stage, moved, error);
+}
+
+static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    if (!stage->begun) {
+        char last[32], from[32];
+        ss_units_print_time(last, sizeof last, stage->before.time);
+        ss_units_print_time(from, sizeof from, stage->how.from);
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "the trace ends at %s: nothing of it lies behind %s", last, from);
+    }
+    return stage->next->end(stage->next, error);
+}
+
+/* ---- again and again ---- */
+
+static int take_repeat(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    return stage->spool.sink.take(&stage->spool.sink, record, error);
+}
+
+/* One more round: later by `shift`, and without the stretch of `free` that it may begin with. */
+struct round {
+    struct ss_trace_sink sink;
+    struct sstrace_stage *stage;
+    ss_time shift;
+    bool begun;
+};
+
+static int take_round(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct round *round = (struct round *)sink;
+    struct ss_trace_record moved = *record;
+    round->begun |= !record->free || round->shift == 0;
+    moved.time = ss_time_add(record->time, round->shift);
+    return round->begun ? sstrace_give(round->stage, moved, error) : 0;
+}
+
+static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    struct sstrace_spool *spool = &stage->spool;
+    if (spool->sink.end(&spool->sink, error) != 0)
+        return -1;
+    ss_time period = ss_time_since(spool->length, spool->first_load);
+    if (period == 0)
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "--repeat: the trace lasts no time: it has one moment with a load only");
+    for (uint64_t i = 0; i < stage->how.count; i++) {
+        struct round round = {.sink = {.take = take_round}, .stage = stage};
+        round.shift = i <= SS_TIME_NEVER / period ? i * period : SS_TIME_NEVER;
+        if (sstrace_spool_play(spool, &round.sink, error) != 0)
+            return -1;
+    }
+    return stage->next->end(stage->next, error);
+}
+
+/* ---- the last ---- */
+
+static int take_last(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    struct ss_trace_record it = *record;
+    char at[32];
+    if (it.time == SS_TIME_NEVER)
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "the trace becomes longer than 213503d (584 years): choose less");
+    if (it.free) {
+        it.load = stage->any ? stage->before.load : 0;
+    } else if (!(it.load <= 1)) {
+        ss_units_print_time(at, sizeof at, it.time);
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "the load at %s becomes %.6g %%: behind that --load-clamp 0,1 cuts it off", at,
+            it.load * 100);
+    } else if (it.load < SS_TRACE_LOAD_LEAST) {
+        it.load = 0;
+    }
+    stage->before = it;
+    stage->any = true;
+    return sstrace_give(stage, it, error);
+}
+
+static int end_plain(struct ss_trace_sink *sink, struct ss_error *error) {
+    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
+    return stage->next->end(stage->next, error);
+}
+
+void sstrace_stage_open_last(struct sstrace_stage *stage, struct ss_trace_sink *next) {
+    *stage = (struct sstrace_stage){.sink = {.take = take_last, .end = end_plain}, .next = next};
+}
+
+int sstrace_stage_open(struct sstrace_stage *stage, const struct sstrace_transform *how,
+    struct ss_trace_sink *next, struct ss_error *error) {
+    static const struct ss_trace_sink sinks[] = {
+        [SSTRACE_SCALE] = {take_scale, end_plain},
+        [SSTRACE_LATER] = {take_later, end_plain},
+        [SSTRACE_CLIP] = {take_clip, end_clip},
+        [SSTRACE_REPEAT] = {take_repeat, end_repeat},
+        [SSTRACE_LOAD_SCALE] = {take_load_scale, end_plain},
+        [SSTRACE_LOAD_CLAMP] = {sstrace_take_clamp, end_plain},
+        [SSTRACE_RESAMPLE] = {sstrace_take_resample, sstrace_end_resample},
+        [SSTRACE_STEPS] = {sstrace_take_steps, end_plain},
+    };
+    *stage = (struct sstrace_stage){.sink = sinks[how->kind], .next = next, .how = *how};
+    return how->kind == SSTRACE_REPEAT ? sstrace_spool_open(&stage->spool, error) : 0;
+}
+
+void sstrace_stage_close(struct sstrace_stage *stage) {
+    if (stage->how.kind == SSTRACE_REPEAT)
+        sstrace_spool_close(&stage->spool);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stamp.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define SECOND INT64_C(1000000000)
+#define HOUR   (3600 * SECOND)
+#define DAY    (24 * HOUR)
+
+/* What of the text was not read yet. */
+struct rest {
+    const char *at, *end;
+};
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool take(struct rest *rest, const char *any) {
+    if (rest->at == rest->end || !*rest->at || !strchr(any, *rest->at))
+        return false;
+    rest->at++;
+    return true;
+}
+
+/* `least` to `most` digits. */
+static bool take_digits(struct rest *rest, int least, int most, int *value) {
+    int count = 0;
+    for (*value = 0; count < most && rest->at < rest->end && is_digit(*rest->at); count++)
+        *value = *value * 10 + (*rest->at++ - '0');
+    return count >= least && !(rest->at < rest->end && is_digit(*rest->at));
+}
+
+int64_t sstrace_stamp_unit(const char *name) {
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"s", SECOND}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(units[i].name, name) == 0)
+            return units[i].ns;
+    }
+    return 0;
+}
+
+#define POWERS 19 /* of ten in 64 bits */
+
+static const int64_t powers[POWERS] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+    100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
+    100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
+
+/* A digit more, which stands for so many times 10 to the power of `exponent` nanoseconds. */
+static bool add_digit(int64_t *ns, int digit, int exponent) {
+    int64_t part = 0;
+    if (digit == 0 || exponent < -1)
+        return true;
+    if (exponent == -1)
+        return !__builtin_add_overflow(*ns, digit >= 5, ns);
+    return exponent < POWERS && !__builtin_mul_overflow(powers[exponent], digit, &part) &&
+           !__builtin_add_overflow(*ns, part, ns);
+}
+
+/* Digits, the decimal mark somewhere, where the first of them stands for 10^`exponent` ns. */
+static bool sum_digits(const char *at, const char *end, int exponent, int64_t *ns) {
+    for (*ns = 0; at < end; at++) {
+        if (is_digit(*at) && !add_digit(ns, *at - '0', exponent--))
+            return false;
+    }
+    return true;
+}
+
+static size_t count_digits(struct rest *rest) {
+    const char *begin = rest->at;
+    while (rest->at < rest->end && is_digit(*rest->at))
+        rest->at++;
+    return (size_t)(rest->at - begin);
+}
+
+static bool take_exponent(struct rest *rest, int *exponent) {
+    *exponent = 0;
+    if (!take(rest, "eE"))
+        return true;
+    bool negative = take(rest, "+-") && rest->at[-1] == '-';
+    if (!take_digits(rest, 1, 3, exponent))
+        return false;
+    if (negative)
+        *exponent = -*exponent;
+    return true;
+}
+
+static int unit_exponent(int64_t unit) {
+    int exponent = 0;
+    for (; unit >= 10; unit /= 10)
+        exponent++;
+    return exponent;
+}
+
+/* Of whole seconds, which is what most files have. */
+static bool read_whole(const char *text, size_t length, int64_t unit, int64_t *ns) {
+    int64_t value = 0;
+    if (length == 0 || length > 18)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    return !__builtin_mul_overflow(value, unit, ns);
+}
+
+bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns) {
+    if (read_whole(text, length, unit, ns))
+        return true;
+    struct rest rest = {text, text + length};
+    bool negative = take(&rest, "+-") && rest.at[-1] == '-';
+    const char *begin = rest.at;
+    int exponent;
+    size_t whole = count_digits(&rest), digits = whole;
+    if (take(&rest, ".,"))
+        digits += count_digits(&rest);
+    const char *end = rest.at;
+    if (digits == 0 || whole > 4096 || !take_exponent(&rest, &exponent) || rest.at != rest.end)
+        return false;
+    exponent += (int)whole - 1 + unit_exponent(unit);
+    if (!sum_digits(begin, end, exponent, ns))
+        return false;
+    if (negative)
+        *ns = -*ns;
+    return true;
+}
+
+/* Days since 1970 of a day of the Gregorian calendar; years begin in March, so a leap day ends one.
+ */
+static int64_t days_since_1970(int year, int month, int day) {
+    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t era = y / 400, of_era = y - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool is_day(int year, int month, int day) {
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (year < 1678 || year > 2261 || month < 1 || month > 12 || day < 1)
+        return false;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return day <= days[month - 1] + (month == 2 && leap);
+}
+
+static bool take_date(struct rest *rest, int64_t *ns) {
+    int year, month, day;
+    if (!take_digits(rest, 4, 4, &year) || !take(rest, "-/"))
+        return false;
+    const char mark[2] = {rest->at[-1], '\0'};
+    if (!take_digits(rest, 1, 2, &month) || !take(rest, mark) || !take_digits(rest, 1, 2, &day) ||
+        !is_day(year, month, day))
+        return false;
+    *ns = days_since_1970(year, month, day) * DAY;
+    return true;
+}
+
+/* The part behind the mark, to the nanosecond; more digits are rounded. */
+static bool take_fraction(struct rest *rest, int64_t *ns) {
+    const char *begin = rest->at;
+    int64_t part;
+    if (count_digits(rest) == 0 || !sum_digits(begin, rest->at, 8, &part))
+        return false;
+    *ns += part;
+    return true;
+}
+
+/* HH:MM, HH:MM:SS or HH:MM:SS.fff; a leap second is the first of the next minute. */
+static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
+    int hours, minutes, seconds = 0;
+    if (!take_digits(rest, 1, 2, &hours) || !take(rest, ":") ||
+        !take_digits(rest, 2, 2, &minutes) || hours > 23 || minutes > 59)
+        return false;
+    bool has_seconds = take(rest, ":");
+    if (has_seconds ? !take_digits(rest, 2, 2, &seconds) || seconds > 60 : needs_seconds)
+        return false;
+    *ns = hours * HOUR + (minutes * 60 + seconds) * SECOND;
+    return !has_seconds || !take(rest, ".,") || take_fraction(rest, ns);
+}
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* +hh:mm, +hhmm or +hh: how far the clock is ahead of UTC. */
+static bool take_offset(struct rest *rest, int64_t *ns) {
+    int hours, minutes = 0;
+    bool west = rest->at[-1] == '-';
+    if (rest->end - rest->at == 4 && rest->at[2] != ':') {
+        if (!take_digits(rest, 4, 4, &minutes))
+            return false;
+        hours = minutes / 100;
+        minutes %= 100;
+    } else if (!take_digits(rest, 2, 2, &hours) ||
+               (take(rest, ":") && !take_digits(rest, 2, 2, &minutes))) {
+        return false;
+    }
+    if (hours > 15 || minutes > 59)
+        return false;
+    *ns = (hours * HOUR + minutes * 60 * SECOND) * (west ? -1 : 1);
+    return true;
+}
+
+/* Up to the end. */
+static bool take_zone(struct rest *rest, int64_t *ns) {
+    *ns = 0;
+    while (take(rest, " ")) {
+    }
+    if (rest->at < rest->end && take(rest, "+-"))
+        return take_offset(rest, ns) && rest->at == rest->end;
+    while (rest->at < rest->end && is_letter(*rest->at))
+        rest->at++;
+    return rest->at == rest->end;
+}
+
+bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns) {
+    struct rest rest = {text, text + length};
+    int64_t date, time, offset;
+    if (!take_date(&rest, &date))
+        return false;
+    if (rest.at == rest.end) {
+        *ns = date;
+        return true;
+    }
+    if (!take(&rest, " T") || !take_day_time(&rest, false, &time) || !take_zone(&rest, &offset))
+        return false;
+    *ns = date + time - offset;
+    return true;
+}
+
+bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
+    struct rest rest = {text, text + length};
+    if (!take_day_time(&rest, true, ns))
+        return false;
+    while (take(&rest, " ")) {
+    }
+    size_t left = (size_t)(rest.end - rest.at);
+    if (left == 0)
+        return true;
+    bool morning = left == 2 && strncasecmp(rest.at, "AM", 2) == 0;
+    bool evening = left == 2 && strncasecmp(rest.at, "PM", 2) == 0;
+    bool twelve = *ns >= 12 * HOUR;
+    if ((!morning && !evening) || *ns < HOUR || *ns >= 13 * HOUR)
+        return false;
+    *ns += evening && !twelve ? 12 * HOUR : morning && twelve ? -12 * HOUR : 0;
+    return true;
+}
+
+bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t length, int64_t *ns) {
+    int64_t time;
+    if (sstrace_stamp_number(text, length, clock->unit ? clock->unit : SECOND, ns) ||
+        sstrace_stamp_date(text, length, ns))
+        return true;
+    if (!sstrace_stamp_day(text, length, &time))
+        return false;
+    if (time < clock->before - 12 * HOUR && __builtin_add_overflow(clock->day, DAY, &clock->day))
+        return false;
+    clock->before = time;
+    *ns = clock->day + time;
+    return true;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_TABLE_H
+#define SSTRACE_TABLE_H
+
+/*
+ * Rows of fields with something between them. A field may stand in double quotes, inside of which
+ * "" is one; blanks around a field do not matter. Nothing is allocated for a row, and it is split
+ * only as far as somebody wants its fields; the rest is only counted.
+ */
+
+#include "samples.h"
+
+#define SSTRACE_PICKS 6
+#define SSTRACE_NAME  512 /* bytes of a name, with the 0 */
+
+struct sstrace_field {
+    const char *text; /* in the line: no 0 behind it */
+    size_t length;    /* bytes */
+    size_t column;    /* of its first byte, from 1, for messages */
+};
+
+/* The fields of one line, one after the other. */
+struct sstrace_walk {
+    struct sstrace_input *input;
+    const char *at; /* NULL: behind the last */
+    char separator; /* ' ': any number of blanks and tabs */
+};
+
+struct sstrace_pick {
+    size_t number; /* of the field, from 1 */
+    struct sstrace_field *field;
+};
+
+struct sstrace_table {
+    struct sstrace_input *input;
+    char separator;
+    size_t columns; /* fields of every row; 0: as many as the first one has */
+    size_t count;
+    struct sstrace_pick picks[SSTRACE_PICKS]; /* in the order of their numbers */
+};
+
+/* What a number means. */
+struct sstrace_scale {
+    double full; /* the number at full load: 100, 1, 100 times CPUs */
+    bool idle;   /* the load is what the number leaves */
+    bool comma;  /* may be a decimal point */
+};
+
+/* From the option's "tab" or single character; NULL: by what stands in the line. */
+int sstrace_table_separator(
+    const char *option, const char *line, char *separator, struct ss_error *error);
+
+void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);
+
+/* 1: `field` is the next one. 0: there is none. -1: a quote is wrong. */
+int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
+
+/* From now on a row's field of that number goes to `field`. */
+void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
+
+/*
+ * 1: the picked fields are those of the next row. Lines that are empty or begin with # are none. 0:
+ * there is none. -1: it has too few fields, or too many.
+ */
+int sstrace_table_next(struct sstrace_table *table);
+
+/* The same with the line that was read last. */
+int sstrace_table_split(struct sstrace_table *table);
+
+bool sstrace_table_is_row(const struct sstrace_input *input);
+
+/* Whether a field is that word, in letters of any case. */
+bool sstrace_field_is(const struct sstrace_field *field, const char *word);
+
+/* Copies it, with single quotes for doubled ones. Fails if it is too long for a name. */
+int sstrace_field_name(
+    const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
+
+/*
+ * A decimal, whatever the locale. What stands for a missing one (nothing, -, nan, na, n/a, null) is
+ * not a number. False: it is something else.
+ */
+bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);
+
+/* By the options; without a unit there it is `unit`. */
+int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_options *options,
+    enum sstrace_unit unit, struct ss_error *error);
+
+/* Loads from numbers; a percent sign behind one is believed. `number` is what stands there. */
+int sstrace_scale_load(const struct sstrace_scale *scale, struct sstrace_input *input,
+    const struct sstrace_field *field, double *number, double *load);
+
+#endif
