@@ -115,10 +115,18 @@ wrong_words_are_refused() {
     ! "$build/tests/tree" 1 2 laeders >"$output" 2>&1 || fail "tree: what word?"
 }
 
+long_traces() {
+    bench traces.sh --records 2000 --megabytes 1 --rounds 1
+    prints "\| compile 2000 records +\| +$number \| +$number\.\. *$number \| +$number \|"
+    prints "\| import 1 MB of CSV +\| +$number \| +$number\.\. *$number \| +$number \|"
+    prints "\| +1000 \| +$number \| +$number \|"
+}
+
 own_cpu_and_memory
 lateness
 accuracy
 big_tree
 no_tree_is_left
 held_make
+long_traces
 wrong_words_are_refused

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/traces.sh [OPTION]...
+Measures sstrace: time and memory to compile a long trace and to import a long table, and what it
+costs to look a target up in traces of many lengths.
+
+  --records N    of the text that is compiled; default 10000000
+  --megabytes N  of the table that is imported; default 1000
+  --rounds N     of each; default 3
+  --build DIR    default build
+  --help         print this and end
+END
+}
+
+# A load every half second, with two decimals.
+write_text() {
+    awk -v count="$1" 'BEGIN { srand(1)
+        for (i = 0; i < count; i++) printf "%.1fs %.2f%%\n", i / 2, 100 * rand() }'
+}
+
+# A table as monitoring writes it, one machine in ten lines.
+write_table() {
+    awk -v bytes="$1" 'BEGIN { srand(1); print "timestamp,machine,cpu"
+        for (i = 0; written < bytes; i++) {
+            line = sprintf("%.3f,host-%d,%.4f", 1700000000 + int(i / 10), i % 10, 100 * rand())
+            print line
+            written += length(line) + 1
+        } }'
+}
+
+# timed FILE COMMAND...: appends "seconds kilobytes" (elapsed, most memory) to FILE.
+timed() {
+    local file=$1
+    shift
+    /usr/bin/time -a -o "$file" -f "%e %M" "$@"
+}
+
+# print_timed NAME FILE
+print_timed() {
+    local time least most memory
+    read -r time least most < <(cut -d ' ' -f 1 "$2" | median)
+    read -r _ _ memory < <(cut -d ' ' -f 2 "$2" | median)
+    printf '| %-24s | %6.2f | %5.2f..%5.2f | %6.1f |\n' "$1" "$time" "$least" "$most" \
+        "$(awk -v kilobytes="$memory" 'BEGIN { print kilobytes / 1000 }')"
+}
+
+measure_times() {
+    local round
+    write_text "$records" >"$folder/long.txt"
+    write_table "$((megabytes * 1000000))" >"$folder/long.csv"
+    for ((round = 0; round < rounds; round++)); do
+        timed "$folder/compile" sstrace -o "$folder/long.trace" "$folder/long.txt"
+        timed "$folder/dump" sstrace --dump -o "$folder/long.dump" "$folder/long.trace"
+        timed "$folder/import" sstrace --from csv --series-column machine --load-column cpu \
+            --select host-3 -o "$folder/table.trace" "$folder/long.csv"
+    done
+    echo
+    echo "| what                     | s      | least..most  | MB     |"
+    echo "|--------------------------|--------|--------------|--------|"
+    print_timed "compile $records records" "$folder/compile"
+    print_timed "write them as text" "$folder/dump"
+    print_timed "import $megabytes MB of CSV" "$folder/import"
+}
+
+measure_lookups() {
+    local count round forward jump
+    echo
+    echo "| records  | ns forward | ns at random |"
+    echo "|----------|------------|--------------|"
+    for ((count = 10; count <= records; count *= 100)); do
+        write_text "$count" | sstrace -o "$folder/some.trace"
+        : >"$folder/forward"
+        : >"$folder/jump"
+        for ((round = 0; round < rounds; round++)); do
+            read -r forward jump _ < <(lookup "$folder/some.trace" 0.1 \
+                "$((count < 200000 ? 1000000 : count * 5))")
+            echo "$forward" >>"$folder/forward"
+            echo "$jump" >>"$folder/jump"
+        done
+        read -r forward _ < <(median <"$folder/forward")
+        read -r jump _ < <(median <"$folder/jump")
+        printf '| %8d | %10.1f | %12.1f |\n' "$count" "$forward" "$jump"
+    done
+}
+
+records=10000000
+megabytes=1000
+rounds=3
+build=$source/build
+take_options records megabytes rounds build -- "$@"
+open_bench
+[ -x /usr/bin/time ] || fail "/usr/bin/time is not there: install the package time"
+print_machine
+measure_times
+measure_lookups

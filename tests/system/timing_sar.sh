@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The full circle: a load that sar has recorded is imported, replayed, recorded by sar again, and must
+# be the same step by step. Takes some minutes and a quiet machine. Arguments: the build directory,
+# how many seconds a step has (30), how many steps there are (6).
+set -euo pipefail
+
+export LC_ALL=C
+bin=$1/bin
+step=${2:-30}
+steps=${3:-6}
+traces=$(dirname "$0")/../../traces
+bound=1 # percent of the machine, mean absolute difference
+
+for program in sar sadf; do
+    command -v "$program" >/dev/null || { echo "$program is not installed" && exit 77; }
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# record NAME COMMAND...: a sample of sar a step, while COMMAND runs and for as many steps.
+record() {
+    local name=$1 recorder
+    shift
+    sar -o "$folder/$name.sar" "$step" "$steps" >/dev/null &
+    recorder=$!
+    "$@" >/dev/null
+    wait "$recorder"
+    sadf -d "$folder/$name.sar" -- -u >"$folder/$name.csv"
+    sadf -j "$folder/$name.sar" -- -u >"$folder/$name.json"
+    "$bin/sstrace" -o "$folder/$name.trace" "$folder/$name.csv"
+    "$bin/sstrace" --dump "$folder/$name.trace" >"$folder/$name.txt"
+    if "$bin/sstrace" "$folder/$name.json" >"$folder/$name.from-json"; then
+        cmp "$folder/$name.trace" "$folder/$name.from-json" ||
+            { echo "FAILED: sadf -d and sadf -j give different traces" && exit 1; }
+    fi
+}
+
+# replay FILE: up to the end of the last step.
+replay() {
+    "$bin/showstopper" --quiet -t file -T "$1,loop=no" --duration "$((step * steps))s" \
+        "$bin/ssburn" serial
+}
+
+# levels FILE: the load of every step, in percent.
+levels() {
+    awk 'NR % 2 { printf "%.2f\n", 100 * $2 }' "$1"
+}
+
+# Something to be recorded: the published nine steps, as long as ours.
+"$bin/sstrace" --scale "$step/180" --clip "0,$((step * steps))s" -o "$folder/plan.trace" \
+    "$traces/nine-steps.txt"
+record first replay "$folder/plan.trace"
+record second replay "$folder/first.trace"
+echo "step   first  second"
+paste <(levels "$folder/first.txt") <(levels "$folder/second.txt") | awk -v bound="$bound" '{
+    difference = $1 > $2 ? $1 - $2 : $2 - $1
+    sum += difference
+    printf "%4d  %6.2f  %6.2f\n", NR, $1, $2
+} END {
+    printf "mean absolute difference %.2f %%, bound %s %%\n", sum / NR, bound
+    exit sum / NR >= bound }'
