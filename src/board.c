@@ -38,8 +38,9 @@ static void fill(struct ss_board *board, uint32_t instances, size_t size) {
     atomic_store(&board->ready, 1);
 }
 
-static size_t total_size(uint32_t instances, size_t extra) {
-    return modules_offset(instances) + extra;
+/* Behind the modules' memory. */
+static size_t rings_offset(uint32_t instances, size_t extra) {
+    return (modules_offset(instances) + extra + 63) / 64 * 64;
 }
 
 /* Where there must be a name it lives only until the unlink. */
@@ -58,8 +59,9 @@ static int open_segment(void) {
 }
 
 struct ss_board *ss_board_create(
-    uint32_t instances, size_t extra, int *descriptor, struct ss_error *error) {
-    size_t size = total_size(instances, extra);
+    uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error) {
+    size_t rings = rings_offset(instances, extra);
+    size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
     *descriptor = open_segment();
     if (*descriptor < 0) {
         ss_error_set(
@@ -81,6 +83,7 @@ struct ss_board *ss_board_create(
         return NULL;
     }
     fill(memory, instances, size);
+    ((struct ss_board *)memory)->rings_offset = recorded ? rings : 0;
     return memory;
 }
 
@@ -123,8 +126,14 @@ struct ss_branch *ss_board_branches(struct ss_board *board) {
     return (struct ss_branch *)(void *)((char *)board + board->branches_offset);
 }
 
+struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row) {
+    if (board->rings_offset == 0)
+        return NULL;
+    return (struct ss_ring *)(void *)((char *)board + board->rings_offset) + row;
+}
+
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
-    size_t size = (total_size(instances, extra) + 63) / 64 * 64;
+    size_t size = rings_offset(instances, extra);
     struct ss_board *board = aligned_alloc(64, size);
     if (board) {
         memset(board, 0, size);

@@ -18,9 +18,10 @@
 #include <showstopper/time.h>
 
 #include "histogram.h"
+#include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 1
+#define SS_BOARD_VERSION 2
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -131,15 +132,17 @@ struct ss_board {
     _Atomic uint32_t beat;                    /* changes with every turn of the master's loop */
     uint64_t branches_offset;                 /* where the branches stand */
     uint64_t modules_offset;                  /* where the modules' memory begins */
+    uint64_t rings_offset;                    /* where the rings stand, one a row; 0: none */
     struct ss_row rows[];
 };
 
 /*
  * Creates the segment, mode 0600 and without a name once this returns, with `extra` bytes of
- * zeroed memory for modules. `descriptor` stays open: it is how --set finds the board.
+ * zeroed memory for modules and, where the run is `recorded`, rings. `descriptor` stays open: it is
+ * how --set finds the board.
  */
 struct ss_board *ss_board_create(
-    uint32_t instances, size_t extra, int *descriptor, struct ss_error *error);
+    uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error);
 
 /* Maps the board that another process holds open. */
 struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
@@ -148,6 +151,9 @@ void ss_board_close(struct ss_board *board);
 
 void *ss_board_modules(struct ss_board *board);
 struct ss_branch *ss_board_branches(struct ss_board *board);
+
+/* NULL: nothing is recorded. */
+struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 
 /* A board in ordinary memory, for the simulator and tests. free() it. */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);

@@ -45,6 +45,12 @@ static const struct ss_argument rows[] = {
         .help = "keep each instance's output in DIR/NN.out and DIR/NN.err"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
         .help = "write the end summary for machines; - is standard output"}},
+    {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
+        .help = "keep the whole run there: plan, machine, samples, decisions, iterations, events"}},
+    {0, NULL, {"force", AT(force), .help = "replace a record that is there already"}},
+    {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
+        .help = "repeat a recorded run, and tell how the machine differs; other options replace "
+                "recorded ones"}},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
         .initial = "auto", .help = "a live line on standard error; auto: on a terminal"}},
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s",
@@ -68,7 +74,7 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error) {
-    *cli = (struct ss_cli){.duration = SS_TIME_NEVER, .tolerance = NAN};
+    *cli = (struct ss_cli){.duration = SS_TIME_NEVER, .tolerance = NAN, .arguments = argv};
     return ss_arguments_parse(rows, cli, &cli->store, argv, &cli->command, error);
 }
 

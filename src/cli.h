@@ -31,6 +31,8 @@ struct ss_cli {
     const char *iteration;
     const char *output;
     const char *json;
+    const char *record;
+    const char *replay;
     int progress; /* enum ss_progress_when */
     ss_time grace;
     double tolerance; /* percent; NaN: off */
@@ -41,13 +43,15 @@ struct ss_cli {
     int repeat;
     int isolate;
     int keep;
+    int force;
     int quiet;
     int verbose;
     int dry_run;
     int list_modules;
     int help;
     int version;
-    char **command; /* the words behind the options, ended by NULL; into argv */
+    char **arguments; /* all words, the program's name first */
+    char **command;   /* the words behind the options, ended by NULL; into argv */
     struct ss_option_store store;
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -49,6 +50,7 @@ static void pause_run(struct ss_master *master) {
         return;
     ss_progress_hide(&master->progress);
     ss_time from = ss_platform_now();
+    ss_master_note(master, "paused", -1, NULL, NAN);
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     ss_crew_wake(&master->crew);
     for (int i = 0; i < 100 && !all_stopped(master); i++)
@@ -64,9 +66,11 @@ static void pause_run(struct ss_master *master) {
         master->stage_end = ss_time_add(master->stage_end, now - from);
     atomic_store(&board->control_since, now);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
+    ss_recorder_set_origin(master->recorder, atomic_load(&board->control_start));
+    ss_master_note(master, "continued", -1, NULL, NAN);
     ss_monitor_shift(&master->monitor, now - from);
     if (master->iterations.from != SS_TIME_NEVER)
-        master->iterations.from += now - from;
+        master->iterations.from = master->iterations.throughput.from += now - from;
     ss_monitor_begin(&master->monitor, now);
     ss_crew_wake(&master->crew);
 }
@@ -82,6 +86,7 @@ static void on_signal(struct ss_master *master, int signal) {
     case SIGCONT:
         break; /* pause_run() is where it ends a pause */
     default:
+        ss_master_note(master, "signal", -1, NULL, signal);
         if (master->stage == SS_STAGE_ENDING)
             hurry(master);
         if (master->outcome->signal == 0)
@@ -119,8 +124,10 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     if (ready <= 0)
         return;
     for (uint32_t i = 0; i < streams; i++) {
-        if (polls[POLL_OUTPUT + i].revents)
-            ss_output_move(&master->output, i, now, &master->iterations);
+        if (!polls[POLL_OUTPUT + i].revents)
+            continue;
+        ss_progress_make_way(&master->progress, master->output.streams[i].to);
+        ss_output_move(&master->output, i, now, &master->iterations);
     }
     if (polls[POLL_BELL].revents) {
         char bytes[512];

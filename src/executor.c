@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "journal.h"
 #include "platform/platform.h"
-#include "stepper.h"
 
 /* What was killed and is still there after this time is waited for no longer. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
@@ -22,6 +22,7 @@ struct executor {
     struct ss_counter_reader reader;
     struct ss_workload workload;
     struct ss_stepper stepper;
+    struct ss_journal journal;
     ss_time born; /* when the present instance was started */
 };
 
@@ -100,6 +101,7 @@ static int bury(struct executor *executor) {
 }
 
 _Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
+    ss_journal_end(&executor->journal, ss_platform_now());
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->ended_at, ss_platform_now());
@@ -156,6 +158,7 @@ static void await_end(struct executor *executor) {
 
 _Noreturn static void end(struct executor *executor) {
     bool instant = told_to_end;
+    ss_journal_end(&executor->journal, ss_platform_now());
     ss_workload_follow(&executor->workload, 0);
     if (executor->setup->plan->keep) {
         ss_workload_continue(&executor->workload);
@@ -208,6 +211,7 @@ _Noreturn static void pace(struct executor *executor) {
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
             ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
         struct ss_action action = ss_stepper_step(&executor->stepper, now);
+        ss_journal_follow(&executor->journal, &executor->stepper, now);
         if (action.failure)
             action = give_up(executor, action.failure);
         if (action.change)
@@ -232,6 +236,7 @@ static void open_pipeline(struct executor *executor) {
     ss_pipeline_open(
         &pipeline, &setup->plan->rig, executor->board, setup->number, read_counters, executor);
     ss_stepper_open(&executor->stepper, &pipeline);
+    executor->journal.ring = ss_board_ring(executor->board, setup->number);
 }
 
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {

@@ -3,10 +3,14 @@
 
 #include <math.h>
 
-void ss_iterations_add(struct ss_iterations *iterations, ss_time start, ss_time end) {
+void ss_iterations_add(
+    struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
     iterations->seen++;
     if (start > end)
         start = end;
+    if (iterations->tell)
+        iterations->tell(iterations->context, instance, start, end);
+    ss_throughput_add(&iterations->throughput, start, end);
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;
     if (iterations->from == SS_TIME_NEVER || to < from)

@@ -7,6 +7,8 @@
 
 #include <showstopper/time.h>
 
+#include "throughput.h"
+
 /* Counts iterations in a window of time that may still be open. */
 struct ss_iterations {
     ss_time from; /* SS_TIME_NEVER: nothing is counted yet */
@@ -14,9 +16,15 @@ struct ss_iterations {
     uint64_t seen;  /* all, whenever they ended */
     uint64_t ended; /* in the window */
     double parts;   /* parts of iterations that lie in the window: each whole one adds 1 */
+    struct ss_throughput throughput; /* since the window's beginning */
+
+    /* Who is told of each; NULL: nobody. */
+    void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end);
+    void *context;
 };
 
-void ss_iterations_add(struct ss_iterations *iterations, ss_time start, ss_time end);
+void ss_iterations_add(
+    struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
 
 /* Per second of the window that ends at `now` or has ended before; NaN: no window yet. */
 double ss_iterations_per_second(const struct ss_iterations *iterations, ss_time now);

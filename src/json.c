@@ -81,8 +81,12 @@ void ss_json_number(struct ss_json *json, const char *name, double number) {
         fputs("null", json->stream);
         return;
     }
-    /* The shortest text that reads back as the same number. */
+    /* The shortest text that reads back as the same number, but whole ones written out. */
     char text[40];
+    if (number == rint(number) && fabs(number) < 1e15) {
+        fprintf(json->stream, "%.0f", number);
+        return;
+    }
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, number);
         if (strtod(text, NULL) == number)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -10,6 +11,7 @@
 #include "plan.h"
 #include "platform/platform.h"
 #include "registry.h"
+#include "replay.h"
 #include "setpoint.h"
 #include "signals.h"
 #include "summary.h"
@@ -31,6 +33,8 @@ static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error
         result = ss_registry_list(stdout, error);
     else if (cli->help_module)
         result = ss_registry_help(stdout, cli->help_module, error);
+    else if (cli->replay)
+        result = ss_replay(cli, error);
     else if (cli->set_pid)
         result = ss_setpoint_change(cli->set_pid, cli->set_load, error);
     else
@@ -51,9 +55,17 @@ static int run(struct ss_plan *plan) {
         fail(&error);
     struct ss_error unwritten = {0};
     if (plan->json && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
+        if (strcmp(plan->json, "-") != 0)
+            ss_error_wrap(&unwritten, "--json");
         fail(&unwritten);
         outcome.status = outcome.status ? outcome.status : unwritten.status;
     }
+    struct ss_error unrecorded = {0};
+    if (ss_record_finish(plan, &outcome, &unrecorded) < 0) {
+        fail(&unrecorded);
+        outcome.status = outcome.status ? outcome.status : unrecorded.status;
+    }
+    ss_throughput_free(&outcome.throughput);
     if (outcome.signal && status == 0)
         ss_signals_raise_default(outcome.signal);
     return outcome.status;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,13 +21,18 @@
 void ss_master_say(struct ss_master *master, const char *format, ...) {
     if (!master->plan->verbose || !ss_output_has_room(STDERR_FILENO))
         return;
-    ss_progress_hide(&master->progress);
+    ss_progress_give_line(&master->progress);
     va_list arguments;
     va_start(arguments, format);
     fputs("showstopper: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
+}
+
+void ss_master_note(
+    struct ss_master *master, const char *event, int64_t instance, const char *text, double value) {
+    ss_recorder_event(master->recorder, ss_platform_now(), event, instance, text, value);
 }
 
 static uint64_t count_switches(const struct ss_master *master) {
@@ -50,6 +56,7 @@ void ss_master_end(struct ss_master *master, const char *by, int signal) {
     ss_time now = ss_platform_now();
     bool at_once = signal == SIGKILL;
     take_outcome(master, by, now);
+    ss_master_note(master, "ending", -1, by, NAN);
     master->stage = SS_STAGE_ENDING;
     master->ending_since = now;
     master->stage_end = SS_TIME_NEVER;
@@ -59,6 +66,7 @@ void ss_master_end(struct ss_master *master, const char *by, int signal) {
     atomic_store(&master->board->end_grace, grace);
     atomic_store(&master->board->phase, SS_PHASE_ENDING);
     ss_crew_wake(&master->crew);
+    ss_progress_finish(&master->progress);
 }
 
 static int start_executors(struct ss_master *master) {
@@ -112,6 +120,8 @@ static void enter_warmup(struct ss_master *master, ss_time now) {
     master->stage = SS_STAGE_WARMUP;
     master->stage_end = start;
     atomic_store(&board->control_start, start);
+    ss_recorder_set_origin(master->recorder, start);
+    ss_master_note(master, "warmup", -1, NULL, NAN);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_monitor_begin(&master->monitor, now);
     ss_crew_wake(&master->crew);
@@ -124,6 +134,7 @@ static void enter_warmup(struct ss_master *master, ss_time now) {
  */
 static void enter_settling(struct ss_master *master, ss_time now) {
     master->stage = SS_STAGE_SETTLING;
+    ss_master_note(master, "settling", -1, NULL, NAN);
     master->monitor.control_from = now;
     master->stage_end = ss_time_add(now, master->plan->settle);
     ss_monitor_begin(&master->monitor, now);
@@ -131,8 +142,10 @@ static void enter_settling(struct ss_master *master, ss_time now) {
 
 static void enter_counting(struct ss_master *master, ss_time now) {
     master->stage = SS_STAGE_COUNTING;
+    ss_master_note(master, "counting", -1, NULL, NAN);
     master->monitor.counted_from = now;
     master->iterations.from = now;
+    master->iterations.throughput.from = now;
     master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
                                         atomic_load(&master->board->paused)),
         master->plan->duration);
@@ -184,21 +197,39 @@ static void note_setpoint(struct ss_master *master) {
         return;
     master->setpoints_seen = changes;
     double value = ss_double_from_word(atomic_load(&master->board->setpoint));
+    ss_master_note(master, "target_set", -1, value >= 0 ? NULL : "trace", value);
     if (value >= 0)
         ss_master_say(master, "the target was set to %g %%", 100 * value);
     else
         ss_master_say(master, "the target is the trace's again");
 }
 
+static void note_progress(struct ss_master *master, ss_time now) {
+    const struct ss_monitor_sample *sample = &master->monitor.latest;
+    bool controlled = master->stage > SS_STAGE_WARMUP;
+    struct ss_progress_values values = {
+        .elapsed = controlled ? ss_time_seconds(ss_board_trace_time(master->board, now)) : -1,
+        .target = sample->target,
+        .load = sample->load.load,
+        .duty = sample->duty,
+        .error = ss_figures_error_mean_percent(&master->monitor.figures),
+        .iterations = ss_iterations_per_second(&master->iterations, now),
+        .has_iterations = master->plan->repeat || master->plan->has_iteration,
+    };
+    ss_progress_note(&master->progress, sample->time, &values);
+}
+
 static void take_sample(struct ss_master *master, ss_time now) {
     if (now < master->monitor.next || master->stage < SS_STAGE_WARMUP ||
         master->stage >= SS_STAGE_ENDING)
         return;
-    ss_monitor_sample(&master->monitor, now);
     const struct ss_monitor_sample *sample = &master->monitor.latest;
-    bool controlled = master->stage > SS_STAGE_WARMUP;
-    double elapsed = controlled ? ss_time_seconds(ss_board_trace_time(master->board, now)) : -1;
-    ss_progress_show(&master->progress, elapsed, sample->target, sample->load.load, sample->duty);
+    ss_time before = sample->time;
+    ss_monitor_sample(&master->monitor, now);
+    if (sample->time != before)
+        ss_recorder_sample(master->recorder, sample);
+    ss_recorder_flush(master->recorder, master->board);
+    note_progress(master, now);
     note_setpoint(master);
 }
 
@@ -217,7 +248,9 @@ static ss_time next_deadline(const struct ss_master *master) {
     if (master->stage == SS_STAGE_ENDING)
         return master->kill_at;
     ss_time sample = master->stage >= SS_STAGE_WARMUP ? master->monitor.next : SS_TIME_NEVER;
-    return sample < master->stage_end ? sample : master->stage_end;
+    ss_time drawing = ss_progress_due(&master->progress);
+    ss_time next = sample < master->stage_end ? sample : master->stage_end;
+    return drawing < next ? drawing : next;
 }
 
 static void supervise(struct ss_master *master) {
@@ -229,13 +262,28 @@ static void supervise(struct ss_master *master) {
         take_sample(master, now); /* first, so that the last sample of a stage is not lost */
         advance(master, now);
         check_end(master, now);
+        ss_progress_draw_due(&master->progress, now);
     }
+}
+
+static void record_iteration(void *context, uint32_t instance, ss_time start, ss_time end) {
+    ss_recorder_iteration(context, instance, start, end);
+}
+
+/* Before anything else, so that what cannot be recorded is not begun. */
+static int open_recorder(struct ss_master *master) {
+    master->recorder = malloc(sizeof *master->recorder);
+    if (!master->recorder)
+        return ss_error_set(master->error, SS_ERROR_FAILED, "out of memory");
+    master->iterations.tell = record_iteration;
+    master->iterations.context = master->recorder;
+    return ss_recorder_open(master->recorder, master->plan, master->error);
 }
 
 static int open_board(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
-    master->board = ss_board_create(
-        plan->instances, ss_rig_memory(&plan->rig), &master->descriptor, master->error);
+    master->board = ss_board_create(plan->instances, ss_rig_memory(&plan->rig),
+        plan->record != NULL, &master->descriptor, master->error);
     if (!master->board)
         return -1;
     master->board->keep = plan->keep;
@@ -307,8 +355,15 @@ static void close_master(struct ss_master *master) {
         ss_platform_scheduling_restore(master->scheduling, NULL);
     ss_sensor_end(&master->sensor);
     ss_output_close(&master->output);
+    if (master->recorder) {
+        if (master->error->status)
+            ss_master_note(master, "error", -1, master->error->message, NAN);
+        ss_recorder_close(master->recorder, master->board, master->outcome);
+    }
+    master->outcome->throughput = master->iterations.throughput;
     ss_board_close(master->board);
-    ss_progress_hide(&master->progress);
+    free(master->recorder);
+    ss_progress_close(&master->progress);
     free(master->scheduling);
     free(master->lives);
     free(master->iterations_seen);
@@ -325,11 +380,13 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .stage = SS_STAGE_WAITING,
         .stage_end = first_stage_end(plan),
         .kill_at = SS_TIME_NEVER,
-        .iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER},
+        .iterations = {.from = SS_TIME_NEVER,
+            .to = SS_TIME_NEVER,
+            .throughput = {.from = SS_TIME_NEVER}},
     };
     ss_outcome_open(outcome);
-    if (open_board(&master) == 0 && (!plan->isolate || ss_isolate(error) == 0) &&
-        open_master(&master) == 0) {
+    if (open_recorder(&master) == 0 && open_board(&master) == 0 &&
+        (!plan->isolate || ss_isolate(error) == 0) && open_master(&master) == 0) {
         advance(&master, ss_platform_now());
         supervise(&master);
     }

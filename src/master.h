@@ -9,6 +9,7 @@
 #include "output.h"
 #include "plan.h"
 #include "progress.h"
+#include "recorder.h"
 #include "sensor.h"
 
 /* How long executors may take once their instances have been killed. */
@@ -41,6 +42,7 @@ struct ss_master {
     struct ss_monitor monitor;
     struct ss_iterations iterations;
     struct ss_progress progress;
+    struct ss_recorder *recorder; /* large */
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
@@ -76,6 +78,10 @@ void ss_master_reap(struct ss_master *master);
 
 /* Ends the run: `by` is for the summary; the signal goes to the instances first. */
 void ss_master_end(struct ss_master *master, const char *by, int signal);
+
+/* For the record; see ss_recorder_event(). */
+void ss_master_note(
+    struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
 /* A line of -v. */
 __attribute__((format(printf, 2, 3))) void ss_master_say(

@@ -108,6 +108,8 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
     outcome->iterations = counts_iterations ? (double)iterations->ended : NAN;
     outcome->iterations_per_second =
         counts_iterations ? ss_iterations_per_second(iterations, now) : NAN;
+    outcome->throughput_count =
+        counts_iterations ? ss_throughput_count(&iterations->throughput, now) : 0;
     outcome->own_cpu = seconds > 0 ? ss_time_seconds(ss_crew_cpu_time(crew)) / seconds : NAN;
     take_lateness(outcome, board);
     warn_of_uncontrolled(outcome, board);

@@ -30,12 +30,15 @@ struct ss_outcome {
     double switches_per_second;
     double iterations;
     double iterations_per_second;
+    struct ss_throughput throughput;
+    size_t throughput_count; /* whole intervals */
     double own_cpu;
     double wake_p50_us;
     double wake_p99_us;
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
+    bool recorded; /* there is a record that waits for its summary */
 };
 
 /* Nothing is known yet. */

@@ -76,7 +76,7 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         start = ss_time_since(now, length);
     }
     output->last_iteration[stream->instance] = now;
-    ss_iterations_add(iterations, start, now);
+    ss_iterations_add(iterations, stream->instance, start, now);
 }
 
 static void find_lines(struct ss_output *output, struct ss_stream *stream, const char *text,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "record_folder.h"
 #include "wallclock.h"
 
 static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
@@ -160,14 +161,29 @@ static int check_json(const char *path, struct ss_error *error) {
         error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(errno));
 }
 
+static size_t count_option_words(const struct ss_cli *cli) {
+    size_t count = 1;
+    while (cli->arguments[count] && cli->arguments + count != cli->command)
+        count++;
+    bool dashes = cli->arguments[count] && strcmp(cli->arguments[count - 1], "--") == 0;
+    return count - 1 - dashes;
+}
+
 static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct stat status;
     plan->output = cli->output;
     plan->json = cli->json;
+    plan->record = cli->record;
+    plan->arguments = cli->arguments;
+    plan->option_words = count_option_words(cli);
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
         return -1;
     if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
         return ss_error_set(error, SS_ERROR_FAILED, "--output: %s is not a directory", cli->output);
+    if (cli->record && ss_record_folder_check(cli->record, cli->force, error) < 0)
+        return -1;
+    if (cli->force && !cli->record)
+        return ss_error_set(error, SS_ERROR_FAILED, "--force goes with --record");
     return cli->json ? check_json(cli->json, error) : 0;
 }
 

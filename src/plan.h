@@ -44,8 +44,11 @@ struct ss_plan {
 
     bool has_iteration;
     regex_t iteration;
-    const char *output; /* NULL: passed through */
-    const char *json;   /* NULL: none */
+    const char *output;     /* NULL: passed through */
+    const char *json;       /* NULL: none */
+    const char *record;     /* folder; NULL: none */
+    char *const *arguments; /* the command line */
+    size_t option_words;    /* of it, behind the program's name and before the command */
 
     struct ss_source_request source;
     struct ss_counter_reader reader; /* open, where the source is counters */

@@ -40,6 +40,7 @@ static const struct {
     {SIGCHLD, pass_on},
     {SIGXCPU, give_up},
     {SIGPIPE, SIG_IGN},
+    {SIGXFSZ, SIG_IGN}, /* a write that goes too far fails, and that is told */
     {SIGTTIN, SIG_IGN},
     {SIGTTOU, SIG_IGN},
 };

@@ -63,21 +63,22 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
         stepper->deadline = now;
     ss_time planned = stepper->deadline;
     enum ss_state state = stepper->state;
-    struct ss_decision decision;
+    struct ss_decision *decision = &stepper->decision;
     for (int lapses = 0;; lapses++) {
-        ss_pipeline_decide(&stepper->pipeline, now, planned, state, &decision);
-        if (decision.failure)
-            return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision.failure};
-        if (decision.free)
-            return hold(stepper, SS_STATE_RUNNING, decision.free_until);
-        state = decision.stint.state;
-        planned = ss_time_add(planned, decision.stint.length);
+        ss_pipeline_decide(&stepper->pipeline, now, planned, state, decision);
+        if (decision->failure)
+            return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
+        if (decision->free)
+            return hold(stepper, SS_STATE_RUNNING, decision->free_until);
+        state = decision->stint.state;
+        planned = ss_time_add(planned, decision->stint.length);
         if (planned > now)
             break;
         /* The whole state has passed already: its time is gone, the next one is due. */
         if (lapses == LAPSES_MAX)
             planned = now;
     }
+    stepper->decisions++;
     return act(stepper, state, planned);
 }
 

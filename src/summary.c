@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "json.h"
 #include "version.h"
+#include "wallclock.h"
 #include "whole_file.h"
 
 static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
@@ -24,6 +26,20 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
         outcome->switches_per_second);
 }
 
+static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
+    double least = INFINITY, most = 0;
+    fprintf(stream, "iterations   %8.0f     %.3f per second", outcome->iterations,
+        outcome->iterations_per_second);
+    for (size_t i = 0; i < outcome->throughput_count; i++) {
+        least = fmin(least, ss_throughput_rate(&outcome->throughput, i));
+        most = fmax(most, ss_throughput_rate(&outcome->throughput, i));
+    }
+    if (outcome->throughput_count > 1)
+        fprintf(stream, "; %.3f to %.3f in intervals of %g s", least, most,
+            ss_time_seconds(SS_THROUGHPUT_INTERVAL));
+    fputc('\n', stream);
+}
+
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     char cpus[512];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
@@ -33,8 +49,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     if (outcome->samples > 0)
         print_figures(stream, outcome);
     if (!isnan(outcome->iterations))
-        fprintf(stream, "iterations   %8.0f     %.3f per second\n", outcome->iterations,
-            outcome->iterations_per_second);
+        print_iterations(stream, outcome);
     if (!isnan(outcome->own_cpu))
         fprintf(stream, "own CPU time %8.2f %%   of one CPU\n", 100 * outcome->own_cpu);
     fprintf(stream, "late wake-up %8.0f us  median; 99 %% under %.0f us, all under %.0f us\n",
@@ -78,6 +93,32 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     print_modules(json, plan);
 }
 
+void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
+    struct ss_json json = {.stream = stream};
+    char folder[4096], started[64];
+    ss_json_open(&json, NULL, '{');
+    print_plan(&json, plan);
+    ss_json_open(&json, "arguments", '[');
+    for (char *const *word = plan->arguments + 1; *word; word++)
+        ss_json_text(&json, NULL, *word);
+    ss_json_close(&json, ']');
+    ss_json_number(&json, "options", (double)plan->option_words);
+    ss_json_text(&json, "folder", getcwd(folder, sizeof folder));
+    ss_wallclock_print(started, sizeof started, ss_platform_wallclock());
+    ss_json_text(&json, "started", started);
+    ss_json_close(&json, '}');
+}
+
+static void print_throughput(struct ss_json *json, const struct ss_outcome *outcome) {
+    ss_json_open(json, "throughput", '{');
+    ss_json_number(json, "interval_seconds", ss_time_seconds(SS_THROUGHPUT_INTERVAL));
+    ss_json_open(json, "iterations_per_second", '[');
+    for (size_t i = 0; i < outcome->throughput_count; i++)
+        ss_json_number(json, NULL, ss_throughput_rate(&outcome->throughput, i));
+    ss_json_close(json, ']');
+    ss_json_close(json, '}');
+}
+
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     struct ss_json json = {.stream = stream};
@@ -95,6 +136,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
     ss_json_number(&json, "iterations", outcome->iterations);
     ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);
+    print_throughput(&json, outcome);
     ss_json_number(&json, "own_cpu", outcome->own_cpu);
     ss_json_open(&json, "wake_lateness_us", '{');
     ss_json_number(&json, "p50", outcome->wake_p50_us);
@@ -128,5 +170,5 @@ int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcom
         if (ss_whole_file_commit(&file) == 0)
             return 0;
     }
-    return ss_error_set(error, SS_ERROR_FAILED, "--json: %s: %s", path, strerror(errno));
+    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
 }

@@ -10,6 +10,9 @@
 /* For people. */
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
+/* What is needed to repeat the run, for machines: one object. */
+void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan);
+
 /* For machines: one object. */
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);

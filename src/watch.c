@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -14,6 +15,7 @@ static void on_ended(struct ss_master *master, uint32_t number) {
     struct ss_row *row = &master->board->rows[number];
     int status = exit_status(atomic_load(&row->status));
     bool ours = atomic_load(&row->ended_by_us);
+    ss_master_note(master, "instance_ended", number, ours ? "as it was told to" : NULL, status);
     ss_time at = atomic_load(&row->ended_at);
     ss_master_say(master, "instance %s ended with %d%s", master->plan->numbers[number], status,
         ours ? ", as it was told to" : "");
@@ -45,6 +47,8 @@ static void on_unborn(struct ss_master *master, uint32_t number) {
 static void on_life(struct ss_master *master, uint32_t number, enum ss_life life) {
     switch (life) {
     case SS_LIFE_ALIVE:
+        ss_master_note(master, "instance_started", number, NULL,
+            atomic_load(&master->board->rows[number].leader));
         if (ss_plan_pipes_output(master->plan))
             ss_output_began(&master->output, number, ss_platform_now());
         break;
@@ -87,7 +91,8 @@ static void collect_iterations(struct ss_master *master, uint32_t number) {
         *seen = count - SS_ROW_ITERATIONS;
     for (; *seen < count; (*seen)++) {
         struct ss_iteration_slot *slot = &row->recent_iterations[*seen % SS_ROW_ITERATIONS];
-        ss_iterations_add(&master->iterations, atomic_load(&slot->start), atomic_load(&slot->end));
+        ss_iterations_add(
+            &master->iterations, number, atomic_load(&slot->start), atomic_load(&slot->end));
     }
 }
 
@@ -131,6 +136,7 @@ static void on_guardian_lost(struct ss_master *master, int status) {
             "the guardian cannot be set up: out of memory: run fewer instances");
     else
         ss_master_say(master, "the guardian was lost: another one takes its place");
+    ss_master_note(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
 }

@@ -30,7 +30,8 @@ stage() {
 install_what_tests_need() {
     install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make \
         pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
-        binutils=readelf libyajl-dev=yajl.pc gnuplot-nox=gnuplot xz-utils=xz zstd=zstd \
+        binutils=readelf libyajl-dev=yajl.pc libhwloc-dev=hwloc.pc \
+        gnuplot-nox=gnuplot xz-utils=xz zstd=zstd \
         time=/usr/bin/time
 }
 

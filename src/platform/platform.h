@@ -219,4 +219,46 @@ void ss_platform_counters_close(struct ss_counter_reader *reader);
 /* The other end of a process that opened the same: a descriptor of its own for the same file. */
 int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
+/* ---- CPU time in its parts ---- */
+
+/* Where the time of one CPU, or of a control group, went: nanoseconds since a point in the past. */
+struct ss_cpu_times {
+    uint32_t cpu;
+    uint64_t user; /* with nice and guest time */
+    uint64_t system;
+    uint64_t irq;   /* hard and soft interrupts */
+    uint64_t steal; /* taken by the hypervisor */
+    uint64_t iowait;
+    uint64_t idle; /* without iowait */
+    uint64_t used; /* a control group: all that it used, which is not exactly user and system */
+};
+
+struct ss_cpu_reading {
+    ss_time time;    /* when it was taken, on the monotonic clock */
+    double pressure; /* part of the last 10 s in which somebody waited for a CPU; NaN: unknown */
+    double capacity; /* CPUs that make a load of 1: those that are here, or a group's allowance */
+    bool group;      /* one item, a control group */
+    bool parts;      /* what user and system are is known; always so for CPUs */
+    size_t count;
+    struct ss_cpu_times *items; /* ascending by CPU; room for as many as the reader has measured */
+};
+
+/* Counts each CPU apart, which a counter reader need not. */
+struct ss_cpu_reader {
+    struct ss_counter_reader counters;
+    bool group;
+    int pressure; /* -1: there is none */
+    int user;     /* a v1 group's own files; -1: there is none */
+    int system;
+};
+
+/* `group` is a control group, NULL: the CPUs. Everything is allocated here, nothing in read(). */
+int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, const char *group,
+    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
+
+/* 0, or an errno. */
+int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);
+
+void ss_platform_cpu_times_close(struct ss_cpu_reader *reader);
+
 #endif

@@ -227,12 +227,12 @@ END_TEST
 
 /* Moving it is work without a pause, which at real-time priority would end the master. */
 START_TEST(output_without_end) {
-    const char *command = "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
+    const char *command =
+        "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
     run_expect(run_wait(run_start(NULL, WORDS("sh", "-c", command, SHOWSTOPPER))), 0);
     run_expect_nothing_left();
 }
 END_TEST
-
 
 START_TEST(what_the_leader_leaves_is_ended) {
     struct run *run = RUN("-q", "-n", "2", "-l", "80%", "-c", "fixed", PAYLOAD, "tree");

@@ -150,7 +150,7 @@ static void a_segment_has_no_name_and_is_found_again(void **state) {
     (void)state;
     struct ss_error error = {0};
     int descriptor;
-    struct ss_board *board = ss_board_create(2, 64, &descriptor, &error);
+    struct ss_board *board = ss_board_create(2, 64, false, &descriptor, &error);
     assert_non_null(board);
     char name[64];
     snprintf(name, sizeof name, "/dev/shm/" SS_BOARD_PREFIX "%d.0", (int)getpid());

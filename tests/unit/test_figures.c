@@ -250,7 +250,7 @@ static struct ss_iterations window(void) {
 
 static void assert_parts(double start, double end, double parts, uint64_t ended) {
     struct ss_iterations iterations = window();
-    ss_iterations_add(&iterations, (ss_time)(start * 1e9), (ss_time)(end * 1e9));
+    ss_iterations_add(&iterations, 0, (ss_time)(start * 1e9), (ss_time)(end * 1e9));
     assert_int_equal(iterations.seen, 1);
     if (!(fabs(iterations.parts - parts) <= 1e-12) || iterations.ended != ended)
         fail_msg("from %g to %g s: %.17g parts, %d ended", start, end, iterations.parts,
@@ -289,7 +289,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     /* Three instances, one after another iteration of 4 s each, from 8, 9 and 10 s on. */
     for (ss_time instance = 8; instance <= 10; instance++) {
         for (ss_time start = instance; start < 24; start += 4)
-            ss_iterations_add(&iterations, start * SS_SECOND, (start + 4) * SS_SECOND);
+            ss_iterations_add(&iterations, 0, start * SS_SECOND, (start + 4) * SS_SECOND);
     }
     /* Each is busy all the time: 10 s of 4 s each. */
     assert_close(iterations.parts, 3 * 2.5);
@@ -302,7 +302,7 @@ static void iterations_of_many_instances_add_up(void **state) {
 static void iterations_per_second_are_of_the_window_so_far(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
-    ss_iterations_add(&iterations, 11 * SS_SECOND, 12 * SS_SECOND);
+    ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
     assert_true(isnan(ss_iterations_per_second(&iterations, 9 * SS_SECOND)));
     assert_true(isnan(ss_iterations_per_second(&iterations, 10 * SS_SECOND)));
     assert_close(ss_iterations_per_second(&iterations, 12 * SS_SECOND), 1 / 2.0);
@@ -314,15 +314,15 @@ static void iterations_per_second_are_of_the_window_so_far(void **state) {
 static void iterations_before_any_window_are_only_seen(void **state) {
     (void)state;
     struct ss_iterations iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER};
-    ss_iterations_add(&iterations, 1, 2);
-    ss_iterations_add(&iterations, SS_TIME_NEVER, SS_TIME_NEVER);
+    ss_iterations_add(&iterations, 0, 1, 2);
+    ss_iterations_add(&iterations, 0, SS_TIME_NEVER, SS_TIME_NEVER);
     assert_int_equal(iterations.seen, 2);
     assert_int_equal(iterations.ended, 0);
     assert_close(iterations.parts, 0);
     assert_true(isnan(ss_iterations_per_second(&iterations, 5 * SS_SECOND)));
     /* A window that is still open. */
     iterations.from = 10 * SS_SECOND;
-    ss_iterations_add(&iterations, 1000 * SS_SECOND, 1010 * SS_SECOND);
+    ss_iterations_add(&iterations, 0, 1000 * SS_SECOND, 1010 * SS_SECOND);
     assert_close(iterations.parts, 1);
     assert_int_equal(iterations.ended, 1);
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+#include "platform/platform.h"
+
+/* The columns of /proc/stat, see proc(5). Those behind are guest time, which is user time, too. */
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
+
+/* As many bytes as the files of one number, and that of pressure up to its first, ever have. */
+#define SMALL_FILE 128
+
+static int open_beside(const struct ss_counter_reader *counters, const char *name) {
+    char path[sizeof counters->path + 32];
+    size_t folder = (size_t)(strrchr(counters->path, '/') - counters->path);
+    snprintf(path, sizeof path, "%.*s/%s", (int)folder, counters->path, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, const char *group,
+    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
+    *reader = (struct ss_cpu_reader){.group = group, .pressure = -1, .user = -1, .system = -1};
+    enum ss_source source = group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM;
+    if (ss_platform_counters_open(&reader->counters, source, group, cpus, roots, error) < 0)
+        return -1;
+    if (!group) {
+        reader->pressure = open_beside(&reader->counters, "pressure/cpu");
+        return 0;
+    }
+    reader->pressure = open_beside(&reader->counters, "cpu.pressure");
+    reader->user = open_beside(&reader->counters, "cpuacct.usage_user");
+    reader->system = open_beside(&reader->counters, "cpuacct.usage_sys");
+    return 0;
+}
+
+static void close_file(int *file) {
+    if (*file >= 0)
+        close(*file);
+    *file = -1;
+}
+
+void ss_platform_cpu_times_close(struct ss_cpu_reader *reader) {
+    close_file(&reader->pressure);
+    close_file(&reader->user);
+    close_file(&reader->system);
+    ss_platform_counters_close(&reader->counters);
+}
+
+static const char *read_number(const char *at, uint64_t *number) {
+    while (*at == ' ')
+        at++;
+    *number = 0;
+    while (isdigit((unsigned char)*at))
+        *number = *number * 10 + (uint64_t)(*at++ - '0');
+    return at;
+}
+
+/* False when the line is no reading of a measured CPU. */
+static bool read_cpu(
+    const struct ss_counter_reader *counters, const char *at, struct ss_cpu_times *times) {
+    uint64_t cpu, ticks[COLUMNS] = {0};
+    at = read_number(at, &cpu);
+    if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&counters->cpus, (uint32_t)cpu))
+        return false;
+    int columns = 0;
+    while (columns < COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
+        at = read_number(at, &ticks[columns++]);
+    uint64_t unit = (uint64_t)counters->unit;
+    *times = (struct ss_cpu_times){
+        .cpu = (uint32_t)cpu,
+        .user = (ticks[USER] + ticks[NICE]) * unit,
+        .system = ticks[SYSTEM] * unit,
+        .irq = (ticks[IRQ] + ticks[SOFTIRQ]) * unit,
+        .steal = ticks[STEAL] * unit,
+        .iowait = ticks[IOWAIT] * unit,
+        .idle = ticks[IDLE] * unit,
+    };
+    return columns > IDLE; /* fewer than the oldest kernels have are no reading */
+}
+
+static int parse_stat(const struct ss_counter_reader *counters, struct ss_cpu_reading *reading) {
+    size_t room = ss_cpus_count(&counters->cpus);
+    const char *line = counters->buffer, *end;
+    /* A line that was cut off has no end: its last number would be wrong. */
+    for (; strncmp(line, "cpu", 3) == 0 && (end = strchr(line, '\n')); line = end + 1) {
+        if (isdigit((unsigned char)line[3]) && reading->count < room)
+            reading->count += read_cpu(counters, line + 3, &reading->items[reading->count]);
+    }
+    reading->capacity = (double)reading->count;
+    return reading->count > 0 ? 0 : EBADMSG;
+}
+
+static int read_small(int file, char *text) {
+    ssize_t length = file < 0 ? -1 : pread(file, text, SMALL_FILE - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0 ? 0 : -1;
+}
+
+/* "some avg10=1.23 ...": percent with two decimals. */
+static double read_pressure(int file) {
+    static const char label[] = "some avg10=";
+    char text[SMALL_FILE];
+    uint64_t whole, hundredths;
+    if (read_small(file, text) < 0 || strncmp(text, label, sizeof label - 1) != 0 ||
+        !isdigit((unsigned char)text[sizeof label - 1]))
+        return NAN;
+    const char *at = read_number(text + sizeof label - 1, &whole);
+    const char *decimals = at + (*at == '.');
+    double unit = 1;
+    for (at = read_number(decimals, &hundredths); decimals < at; decimals++)
+        unit *= 10;
+    return ((double)whole + (double)hundredths / unit) / 100;
+}
+
+static bool find_number(const char *text, const char *name, uint64_t *number) {
+    const char *at = strstr(text, name);
+    if (at)
+        read_number(at + strlen(name), number);
+    return at;
+}
+
+static int parse_group(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
+    const struct ss_counter_reader *counters = &reader->counters;
+    struct ss_cpu_times *times = reading->items;
+    struct ss_counters used = {0};
+    int why = ss_linux_cgroup_parse(&reader->counters, &used);
+    if (why)
+        return why;
+    *times = (struct ss_cpu_times){.used = used.used};
+    reading->count = 1;
+    reading->capacity = used.capacity;
+    char text[SMALL_FILE];
+    if (read_small(reader->user, text) == 0) {
+        read_number(text, &times->user);
+        reading->parts = read_small(reader->system, text) == 0;
+        read_number(text, &times->system);
+    } else {
+        reading->parts = find_number(counters->buffer, "\nuser_usec ", &times->user) &&
+                         find_number(counters->buffer, "\nsystem_usec ", &times->system);
+        times->user *= SS_MICROSECOND;
+        times->system *= SS_MICROSECOND;
+    }
+    return 0;
+}
+
+int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
+    struct ss_counter_reader *counters = &reader->counters;
+    struct ss_cpu_times *items = reading->items;
+    ss_time before = ss_platform_now();
+    ssize_t length = pread(counters->file, counters->buffer, counters->size - 1, 0);
+    ss_time after = ss_platform_now();
+    *reading = (struct ss_cpu_reading){
+        .time = before + (after - before) / 2,
+        .group = reader->group,
+        .parts = true,
+        .items = items,
+    };
+    if (length < 0)
+        return errno;
+    counters->buffer[length] = '\0';
+    reading->pressure = read_pressure(reader->pressure);
+    return reader->group ? parse_group(reader, reading) : parse_stat(counters, reading);
+}

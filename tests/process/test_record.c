@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a run leaves in --record, however it ends. */
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+static const char *const tables[] = {"samples.csv", "decisions.csv", "iterations.csv"};
+
+#define TABLES (sizeof tables / sizeof *tables)
+
+static struct run_text read_record(const char *record, const char *name) {
+    return run_read_file(run_path(record, name));
+}
+
+static bool has(const char *record, const char *name) {
+    return run_exists(run_path(record, name));
+}
+
+static size_t count_columns(const char *line) {
+    size_t count = 1;
+    for (; *line && *line != '\n'; line++)
+        count += *line == ',';
+    return count;
+}
+
+/* Every whole line has as many columns as the first one. Returns how many lines stand below it. */
+static size_t expect_table(const char *record, const char *name) {
+    struct run_text text = read_record(record, name);
+    ck_assert_msg(text.length > 0, "%s is empty", name);
+    size_t columns = count_columns(text.bytes), lines = 0;
+    for (char *line = text.bytes; *line; lines++) {
+        char *end = strchr(line, '\n');
+        if (!end)
+            break;
+        ck_assert_msg(count_columns(line) == columns, "%s, line %zu: %.200s", name, lines, line);
+        line = end + 1;
+    }
+    free(text.bytes);
+    return lines - 1;
+}
+
+static bool is_whole(const char *record, const char *name) {
+    struct run_text text = read_record(record, name);
+    bool whole = text.length > 0 && text.bytes[text.length - 1] == '\n';
+    free(text.bytes);
+    return whole;
+}
+
+START_TEST(a_run_is_kept) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = run_wait(START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "-D", "40m",
+        "--duration", "3s", "--iteration", "done ([0-9.]+) ms", "--record", record, PAYLOAD,
+        "lines", "2000", "10"));
+    run_expect(run, 0);
+    /* Six samples; two executors with a decision every 20 ms or so. */
+    size_t samples = expect_table(record, "samples.csv");
+    ck_assert_uint_ge(samples, 5);
+    ck_assert_uint_le(samples, 7);
+    size_t decisions = expect_table(record, "decisions.csv");
+    ck_assert_uint_ge(decisions, 100);
+    ck_assert_uint_le(decisions, 400);
+    ck_assert_uint_ge(expect_table(record, "iterations.csv"), 10);
+    for (size_t i = 0; i < TABLES; i++)
+        ck_assert(is_whole(record, tables[i]));
+    struct run_text events = read_record(record, "events.jsonl");
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 2);
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 2);
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"counting\""), 1);
+    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"duration\""), 1);
+    struct run_text summary = read_record(record, "summary.json");
+    ck_assert_double_eq(json_number(summary.bytes, "samples"), (double)samples);
+    ck_assert(has(record, "plan.json"));
+    ck_assert(!has(record, "interrupted"));
+    run_expect_nothing_left();
+    run_free(run);
+}
+END_TEST
+
+/* The error as anybody would compute it from the table. */
+START_TEST(figures_are_those_of_the_table) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = run_wait(START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
+        "3s", "--record", record, PAYLOAD, "spin"));
+    run_expect(run, 0);
+    struct run_text text = read_record(record, "samples.csv");
+    double sum = 0, squares = 0, count = 0;
+    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        double target, load, error;
+        ck_assert_int_eq(sscanf(line, "%*[^,],%*[^,],%lf,%lf,%lf", &target, &load, &error), 3);
+        ck_assert_double_eq_tol(target - load, error, 2e-6);
+        sum += 100 * (target - load);
+        squares += 1e4 * (target - load) * (target - load);
+        count++;
+    }
+    struct run_text summary = read_record(record, "summary.json");
+    ck_assert_double_eq_tol(json_number(summary.bytes, "error_mean_percent"), sum / count, 1e-3);
+    ck_assert_double_eq_tol(json_number(summary.bytes, "error_mse_e4"), squares / count, 0.05);
+    run_free(run);
+}
+END_TEST
+
+/* The stopped parts of all states are what the duty leaves. */
+START_TEST(decisions_are_what_was_done) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = run_wait(START("-q", "-n", "1", "-l", "30%", "-c", "fixed", "--duration",
+        "4s", "--record", record, PAYLOAD, "spin"));
+    run_expect(run, 0);
+    struct run_text text = read_record(record, "decisions.csv");
+    double running = 0, stopped = 0, last_end = -1;
+    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        double begin, planned, real, local;
+        char state[16];
+        ck_assert_int_eq(sscanf(line, "%*[^,],%lf,0,%15[a-z],%lf,%lf,%*f,,%*f,%lf", &begin, state,
+                             &planned, &real, &local),
+            5);
+        ck_assert_double_eq_tol(local, 0.3, 1e-6);
+        /* They follow one another without a gap. */
+        if (last_end >= 0)
+            ck_assert_double_eq_tol(begin, last_end, 2e-6);
+        last_end = begin + real;
+        *(strcmp(state, "running") == 0 ? &running : &stopped) += real;
+    }
+    ck_assert_double_eq_tol(running / (running + stopped), 0.3, 0.08);
+    run_free(run);
+}
+END_TEST
+
+START_TEST(a_record_that_is_there_is_kept) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    mkdir(record, 0777);
+    run_write_file(run_path(record, "samples.csv"), "old\n");
+    run_write_file(run_path(record, "notes"), "mine\n");
+    struct run *run = RUN("-l", "50%", "--record", record, PAYLOAD, "exit", "0");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "--force");
+    struct run_text text = read_record(record, "samples.csv");
+    ck_assert_str_eq(text.bytes, "old\n");
+    run_free(run);
+    run = RUN("-q", "-l", "50%", "--record", record, "--force", PAYLOAD, "exit", "0");
+    run_expect(run, 0);
+    ck_assert(has(record, "summary.json"));
+    ck_assert(has(record, "notes"));
+    expect_table(record, "samples.csv");
+    run_free(run);
+    const char *none = run_path(folder, "none/record");
+    run = RUN("-l", "50%", "--record", none, PAYLOAD, "exit", "0");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "No such file or directory");
+    run_free(run);
+    run = RUN("-l", "50%", "--record", run_path(record, "notes"), PAYLOAD, "exit", "0");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "is not a directory");
+    run_free(run);
+}
+END_TEST
+
+/* Killed at many moments, a record says so and has whole lines but for the last. */
+START_TEST(a_killed_run_leaves_whole_lines) {
+    const char *folder = run_make_folder();
+    for (int i = 0; i < 50; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "record%d", i);
+        const char *record = run_path(folder, name);
+        struct run *run = START("-n", "2", "-l", "50%", "-c", "fixed", "-D", "5m", "--iteration",
+            "done ([0-9.]+) ms", "--record", record, PAYLOAD, "lines", "100000", "5");
+        double moment = run_now() + 0.02 * i;
+        RUN_UNTIL(run, run_now() >= moment && has(record, "events.jsonl"));
+        kill(run->pid, SIGKILL);
+        run_wait(run);
+        run_expect_nothing_left();
+        ck_assert(has(record, "interrupted"));
+        ck_assert(!has(record, "summary.json"));
+        for (size_t table = 0; table < TABLES; table++) {
+            if (read_record(record, tables[table]).length > 0)
+                expect_table(record, tables[table]);
+        }
+        run_free(run);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* The run goes on and says what was lost; what is there is whole. */
+START_TEST(a_full_disk_is_told) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    surroundings_leave_mounts();
+    surroundings_mount_small(folder, "64k");
+    struct run *run = run_wait(START("-n", "4", "-l", "50%", "-c", "fixed", "-D", "4m",
+        "--duration", "3s", "--record", record, PAYLOAD, "spin"));
+    run_expect(run, 0);
+    run_expect_text(&run->err, "decisions.csv: No space left on");
+    run_expect_text(&run->err, "lines of the record were lost");
+    ck_assert(is_whole(record, "decisions.csv"));
+    ck_assert_uint_ge(expect_table(record, "decisions.csv"), 10);
+    ck_assert_uint_ge(expect_table(record, "samples.csv"), 3);
+    struct run_text summary = read_record(record, "summary.json");
+    ck_assert_uint_ge(run_count_text(&summary, "lines of the record were lost"), 1);
+    run_expect_nothing_left();
+    run_free(run);
+}
+END_TEST
+
+START_TEST(a_signal_leaves_a_whole_record) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run =
+        START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "--record", record, PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
+    ck_assert(has(record, "summary.json"));
+    ck_assert(!has(record, "interrupted"));
+    struct run_text events = read_record(record, "events.jsonl");
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"signal\",\"value\":2"), 1);
+    run_free(run);
+}
+END_TEST
+
+/* The same options and command again, in the same folder; those given now replace the old ones. */
+START_TEST(a_run_is_repeated) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    const char *again = run_path(folder, "again");
+    struct run_setup setup = {.folder = folder};
+    struct run *run = run_start(
+        &setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration", "1s",
+                    "--record", "record", "--force", PAYLOAD, "spin"));
+    run_expect(run_wait(run), 0);
+    run_free(run);
+    run = RUN("--replay", record, "-l", "30%", "--record", again, "--json", "-");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "there is no yajl");
+    run_expect(run, 0);
+    ck_assert_double_eq(json_number(run->out.bytes, "target_mean"), 0.3);
+    ck_assert_double_eq(json_number(run->out.bytes, "instances"), 2);
+    expect_table(again, "samples.csv");
+    run_free(run);
+    run = RUN("--replay", run_path(folder, "none"));
+    run_expect(run, 125);
+    run_expect_text(&run->err, "plan.json: No such file");
+    run_free(run);
+    run = RUN("--replay", record, PAYLOAD, "spin");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "the record has the command");
+    run_free(run);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(a_run_is_kept),
+    SS_CASE(figures_are_those_of_the_table),
+    SS_CASE(decisions_are_what_was_done),
+    SS_CASE(a_record_that_is_there_is_kept),
+    SS_CASE(a_killed_run_leaves_whole_lines),
+    SS_CASE(a_full_disk_is_told),
+    SS_CASE(a_signal_leaves_a_whole_record),
+    SS_CASE(a_run_is_repeated))
+/* clang-format on */

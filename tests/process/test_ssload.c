@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The load monitor: its rows, how it ends, and what it measures. */
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+#include "terminal.h"
+
+#define SSLOAD  TEST_BIN_DIR "/ssload"
+#define SSTRACE TEST_BIN_DIR "/sstrace"
+
+#define START_LOAD(...) run_start(NULL, WORDS(SSLOAD, __VA_ARGS__))
+#define LOAD(...)       run_wait(START_LOAD(__VA_ARGS__))
+
+#define HEADING                                                                                    \
+    "time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"         \
+    "pressure\n"
+
+enum { TIME, ELAPSED, TARGET, THE_LOAD, ERROR, TICKS, NEXT };
+
+static size_t count_rows(const struct run *run) {
+    return run_count_text(&run->out, "\n") - 1;
+}
+
+/* The text of a field behind the heading; it ends with what separates. */
+static const char *field(const struct run *run, size_t row, int column) {
+    const char *at = run->out.bytes;
+    for (size_t i = 0; i <= row && at; i++)
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    for (int i = 0; i < column && at; i++)
+        at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL;
+    ck_assert_msg(at && *at, "no row %zu, column %d: %s", row, column, run->out.bytes);
+    return at;
+}
+
+static double number(const struct run *run, size_t row, int column) {
+    const char *text = field(run, row, column);
+    return *text == ',' || *text == '\n' ? NAN : strtod(text, NULL);
+}
+
+static void expect_one_line(const struct run *run, const char *part) {
+    run_expect_text(&run->err, part);
+    ck_assert_msg(run_count_text(&run->err, "\n") == 1, "not one line: %s", run->err.bytes);
+    ck_assert_msg(strncmp(run->err.bytes, "ssload: ", 8) == 0, "no name: %s", run->err.bytes);
+}
+
+START_TEST(count_ends_it) {
+    struct run *run = LOAD("-i", "50m", "-c", "3");
+    run_expect(run, 0);
+    ck_assert_msg(strncmp(run->out.bytes, HEADING, strlen(HEADING)) == 0, "%s", run->out.bytes);
+    ck_assert_uint_eq(count_rows(run), 3);
+    for (size_t i = 0; i < 3; i++) {
+        double parts = 0, load = number(run, i, THE_LOAD);
+        ck_assert_double_ge(number(run, i, ELAPSED), 0.05 * (double)(i + 1));
+        ck_assert(load >= 0 && load <= 1);
+        ck_assert(isnan(number(run, i, TARGET)) && isnan(number(run, i, ERROR)));
+        for (int part = 0; part < 6; part++)
+            parts += number(run, i, NEXT + part);
+        ck_assert_msg(isnan(number(run, i, TICKS)) || fabs(parts - 1) < 1e-5, "%s", run->out.bytes);
+    }
+    run_expect_text(&run->err, "ssload: average over ");
+    ck_assert_uint_eq(LOAD("-q", "-c", "1", "-i", "20m")->err.length, 0);
+}
+END_TEST
+
+START_TEST(duration_ends_it) {
+    struct run *run = LOAD("-i", "200m", "-d", "500m");
+    run_expect(run, 0);
+    size_t rows = count_rows(run);
+    ck_assert_msg(rows >= 1 && rows <= 3, "%s", run->out.bytes);
+    ck_assert_double_ge(number(run, rows - 1, ELAPSED), 0.5);
+}
+END_TEST
+
+START_TEST(signals_end_it_well) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < 3; i++) {
+        struct run *run = START_LOAD("-i", "20m");
+        run_wait_text(run, "\n2");
+        kill(run->pid, numbers[i]);
+        run_expect(run_wait(run), 0);
+        run_expect_text(&run->err, "ssload: average over ");
+        ck_assert_int_eq(run->out.bytes[run->out.length - 1], '\n');
+    }
+}
+END_TEST
+
+/* Who interrupts does not get a sample that is shorter than the others. */
+START_TEST(an_interrupted_sample_is_left_out) {
+    struct run *run = START_LOAD("-i", "1s");
+    run_wait_text(run, "\n2");
+    double until = run_now() + 0.1;
+    RUN_UNTIL(run, run_now() > until);
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), 0);
+    ck_assert_uint_eq(count_rows(run), 1);
+}
+END_TEST
+
+static void ignore_hangup(void) {
+    signal(SIGHUP, SIG_IGN);
+}
+
+START_TEST(nohup_is_heeded) {
+    struct run_setup setup = {.prepare = ignore_hangup};
+    struct run *run = run_start(&setup, WORDS(SSLOAD, "-i", "20m"));
+    run_wait_text(run, "\n2");
+    kill(run->pid, SIGHUP);
+    size_t seen = run->out.length;
+    RUN_UNTIL(run, run->out.length > seen + 500);
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), 0);
+}
+END_TEST
+
+/* A sample that comes late is divided by its real length, and those left out do not follow. */
+START_TEST(late_samples_do_not_pile_up) {
+    struct run *run = START_LOAD("-i", "20m", "-d", "1s");
+    run_wait_text(run, "\n2");
+    kill(run->pid, SIGSTOP);
+    RUN_UNTIL(NULL, run_state(run->pid) == 'T');
+    double until = run_now() + 0.5;
+    RUN_UNTIL(NULL, run_now() > until);
+    kill(run->pid, SIGCONT);
+    run_expect(run_wait(run), 0);
+    size_t rows = count_rows(run);
+    double longest = 0;
+    ck_assert_msg(rows <= 30, "%zu rows", rows);
+    for (size_t i = 1; i < rows; i++) {
+        longest = fmax(longest, number(run, i, ELAPSED) - number(run, i - 1, ELAPSED));
+        ck_assert(number(run, i, THE_LOAD) >= 0 && number(run, i, THE_LOAD) <= 1);
+    }
+    ck_assert_double_ge(longest, 0.5);
+}
+END_TEST
+
+START_TEST(command_gives_the_status) {
+    run_expect(LOAD("--", PAYLOAD, "exit", "0"), 0);
+    run_expect(LOAD("--", PAYLOAD, "exit", "7"), 7);
+    run_expect(LOAD("--", PAYLOAD, "signal", "9"), 128 + 9);
+    struct run *run = LOAD("-i", "50m", "--", "sh", "-c", "sleep 0.3; exit 3");
+    run_expect(run, 3);
+    ck_assert_double_ge(number(run, count_rows(run) - 1, ELAPSED), 0.3);
+    /* The measuring may end before. */
+    double started = run_now();
+    run = LOAD("-i", "20m", "-c", "1", "--", "sh", "-c", "sleep 0.3; exit 4");
+    run_expect(run, 4);
+    ck_assert_uint_eq(count_rows(run), 1);
+    ck_assert_double_ge(run_now() - started, 0.3);
+}
+END_TEST
+
+START_TEST(command_may_be_missing) {
+    struct run *run = LOAD("--", "there.is.none");
+    run_expect(run, 127);
+    expect_one_line(run, "there.is.none");
+    ck_assert_uint_eq(run->out.length, 0);
+    run = LOAD("--", "/etc");
+    run_expect(run, 126);
+    expect_one_line(run, "/etc");
+    /* It is there, but what shall run it is not: that is seen only when it is started. */
+    const char *folder = run_make_folder();
+    const char *broken = run_path(folder, "broken");
+    run_write_file(broken, "#!/there/is/none\n");
+    run_expect(run_wait(run_start(NULL, WORDS("chmod", "755", broken))), 0);
+    run = LOAD("--", broken);
+    run_expect(run, 127);
+    expect_one_line(run, broken);
+    ck_assert_uint_eq(run->out.length, 0);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(signals_are_passed_on) {
+    struct run *run = START_LOAD("-i", "50m", "--", PAYLOAD, "spin");
+    run_find(run, "payload");
+    run_wait_text(run, "\n2");
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), 128 + SIGTERM);
+    run_expect_nothing_left();
+    run_expect_text(&run->err, "ssload: average over ");
+}
+END_TEST
+
+START_TEST(keys_reach_the_command) {
+    struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m", "--format", "csv", "--",
+        "sh", "-c", "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.1; done"));
+    terminal_wait(terminal, "ready");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    terminal_wait(terminal, "caught");
+    run_expect(run_wait(terminal->run), 9);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_table_is_for_a_terminal) {
+    struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m"));
+    terminal_wait(terminal, "percent");
+    terminal_wait(terminal, ":");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    terminal_wait(terminal, "Average");
+    run_expect(run_wait(terminal->run), 0);
+}
+END_TEST
+
+static void close_output(void) {
+    close(STDOUT_FILENO);
+}
+
+START_TEST(lost_output_is_an_error) {
+    struct run_setup setup = {.prepare = close_output};
+    struct run *run = run_wait(run_start(&setup, WORDS(SSLOAD, "-i", "20m")));
+    run_expect(run, 125);
+    expect_one_line(run, "standard output: ");
+    if (access("/dev/full", W_OK) < 0)
+        return;
+    run = LOAD("-i", "20m", "-o", "/dev/full");
+    run_expect(run, 125);
+    expect_one_line(run, "/dev/full: No space left");
+    run = LOAD("-i", "20m", "-o", "/dev/full", "--", PAYLOAD, "run-ms", "200");
+    run_expect(run, 125);
+    expect_one_line(run, "/dev/full: No space left");
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* Whoever reads has had enough: that is nothing to complain of, and the command goes on. */
+START_TEST(a_reader_may_go) {
+    struct run *run = run_wait(run_start(
+        NULL, WORDS("bash", "-c",
+                  "\"$0\" -i 20m -- sh -c 'sleep 0.4; exit 5' | true; exit $PIPESTATUS", SSLOAD)));
+    run_expect(run, 5);
+    ck_assert_msg(run->err.length == 0, "%s", run->err.bytes);
+}
+END_TEST
+
+START_TEST(mistakes_are_one_line) {
+    // clang-format off
+    static const struct {
+        const char *words[5];
+        const char *part;
+    } cases[] = {
+        {{"-i"}, "--interval wants a value"},
+        {{"-i", "5"}, "'5' has no unit"},
+        {{"-i", "1m"}, "--interval"},
+        {{"-c", "0"}, "--count"},
+        {{"-c", "many"}, "--count"},
+        {{"-d", "0"}, "--duration"},
+        {{"--cpus", "x"}, "--cpus"},
+        {{"--cpus", "8191"}, "none of the measured CPUs"},
+        {{"--cpus", "0,8191"}, "--cpus: CPU 8191 is not there"},
+        {{"--format", "xml"}, "table csv json"},
+        {{"--cgroup", "/there.is.none"}, "/there.is.none"},
+        {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},
+        {{"--target", "/there.is.none"}, "--target: /there.is.none"},
+        {{"-o", "/there.is/none"}, "/there.is/none: No such file"},
+        {{"--intervall", "1s"}, "did you mean --interval?"},
+        {{"-z"}, "-z"},
+        {{"5"}, "behind --"},
+        {{"-c", "1", "sleep", "1"}, "behind --"},
+        {{"--"}, "-- wants a command"},
+        {{"-q", "--"}, "-- wants a command"},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *words[7] = {SSLOAD};
+        memcpy(words + 1, cases[i].words, sizeof cases[i].words);
+        struct run *run = run_wait(run_start(NULL, words));
+        run_expect(run, 125);
+        expect_one_line(run, cases[i].part);
+        ck_assert_msg(run->out.length == 0, "%s", run->out.bytes);
+    }
+}
+END_TEST
+
+static void expect_targets(const char *trace) {
+    struct run *run = LOAD("-i", "50m", "-d", "1s", "--target", trace);
+    run_expect(run, 0);
+    run_expect_text(&run->err, "target ");
+    for (size_t i = 0; i < count_rows(run); i++) {
+        /* As it is written, after a while of two tenths that is left out when it starts again. */
+        double at = number(run, i, ELAPSED);
+        at = at < 0.6 ? at : 0.2 + fmod(at - 0.2, 0.4);
+        double expected = at < 0.2 ? NAN : at < 0.4 ? 0.2 + (at - 0.2) * 3 : NAN;
+        double target = number(run, i, TARGET), error = number(run, i, ERROR);
+        if (fabs(remainder(at, 0.2)) < 1e-4)
+            continue; /* so near to a step rounding may say either */
+        ck_assert_msg(isnan(expected) ? isnan(target) && isnan(error)
+                                      : fabs(target - expected) < 1e-4 &&
+                                            fabs(target - number(run, i, THE_LOAD) - error) < 3e-6,
+            "row %zu: %.6f expected\n%s", i, expected, run->out.bytes);
+    }
+}
+
+START_TEST(target_is_the_traces) {
+    const char *folder = run_make_folder();
+    const char *text = run_path(folder, "text"), *compiled = run_path(folder, "compiled");
+    run_write_file(text, "0 free\n200m 20%\n400m 80%\n400m free\n600m 20%\n");
+    expect_targets(text);
+    run_expect(run_wait(run_start(NULL, WORDS(SSTRACE, "-o", compiled, text))), 0);
+    expect_targets(compiled);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(each_cpu_has_a_row) {
+    struct run *run = LOAD("-i", "200m", "-c", "2", "--per-cpu");
+    run_expect(run, 0);
+    run_expect_text(&run->out, ",load_ticks,cpu,user,");
+    size_t rows = count_rows(run), cpus = rows / 2 - 1;
+    ck_assert_uint_eq(run_count_text(&run->out, ",all,"), 2);
+    ck_assert(rows % 2 == 0 && cpus > 0);
+    double sum = 0;
+    ck_assert_int_eq(strncmp(field(run, 0, NEXT), "all,", 4), 0);
+    for (size_t i = 1; i <= cpus; i++) {
+        ck_assert(number(run, i, ELAPSED) == number(run, 0, ELAPSED));
+        sum += number(run, i, TICKS);
+    }
+    /* CPUs do not get exactly as many ticks as each other. */
+    ck_assert_double_eq_tol(sum / (double)cpus, number(run, 0, TICKS), 0.1);
+}
+END_TEST
+
+START_TEST(json_is_a_line_a_sample) {
+    struct run *run = LOAD("-i", "50m", "-c", "3", "--format", "json", "--per-cpu");
+    run_expect(run, 0);
+    ck_assert_uint_ge(run_count_text(&run->out, "\n"), 6);
+    for (char *line = strtok(run->out.bytes, "\n"); line; line = strtok(NULL, "\n")) {
+        double load = json_number(line, "load");
+        ck_assert_msg(json_is_valid(line) && load >= 0 && load <= 1, "%s", line);
+        ck_assert(json_is(line, "target", "null"));
+    }
+}
+END_TEST
+
+static void expect_width(size_t width, const char *columns, const char *locale) {
+    struct run_setup setup = {.environment = WORDS(columns, locale)};
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SSLOAD, "-i", "50m", "-c", "3", "--format", "table", "--per-cpu")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\nAverage   ");
+    ck_assert_msg(!strstr(run->err.bytes, "average"), "%s", run->err.bytes);
+    size_t length = 0, heading = strcspn(run->out.bytes, "\n");
+    ck_assert_msg(heading == width, "%s", run->out.bytes);
+    for (const char *at = run->out.bytes; *at; at++) {
+        length = *at == '\n' ? 0 : length + ((*at & 0xc0) != 0x80);
+        ck_assert_msg(length <= width, "more than %zu columns:\n%s", width, run->out.bytes);
+    }
+}
+
+START_TEST(the_table_fits) {
+    expect_width(80, "COLUMNS=80", "LC_ALL=C");
+    expect_width(80, "COLUMNS=80", "LC_ALL=C.UTF-8");
+    expect_width(66, "COLUMNS=66", "LC_ALL=C");
+    expect_width(120, "COLUMNS=120", "LC_ALL=C");
+}
+END_TEST
+
+START_TEST(the_table_shows_the_target) {
+    const char *folder = run_make_folder();
+    const char *trace = run_path(folder, "trace");
+    struct run_setup setup = {.environment = WORDS("COLUMNS=80", "LC_ALL=C")};
+    run_write_file(trace, "0 100%\n");
+    struct run *run = run_wait(run_start(
+        &setup, WORDS(SSLOAD, "-i", "50m", "-c", "3", "--format", "table", "--target", trace)));
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->out, "|\n"), 4); /* with the average */
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(count_ends_it),
+    SS_CASE(duration_ends_it),
+    SS_CASE(signals_end_it_well),
+    SS_CASE(an_interrupted_sample_is_left_out),
+    SS_CASE(nohup_is_heeded),
+    SS_CASE(late_samples_do_not_pile_up),
+    SS_CASE(command_gives_the_status),
+    SS_CASE(command_may_be_missing),
+    SS_CASE(signals_are_passed_on),
+    SS_CASE(keys_reach_the_command),
+    SS_CASE(a_table_is_for_a_terminal),
+    SS_CASE(lost_output_is_an_error),
+    SS_CASE(a_reader_may_go),
+    SS_CASE(mistakes_are_one_line),
+    SS_CASE(target_is_the_traces),
+    SS_CASE(each_cpu_has_a_row),
+    SS_CASE(json_is_a_line_a_sample),
+    SS_CASE(the_table_fits),
+    SS_CASE(the_table_shows_the_target))
+/* clang-format on */

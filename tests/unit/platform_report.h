@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
+#define SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
+
+/*
+ * What is reported about a recorded machine. Such a machine is one text of tests/data/platform/, a
+ * file of it a line: path, tab, content with \n, \t, \0 and \\ in it.
+ */
+
+#include "ssplatform/report.h"
+#include "tree.h"
+
+#define MACHINE_FILES_MAX 1024
+
+struct machine {
+    char *paths[MACHINE_FILES_MAX];
+    size_t count;
+};
+
+/* Undoes the escapes, in place; returns how many bytes there are. */
+static inline size_t machine_unescape(char *text) {
+    static const char letters[] = "nt0\\", bytes[] = "\n\t\0\\";
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from != '\\') {
+            *to++ = *from;
+            continue;
+        }
+        const char *letter = strchr(letters, *++from);
+        assert_true(*from && letter);
+        *to++ = bytes[letter - letters];
+    }
+    return (size_t)(to - text);
+}
+
+/* Unpacks it into a new folder, which is returned; `machine` may be NULL. */
+static inline const char *machine_unpack(const char *name, struct machine *machine) {
+    char *line = NULL, file_name[512];
+    size_t room = 0;
+    /* Hundreds of files that live for a second are better kept off the disk. */
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    const char *root = tree_new();
+    snprintf(file_name, sizeof file_name, "%s/data/platform/%s.tree", TEST_SOURCE_DIR, name);
+    FILE *file = fopen(file_name, "re");
+    assert_non_null(file);
+    while (getline(&line, &room, file) > 0) {
+        if (*line == '#')
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        char *tab = strchr(line, '\t');
+        assert_non_null(tab);
+        *tab = '\0';
+        tree_write_bytes(line, tab + 1, machine_unescape(tab + 1));
+        if (!machine)
+            continue;
+        assert_true(machine->count < MACHINE_FILES_MAX);
+        machine->paths[machine->count++] = strdup(line);
+    }
+    free(line);
+    fclose(file);
+    return root;
+}
+
+static inline void machine_free(struct machine *machine) {
+    while (machine->count > 0)
+        free(machine->paths[--machine->count]);
+}
+
+/* ---- the report, taken apart: "topology.sockets" is "2", "models[0].vendor" is "\"GenuineIntel\""
+ */
+
+struct report {
+    char *text;
+    const char *at;
+    struct {
+        char path[128];
+        char value[512]; /* as it stands in the text; "[]" of an empty list */
+    } * values;
+    size_t count, room;
+};
+
+static inline void report_fail(const struct report *report, const char *wanted) {
+    fail_msg("no JSON: %s wanted at: %.60s", wanted, report->at);
+}
+
+static inline void report_skip(struct report *report) {
+    report->at += strspn(report->at, " \n");
+}
+
+/* Takes this byte if it is next. */
+static inline bool report_takes(struct report *report, char byte) {
+    report_skip(report);
+    if (*report->at != byte)
+        return false;
+    report->at++;
+    return true;
+}
+
+static inline void report_need(struct report *report, char byte) {
+    if (!report_takes(report, byte))
+        report_fail(report, (char[]){byte, '\0'});
+}
+
+/* Up to the closing quote, behind which it stops. */
+static inline void report_text(struct report *report) {
+    report_need(report, '"');
+    for (; *report->at != '"'; report->at++) {
+        if ((unsigned char)*report->at < ' ')
+            report_fail(report, "no control character");
+        if (*report->at == '\\' && !strchr("\"\\u", *++report->at))
+            report_fail(report, "an escape");
+    }
+    report->at++;
+}
+
+static inline void report_number(struct report *report) {
+    char *end;
+    if (!strchr("-0123456789", *report->at))
+        report_fail(report, "a value");
+    strtod(report->at, &end);
+    report->at = end;
+}
+
+static inline void report_keep(
+    struct report *report, const char *path, const char *value, size_t length) {
+    if (report->count == report->room) {
+        report->room = 2 * report->room + 64;
+        report->values = realloc(report->values, report->room * sizeof *report->values);
+        assert_non_null(report->values);
+    }
+    assert_true(strlen(path) < sizeof report->values->path);
+    assert_true(length < sizeof report->values->value);
+    strcpy(report->values[report->count].path, path);
+    snprintf(report->values[report->count++].value, length + 1, "%s", value);
+}
+
+static inline void report_value(struct report *report, const char *path);
+
+static inline void report_members(struct report *report, const char *path, char end) {
+    size_t index = 0;
+    if (report_takes(report, end))
+        report_keep(report, path, end == ']' ? "[]" : "{}", 2);
+    else
+        do {
+            char inner[128];
+            report_skip(report);
+            const char *key = report->at + 1;
+            if (end == '}') {
+                report_text(report);
+                snprintf(inner, sizeof inner, "%s%s%.*s", path, *path ? "." : "",
+                    (int)(report->at - key - 1), key);
+                report_need(report, ':');
+            } else {
+                snprintf(inner, sizeof inner, "%s[%zu]", path, index++);
+            }
+            report_value(report, inner);
+        } while (report_takes(report, ',') || (report_need(report, end), false));
+}
+
+static inline void report_value(struct report *report, const char *path) {
+    report_skip(report);
+    const char *start = report->at;
+    if (report_takes(report, '{')) {
+        report_members(report, path, '}');
+        return;
+    }
+    if (report_takes(report, '[')) {
+        report_members(report, path, ']');
+        return;
+    }
+    if (*report->at == '"')
+        report_text(report);
+    else if (strncmp(report->at, "null", 4) == 0)
+        report->at += 4;
+    else
+        report_number(report);
+    report_keep(report, path, start, (size_t)(report->at - start));
+}
+
+/* Reports on a tree, NULL: on the machine itself. It must be JSON and nothing else. */
+static inline struct report report_take(const char *root) {
+    struct report report = {0};
+    struct ss_error error = {0};
+    size_t size;
+    FILE *stream = open_memstream(&report.text, &size);
+    assert_non_null(stream);
+    if (ssplatform_report(stream, root, &error) != 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(fclose(stream), 0);
+    report.at = report.text;
+    report_value(&report, "");
+    report_skip(&report);
+    if (*report.at)
+        report_fail(&report, "the end");
+    return report;
+}
+
+static inline void report_free(struct report *report) {
+    free(report->text);
+    free(report->values);
+    *report = (struct report){0};
+}
+
+/* NULL: there is no such value. */
+static inline const char *report_find(const struct report *report, const char *path) {
+    for (size_t i = 0; i < report->count; i++) {
+        if (strcmp(report->values[i].path, path) == 0)
+            return report->values[i].value;
+    }
+    return NULL;
+}
+
+/* Numbers may be written in more than one way. */
+static inline bool report_same(const char *left, const char *right) {
+    char *left_end, *right_end;
+    double left_number = strtod(left, &left_end), right_number = strtod(right, &right_end);
+    bool numbers = left_end != left && right_end != right && !*left_end && !*right_end;
+    return numbers ? left_number == right_number : strcmp(left, right) == 0;
+}
+
+/* `value` as JSON has it; NULL: there is no such key. */
+static inline void report_expect(const struct report *report, const char *path, const char *value) {
+    const char *found = report_find(report, path);
+    if (!report_same(found ? found : "missing", value ? value : "missing"))
+        fail_msg("%s is %s, not %s", path, found ? found : "missing", value ? value : "missing");
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lines.h"
+#include "unit.h"
+
+static char folder[64];
+static struct ss_lines lines; /* large */
+
+static void open_lines(void) {
+    strcpy(folder, "/tmp/test_lines.XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(ss_lines_open(&lines, descriptor, "lines"), 0);
+    close(descriptor);
+}
+
+static size_t read_back(char *text, size_t size) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/lines", folder);
+    int file = open(path, O_RDONLY);
+    ssize_t length = read(file, text, size - 1);
+    close(file);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    return (size_t)length;
+}
+
+static void remove_all(void) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/lines", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void lines_are_written_together(void **state) {
+    (void)state;
+    char text[256];
+    open_lines();
+    ss_lines_print(&lines, "one %d", 1);
+    ss_lines_print(&lines, "two %s", "2");
+    assert_int_equal(read_back(text, sizeof text), 0);
+    ss_lines_flush(&lines);
+    read_back(text, sizeof text);
+    assert_string_equal(text, "one 1\ntwo 2\n");
+    ss_lines_print(&lines, "three");
+    ss_lines_close(&lines);
+    read_back(text, sizeof text);
+    assert_string_equal(text, "one 1\ntwo 2\nthree\n");
+    assert_int_equal(lines.lost, 0);
+    assert_int_equal(lines.why, 0);
+    remove_all();
+}
+
+static void more_than_there_is_room_for_is_written_earlier(void **state) {
+    (void)state;
+    static char text[400000];
+    open_lines();
+    for (int i = 0; i < 20000; i++)
+        ss_lines_print(&lines, "line %06d", i);
+    ss_lines_close(&lines);
+    assert_int_equal(read_back(text, sizeof text), 20000 * 12);
+    for (int i = 0; i < 20000; i++)
+        assert_int_equal(strtol(text + 12 * i + 5, NULL, 10), i);
+    remove_all();
+}
+
+static void a_file_that_is_there_is_not_replaced(void **state) {
+    (void)state;
+    open_lines();
+    ss_lines_close(&lines);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(ss_lines_open(&lines, descriptor, "lines"), EEXIST);
+    close(descriptor);
+    ss_lines_print(&lines, "nowhere");
+    ss_lines_close(&lines);
+    remove_all();
+}
+
+static void limit_files(rlim_t size) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* As on a full disk: a write that is cut short leaves no half a line. */
+static void a_full_disk_leaves_whole_lines(void **state) {
+    (void)state;
+    char text[256];
+    signal(SIGXFSZ, SIG_IGN);
+    open_lines();
+    ss_lines_print(&lines, "0123456789");
+    ss_lines_flush(&lines);
+    limit_files(25);
+    ss_lines_print(&lines, "abcdefghij");
+    ss_lines_print(&lines, "klmnopqrst");
+    ss_lines_flush(&lines);
+    assert_int_equal(lines.lost, 2);
+    assert_int_equal(lines.why, EFBIG);
+    read_back(text, sizeof text);
+    assert_string_equal(text, "0123456789\n");
+    /* There is room again. */
+    limit_files(RLIM_INFINITY);
+    ss_lines_print(&lines, "uvwxyz");
+    ss_lines_close(&lines);
+    read_back(text, sizeof text);
+    assert_string_equal(text, "0123456789\nuvwxyz\n");
+    assert_int_equal(lines.lost, 2);
+    remove_all();
+}
+
+static void long_lines_are_cut(void **state) {
+    (void)state;
+    static char text[10000], word[8000];
+    memset(word, 'x', sizeof word - 1);
+    open_lines();
+    ss_lines_print(&lines, "%s", word);
+    ss_lines_close(&lines);
+    size_t length = read_back(text, sizeof text);
+    assert_true(length > 4000 && length <= 4096);
+    assert_int_equal(text[length - 1], '\n');
+    remove_all();
+}
+
+static void assert_number(double number, int decimals, const char *expected) {
+    char text[64];
+    *ss_lines_put_number(text, number, decimals) = '\0';
+    assert_string_equal(text, expected);
+}
+
+static void numbers_are_as_printf_has_them(void **state) {
+    (void)state;
+    assert_number(0, 6, "0.000000");
+    assert_number(0.5, 6, "0.500000");
+    assert_number(-0.25, 6, "-0.250000");
+    assert_number(-1e-9, 6, "0.000000");
+    assert_number(1e6, 0, "1000000");
+    assert_number(NAN, 6, "");
+    assert_number(INFINITY, 6, "");
+    assert_number(-INFINITY, 6, "");
+    assert_number(1e300, 6, "");
+    srand(1);
+    for (int i = 0; i < 20000; i++) {
+        double number = (rand() - RAND_MAX / 2) / 1e6 * (i % 7);
+        char expected[64];
+        snprintf(expected, sizeof expected, "%.4f", number);
+        /* printf rounds halves to even and knows a negative zero. */
+        if (fabs(fabs(number) * 1e4 - floor(fabs(number) * 1e4) - 0.5) > 1e-3 && number != 0)
+            assert_number(number, 4, expected);
+    }
+}
+
+static void seconds_have_six_decimals(void **state) {
+    (void)state;
+    char text[64];
+    *ss_lines_put_seconds(text, 1500000) = '\0';
+    assert_string_equal(text, "0.001500");
+    *ss_lines_put_seconds(text, -2500000499) = '\0';
+    assert_string_equal(text, "-2.500000");
+    *ss_lines_put_seconds(text, INT64_MIN) = '\0';
+    assert_string_equal(text, "-9223372036.854776");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(lines_are_written_together),
+    cmocka_unit_test(more_than_there_is_room_for_is_written_earlier),
+    cmocka_unit_test(a_file_that_is_there_is_not_replaced),
+    cmocka_unit_test(a_full_disk_leaves_whole_lines),
+    cmocka_unit_test(long_lines_are_cut),
+    cmocka_unit_test(numbers_are_as_printf_has_them),
+    cmocka_unit_test(seconds_have_six_decimals))

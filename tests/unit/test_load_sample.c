@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+
+#include "load_sample.h"
+#include "tree.h"
+
+#define TICK (10 * SS_MILLISECOND)
+#define ALL  SS_LOAD_ALL_CPUS
+
+static struct ss_load_meter meter = {
+    .reader = {.counters = {.file = -1}, .pressure = -1, .user = -1, .system = -1}};
+static struct ss_load_sample sample;
+
+static struct ss_cpus cpus_of(const char *list) {
+    struct ss_cpus cpus;
+    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
+    return cpus;
+}
+
+/* The tree has two roots in it, proc and cgroup. */
+static void open_meter(const char *group, const char *list) {
+    struct ss_error error = {0};
+    struct ss_cpus cpus = cpus_of(list);
+    struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
+    ss_load_meter_close(&meter);
+    if (ss_load_meter_open(&meter, group, &cpus, &roots, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void read_meter(void) {
+    assert_int_equal(ss_load_meter_read(&meter), 0);
+}
+
+static void begin(const char *list, const char *stat) {
+    tree_new();
+    tree_write("proc/stat", stat);
+    open_meter(NULL, list);
+    read_meter();
+}
+
+/* The next reading, as if so many ticks had passed by the clock. */
+static void go_on(const char *stat, uint64_t ticks) {
+    tree_write("proc/stat", stat);
+    read_meter();
+    meter.last.time = meter.before.time + ticks * TICK;
+}
+
+static bool take(int32_t cpu) {
+    struct ss_load_span span;
+    sample = ss_load_sample_new();
+    if (!ss_load_span_between(&meter.before, &meter.last, cpu, &span))
+        return false;
+    ss_load_sample_set(&sample, &span);
+    return true;
+}
+
+static void expect(double value, double expected) {
+    if (!(fabs(value - expected) < 1e-9))
+        fail_msg("%.9f instead of %.9f", value, expected);
+}
+
+/* Columns: user nice system idle iowait irq softirq steal guest guest_nice. */
+#define BEFORE "cpu 0 0 0 0\ncpu0 10 20 30 400 50 6 7 8 9 10\ncpu1 100 0 0 0 0 0 0 0 0 0\nintr 1\n"
+
+/* 100 ticks on CPU 0: 20 + 2 user, 8 system, 40 idle, 10 iowait, 3 + 4 irq, 13 steal. */
+#define AFTER "cpu0 30 22 38 440 60 9 11 21 29 12\n"
+
+static void parts_are_fractions_of_all_ticks(void **state) {
+    (void)state;
+    begin("0", BEFORE);
+    go_on(AFTER, 200);
+    assert_true(take(ALL));
+    expect(sample.user, 0.22);
+    expect(sample.system, 0.08);
+    expect(sample.irq, 0.07);
+    expect(sample.steal, 0.13);
+    expect(sample.iowait, 0.10);
+    expect(sample.idle, 0.40);
+    expect(sample.load_ticks, 0.5);
+    /* By the clock there were 200. */
+    expect(sample.load, 0.75);
+    assert_true(isnan(sample.pressure));
+    assert_true(isnan(sample.error));
+}
+
+/* All time was a guest's: it stands in user already. */
+static void guest_time_counts_once(void **state) {
+    (void)state;
+    begin("0", "cpu0 100 0 0 100 0 0 0 0 50 0\n");
+    go_on("cpu0 150 10 0 140 0 0 0 0 100 10\n", 100);
+    assert_true(take(ALL));
+    expect(sample.user, 0.6);
+    expect(sample.load_ticks, 0.6);
+    expect(sample.load, 0.6);
+}
+
+static void each_cpu_stands_apart(void **state) {
+    (void)state;
+    begin("0-1,3", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\ncpu3 0 0 0 0\n");
+    go_on("cpu0 100 0 0 0\ncpu1 0 0 0 100\ncpu2 50 0 0 50\ncpu3 20 0 0 80\n", 100);
+    assert_int_equal(meter.last.count, 3);
+    assert_true(take(0));
+    expect(sample.load, 1);
+    assert_true(take(1));
+    expect(sample.load, 0);
+    expect(sample.load_ticks, 0);
+    assert_true(take(3));
+    expect(sample.load, 0.2);
+    assert_true(take(ALL));
+    expect(sample.load, 0.4);
+    expect(sample.idle, 0.6);
+    /* Not measured, and not there. */
+    assert_false(take(2));
+    assert_false(take(4));
+}
+
+static void cpus_come_and_go(void **state) {
+    (void)state;
+    begin("0-2", "cpu0 0 0 0 0\ncpu2 0 0 0 0\n");
+    /* CPU 1 comes with the counters that it had when it went. */
+    go_on("cpu0 50 0 0 50\ncpu1 900 0 0 900\ncpu2 100 0 0 0\n", 100);
+    assert_true(take(ALL));
+    expect(sample.load, 0.75);
+    expect(sample.load_ticks, 0.75);
+    assert_false(take(1));
+    go_on("cpu1 900 0 0 1000\ncpu2 100 0 0 100\n", 100);
+    assert_true(take(ALL));
+    expect(sample.load, 0);
+    assert_true(take(1));
+    assert_false(take(0));
+    /* Nothing that was there before. */
+    go_on("cpu0 50 0 0 50\n", 100);
+    assert_false(take(ALL));
+    go_on("cpu0 60 0 0 140\n", 100);
+    assert_true(take(ALL));
+    expect(sample.load, 0.1);
+}
+
+static void counters_that_go_back_are_left_out(void **state) {
+    (void)state;
+    static const char *const back[] = {
+        "cpu0 99 100 100 150 100 100 100 100\n",
+        "cpu0 100 100 99 150 100 100 100 100\n",
+        "cpu0 100 100 100 99 100 100 100 100\n",
+        "cpu0 100 100 100 150 100 99 100 100\n",
+        "cpu0 100 100 100 150 100 100 100 99\n",
+    };
+    for (size_t i = 0; i < sizeof back / sizeof *back; i++) {
+        char stat[256];
+        begin("0-1", "cpu0 100 100 100 100 100 100 100 100\ncpu1 0 0 0 0\n");
+        snprintf(stat, sizeof stat, "%scpu1 25 0 0 75\n", back[i]);
+        go_on(stat, 100);
+        assert_false(take(0));
+        assert_true(take(ALL));
+        expect(sample.load, 0.25);
+        expect(sample.load_ticks, 0.25);
+    }
+    /* No time has passed, or less than none. */
+    begin("0", "cpu0 0 0 0 0\n");
+    go_on("cpu0 10 0 0 10\n", 0);
+    assert_false(take(ALL));
+}
+
+/* Idle time may move from iowait to idle; the sum does not go back. */
+static void iowait_may_go_back(void **state) {
+    (void)state;
+    begin("0", "cpu0 0 0 0 100 50\n");
+    go_on("cpu0 20 0 0 200 30\n", 100);
+    assert_true(take(ALL));
+    expect(sample.load, 0.2);
+    expect(sample.load_ticks, 0.2);
+    expect(sample.iowait, 0);
+    expect(sample.idle, 0.8);
+    begin("0", "cpu0 0 0 0 100 50\n");
+    go_on("cpu0 20 0 0 80 150\n", 100);
+    assert_true(take(ALL));
+    expect(sample.iowait, 0.8);
+    expect(sample.idle, 0);
+}
+
+static void no_ticks_are_no_parts(void **state) {
+    (void)state;
+    begin("0", BEFORE);
+    go_on(BEFORE, 1);
+    assert_true(take(ALL));
+    expect(sample.load, 1);
+    assert_true(isnan(sample.load_ticks));
+    assert_true(isnan(sample.user));
+    /* More idle than there was time: a late tick. */
+    begin("0", "cpu0 0 0 0 0\n");
+    go_on("cpu0 0 0 0 11\n", 10);
+    assert_true(take(ALL));
+    expect(sample.load, 0);
+}
+
+static void sums_are_means_by_length(void **state) {
+    (void)state;
+    struct ss_load_span sum = {0}, span;
+    begin("0", "cpu0 0 0 0 0\n");
+    go_on("cpu0 100 0 0 0\n", 100);
+    assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
+    ss_load_span_add(&sum, &span);
+    go_on("cpu0 100 0 0 270 30\n", 300);
+    assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
+    ss_load_span_add(&sum, &span);
+    ss_load_sample_set(&sample, &sum);
+    expect(sample.load, 0.25);
+    expect(sample.load_ticks, 0.25);
+    expect(sample.iowait, 0.075);
+}
+
+static double pressure_of(const char *text) {
+    tree_new();
+    tree_write("proc/stat", "cpu0 1 2 3 4\n");
+    if (text)
+        tree_write("proc/pressure/cpu", text);
+    open_meter(NULL, "0");
+    read_meter();
+    return meter.last.pressure;
+}
+
+static void pressure_is_a_fraction(void **state) {
+    (void)state;
+    expect(
+        pressure_of("some avg10=12.34 avg60=1.00 avg300=0.00 total=1\nfull avg10=9.00\n"), 0.1234);
+    expect(pressure_of("some avg10=0.05 avg60=1.00 avg300=0.00 total=1\n"), 0.0005);
+    expect(pressure_of("some avg10=100.00 avg60=1.00 avg300=0.00 total=1\n"), 1);
+    assert_true(isnan(pressure_of(NULL)));
+    assert_true(isnan(pressure_of("")));
+    assert_true(isnan(pressure_of("full avg10=9.00 avg60=1.00\n")));
+    assert_true(isnan(pressure_of("some avg10=nan\n")));
+}
+
+static void garbled_stat_is_an_error(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "hello\n", "cpu0 1 2 3 4", "cpu0 1 2 3\n",
+        "cpu1 1 2 3 4\n", "cpu0\n", "intr 1\ncpu0 1 2 3 4\n", "cpu9999 1 2 3 4\n",
+        "cpu  1 2 3 4\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        begin("0", "cpu0 1 2 3 4\n");
+        tree_write("proc/stat", texts[i]);
+        assert_int_equal(ss_load_meter_read(&meter), EBADMSG);
+    }
+    /* More lines than CPUs that are measured. */
+    begin("0", "cpu0 1 2 3 4\n");
+    tree_write("proc/stat", "cpu0 1 2 3 4\ncpu0 1 2 3 4\ncpu0 1 2 3 4\n");
+    read_meter();
+    assert_int_equal(meter.last.count, 1);
+}
+
+#define USAGE(used, user, system)                                                                  \
+    "usage_usec " #used "\nuser_usec " #user "\nsystem_usec " #system "\nnr_periods 0\n"
+
+static void v2_groups_are_parts_of_their_allowance(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/web/cpu.stat", USAGE(1000000, 600000, 400000));
+    tree_write("cgroup/web/cpu.max", "200000 100000\n");
+    tree_write("cgroup/web/cpu.pressure", "some avg10=25.00 avg60=0.00 avg300=0.00 total=0\n");
+    open_meter("web", "0-3");
+    read_meter();
+    tree_write("cgroup/web/cpu.stat", USAGE(1500000, 900000, 600000));
+    read_meter();
+    meter.last.time = meter.before.time + SS_SECOND;
+    assert_true(take(ALL));
+    expect(sample.load, 0.25); /* half a second of two CPUs' */
+    expect(sample.user, 0.15);
+    expect(sample.system, 0.1);
+    expect(sample.idle, 0.75);
+    expect(meter.last.pressure, 0.25);
+    assert_true(isnan(sample.load_ticks));
+    assert_true(isnan(sample.irq));
+    assert_true(isnan(sample.steal));
+    assert_true(isnan(sample.iowait));
+    tree_write("cgroup/web/cpu.stat", USAGE(1400000, 900000, 600000));
+    read_meter();
+    assert_false(take(ALL));
+}
+
+static void v1_groups_count_nanoseconds(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpuacct/web/cpuacct.usage", "1000000000\n");
+    open_meter("web", "0-3");
+    read_meter();
+    tree_write("cgroup/cpuacct/web/cpuacct.usage", "3000000000\n");
+    read_meter();
+    meter.last.time = meter.before.time + SS_SECOND;
+    assert_true(take(ALL));
+    expect(sample.load, 0.5);
+    assert_true(isnan(sample.user));
+    /* Later kernels have the parts in files of their own. */
+    tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1000000000\n");
+    tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "500000000\n");
+    open_meter("web", "0-3");
+    read_meter();
+    tree_write("cgroup/cpuacct/web/cpuacct.usage", "4000000000\n");
+    tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1800000000\n");
+    tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "700000000\n");
+    read_meter();
+    meter.last.time = meter.before.time + SS_SECOND;
+    assert_true(take(ALL));
+    expect(sample.load, 0.25);
+    expect(sample.user, 0.2);
+    expect(sample.system, 0.05);
+}
+
+static char line[SS_LOAD_SAMPLE_ROW];
+
+static void expect_line(size_t length, const char *expected) {
+    assert_string_equal(line, expected);
+    assert_int_equal(length, strlen(expected));
+}
+
+#define FIRST_SIX "time,elapsed_seconds,target,load,error,load_ticks,"
+#define PARTS     "user,system,irq,steal,iowait,idle,pressure"
+
+static void headings_begin_alike(void **state) {
+    (void)state;
+    expect_line(ss_load_sample_heading(line, 0), FIRST_SIX PARTS "\n");
+    expect_line(ss_load_sample_heading(line, SS_LOAD_COLUMN_CPU), FIRST_SIX "cpu," PARTS "\n");
+    expect_line(ss_load_sample_heading(line, SS_LOAD_COLUMN_DUTY), FIRST_SIX PARTS ",duty\n");
+}
+
+static void rows_have_every_column(void **state) {
+    (void)state;
+    struct ss_load_sample row = {INT64_C(1795161600123000000), 0.5, 0.6, 0.58, 0.02, 0.57, 3, 0.4,
+        0.1, 0.03, 0.04, 0.05, 0.38, 0.25, 0.75};
+#define BEGIN "2026-11-20T08:00:00.123Z,0.500000,0.600000,0.580000,0.020000,0.570000,"
+#define END   "0.400000,0.100000,0.030000,0.040000,0.050000,0.380000,0.250000"
+    expect_line(ss_load_sample_csv(line, &row, 0), BEGIN END "\n");
+    expect_line(ss_load_sample_csv(line, &row, SS_LOAD_COLUMN_CPU), BEGIN "3," END "\n");
+    expect_line(ss_load_sample_csv(line, &row, SS_LOAD_COLUMN_DUTY), BEGIN END ",0.750000\n");
+    row.cpu = SS_LOAD_ALL_CPUS;
+    expect_line(ss_load_sample_csv(line, &row, SS_LOAD_COLUMN_CPU), BEGIN "all," END "\n");
+    expect_line(ss_load_sample_json(line, &row, SS_LOAD_COLUMN_CPU | SS_LOAD_COLUMN_DUTY),
+        "{\"time\": \"2026-11-20T08:00:00.123Z\", \"elapsed_seconds\": 0.500000, "
+        "\"target\": 0.600000, \"load\": 0.580000, \"error\": 0.020000, "
+        "\"load_ticks\": 0.570000, \"cpu\": \"all\", \"user\": 0.400000, \"system\": 0.100000, "
+        "\"irq\": 0.030000, \"steal\": 0.040000, \"iowait\": 0.050000, \"idle\": 0.380000, "
+        "\"pressure\": 0.250000, \"duty\": 0.750000}\n");
+}
+
+static void what_is_not_known_is_empty(void **state) {
+    (void)state;
+    struct ss_load_sample row = ss_load_sample_new();
+    row.load = 0.25;
+    row.error = -1e-9; /* no sign where nothing is left of it */
+    expect_line(ss_load_sample_csv(line, &row, SS_LOAD_COLUMN_DUTY),
+        "1970-01-01T00:00:00.000Z,,,0.250000,0.000000,,,,,,,,,\n");
+    expect_line(ss_load_sample_json(line, &row, 0),
+        "{\"time\": \"1970-01-01T00:00:00.000Z\", \"elapsed_seconds\": null, \"target\": null, "
+        "\"load\": 0.250000, \"error\": 0.000000, \"load_ticks\": null, \"user\": null, "
+        "\"system\": null, \"irq\": null, \"steal\": null, \"iowait\": null, \"idle\": null, "
+        "\"pressure\": null}\n");
+}
+
+static void error_is_target_minus_load(void **state) {
+    (void)state;
+    struct ss_load_span span;
+    begin("0", "cpu0 0 0 0 0\n");
+    go_on("cpu0 70 0 0 30\n", 100);
+    assert_true(ss_load_span_between(&meter.before, &meter.last, ALL, &span));
+    sample = ss_load_sample_new();
+    sample.target = 0.6;
+    ss_load_sample_set(&sample, &span);
+    expect(sample.error, -0.1);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(parts_are_fractions_of_all_ticks),
+    cmocka_unit_test(guest_time_counts_once),
+    cmocka_unit_test(each_cpu_stands_apart),
+    cmocka_unit_test(cpus_come_and_go),
+    cmocka_unit_test(counters_that_go_back_are_left_out),
+    cmocka_unit_test(iowait_may_go_back),
+    cmocka_unit_test(no_ticks_are_no_parts),
+    cmocka_unit_test(sums_are_means_by_length),
+    cmocka_unit_test(pressure_is_a_fraction),
+    cmocka_unit_test(garbled_stat_is_an_error),
+    cmocka_unit_test(v2_groups_are_parts_of_their_allowance),
+    cmocka_unit_test(v1_groups_count_nanoseconds),
+    cmocka_unit_test(headings_begin_alike),
+    cmocka_unit_test(rows_have_every_column),
+    cmocka_unit_test(what_is_not_known_is_empty),
+    cmocka_unit_test(error_is_target_minus_load))

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* When the block is drawn and wiped: on a socket, which keeps each write apart. */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "progress.h"
+#include "unit.h"
+
+static const struct ss_progress_values known = {
+    .elapsed = 12.9,
+    .total = 30,
+    .target = 0.25,
+    .load = 0.248,
+    .error = 0.213,
+    .duty = 0.234,
+    .iterations = 3.21,
+    .has_iterations = true,
+};
+
+/* Room for a row below, down there, erased from there on, back. */
+#define WIPE "\033[K\033D\033[1A\0337\r\n\033[J\0338"
+
+static int screen;
+static int saved_errors;
+
+static struct ss_progress open_on_socket(void) {
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    saved_errors = dup(STDERR_FILENO);
+    dup2(pair[1], STDERR_FILENO);
+    close(pair[1]);
+    screen = pair[0];
+    struct ss_progress progress;
+    ss_progress_open(&progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND);
+    assert_true(progress.shown);
+    assert_false(progress.terminal);
+    progress.terminal = true;
+    return progress;
+}
+
+static void close_socket(void) {
+    dup2(saved_errors, STDERR_FILENO);
+    close(saved_errors);
+    close(screen);
+}
+
+static char packet[SS_PROGRESS_TEXT];
+
+/* What was written next; NULL: nothing. */
+static const char *receive(void) {
+    ssize_t length = recv(screen, packet, sizeof packet - 1, MSG_DONTWAIT);
+    if (length < 0)
+        return NULL;
+    packet[length] = '\0';
+    return packet;
+}
+
+static bool is_drawing(const char *bytes) {
+    return bytes && strncmp(bytes, "\033[K\033D", 5) == 0 && strcmp(bytes, WIPE) != 0 &&
+           strstr(bytes, "\0337\r\n\033[J") && strcmp(bytes + strlen(bytes) - 2, "\0338") == 0;
+}
+
+#define AT(milliseconds) (1000 * SS_SECOND + (milliseconds)*SS_MILLISECOND)
+
+static void at_most_four_drawings_a_second(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    assert_true(ss_progress_due(&progress) == SS_TIME_NEVER);
+    int drawings = 0;
+    for (uint64_t i = 0; i < 2000; i++) {
+        ss_progress_note(&progress, AT(i), &known);
+        ss_progress_draw_due(&progress, AT(i));
+        const char *bytes = receive();
+        drawings += bytes != NULL;
+        assert_true(!bytes || is_drawing(bytes));
+        if (i % 7 == 0)
+            ss_progress_hide(&progress);
+        while (receive()) {
+        }
+    }
+    assert_int_equal(drawings, 8);
+    close_socket();
+}
+
+static void what_is_drawn_is_not_drawn_again(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    ss_progress_note(&progress, AT(0), &known);
+    assert_true(ss_progress_due(&progress) <= AT(0));
+    ss_progress_draw_due(&progress, AT(0));
+    assert_true(is_drawing(receive()));
+    assert_true(ss_progress_due(&progress) == SS_TIME_NEVER);
+    ss_progress_draw_due(&progress, AT(5000));
+    assert_null(receive());
+    ss_progress_hide(&progress);
+    assert_string_equal(receive(), WIPE);
+    ss_progress_hide(&progress);
+    assert_null(receive());
+    assert_true(ss_progress_due(&progress) == AT(250));
+    ss_progress_draw_due(&progress, AT(249));
+    assert_null(receive());
+    ss_progress_draw_due(&progress, AT(250));
+    assert_true(is_drawing(receive()));
+    close_socket();
+}
+
+static void only_output_to_the_same_terminal_makes_it_hide(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_draw_due(&progress, AT(0));
+    assert_true(is_drawing(receive()));
+    assert_false(progress.output_too);
+    ss_progress_make_way(&progress, 7);
+    ss_progress_make_way(&progress, STDOUT_FILENO);
+    assert_null(receive());
+    progress.output_too = true;
+    ss_progress_make_way(&progress, STDOUT_FILENO);
+    assert_string_equal(receive(), WIPE);
+    ss_progress_draw_due(&progress, AT(250));
+    assert_true(is_drawing(receive()));
+    ss_progress_make_way(&progress, STDERR_FILENO);
+    assert_string_equal(receive(), WIPE);
+    close_socket();
+}
+
+/* Blanks of a whole row bring the cursor to the begin of one whether or not it was there. */
+static void the_end_is_wiped_and_final(void **state) {
+    (void)state;
+    char wiped[128];
+    snprintf(wiped, sizeof wiped, WIPE "%80s\r", "");
+    struct ss_progress progress = open_on_socket();
+    ss_progress_finish(&progress);
+    assert_null(receive()); /* never drawn: no byte of it */
+    progress.shown = true;
+    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_draw_due(&progress, AT(0));
+    assert_true(is_drawing(receive()));
+    ss_progress_give_line(&progress);
+    assert_string_equal(receive(), wiped);
+    ss_progress_give_line(&progress);
+    assert_null(receive());
+    ss_progress_draw_due(&progress, AT(250));
+    assert_true(is_drawing(receive()));
+    ss_progress_finish(&progress);
+    assert_string_equal(receive(), wiped);
+    ss_progress_note(&progress, AT(500), &known);
+    ss_progress_draw_due(&progress, AT(5000));
+    assert_null(receive());
+    close_socket();
+}
+
+/* It would wait for ever otherwise: nobody reads here. */
+static void nobody_is_waited_for(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    progress.summary_follows = false;
+    ss_progress_note(&progress, AT(0), &known);
+    ss_progress_draw_due(&progress, AT(0));
+    while (send(STDERR_FILENO, "x", 1, MSG_DONTWAIT) == 1) {
+    }
+    ss_progress_note(&progress, AT(500), &known);
+    alarm(20);
+    ss_progress_draw_due(&progress, AT(500));
+    assert_true(ss_progress_due(&progress) == AT(750));
+    ss_progress_hide(&progress);
+    ss_progress_give_line(&progress);
+    assert_true(progress.drawn); /* it still is to be wiped */
+    ss_progress_finish(&progress);
+    ss_progress_close(&progress);
+    alarm(0);
+    close_socket();
+}
+
+static void a_lost_sample_leaves_a_gap(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    ss_progress_note(&progress, 0, &known); /* none was ever taken */
+    ss_progress_note(&progress, AT(500), &known);
+    ss_progress_note(&progress, AT(500), &known);
+    assert_int_equal(progress.history.count, 3);
+    assert_true(isnan(progress.history.loads[0]) && isnan(progress.history.loads[2]));
+    assert_true(progress.history.loads[1] == known.load);
+    assert_true(isnan(progress.values.load) && progress.values.error == known.error);
+    close_socket();
+}
+
+static void lines_are_plain_without_a_terminal(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    progress.terminal = false;
+    int lines = 0;
+    for (uint64_t i = 1; i <= 60; i++) {
+        struct ss_progress_values values = known;
+        values.elapsed = (double)i / 2;
+        ss_progress_note(&progress, AT(500 * i), &values);
+        assert_true(ss_progress_due(&progress) == SS_TIME_NEVER);
+        const char *line = receive();
+        lines += line != NULL;
+        if (i == 20)
+            assert_string_equal(line, "showstopper: 10/30 s  target  25.0 %  load  24.8 %  error  "
+                                      "+0.21 %  duty  23.4 %    3.21 iterations/s\n");
+        if (line)
+            assert_true(i == 1 || i % 20 == 0);
+    }
+    assert_int_equal(lines, 4);
+    ss_progress_finish(&progress);
+    ss_progress_close(&progress);
+    assert_null(receive());
+    close_socket();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(at_most_four_drawings_a_second),
+    cmocka_unit_test(what_is_drawn_is_not_drawn_again),
+    cmocka_unit_test(only_output_to_the_same_terminal_makes_it_hide),
+    cmocka_unit_test(the_end_is_wiped_and_final),
+    cmocka_unit_test(nobody_is_waited_for),
+    cmocka_unit_test(a_lost_sample_leaves_a_gap),
+    cmocka_unit_test(lines_are_plain_without_a_terminal))

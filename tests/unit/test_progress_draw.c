@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "progress_draw.h"
+#include "unit.h"
+
+static const struct ss_progress_values known = {
+    .elapsed = 12.9,
+    .total = 30,
+    .target = 0.25,
+    .load = 0.248,
+    .error = 0.213,
+    .duty = 0.234,
+    .iterations = 3.21,
+    .has_iterations = true,
+};
+
+static struct ss_progress_history history;
+
+static void fill(int count, double target, double load) {
+    for (int i = 0; i < count; i++)
+        ss_progress_remember(&history, target, load);
+}
+
+/* A full minute of everything that can be drawn. */
+static void fill_variously(void) {
+    memset(&history, 0, sizeof history);
+    for (int i = 0; i < 300; i++)
+        ss_progress_remember(&history, i % 50 < 10 ? NAN : i % 10 / 9.0,
+            i % 70 == 0   ? NAN
+            : i % 13 == 0 ? 0
+                          : i % 11 / 10.0);
+}
+
+static struct ss_progress_picture picture_of(int width, int height, bool unicode, bool colour) {
+    return (struct ss_progress_picture){.values = known,
+        .history = &history,
+        .width = width,
+        .height = height,
+        .unicode = unicode,
+        .colour = colour};
+}
+
+/* Rows of the last picture, top first. */
+static char text[SS_PROGRESS_TEXT];
+static char *rows[SS_PROGRESS_ROWS + 1];
+
+static int draw(int width, int height, bool unicode, bool colour) {
+    struct ss_progress_picture picture = picture_of(width, height, unicode, colour);
+    int count = ss_progress_draw(text, sizeof text, &picture);
+    int found = 0;
+    memset(rows, 0, sizeof rows);
+    char *rest = text;
+    while (*text && rest && found <= SS_PROGRESS_ROWS)
+        rows[found++] = strsep(&rest, "\n");
+    assert_int_equal(found, count);
+    return count;
+}
+
+/* How many columns it takes. Fails where a letter or a change of colour is not whole. */
+static int columns_of(const char *row, bool unicode, bool colour) {
+    int columns = 0;
+    while (*row) {
+        unsigned char byte = (unsigned char)*row;
+        if (byte == '\033') {
+            assert_true(colour && row[1] == '[');
+            row += 2 + strspn(row + 2, "0123456789;");
+            assert_int_equal(*row++, 'm');
+            continue;
+        }
+        assert_true(byte >= ' ' && (byte < 0x80 || unicode));
+        int length = byte < 0x80 ? 1 : 3; /* all that are drawn are of the basic plane */
+        assert_true(length == 1 || byte >> 4 == 0xe);
+        for (int i = 1; i < length; i++)
+            assert_int_equal((unsigned char)row[i] >> 6, 2);
+        row += length;
+        columns++;
+    }
+    return columns;
+}
+
+static void no_row_is_wider_than_the_window(void **state) {
+    (void)state;
+    fill_variously();
+    for (int width = 0; width <= 300; width++) {
+        for (int height = 0; height <= 30; height++) {
+            for (int way = 0; way < 4; way++) {
+                int count = draw(width, height, way & 1, way & 2);
+                assert_true(count == 0 || count < height);
+                for (int i = 0; i < count; i++)
+                    assert_true(columns_of(rows[i], way & 1, way & 2) <= width);
+            }
+        }
+    }
+}
+
+static void the_drawing_is_as_wide_and_high_as_there_is_room(void **state) {
+    (void)state;
+    // clang-format off
+    static const struct { int width, height, rows, columns; } cases[] = {
+        {80, 24, 6, 65}, {65, 24, 6, 65}, {64, 24, 6, 45}, {124, 24, 6, 65},
+        {125, 24, 6, 125}, {200, 24, 6, 125}, {40, 24, 6, 35}, {245, 24, 6, 245}, {20, 24, 6, 20},
+        {19, 24, 1, 0}, {5, 24, 1, 0}, {4, 24, 0, 0}, {80, 19, 4, 65}, {80, 12, 4, 65},
+        {80, 11, 2, 65}, {80, 5, 2, 65}, {80, 4, 1, 0}, {80, 2, 1, 0}, {80, 1, 0, 0},
+        {100000, 100000, 6, 245},
+    };
+    // clang-format on
+    fill_variously();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(draw(cases[i].width, cases[i].height, true, false), cases[i].rows);
+        if (cases[i].rows > 1)
+            assert_int_equal(columns_of(rows[1], true, false), cases[i].columns);
+    }
+    assert_int_equal(draw(20, 24, false, false), 6);
+    assert_string_equal(rows[5], "  0%+60 s-----------");
+    assert_int_equal(draw(40, 24, false, false), 6);
+    assert_string_equal(rows[5], "  0%+60 s ago-----30 s----------now");
+}
+
+static const char *values_at(int width, const struct ss_progress_values *values) {
+    static char line[256];
+    ss_progress_print_values(line, sizeof line, values, width);
+    return line;
+}
+
+static void values_become_shorter_in_a_narrow_window(void **state) {
+    (void)state;
+    // clang-format off
+    static const struct { int width; const char *line; } cases[] = {
+        {88, "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %    3.21 iterations/s"},
+        {87, "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %    3.21 it/s"},
+        {80, "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %    3.21 it/s"},
+        {79, "12/30 s  target  25.0%  load  24.8%  error  +0.21%  duty  23.4%    3.21 it/s"},
+        {75, "12/30 s  target  25.0%  load  24.8%  error  +0.21%  duty  23.4%    3.21/s"},
+        {72, "12/30 s  target  25.0%  load  24.8%  error  +0.21%    3.21/s"},
+        {59, "12/30 s  target  25.0%  load  24.8%  error  +0.21%"},
+        {40, "12/30 s  load  24.8 of  25.0%   +0.21%"},
+        {37, "load  24.8 of  25.0%   +0.21%"},
+        {28, "load  24.8 of  25.0%"},
+        {19, "load  24.8%"},
+        {10, " 24.8%"},
+        {5, " 24.8"},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(values_at(cases[i].width, &known), cases[i].line);
+    struct ss_progress_values without = known;
+    without.has_iterations = false;
+    assert_string_equal(values_at(80, &without),
+        "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %");
+}
+
+static void what_is_not_known_is_a_dash(void **state) {
+    (void)state;
+    struct ss_progress_values none = {-1, NAN, NAN, NAN, NAN, NAN, NAN, true};
+    assert_string_equal(values_at(100, &none), "warm-up  target     - %  load     - %  error      "
+                                               "- %  duty     - %       - iterations/s");
+    none.elapsed = NAN;
+    assert_string_equal(values_at(10, &none), "    -%");
+    memset(&history, 0, sizeof history);
+    fill(3, NAN, NAN);
+    assert_int_equal(draw(80, 24, true, false), 6);
+    assert_null(strstr(rows[4], "▁"));
+}
+
+static void the_clock_keeps_its_width(void **state) {
+    (void)state;
+    // clang-format off
+    static const struct { double elapsed, total; const char *clock; } cases[] = {
+        {0, 30, " 0/30 s"}, {29.99, 30, "29/30 s"}, {0, 599, "  0/599 s"}, {0, 600, " 0:00/10:00"},
+        {599.9, 600, " 9:59/10:00"}, {3599, 3600, "  59:59/1:00:00"},
+        {3661, 7325, "1:01:01/2:02:05"}, {7, NAN, "7 s"}, {601, NAN, "10:01"},
+        {36000, NAN, "10:00:00"}, {-1, 30, "warm-up"},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ss_progress_values values = known;
+        values.elapsed = cases[i].elapsed;
+        values.total = cases[i].total;
+        const char *line = values_at(100, &values);
+        assert_memory_equal(line, cases[i].clock, strlen(cases[i].clock));
+        assert_memory_equal(line + strlen(cases[i].clock), "  target", 8);
+    }
+}
+
+/* ---- the drawing ---- */
+
+/* The end of each of the four rows of the drawing, top first. */
+static void expect_ends(bool unicode, bool colour, const char *const ends[4]) {
+    assert_int_equal(draw(200, 24, unicode, colour), 6);
+    for (int i = 0; i < 4; i++) {
+        size_t length = strlen(rows[i + 1]);
+        assert_true(length >= strlen(ends[i]));
+        assert_string_equal(rows[i + 1] + length - strlen(ends[i]), ends[i]);
+    }
+}
+
+static void load_is_drawn_in_eighths(void **state) {
+    (void)state;
+    memset(&history, 0, sizeof history);
+    for (int i = 0; i <= 8; i++)
+        fill(1, NAN, 0.5 + i / 32.0);
+    expect_ends(true, false, (const char *[]){"         ", " ▁▂▃▄▅▆▇█", "█████████", "█████████"});
+    expect_ends(false, false, (const char *[]){"         ", " ___===##", "#########", "#########"});
+    fill(1, NAN, 0);
+    fill(1, NAN, 0.001);
+    fill(1, NAN, 1);
+    fill(1, NAN, 7);
+    expect_ends(true, false, (const char *[]){"   ██", "█  ██", "█  ██", "█ ▁██"});
+}
+
+/* By its height in five steps, and where the load is higher in every third column. */
+static void target_and_load_are_both_seen(void **state) {
+    (void)state;
+    static const double targets[] = {0, 0.06, 0.12, 0.18, 0.24, 0.25, 0.5, 0.99, 1, 2};
+    memset(&history, 0, sizeof history);
+    for (int i = 0; i < 10; i++)
+        fill(1, targets[i], 0);
+    expect_ends(
+        true, false, (const char *[]){"       ⎺⎺⎺", "      ⎽   ", "     ⎽    ", "⎽⎼─⎻⎺     "});
+    expect_ends(
+        false, false, (const char *[]){"       ---", "      -   ", "     -    ", "-----     "});
+    memset(&history, 0, sizeof history);
+    fill(6, 0.375, 0.75);
+    expect_ends(true, false, (const char *[]){"      ", "██████", "─██─██", "██████"});
+    memset(&history, 0, sizeof history);
+    fill(6, 0.375, 0.28);
+    expect_ends(true, false, (const char *[]){"      ", "      ", "─▁▁─▁▁", "██████"});
+    expect_ends(true, true,
+        (const char *[]){"      ", "      ", "\033[0;35m─\033[0;32m▁▁\033[0m", "██████\033[0m"});
+    memset(&history, 0, sizeof history);
+    fill(1, 0.375, 0.75);
+    expect_ends(true, true,
+        (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
+}
+
+static void what_nobody_controls_is_faint(void **state) {
+    (void)state;
+    memset(&history, 0, sizeof history);
+    fill(2, NAN, 0.25);
+    expect_ends(true, true, (const char *[]){"  ", "  ", "  ", "\033[0;2m██\033[0m"});
+    expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ██"});
+}
+
+static void the_newest_is_at_the_right_for_a_minute(void **state) {
+    (void)state;
+    memset(&history, 0, sizeof history);
+    fill(1, NAN, 1);
+    assert_int_equal(draw(125, 24, false, false), 6);
+    assert_int_equal(strcspn(rows[4], "#"), 124);
+    for (int i = 1; i < 120; i++) {
+        fill(1, NAN, 0);
+        draw(125, 24, false, false);
+        assert_int_equal(strcspn(rows[4], "#"), 124 - i);
+    }
+    fill(1, NAN, 0);
+    draw(125, 24, false, false);
+    assert_int_equal(strcspn(rows[4], "#"), 125);
+}
+
+/* Two samples by two: a column that has been drawn goes to the left and changes no more. */
+static void samples_share_columns_by_their_number(void **state) {
+    (void)state;
+    memset(&history, 0, sizeof history);
+    fill(1, NAN, 0.2);
+    expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ▆"});
+    fill(1, NAN, 0.1);
+    assert_int_equal(draw(80, 24, true, false), 6);
+    assert_string_equal(rows[4] + strlen(rows[4]) - 4, " ▅");
+    for (int i = 0; i < 6; i++) {
+        fill(1, NAN, i % 2 ? 0.05 : 0.25);
+        draw(80, 24, true, false);
+        const char *end = strstr(rows[4], "▅");
+        assert_non_null(end);
+        assert_string_equal(end, i == 0   ? "▅█"
+                                 : i == 1 ? "▅▅"
+                                 : i == 2 ? "▅▅█"
+                                 : i == 3 ? "▅▅▅"
+                                 : i == 4 ? "▅▅▅█"
+                                          : "▅▅▅▅");
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(no_row_is_wider_than_the_window),
+    cmocka_unit_test(the_drawing_is_as_wide_and_high_as_there_is_room),
+    cmocka_unit_test(values_become_shorter_in_a_narrow_window),
+    cmocka_unit_test(what_is_not_known_is_a_dash),
+    cmocka_unit_test(the_clock_keeps_its_width),
+    cmocka_unit_test(load_is_drawn_in_eighths),
+    cmocka_unit_test(target_and_load_are_both_seen),
+    cmocka_unit_test(what_nobody_controls_is_faint),
+    cmocka_unit_test(the_newest_is_at_the_right_for_a_minute),
+    cmocka_unit_test(samples_share_columns_by_their_number))

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "journal.h"
+#include "ring.h"
+#include "unit.h"
+
+static struct ss_ring *open_ring(void) {
+    struct ss_ring *ring = aligned_alloc(64, sizeof *ring);
+    assert_non_null(ring);
+    *ring = (struct ss_ring){0};
+    return ring;
+}
+
+static void what_is_put_in_comes_out_in_order(void **state) {
+    (void)state;
+    struct ss_ring *ring = open_ring();
+    struct ss_stretch stretch;
+    assert_false(ss_ring_take(ring, &stretch));
+    uint64_t in = 0, out = 0;
+    /* More than fit, in portions, so that it goes round. */
+    for (int portion = 1; portion < 200; portion += 7) {
+        for (int i = 0; i < portion; i++)
+            ss_ring_put(ring, &(struct ss_stretch){.begin = in++});
+        while (ss_ring_take(ring, &stretch))
+            assert_int_equal(stretch.begin, out++);
+    }
+    assert_int_equal(in, out);
+    assert_int_equal(ring->lost, 0);
+    free(ring);
+}
+
+/* Nobody waits; what stands there already is not touched. */
+static void what_has_no_room_is_counted(void **state) {
+    (void)state;
+    struct ss_ring *ring = open_ring();
+    struct ss_stretch stretch;
+    for (uint64_t i = 0; i < SS_RING_SLOTS + 3; i++)
+        ss_ring_put(ring, &(struct ss_stretch){.begin = i});
+    assert_int_equal(ring->lost, 3);
+    for (uint64_t i = 0; i < SS_RING_SLOTS; i++) {
+        assert_true(ss_ring_take(ring, &stretch));
+        assert_int_equal(stretch.begin, i);
+    }
+    assert_false(ss_ring_take(ring, &stretch));
+    ss_ring_put(ring, &(struct ss_stretch){.begin = 7});
+    assert_true(ss_ring_take(ring, &stretch));
+    free(ring);
+}
+
+#define MANY 200000
+
+static void *put_many(void *context) {
+    struct ss_ring *ring = context;
+    for (uint64_t i = 0; i < MANY; i++)
+        ss_ring_put(ring, &(struct ss_stretch){.begin = i, .length = 2 * i, .planned = ~i});
+    return NULL;
+}
+
+/* Each one whole, in order, and none counted twice: taken or lost. */
+static void writer_and_reader_do_not_wait(void **state) {
+    (void)state;
+    struct ss_ring *ring = open_ring();
+    struct ss_stretch stretch;
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, put_many, ring), 0);
+    uint64_t taken = 0, next = 0;
+    while (taken + atomic_load(&ring->lost) < MANY) {
+        if (!ss_ring_take(ring, &stretch))
+            continue;
+        assert_true(stretch.begin >= next);
+        assert_int_equal(stretch.length, 2 * stretch.begin);
+        assert_int_equal(stretch.planned, ~stretch.begin);
+        next = stretch.begin + 1;
+        taken++;
+    }
+    pthread_join(writer, NULL);
+    assert_false(ss_ring_take(ring, &stretch));
+    free(ring);
+}
+
+/* ---- stretches ---- */
+
+static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time deadline) {
+    stepper->controlled = true;
+    stepper->decisions++;
+    stepper->deadline = deadline;
+    stepper->decision = (struct ss_decision){.target = 0.5,
+        .load = 0.4,
+        .global_duty = 0.3,
+        .local_duty = 0.2,
+        .stint = {.state = state}};
+}
+
+static void a_stretch_is_as_long_as_it_was(void **state) {
+    (void)state;
+    struct ss_ring *ring = open_ring();
+    struct ss_journal journal = {.ring = ring};
+    struct ss_stepper stepper = {0};
+    struct ss_stretch stretch;
+    ss_journal_follow(&journal, &stepper, 5);
+    assert_false(ss_ring_take(ring, &stretch));
+    decide(&stepper, SS_STATE_STOPPED, 110);
+    ss_journal_follow(&journal, &stepper, 10);
+    /* A wake-up in between decides nothing. */
+    ss_journal_follow(&journal, &stepper, 60);
+    assert_false(ss_ring_take(ring, &stretch));
+    decide(&stepper, SS_STATE_RUNNING, 300);
+    ss_journal_follow(&journal, &stepper, 112);
+    assert_true(ss_ring_take(ring, &stretch));
+    assert_int_equal(stretch.begin, 10);
+    assert_int_equal(stretch.planned, 100);
+    assert_int_equal(stretch.length, 102);
+    assert_int_equal(stretch.state, SS_STATE_STOPPED);
+    assert_true(stretch.target == 0.5 && stretch.load == 0.4);
+    assert_true(stretch.global_duty == 0.3 && stretch.local_duty == 0.2);
+    /* Control ends, in a pause or a free stretch. */
+    stepper.controlled = false;
+    ss_journal_follow(&journal, &stepper, 200);
+    assert_true(ss_ring_take(ring, &stretch));
+    assert_int_equal(stretch.length, 88);
+    assert_int_equal(stretch.state, SS_STATE_RUNNING);
+    ss_journal_end(&journal, 300);
+    assert_false(ss_ring_take(ring, &stretch));
+    free(ring);
+}
+
+static void nothing_is_kept_where_nothing_is_recorded(void **state) {
+    (void)state;
+    struct ss_journal journal = {0};
+    struct ss_stepper stepper = {0};
+    decide(&stepper, SS_STATE_RUNNING, 10);
+    ss_journal_follow(&journal, &stepper, 5);
+    decide(&stepper, SS_STATE_RUNNING, 20);
+    ss_journal_follow(&journal, &stepper, 10);
+    ss_journal_end(&journal, 20);
+    assert_false(journal.open);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(what_is_put_in_comes_out_in_order),
+    cmocka_unit_test(what_has_no_room_is_counted),
+    cmocka_unit_test(writer_and_reader_do_not_wait),
+    cmocka_unit_test(a_stretch_is_as_long_as_it_was),
+    cmocka_unit_test(nothing_is_kept_where_nothing_is_recorded))

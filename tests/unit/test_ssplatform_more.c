@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "unit.h"
+
+#ifdef SSPLATFORM_PRESENT
+
+#include "platform_report.h"
+
+/* ---- damage ---- */
+
+enum damage { MISSING, EMPTY, GARBAGE, FOLDER, HUGE, DAMAGES };
+
+static void damage(const char *path, enum damage how) {
+    static char huge[1 << 20];
+    memset(huge, '7', how == HUGE ? sizeof huge : 0);
+    if (how == FOLDER)
+        assert_int_equal(mkdir(tree_path(path), 0777), 0);
+    else if (how == HUGE)
+        tree_write_bytes(path, huge, sizeof huge);
+    else if (how != MISSING)
+        tree_write(path, how == GARBAGE ? "\x01\xff\x80,:[ zz" : "");
+}
+
+/* What a file has a say in: the first row whose `file` is in its path. */
+static const struct say {
+    const char *file, *parts[3];
+} says[] = {
+    {"proc/cpuinfo", {"models", "hypervisor."}},
+    {"osrelease", {"kernel."}},
+    {"boot/", {"kernel."}},
+    {"proc/version", {"kernel.build"}},
+    {"proc/cmdline", {"kernel.parameters"}},
+    {"kernel/arch", {"kernel.architecture"}},
+    {"proc/sys/kernel/", {"scheduler."}},
+    {"proc/meminfo", {"memory.bytes"}},
+    {"transparent_hugepage", {"memory."}},
+    {"cpu/online", {"cpus.online", "topology.", "caches"}},
+    {"cpu/possible", {"cpus.possible"}},
+    {"cpu/isolated", {"cpus.isolated"}},
+    {"cpu/smt/", {"smt."}},
+    {"/topology/", {"topology."}},
+    {"/cache/", {"caches"}},
+    {"/cpufreq/", {"frequency", "boost"}},
+    {"intel_pstate/", {"pstate.", "boost"}},
+    {"/cpuidle/", {"idle."}},
+    {"node/online", {"topology.", "caches"}},
+    {"system/node/", {"topology.numa"}},
+    {"vulnerabilities/", {"mitigations"}},
+    {"clocksource", {"clock_source."}},
+    {"dmi/", {"machine."}},
+    {"proc/1/", {"container."}},
+    {"ns/pid", {"container."}},
+    {"dockerenv", {"container."}},
+    {"proc/self/", {"allowance."}},
+    {"proc/mounts", {NULL}},
+    {"cgroup", {"allowance."}},
+    {"", {NULL}},
+};
+
+static bool begins(const char *path, const char *with) {
+    return with && strncmp(path, with, strlen(with)) == 0;
+}
+
+static bool has_a_say(const struct say *say, const char *path) {
+    return begins(path, say->parts[0]) || begins(path, say->parts[1]) ||
+           begins(path, say->parts[2]);
+}
+
+/* Nothing but what the file has a say in may change, and no value into another one. */
+static void check_damage(
+    const struct report *before, const struct report *after, const char *file, enum damage how) {
+    const struct say *say = says;
+    while (!strstr(file, say->file))
+        say++;
+    for (size_t i = 0; i < before->count; i++) {
+        const char *path = before->values[i].path;
+        const char *value = report_find(after, path);
+        if (value && strcmp(value, before->values[i].value) == 0)
+            continue;
+        if (!has_a_say(say, path))
+            fail_msg("%s, damage %d: %s was %s and is %s", file, how, path, before->values[i].value,
+                value ? value : "missing");
+        /* A group that says nothing leaves it to the one above; lists part at the damaged CPU. */
+        if (!strchr(path, '[') && !begins(path, "allowance.") && value &&
+            strcmp(value, "null") != 0)
+            fail_msg("%s, damage %d: %s became %s", file, how, path, value);
+    }
+}
+
+/* Those of one CPU stand for all. */
+static bool is_tried(const char *path) {
+    const char *cpu = strstr(path, "cpu/cpu");
+    return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');
+}
+
+static void damage_file(const struct report *before, const char *path, enum damage how) {
+    assert_int_equal(rename(tree_path(path), tree_path("kept")), 0);
+    damage(path, how);
+    struct report after = report_take(tree_root);
+    check_damage(before, &after, path, how);
+    report_free(&after);
+    assert_true(remove(tree_path(path)) == 0 || how == MISSING);
+    assert_int_equal(rename(tree_path("kept"), tree_path(path)), 0);
+}
+
+/* Those of a CPU, of which there are many, are damaged in one way each. */
+static void damage_all(const char *name, bool thoroughly) {
+    struct machine machine = {0};
+    struct report before = report_take(machine_unpack(name, &machine));
+    for (size_t i = 0; i < machine.count; i++) {
+        const char *path = machine.paths[i];
+        bool once = !thoroughly || strstr(path, "cpu/cpu1/");
+        for (enum damage how = 0; how < DAMAGES && is_tried(path); how++) {
+            if (!once || how == (enum damage)(i % DAMAGES))
+                damage_file(&before, path, how);
+        }
+    }
+    report_free(&before);
+    machine_free(&machine);
+}
+
+static void damage_to_the_container_stays_where_it_is(void **state) {
+    (void)state;
+    damage_all("container", true);
+}
+
+static void damage_to_xeon_stays_where_it_is(void **state) {
+    (void)state;
+    damage_all("xeon", false);
+}
+
+static void refuses_a_root_that_is_not_there(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    tree_new();
+    assert_int_equal(ssplatform_report(stderr, tree_path("none"), &error), -1);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
+}
+
+static void does_not_wait_at_a_pipe(void **state) {
+    (void)state;
+    const char *root = machine_unpack("container", NULL);
+    static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
+    for (size_t i = 0; i < 2; i++) {
+        remove(tree_path(files[i]));
+        assert_int_equal(mkfifo(tree_path(files[i]), 0600), 0);
+    }
+    struct report report = report_take(root);
+    report_expect(&report, "kernel.parameters", "null");
+    report_expect(&report, "kernel.tick_hz", "null");
+    report_expect(&report, "cpus.count", "4");
+    report_free(&report);
+}
+
+/* ---- what the recorded machines leave out ---- */
+
+/* After SMT was switched off: the kernel takes away what describes a CPU. */
+static void leaves_out_cpus_that_are_offline(void **state) {
+    (void)state;
+    struct machine machine = {0};
+    const char *root = machine_unpack("xeon", &machine);
+    for (size_t i = 0; i < machine.count; i++) {
+        const char *path = machine.paths[i];
+        const char *at = strstr(path, "system/cpu/cpu");
+        if (at && at[14] >= '4' && at[14] <= '7')
+            assert_int_equal(remove(tree_path(path)), 0);
+        /* The masks of those that stay hold only themselves. */
+        if (at && at[14] >= '0' && at[14] <= '3' && strstr(path, "/core_cpus"))
+            tree_write(path, (const char *[]){"1\n", "2\n", "4\n", "8\n"}[at[14] - '0']);
+        if (at && at[14] >= '0' && at[14] <= '3' && strstr(path, "/package_cpus"))
+            tree_write(path, (at[14] - '0') % 2 ? "a\n" : "5\n");
+        if (at && at[14] >= '4' && at[14] <= '7' && strstr(path, "/topology/")) {
+            char folder[256];
+            snprintf(
+                folder, sizeof folder, "%.*s", (int)(strstr(path, "/topology") - path + 9), path);
+            remove(tree_path(folder));
+        }
+    }
+    for (int cpu = 4; cpu < 8; cpu++) {
+        char path[64];
+        snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/online", cpu);
+        tree_write(path, "0\n");
+    }
+    tree_write("sys/devices/system/cpu/online", "0-3\n");
+    tree_write("sys/devices/system/cpu/smt/active", "0\n");
+    tree_write("sys/devices/system/cpu/smt/control", "off\n");
+    struct report report = report_take(root);
+    report_expect(&report, "cpus.count", "4");
+    report_expect(&report, "cpus.possible", "\"0-7\"");
+    report_expect(&report, "smt.active", "\"off\"");
+    report_expect(&report, "topology.sockets", "2");
+    report_expect(&report, "topology.cores", "4");
+    report_expect(&report, "topology.threads_per_core[0].threads", "1");
+    report_expect(&report, "frequency[0].cpus", "\"0-3\"");
+    report_expect(&report, "frequency[1].cpus", NULL);
+    report_free(&report);
+    machine_free(&machine);
+}
+
+static void groups_cpus_of_which_the_same_is_known(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    tree_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
+    tree_write("sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
+    remove(tree_path("sys/devices/system/cpu/cpu7/cpufreq/scaling_governor"));
+    tree_write("sys/devices/system/cpu/cpu3/cpuidle/state3/disable", "0\n");
+    struct report report = report_take(root);
+    report_expect(&report, "frequency[0].cpus", "\"0-1,3-4,6\"");
+    report_expect(&report, "frequency[1].cpus", "\"2,5\"");
+    report_expect(&report, "frequency[1].governor", "\"performance\"");
+    report_expect(&report, "frequency[2].cpus", "\"7\"");
+    report_expect(&report, "frequency[2].governor", "null");
+    report_expect(&report, "frequency[2].driver", "\"intel_pstate\"");
+    report_expect(&report, "idle.states[1].cpus", "\"3\"");
+    report_expect(&report, "idle.states[1].states[3].use", "\"on\"");
+    report_free(&report);
+}
+
+/* What is no number is not known, and that is all that is known of it. */
+static void damage_sets_no_cpu_apart(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
+    remove(tree_path("sys/devices/system/cpu/cpu6/cpufreq/base_frequency"));
+    struct report report = report_take(root);
+    report_expect(&report, "frequency[1].cpus", "\"4,6\"");
+    report_expect(&report, "frequency[1].base_hz", "null");
+    report_expect(&report, "frequency[2].cpus", NULL);
+    report_free(&report);
+}
+
+static void tells_all_caches_or_none(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    tree_write("sys/devices/system/cpu/cpu0/cache/index2/size", "512K\n");
+    tree_write("sys/devices/system/cpu/cpu4/cache/index2/size", "512K\n");
+    tree_write("sys/devices/system/cpu/cpu0/cache/index2/number_of_sets", "512\n");
+    tree_write("sys/devices/system/cpu/cpu4/cache/index2/number_of_sets", "512\n");
+    struct report report = report_take(root);
+    report_expect(&report, "caches[2].size_bytes", "524288");
+    report_expect(&report, "caches[2].count", "1");
+    report_expect(&report, "caches[3].size_bytes", "1048576");
+    report_expect(&report, "caches[3].count", "3");
+    report_free(&report);
+    /* Only these two describe the cache that they share. */
+    remove(tree_path("sys/devices/system/cpu/cpu1/cache/index2/shared_cpu_map"));
+    remove(tree_path("sys/devices/system/cpu/cpu5/cache/index2/shared_cpu_map"));
+    report = report_take(root);
+    report_expect(&report, "caches", "null");
+    report_expect(&report, "topology.cores", "4");
+    report_free(&report);
+}
+
+/* "CONFIG_HZ=300" and others, packed by gzip. */
+// clang-format off
+static const unsigned char packed[] = {
+    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x73, 0xf6, 0xf7, 0x73,
+    0xf3, 0x74, 0x8f, 0xf7, 0x88, 0x8a, 0x37, 0x36, 0x30, 0xb0, 0xad, 0xe4, 0x72, 0x86,
+    0xf1, 0x6d, 0x81, 0x7c, 0x18, 0xcf, 0xcf, 0x1f, 0xa4, 0xc0, 0xd3, 0xc5, 0xc7, 0x15,
+    0xa1, 0x22, 0xc4, 0xd3, 0xd9, 0x3b, 0xde, 0x39, 0x20, 0x34, 0xde, 0xd1, 0xd9, 0xd9,
+    0x3f, 0xd4, 0x2f, 0xc4, 0xd3, 0xcf, 0x1d, 0x21, 0x19, 0x10, 0xe4, 0xea, 0xea, 0x1b,
+    0x10, 0x02, 0xd4, 0xe8, 0x07, 0xd2, 0x02, 0x00, 0xfb, 0xea, 0xe8, 0xde, 0x65, 0x00,
+    0x00, 0x00,
+};
+// clang-format on
+
+static void unpacks_the_configuration(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    tree_write_bytes("proc/config.gz", packed, sizeof packed);
+    struct report report = report_take(root);
+    report_expect(&report, "kernel.tick_hz", "300"); /* this kernel's own goes first */
+    report_expect(&report, "kernel.tick", "\"stopped_when_idle\"");
+    report_expect(&report, "kernel.time_accounting", "\"tick\"");
+    report_expect(&report, "kernel.preemption", "\"none\"");
+    report_free(&report);
+    tree_write_bytes("proc/config.gz", packed, sizeof packed - 9);
+    report = report_take(root);
+    report_expect(&report, "kernel.tick_hz", "250");
+    report_free(&report);
+}
+
+static void allowance_is(
+    const char *group, const char *file, const char *text, const char *limited, const char *cpus) {
+    const char *root = machine_unpack("hybrid", NULL);
+    tree_write("proc/self/cgroup", group);
+    tree_write(file, text);
+    struct report report = report_take(root);
+    report_expect(&report, "allowance.limited", limited);
+    report_expect(&report, "allowance.quota_cpus", cpus);
+    report_free(&report);
+}
+
+static void reads_quotas(void **state) {
+    (void)state;
+    static const char group[] = "0::/a/b\n", above[] = "sys/fs/cgroup/a/cpu.max";
+    allowance_is(group, above, "50000 100000\n", "\"yes\"", "0.5");
+    allowance_is(group, above, "max 100000\n", "\"no\"", "null");
+    /* What cannot be read may be the smallest one. */
+    allowance_is(group, above, "50000\n", "null", "null");
+    allowance_is(group, above, "50000 0\n", "null", "null");
+    allowance_is(group, above, "0 100000\n", "null", "null");
+    allowance_is(group, above, "-5 100000\n", "null", "null");
+    allowance_is(group, above, "many 100000\n", "null", "null");
+    allowance_is(group, above, "50000x 100000\n", "null", "null");
+    /* Another group's quota is not ours. */
+    allowance_is("0::/ab\n", above, "50000 100000\n", "\"no\"", "null");
+    /* Out of sight. */
+    allowance_is("0::/../a\n", "sys/fs/cgroup/cpu.max", "50000 100000\n", "null", "null");
+    allowance_is("no group\n", above, "50000 100000\n", "null", "null");
+    /* The unified one beside those of version 1, which hold the controller. */
+    allowance_is("4:cpuset:/\n3:cpuacct,cpu:/a\n0::/\n", "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us",
+        "7\n", "null", "null");
+    allowance_is("3:cpuset:/a\n0::/a\n", above, "70000 50000\n", "\"yes\"", "1.4");
+}
+
+static void container_is(const char *file, const char *text, size_t size, const char *kind) {
+    const char *root = machine_unpack("container", NULL);
+    assert_int_equal(remove(tree_path(".dockerenv")), 0);
+    tree_write_bytes(file, text, size);
+    struct report report = report_take(root);
+    report_expect(&report, "container.kind", kind);
+    report_free(&report);
+}
+
+static void finds_signs_of_containers(void **state) {
+    (void)state;
+    static const char environment[] = "A=container=no\0container=lxc\0B=1";
+    static const char groups[] = "0::/kubepods.slice/kubepods-pod7.slice/cri-1.scope\n";
+    static const char user[] = "0::/user.slice/mydocker.slice\n";
+    static const char first[] = "pid:[4026531836]\n";
+    container_is("run/.containerenv", "", 0, "\"podman\"");
+    container_is("proc/1/environ", environment, sizeof environment, "\"lxc\"");
+    container_is("proc/1/cgroup", groups, strlen(groups), "\"kubernetes\"");
+    container_is("proc/1/cgroup", user, strlen(user), "null");
+    container_is("proc/self/ns/pid", first, strlen(first), "\"none\"");
+    container_is("proc/1/environ", "A=1", 4, "null");
+}
+
+static void finds_signs_of_hypervisors(void **state) {
+    (void)state;
+    const char *root = machine_unpack("arm", NULL);
+    tree_write_bytes("proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
+    struct report report = report_take(root);
+    report_expect(&report, "hypervisor.present", "\"yes\"");
+    report_expect(&report, "hypervisor.type", "\"linux,kvm\"");
+    report_free(&report);
+    tree_write("sys/hypervisor/type", "xen\n");
+    report = report_take(root);
+    report_expect(&report, "hypervisor.type", "\"xen\"");
+    report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(damage_to_xeon_stays_where_it_is),
+    cmocka_unit_test(damage_to_the_container_stays_where_it_is),
+    cmocka_unit_test(refuses_a_root_that_is_not_there),
+    cmocka_unit_test(does_not_wait_at_a_pipe),
+    cmocka_unit_test(leaves_out_cpus_that_are_offline),
+    cmocka_unit_test(groups_cpus_of_which_the_same_is_known),
+    cmocka_unit_test(damage_sets_no_cpu_apart),
+    cmocka_unit_test(tells_all_caches_or_none),
+    cmocka_unit_test(unpacks_the_configuration),
+    cmocka_unit_test(reads_quotas),
+    cmocka_unit_test(finds_signs_of_containers),
+    cmocka_unit_test(finds_signs_of_hypervisors))
+// clang-format on
+
+#else
+
+int main(void) {
+    puts("skipped: built without hwloc, so there is no showstopper-platform");
+    return 77;
+}
+
+#endif

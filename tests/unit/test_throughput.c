@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "throughput.h"
+#include "unit.h"
+
+static struct ss_throughput open_at(double second) {
+    return (struct ss_throughput){.from = (ss_time)(second * 1e9)};
+}
+
+static void add(struct ss_throughput *throughput, double start, double end) {
+    ss_throughput_add(throughput, (ss_time)(start * 1e9), (ss_time)(end * 1e9));
+}
+
+static void assert_iterations(
+    const struct ss_throughput *throughput, size_t interval, double want) {
+    double have = ss_throughput_rate(throughput, interval) * 6;
+    if (fabs(have - want) > 1e-9)
+        fail_msg("interval %zu: %g iterations, not %g", interval, have, want);
+}
+
+static void one_within_an_interval_adds_one(void **state) {
+    (void)state;
+    struct ss_throughput throughput = open_at(100);
+    add(&throughput, 101, 102);
+    add(&throughput, 102, 105.9);
+    add(&throughput, 106, 112);
+    assert_iterations(&throughput, 0, 2);
+    assert_iterations(&throughput, 1, 1);
+    assert_iterations(&throughput, 2, 0);
+    ss_throughput_free(&throughput);
+}
+
+static void one_that_spans_many_is_parted(void **state) {
+    (void)state;
+    struct ss_throughput throughput = open_at(0);
+    add(&throughput, 3, 27); /* 24 s: 3 + 6 + 6 + 6 + 3 */
+    assert_iterations(&throughput, 0, 0.125);
+    assert_iterations(&throughput, 1, 0.25);
+    assert_iterations(&throughput, 2, 0.25);
+    assert_iterations(&throughput, 3, 0.25);
+    assert_iterations(&throughput, 4, 0.125);
+    ss_throughput_free(&throughput);
+}
+
+/* Only the part that lies in the counted time counts. */
+static void one_that_began_before_counts_in_part(void **state) {
+    (void)state;
+    struct ss_throughput throughput = open_at(10);
+    add(&throughput, 4, 12);
+    assert_iterations(&throughput, 0, 0.25);
+    add(&throughput, 1, 9);
+    assert_iterations(&throughput, 0, 0.25);
+    add(&throughput, 4, 10);
+    assert_iterations(&throughput, 0, 0.25);
+    ss_throughput_free(&throughput);
+}
+
+static void what_ends_after_the_last_interval_does_not_change_it(void **state) {
+    (void)state;
+    struct ss_throughput throughput = open_at(0);
+    add(&throughput, 5, 13);
+    assert_int_equal(ss_throughput_count(&throughput, 12 * SS_SECOND), 2);
+    assert_int_equal(ss_throughput_count(&throughput, 12 * SS_SECOND - 1), 1);
+    assert_int_equal(ss_throughput_count(&throughput, 0), 0);
+    assert_iterations(&throughput, 0, 0.125);
+    assert_iterations(&throughput, 1, 0.75);
+    ss_throughput_free(&throughput);
+}
+
+static void one_without_length_lies_where_it_ended(void **state) {
+    (void)state;
+    struct ss_throughput throughput = open_at(0);
+    add(&throughput, 7, 7);
+    add(&throughput, 12, 12);
+    add(&throughput, 9, 8); /* clocks that do not agree */
+    assert_iterations(&throughput, 0, 0);
+    assert_iterations(&throughput, 1, 2);
+    assert_iterations(&throughput, 2, 1);
+    ss_throughput_free(&throughput);
+}
+
+/* Whatever overlaps whatever, each adds one in all. */
+static void a_hundred_instances_add_up(void **state) {
+    (void)state;
+    struct ss_throughput throughput = open_at(50);
+    int count = 0;
+    for (int instance = 0; instance < 100; instance++) {
+        double at = 50 + instance * 0.137;
+        for (int i = 0; i < 40; i++, count++) {
+            double length = 0.05 + (instance * 31 + i * 17) % 97 / 7.0;
+            add(&throughput, at, at + length);
+            at += length;
+        }
+    }
+    double sum = 0;
+    for (size_t i = 0; i < 1000; i++)
+        sum += ss_throughput_rate(&throughput, i) * 6;
+    assert_true(fabs(sum - count) < 1e-6);
+    ss_throughput_free(&throughput);
+}
+
+static void nothing_counts_before_it_begins(void **state) {
+    (void)state;
+    struct ss_throughput throughput = {.from = SS_TIME_NEVER};
+    add(&throughput, 1, 2);
+    assert_int_equal(ss_throughput_count(&throughput, SS_TIME_NEVER), 0);
+    assert_null(throughput.parts);
+    /* A time that cannot be takes no memory. */
+    throughput.from = 0;
+    ss_throughput_add(&throughput, 0, SS_TIME_NEVER);
+    assert_null(throughput.parts);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(one_within_an_interval_adds_one),
+    cmocka_unit_test(one_that_spans_many_is_parted),
+    cmocka_unit_test(one_that_began_before_counts_in_part),
+    cmocka_unit_test(what_ends_after_the_last_interval_does_not_change_it),
+    cmocka_unit_test(one_without_length_lies_where_it_ended),
+    cmocka_unit_test(a_hundred_instances_add_up),
+    cmocka_unit_test(nothing_counts_before_it_begins))

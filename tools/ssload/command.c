@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "platform/platform.h"
+#include "words.h"
+
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
+
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+
+static struct sigaction before[NUMBERS]; /* what our caller has set, for the command */
+static sigset_t mask_before;
+static _Atomic uint32_t changes; /* wakes the sleeper */
+static _Atomic pid_t command;    /* 0: none, or it may have been reaped */
+static atomic_bool over;
+
+/* The kernel sends what a key means to the whole group, so that the command has got it, too. */
+static void on_signal(int number, siginfo_t *info, void *context) {
+    int saved = errno;
+    pid_t child = atomic_load(&command);
+    (void)context;
+    if (child > 0 && info->si_code != SI_KERNEL)
+        kill(child, number);
+    else if (child == 0)
+        atomic_store(&over, true);
+    ss_platform_wake(&changes);
+    errno = saved;
+}
+
+static void on_child(int number) {
+    int saved = errno;
+    (void)number;
+    ss_platform_wake(&changes);
+    errno = saved;
+}
+
+void ssload_command_catch(bool has_command) {
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    struct sigaction child = {.sa_handler = on_child};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigprocmask(SIG_SETMASK, NULL, &mask_before);
+    for (size_t i = 0; i < NUMBERS; i++)
+        sigaction(numbers[i], NULL, &before[i]);
+    sigset_t held;
+    sigemptyset(&held);
+    if (has_command)
+        sigfillset(&held); /* until there is somebody to pass a signal on to */
+    sigprocmask(SIG_SETMASK, &held, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (before[2].sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
+    if (!has_command)
+        return;
+    sigaction(SIGQUIT, &action, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGCHLD, &child, NULL);
+}
+
+static void execute(char **words, int report) {
+    for (size_t i = 0; i < NUMBERS; i++)
+        sigaction(numbers[i], &before[i], NULL);
+    sigprocmask(SIG_SETMASK, &mask_before, NULL);
+    execvp(words[0], words);
+    int why = errno;
+    ssize_t written = write(report, &why, sizeof why);
+    (void)written;
+    _exit(SS_ERROR_FAILED);
+}
+
+/* Tells before the start, and better than the system does, what cannot be executed. */
+static int check(char **words, struct ss_error *error) {
+    struct ss_commands commands = {0};
+    int result = ss_commands_repeat(&commands, words, 1, error);
+    if (result == 0)
+        result = ss_commands_check(&commands, error);
+    ss_commands_free(&commands);
+    return result;
+}
+
+static int fork_command(char **words, int report, struct ss_error *error) {
+    sigset_t none;
+    sigemptyset(&none);
+    pid_t child = fork();
+    if (child == 0)
+        execute(words, report);
+    atomic_store(&command, child > 0 ? child : 0);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return child < 0 ? ss_error_set(error, SS_ERROR_FAILED, "%s: %s", words[0], strerror(errno))
+                     : 0;
+}
+
+int ssload_command_start(char **words, struct ss_error *error) {
+    int ends[2], why = 0;
+    if (check(words, error) < 0)
+        return -1;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));
+    int result = fork_command(words, ends[1], error);
+    close(ends[1]);
+    /* It ends without a word when the command is executed. */
+    ssize_t length;
+    while (result == 0 && (length = read(ends[0], &why, sizeof why)) < 0 && errno == EINTR)
+        continue;
+    close(ends[0]);
+    if (result == 0 && why) {
+        ssload_command_wait();
+        return ss_error_set(error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+            "%s: %s", ss_words_show(words[0]).text, strerror(why));
+    }
+    return result;
+}
+
+static bool has_ended(pid_t child, int options) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT | options) == 0 &&
+           info.si_pid == child;
+}
+
+bool ssload_command_sleep(ss_time until) {
+    for (;;) {
+        uint32_t seen = atomic_load(&changes);
+        pid_t child = atomic_load(&command);
+        if (atomic_load(&over) || (child > 0 && has_ended(child, WNOHANG)))
+            return true;
+        if (ss_platform_now() >= until)
+            return false;
+        ss_platform_sleep(&changes, seen, until);
+    }
+}
+
+int ssload_command_wait(void) {
+    pid_t child = atomic_load(&command);
+    int status = 0;
+    while (!has_ended(child, 0))
+        continue;
+    /* From here on its number may be somebody else's. */
+    atomic_store(&command, 0);
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "report.h"
+#include "target.h"
+#include "words.h"
+
+/* The last sample may be shorter than the others, but the counters tell nothing of less. */
+#define LEAST (10 * SS_MILLISECOND)
+
+struct measurement {
+    const struct ssload_request *request;
+    struct ss_load_meter meter;
+    struct ssload_target target;
+    struct ssload_report report;
+    ss_time started;
+    uint64_t taken;
+    bool unwritable;   /* the samples cannot be written any more */
+    bool nobody_reads; /* because the other end was closed */
+};
+
+/* What is measured must be there at the start; later it may come and go. */
+static int check_cpus(
+    const struct ss_cpus *cpus, const struct ss_cpu_reading *reading, struct ss_error *error) {
+    for (uint32_t cpu = 0, i = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (!ss_cpus_has(cpus, cpu))
+            continue;
+        if (i >= reading->count || reading->items[i].cpu != cpu)
+            return ss_error_set(
+                error, SS_ERROR_FAILED, "--cpus: CPU %u is not there, or is off line", cpu);
+        i++;
+    }
+    return 0;
+}
+
+static int read_meter(struct measurement *it, struct ss_error *error) {
+    int why = ss_load_meter_read(&it->meter);
+    if (why == 0)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", it->meter.reader.counters.path,
+        why == EBADMSG ? "what is measured is not in it any more" : strerror(why));
+}
+
+static int open_all(struct measurement *it, struct ss_error *error) {
+    const struct ssload_request *request = it->request;
+    struct ss_cpus cpus = {0};
+    ss_platform_affinity(&cpus);
+    if (request->cpus) {
+        cpus = (struct ss_cpus){0};
+        if (ss_cpus_parse(request->cpus, &cpus, error) < 0)
+            return ss_error_wrap(error, "--cpus");
+    }
+    if (request->target && ssload_target_open(&it->target, request->target, error) < 0)
+        return -1;
+    if (ss_load_meter_open(&it->meter, request->group, &cpus, NULL, error) < 0 ||
+        read_meter(it, error) < 0)
+        return -1;
+    if (request->cpus && !request->group && check_cpus(&cpus, &it->meter.last, error) < 0)
+        return -1;
+    return ssload_report_open(&it->report, request, error);
+}
+
+static bool add_row(struct measurement *it, struct ss_load_sample sample, int32_t cpu) {
+    struct ss_load_span span;
+    if (!ss_load_span_between(&it->meter.before, &it->meter.last, cpu, &span))
+        return false;
+    sample.cpu = cpu;
+    ss_load_sample_set(&sample, &span);
+    ssload_report_add(
+        &it->report, &sample, &span, ss_time_seconds(it->meter.last.time - it->meter.before.time));
+    return true;
+}
+
+static int output_failed(struct measurement *it, struct ss_error *error) {
+    it->unwritable = true;
+    if (errno == EPIPE && it->request->command) {
+        it->nobody_reads = true;
+        return -1;
+    }
+    return ss_error_set(
+        error, SS_ERROR_FAILED, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
+}
+
+static int take_sample(struct measurement *it, struct ss_error *error) {
+    if (read_meter(it, error) < 0)
+        return -1;
+    const struct ss_cpu_reading *reading = &it->meter.last;
+    struct ss_load_sample sample = ss_load_sample_new();
+    sample.time = ss_platform_wallclock() - (int64_t)(ss_platform_now() - reading->time);
+    sample.elapsed = ss_time_seconds(reading->time - it->started);
+    struct ss_load_sample of_all = sample;
+    of_all.target = ssload_target_at(&it->target, reading->time - it->started);
+    of_all.pressure = reading->pressure;
+    if (!add_row(it, of_all, SS_LOAD_ALL_CPUS))
+        return 0;
+    it->taken++;
+    for (size_t i = 0; it->request->per_cpu && i < reading->count; i++)
+        add_row(it, sample, (int32_t)reading->items[i].cpu);
+    return ssload_report_flush(&it->report) < 0 ? output_failed(it, error) : 0;
+}
+
+/*
+ * Samples stand at absolute times, so none drifts; those that have passed already are left out, and
+ * the next one is divided by its real length. What a command, or a duration, leaves over at its end
+ * is measured, too; who interrupts does not wait for a whole one.
+ */
+static int take_samples(struct measurement *it, struct ss_error *error) {
+    const struct ssload_request *request = it->request;
+    ss_time end = ss_time_add(it->started, request->duration), next = it->started;
+    for (bool last = false; !last;) {
+        ss_time late = ss_time_since(ss_platform_now(), next);
+        next = ss_time_add(next, request->interval * (1 + late / request->interval));
+        ss_time due = next < end ? next : end;
+        bool over = ssload_command_sleep(due);
+        if (over && !request->command)
+            break;
+        last = over || due == end;
+        ss_time length = ss_time_since(ss_platform_now(), it->meter.last.time);
+        if (last && length < LEAST)
+            break;
+        if (take_sample(it, error) < 0)
+            return -1;
+        last |= request->count > 0 && it->taken >= request->count;
+    }
+    return 0;
+}
+
+static int run(struct measurement *it, int *status, struct ss_error *error) {
+    ssload_command_catch(it->request->command);
+    if (read_meter(it, error) < 0)
+        return -1;
+    it->started = it->meter.last.time;
+    it->report.was_free = isnan(ssload_target_at(&it->target, 0));
+    if (it->request->command && ssload_command_start(it->request->command, error) < 0)
+        return -1;
+    ssload_report_begin(&it->report);
+    int result = take_samples(it, error);
+    if (!it->unwritable)
+        ssload_report_end(&it->report);
+    if (it->request->command)
+        *status = ssload_command_wait();
+    return it->nobody_reads ? 0 : result;
+}
+
+int ssload_measure(const struct ssload_request *request, int *status, struct ss_error *error) {
+    struct measurement *it = calloc(1, sizeof *it);
+    if (!it)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    it->request = request;
+    it->meter.reader =
+        (struct ss_cpu_reader){.counters = {.file = -1}, .pressure = -1, .user = -1, .system = -1};
+    int result = open_all(it, error);
+    if (result == 0)
+        result = run(it, status, error);
+    if (ssload_report_close(&it->report) < 0 && result == 0 && !it->nobody_reads)
+        result = output_failed(it, error);
+    ss_load_meter_close(&it->meter);
+    ssload_target_close(&it->target);
+    free(it);
+    return result;
+}

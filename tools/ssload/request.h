@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSLOAD_REQUEST_H
+#define SSLOAD_REQUEST_H
+
+#include "arguments.h"
+
+/* In the order of the option's choices. */
+enum ssload_format {
+    SSLOAD_TABLE,
+    SSLOAD_CSV,
+    SSLOAD_JSON,
+    SSLOAD_FITTING, /* nothing was said: a table on a terminal, CSV otherwise */
+};
+
+/* What a run was asked for. */
+struct ssload_request {
+    ss_time interval;
+    uint64_t count;   /* 0: no end */
+    ss_time duration; /* SS_TIME_NEVER: no end */
+    const char *cpus; /* those that we may use ourselves, if NULL */
+    const char *group;
+    const char *target;
+    const char *output; /* NULL: standard output */
+    int format;         /* enum ssload_format */
+    int per_cpu;
+    int quiet;
+    int help;
+    int version;
+    char **command; /* NULL: none */
+    struct ss_option_store store;
+};
+
+/* What stands behind `--` is the command. */
+int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error);
+
+void ssload_request_print_help(void);
+
+#endif

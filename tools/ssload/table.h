@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSLOAD_TABLE_H
+#define SSLOAD_TABLE_H
+
+#include "load_sample.h"
+
+/* What stands in a table: what there is, as far as it fits beside a drawing. */
+struct ssload_table {
+    FILE *stream;
+    bool unicode;
+    bool target;       /* there is one */
+    bool per_cpu;      /* rows say of which CPU they are */
+    bool group;        /* of a control group not all is known */
+    bool pressure;     /* is known */
+    int decimals;      /* of a second, in the time */
+    int screen;        /* lines of a terminal; 0: it is none, and the heading stands once */
+    int lines;         /* since the heading; 0: it is due */
+    unsigned shown;    /* a bit for each column */
+    int time_width;    /* characters */
+    int drawing_width; /* 0: no drawing */
+};
+
+void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interval);
+
+/* With the heading where it is due. */
+void ssload_table_print(struct ssload_table *table, const struct ss_load_sample *sample);
+
+/* The same below all others; `first` of several. */
+void ssload_table_print_average(
+    struct ssload_table *table, const struct ss_load_sample *sample, bool first);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+/* How much of the machine the control groups leave to us. */
+
+#define ROOT "sys/fs/cgroup"
+
+struct quota {
+    bool known;   /* no level holds what cannot be read */
+    bool limited; /* the rest holds only then */
+    double cpus;
+    double quota_us, period_us;
+    char group[4096];
+};
+
+/* A controller's hierarchy, where it is mounted. */
+struct hierarchy {
+    int version; /* 0: none */
+    const char *folder;
+    char group[4096];
+};
+
+/* Whether a list of v1 controllers, cut off at its colon, holds this one. */
+static bool names_controller(const char *list, const char *controller) {
+    size_t wanted = strlen(controller);
+    for (const char *at = list; (at = strstr(at, controller)); at++) {
+        bool begins = at == list || at[-1] == ',';
+        if (begins && (!at[wanted] || at[wanted] == ','))
+            return true;
+    }
+    return false;
+}
+
+/* Our own group; NULL for `controller` is v2. */
+static bool find_group(const struct ssplatform_tree *tree, const char *controller, char *group) {
+    char *text = ssplatform_tree_read(tree, "proc/self/cgroup");
+    char *rest = text;
+    bool found = false;
+    for (char *line; !found && (line = strsep(&rest, "\n"));) {
+        char *number = strsep(&line, ":");
+        char *list = strsep(&line, ":");
+        if (!line || *line != '/' || ssplatform_number(number) < 0)
+            continue;
+        found = controller ? names_controller(list, controller) : !*list;
+        if (found)
+            snprintf(group, 4096, "%s", line);
+    }
+    free(text);
+    return found;
+}
+
+/* v1 where the controller is mounted there, as it cannot be in both. */
+static struct hierarchy find_hierarchy(const struct ssplatform_tree *tree, const char *controller) {
+    struct hierarchy hierarchy = {0};
+    static const char *const shared[] = {ROOT "/cpu", ROOT "/cpu,cpuacct", ROOT "/cpuacct,cpu"};
+    static const char *const cpuset[] = {ROOT "/cpuset"};
+    bool is_cpuset = strcmp(controller, "cpuset") == 0;
+    const char *const *places = is_cpuset ? cpuset : shared;
+    size_t count = is_cpuset ? 1 : sizeof shared / sizeof *shared;
+    for (size_t i = 0; i < count; i++) {
+        if (!ssplatform_tree_has(tree, "%s", places[i]) ||
+            !find_group(tree, controller, hierarchy.group))
+            continue;
+        hierarchy.version = 1;
+        hierarchy.folder = places[i];
+        return hierarchy;
+    }
+    static const char *const unified[] = {ROOT "/unified", ROOT};
+    for (size_t i = 0; i < 2; i++) {
+        if (!ssplatform_tree_has(tree, "%s/cgroup.controllers", unified[i]) ||
+            !find_group(tree, NULL, hierarchy.group))
+            continue;
+        hierarchy.version = 2;
+        hierarchy.folder = unified[i];
+        break;
+    }
+    return hierarchy;
+}
+
+/* One level's two numbers; a quota of "max" or -1 is none. */
+static void count_level(struct quota *quota, const char *amount, double period, const char *group) {
+    double number = ssplatform_number(amount);
+    if (amount && (strcmp(amount, "max") == 0 || number == -1))
+        return;
+    if (!(number > 0) || !(period > 0)) {
+        quota->known = false;
+        return;
+    }
+    if (quota->limited && number / period >= quota->cpus)
+        return;
+    quota->limited = true;
+    quota->cpus = number / period;
+    quota->quota_us = number;
+    quota->period_us = period;
+    snprintf(quota->group, sizeof quota->group, "%s", *group ? group : "/");
+}
+
+/* The outermost group has no such file, nor has one whose controller is off: no limit there. */
+static void read_level(struct quota *quota, const struct ssplatform_tree *tree,
+    const struct hierarchy *hierarchy, const char *group) {
+    static const char *const names[] = {NULL, "cpu.cfs_quota_us", "cpu.max"};
+    const char *name = names[hierarchy->version];
+    if (!ssplatform_tree_has(tree, "%s%s/%s", hierarchy->folder, group, name))
+        return;
+    char *line = ssplatform_tree_line(tree, "%s%s/%s", hierarchy->folder, group, name);
+    char *rest = line;
+    if (hierarchy->version == 2) {
+        char *amount = strsep(&rest, " ");
+        count_level(quota, amount, ssplatform_number(rest), group);
+    } else {
+        count_level(quota, line,
+            ssplatform_tree_number(tree, "%s%s/cpu.cfs_period_us", hierarchy->folder, group),
+            group);
+    }
+    free(line);
+}
+
+/* Calls for the group and for all above it; in a container the outermost may have a limit, too. */
+static struct quota find_quota(
+    const struct ssplatform_tree *tree, const struct hierarchy *hierarchy) {
+    /* "/.." leads out of our namespace, to where nothing can be seen. */
+    struct quota quota = {
+        .known = hierarchy->version != 0 && !strstr(hierarchy->group, "/.."),
+    };
+    char group[sizeof hierarchy->group];
+    snprintf(group, sizeof group, "%s", hierarchy->group);
+    while (quota.known) {
+        size_t length = strlen(group);
+        if (length > 0 && group[length - 1] == '/')
+            group[length - 1] = '\0';
+        read_level(&quota, tree, hierarchy, group);
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+    }
+    quota.limited &= quota.known;
+    return quota;
+}
+
+/* The nearest group that says so: one that is not there is that of another namespace. */
+static void write_cpuset(struct ss_json *json, const struct ssplatform_tree *tree) {
+    static const char *const files[][2] = {
+        {NULL}, {"cpuset.effective_cpus", "cpuset.cpus"}, {"cpuset.cpus.effective", NULL}};
+    struct hierarchy hierarchy = find_hierarchy(tree, "cpuset");
+    char *group = hierarchy.group;
+    char *line = NULL;
+    for (;;) {
+        for (int i = 0; !line && i < 2 && files[hierarchy.version][i]; i++)
+            line = ssplatform_tree_line(
+                tree, "%s%s/%s", hierarchy.folder, group, files[hierarchy.version][i]);
+        char *slash = strrchr(group, '/');
+        if (line || !slash)
+            break;
+        *slash = '\0';
+    }
+    ss_json_text(json, "cpuset", line);
+    free(line);
+}
+
+/* Those on which the process itself may run, and so what it starts. */
+static void write_affinity(struct ss_json *json, const struct ssplatform_tree *tree) {
+    static const char key[] = "\nCpus_allowed_list:";
+    char *text = ssplatform_tree_read(tree, "proc/self/status");
+    char *at = text ? strstr(text, key) : NULL;
+    char *value = at ? at + strlen(key) : NULL;
+    char *line = value ? strsep(&value, "\n") : NULL;
+    ss_json_text(json, "affinity", line ? ssplatform_trim(line) : NULL);
+    free(text);
+}
+
+void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tree *tree) {
+    struct hierarchy hierarchy = find_hierarchy(tree, "cpu");
+    struct quota quota = find_quota(tree, &hierarchy);
+    const char *limited = quota.limited ? "yes" : quota.known ? "no" : NULL;
+    ss_json_open(json, "allowance", '{');
+    write_affinity(json, tree);
+    write_cpuset(json, tree);
+    ss_json_number(json, "cgroup_version", hierarchy.version ? hierarchy.version : NAN);
+    ss_json_text(json, "cgroup", hierarchy.version ? hierarchy.group : NULL);
+    ss_json_text(json, "limited", limited);
+    ss_json_number(json, "quota_cpus", quota.limited ? quota.cpus : NAN);
+    ss_json_number(json, "quota_us", quota.limited ? quota.quota_us : NAN);
+    ss_json_number(json, "period_us", quota.limited ? quota.period_us : NAN);
+    ss_json_text(json, "quota_cgroup", quota.limited ? quota.group : NULL);
+    ss_json_close(json, '}');
+}

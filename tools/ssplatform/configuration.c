@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report.h"
+
+#define CONFIGURATION_MAX (4u << 20)
+
+extern char **environ;
+
+/* Once in a run and 40 KB: not worth a library when every system has the program. */
+static char *unpack(int packed) {
+    char program[] = "gzip", option[] = "-dc";
+    char *const words[] = {program, option, NULL};
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return NULL;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, packed, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    size_t length;
+    int failed = posix_spawnp(&child, program, &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    char *text = failed ? NULL : ssplatform_read_all(ends[0], CONFIGURATION_MAX, &length);
+    close(ends[0]);
+    int status = 0;
+    if (!failed && (waitpid(child, &status, 0) < 0 || status != 0)) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+char *ssplatform_configuration(const struct ssplatform_tree *tree) {
+    int packed = openat(tree->folder, "proc/config.gz", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = packed < 0 ? NULL : unpack(packed);
+    if (packed >= 0)
+        close(packed);
+    static const char *const places[] = {"boot/config-%s", "lib/modules/%s/config"};
+    char *release = ssplatform_tree_line(tree, "proc/sys/kernel/osrelease");
+    for (size_t i = 0; !text && release && i < sizeof places / sizeof *places; i++) {
+        char path[4096];
+        const char *gap = strstr(places[i], "%s");
+        snprintf(path, sizeof path, "%.*s%.1024s%s", (int)(gap - places[i]), places[i], release,
+            gap + 2);
+        text = ssplatform_tree_read_large(tree, path, NULL);
+    }
+    free(release);
+    return text;
+}

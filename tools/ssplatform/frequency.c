@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups.h"
+#include "report.h"
+
+/* In the folder cpufreq of each CPU; frequencies are in kHz there. */
+static const struct field {
+    const char *name;
+    const char *file;
+    bool number;
+} fields[] = {
+    {"driver", "scaling_driver", false},
+    {"governor", "scaling_governor", false},
+    {"min_hz", "scaling_min_freq", true},
+    {"max_hz", "scaling_max_freq", true},
+    {"hardware_min_hz", "cpuinfo_min_freq", true},
+    {"hardware_max_hz", "cpuinfo_max_freq", true},
+    {"base_hz", "base_frequency", true},
+    {"energy_preference", "energy_performance_preference", false},
+    {"boost", "boost", true},
+};
+
+#define FIELD_COUNT (sizeof fields / sizeof *fields)
+_Static_assert(FIELD_COUNT <= SSPLATFORM_FIELDS_MAX, "a group must hold all of them");
+
+static void write_field(
+    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
+    (void)context;
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        double number = ssplatform_number(group->values[i]);
+        if (strcmp(fields[i].name, "boost") == 0)
+            ssplatform_put_switch(json, fields[i].name, number);
+        else if (fields[i].number)
+            ss_json_number(json, fields[i].name, number >= 0 ? 1000 * number : NAN);
+        else
+            ss_json_text(json, fields[i].name, group->values[i]);
+    }
+}
+
+static void write_groups(
+    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ssplatform_groups groups = {0};
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
+        if (!ss_cpus_has(online, cpu))
+            continue;
+        for (size_t i = 0; i < FIELD_COUNT; i++) {
+            values[i] = ssplatform_tree_line(
+                tree, "sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, fields[i].file);
+            /* What is no number is not known, so it must not set a CPU apart either. */
+            if (fields[i].number && isnan(ssplatform_number(values[i]))) {
+                free(values[i]);
+                values[i] = NULL;
+            }
+        }
+        ssplatform_groups_add(&groups, cpu, values);
+    }
+    ssplatform_groups_write(&groups, json, "frequency", write_field, NULL);
+    ssplatform_groups_free(&groups);
+}
+
+/* Whether the hardware may go beyond its nominal frequency. intel_pstate says the opposite. */
+static double boost(const struct ssplatform_tree *tree) {
+    double allowed = ssplatform_tree_number(tree, "sys/devices/system/cpu/cpufreq/boost");
+    double forbidden = ssplatform_tree_number(tree, "sys/devices/system/cpu/intel_pstate/no_turbo");
+    if (forbidden == 0 || forbidden == 1)
+        return 1 - forbidden;
+    return allowed;
+}
+
+void ssplatform_write_frequency(
+    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    static const char intel[] = "sys/devices/system/cpu/intel_pstate";
+    static const char amd[] = "sys/devices/system/cpu/amd_pstate";
+    write_groups(json, tree, online);
+    ssplatform_put_switch(json, "boost", boost(tree));
+    ss_json_open(json, "pstate", '{');
+    char *line = ssplatform_tree_line(tree, "%s/status", intel);
+    ss_json_text(json, "intel_status", line);
+    free(line);
+    ss_json_number(
+        json, "intel_min_percent", ssplatform_tree_number(tree, "%s/min_perf_pct", intel));
+    ss_json_number(
+        json, "intel_max_percent", ssplatform_tree_number(tree, "%s/max_perf_pct", intel));
+    ssplatform_put_switch(
+        json, "intel_dynamic_boost", ssplatform_tree_number(tree, "%s/hwp_dynamic_boost", intel));
+    line = ssplatform_tree_line(tree, "%s/status", amd);
+    ss_json_text(json, "amd_status", line);
+    free(line);
+    line = ssplatform_tree_line(tree, "%s/prefcore", amd);
+    ss_json_text(json, "amd_preferred_cores", line);
+    free(line);
+    ss_json_close(json, '}');
+}

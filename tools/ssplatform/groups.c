@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_alike(const struct ssplatform_group *group, char *const *values) {
+    for (int i = 0; i < SSPLATFORM_FIELDS_MAX; i++) {
+        const char *left = group->values[i], *right = values[i];
+        if (left != right && (!left || !right || strcmp(left, right) != 0))
+            return false;
+    }
+    return true;
+}
+
+static struct ssplatform_group *find(const struct ssplatform_groups *groups, char *const *values) {
+    for (size_t i = 0; i < groups->count; i++) {
+        if (is_alike(&groups->list[i], values))
+            return &groups->list[i];
+    }
+    return NULL;
+}
+
+void ssplatform_groups_add(
+    struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]) {
+    struct ssplatform_group *group = find(groups, values);
+    if (!group) {
+        group = realloc(groups->list, (groups->count + 1) * sizeof *group);
+        if (group) {
+            groups->list = group;
+            group = &groups->list[groups->count++];
+            *group = (struct ssplatform_group){0};
+            memcpy(group->values, values, sizeof group->values);
+            memset(values, 0, sizeof group->values);
+        }
+    }
+    if (group)
+        ss_cpus_add(&group->cpus, cpu);
+    groups->failed |= !group;
+    for (int i = 0; i < SSPLATFORM_FIELDS_MAX; i++) {
+        free(values[i]);
+        values[i] = NULL;
+    }
+}
+
+void ssplatform_groups_free(struct ssplatform_groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        for (int field = 0; field < SSPLATFORM_FIELDS_MAX; field++)
+            free(groups->list[i].values[field]);
+    }
+    free(groups->list);
+    *groups = (struct ssplatform_groups){0};
+}
+
+void ssplatform_groups_write(const struct ssplatform_groups *groups, struct ss_json *json,
+    const char *name,
+    void (*write)(struct ss_json *json, const struct ssplatform_group *group, const void *context),
+    const void *context) {
+    if (groups->count == 0 || groups->failed) {
+        ss_json_text(json, name, NULL);
+        return;
+    }
+    ss_json_open(json, name, '[');
+    for (size_t i = 0; i < groups->count; i++) {
+        ss_json_open(json, NULL, '{');
+        ssplatform_write_cpus(json, "cpus", &groups->list[i].cpus);
+        write(json, &groups->list[i], context);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus) {
+    /* Every second CPU of the largest set needs five bytes. */
+    static char text[SS_CPUS_MAX / 2 * 5 + 1];
+    ss_cpus_print(text, sizeof text, cpus);
+    ss_json_text(json, name, text);
+}

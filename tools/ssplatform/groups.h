@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPLATFORM_GROUPS_H
+#define SSPLATFORM_GROUPS_H
+
+/* What may differ from CPU to CPU: CPUs of which the same is known stand together. */
+
+#include "cpus.h"
+#include "json.h"
+
+#define SSPLATFORM_FIELDS_MAX 10
+
+struct ssplatform_group {
+    struct ss_cpus cpus;
+    char *values[SSPLATFORM_FIELDS_MAX]; /* NULL: not known */
+};
+
+struct ssplatform_groups {
+    struct ssplatform_group *list;
+    size_t count;
+    bool failed; /* memory was short */
+};
+
+/* Takes the values, which free() must take, and clears them. */
+void ssplatform_groups_add(
+    struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]);
+
+void ssplatform_groups_free(struct ssplatform_groups *groups);
+
+/*
+ * Writes them as a list of objects with the key `cpus` and what `write` adds for each; null where
+ * there is none.
+ */
+void ssplatform_groups_write(const struct ssplatform_groups *groups, struct ss_json *json,
+    const char *name,
+    void (*write)(struct ss_json *json, const struct ssplatform_group *group, const void *context),
+    const void *context);
+
+/* CPUs as the kernel lists them; the empty set is the empty text. */
+void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups.h"
+#include "report.h"
+
+/* The kernel has at most ten of them. */
+#define STATES_MAX 16
+#define FOLDER     "sys/devices/system/cpu/cpu%u/cpuidle/state%d"
+
+/* In this order; an idle state that is not wanted has a 1 in `disable`. */
+static const struct field {
+    const char *name;
+    const char *file;
+} fields[] = {
+    {"name", "name"},
+    {"latency_us", "latency"},
+    {"residency_us", "residency"},
+    {"use", "disable"},
+};
+
+#define FIELD_COUNT (sizeof fields / sizeof *fields)
+
+/* All states of a CPU as one text, a line for each and a tab behind each value. NULL: none known.
+ */
+static char *states_of(const struct ssplatform_tree *tree, uint32_t cpu) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    int state = 0;
+    for (; state < STATES_MAX && ssplatform_tree_has(tree, FOLDER, cpu, state); state++) {
+        for (size_t i = 0; i < FIELD_COUNT; i++) {
+            char *value = ssplatform_tree_line(tree, FOLDER "/%s", cpu, state, fields[i].file);
+            if (value && (i == 0 ? !strchr(value, '\t') : ssplatform_number(value) >= 0))
+                fputs(value, stream);
+            fputc('\t', stream);
+            free(value);
+        }
+        fputc('\n', stream);
+    }
+    if (fclose(stream) == 0 && state > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void write_state(struct ss_json *json, char *line) {
+    char *values[FIELD_COUNT];
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        values[i] = strsep(&line, "\t");
+    ss_json_open(json, NULL, '{');
+    ss_json_text(json, fields[0].name, *values[0] ? values[0] : NULL);
+    ss_json_number(json, fields[1].name, ssplatform_number(values[1]));
+    ss_json_number(json, fields[2].name, ssplatform_number(values[2]));
+    ssplatform_put_switch(json, fields[3].name, 1 - ssplatform_number(values[3]));
+    ss_json_close(json, '}');
+}
+
+static void write_states(
+    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
+    (void)context;
+    char *copy = group->values[0] ? strdup(group->values[0]) : NULL;
+    if (!copy) {
+        ss_json_text(json, "states", NULL);
+        return;
+    }
+    ss_json_open(json, "states", '[');
+    char *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n")) && *line;)
+        write_state(json, line);
+    ss_json_close(json, ']');
+    free(copy);
+}
+
+static void write_governor(struct ss_json *json, const struct ssplatform_tree *tree) {
+    static const char folder[] = "sys/devices/system/cpu/cpuidle";
+    char *line = ssplatform_tree_line(tree, "%s/current_governor", folder);
+    /* Before Linux 5.9 unless asked for on the command line. */
+    if (!line)
+        line = ssplatform_tree_line(tree, "%s/current_governor_ro", folder);
+    ss_json_text(json, "governor", line);
+    free(line);
+}
+
+void ssplatform_write_idle(
+    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ssplatform_groups groups = {0};
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
+        if (!ss_cpus_has(online, cpu))
+            continue;
+        values[0] = states_of(tree, cpu);
+        ssplatform_groups_add(&groups, cpu, values);
+    }
+    ss_json_open(json, "idle", '{');
+    ssplatform_put_line(json, "driver", tree, "sys/devices/system/cpu/cpuidle/current_driver");
+    write_governor(json, tree);
+    ssplatform_groups_write(&groups, json, "states", write_states, NULL);
+    ss_json_close(json, '}');
+    ssplatform_groups_free(&groups);
+}

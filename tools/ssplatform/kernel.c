@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "report.h"
+
+/* ---- how it was built ---- */
+
+/* The text behind "NAME=" at the beginning of a line, up to its end; NULL: not there. */
+static const char *configured(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = text; at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    }
+    return NULL;
+}
+
+static bool is_chosen(const char *text, const char *name) {
+    const char *value = configured(text, name);
+    return value && *value == 'y';
+}
+
+/* One of several was chosen when the kernel was built. */
+static const struct choice {
+    const char *key;
+    const char *names[5];
+    const char *words[5];
+} choices[] = {
+    {"tick", {"CONFIG_HZ_PERIODIC", "CONFIG_NO_HZ_FULL", "CONFIG_NO_HZ_IDLE"},
+        {"periodic", "stopped_when_idle_or_alone", "stopped_when_idle"}},
+    {"time_accounting",
+        {"CONFIG_VIRT_CPU_ACCOUNTING_GEN", "CONFIG_VIRT_CPU_ACCOUNTING_NATIVE",
+            "CONFIG_TICK_CPU_ACCOUNTING"},
+        {"generic", "native", "tick"}},
+    {"preemption",
+        {"CONFIG_PREEMPT_RT", "CONFIG_PREEMPT_LAZY", "CONFIG_PREEMPT", "CONFIG_PREEMPT_VOLUNTARY",
+            "CONFIG_PREEMPT_NONE"},
+        {"real_time", "lazy", "full", "voluntary", "none"}},
+};
+
+static void write_configuration(struct ss_json *json, const struct ssplatform_tree *tree) {
+    char *text = ssplatform_configuration(tree);
+    const char *hertz = configured(text, "CONFIG_HZ");
+    char number[16] = "";
+    if (hertz)
+        snprintf(number, sizeof number, "%.*s", (int)strcspn(hertz, "\n"), hertz);
+    ss_json_number(json, "tick_hz", ssplatform_number(number));
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const char *word = NULL;
+        for (size_t name = 0; !word && name < 5 && choices[i].names[name]; name++)
+            word = is_chosen(text, choices[i].names[name]) ? choices[i].words[name] : NULL;
+        ss_json_text(json, choices[i].key, word);
+    }
+    free(text);
+}
+
+/* ---- how it was started ---- */
+
+/* Those that decide which CPUs run what, how fast they are and how deep they sleep. */
+static const char *const parameters[] = {
+    "amd_pstate",
+    "clocksource",
+    "cpufreq.default_governor",
+    "cpufreq.off",
+    "cpuidle.governor",
+    "cpuidle.off",
+    "idle",
+    "intel_idle.max_cstate",
+    "intel_pstate",
+    "irqaffinity",
+    "isolcpus",
+    "maxcpus",
+    "mitigations",
+    "nohz",
+    "nohz_full",
+    "nosmt",
+    "nr_cpus",
+    "numa",
+    "numa_balancing",
+    "preempt",
+    "processor.max_cstate",
+    "rcu_nocbs",
+    "skew_tick",
+    "spec_store_bypass_disable",
+    "spectre_v2",
+    "threadirqs",
+    "transparent_hugepage",
+    "tsc",
+};
+
+static bool matters(const char *word) {
+    size_t length = strcspn(word, "=");
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+        if (strlen(parameters[i]) == length && strncmp(word, parameters[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_parameters(struct ss_json *json, const struct ssplatform_tree *tree) {
+    char *text = ssplatform_tree_line(tree, "proc/cmdline");
+    if (!text) {
+        ss_json_text(json, "parameters", NULL);
+        return;
+    }
+    ss_json_open(json, "parameters", '[');
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+        if (strcmp(word, "--") == 0)
+            break; /* what follows is for the first process */
+        if (matters(word))
+            ss_json_text(json, NULL, word);
+    }
+    ss_json_close(json, ']');
+    free(text);
+}
+
+/* ---- all of it ---- */
+
+static void write_architecture(struct ss_json *json, const struct ssplatform_tree *tree) {
+    struct utsname names;
+    char *line = ssplatform_tree_line(tree, "proc/sys/kernel/arch"); /* from Linux 6.1 */
+    bool ask = !line && !tree->root && uname(&names) == 0;
+    ss_json_text(json, "architecture", ask ? names.machine : line);
+    free(line);
+}
+
+void ssplatform_write_kernel(struct ss_json *json, const struct ssplatform_tree *tree) {
+    ss_json_open(json, "kernel", '{');
+    ssplatform_put_line(json, "release", tree, "proc/sys/kernel/osrelease");
+    ssplatform_put_line(json, "build", tree, "proc/version");
+    write_architecture(json, tree);
+    write_configuration(json, tree);
+    write_parameters(json, tree);
+    ss_json_close(json, '}');
+}
+
+static const struct setting {
+    const char *name;
+    const char *file; /* in proc/sys/kernel */
+} settings[] = {
+    /* Those of the scheduler before Linux 6.6 and outside debugfs, which is for root only. */
+    {"latency_ns", "sched_latency_ns"},
+    {"min_granularity_ns", "sched_min_granularity_ns"},
+    {"wakeup_granularity_ns", "sched_wakeup_granularity_ns"},
+    {"migration_cost_ns", "sched_migration_cost_ns"},
+    {"bandwidth_slice_us", "sched_cfs_bandwidth_slice_us"},
+    {"round_robin_timeslice_ms", "sched_rr_timeslice_ms"},
+    {"real_time_period_us", "sched_rt_period_us"},
+    {"real_time_runtime_us", "sched_rt_runtime_us"},
+};
+
+static const struct setting switches[] = {
+    {"autogroup", "sched_autogroup_enabled"},
+    {"energy_aware", "sched_energy_aware"},
+    {"statistics", "sched_schedstats"},
+    {"timer_migration", "timer_migration"},
+};
+
+void ssplatform_write_scheduler(struct ss_json *json, const struct ssplatform_tree *tree) {
+    ss_json_open(json, "scheduler", '{');
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        ss_json_number(json, settings[i].name,
+            ssplatform_tree_number(tree, "proc/sys/kernel/%s", settings[i].file));
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        ssplatform_put_switch(json, switches[i].name,
+            ssplatform_tree_number(tree, "proc/sys/kernel/%s", switches[i].file));
+    /* 2 is memory tiering, so it is no switch. */
+    ss_json_number(
+        json, "numa_balancing", ssplatform_tree_number(tree, "proc/sys/kernel/numa_balancing"));
+    ss_json_close(json, '}');
+}
+
+void ssplatform_write_mitigations(struct ss_json *json, const struct ssplatform_tree *tree) {
+    static const char folder[] = "sys/devices/system/cpu/vulnerabilities";
+    struct ssplatform_names names = ssplatform_tree_list(tree, folder);
+    if (names.list)
+        ss_json_open(json, "mitigations", '[');
+    else
+        ss_json_text(json, "mitigations", NULL);
+    for (size_t i = 0; i < names.count; i++) {
+        char *state = ssplatform_tree_line(tree, "%s/%s", folder, names.list[i]);
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "name", names.list[i]);
+        ss_json_text(json, "state", state);
+        ss_json_close(json, '}');
+        free(state);
+    }
+    if (names.list)
+        ss_json_close(json, ']');
+    ssplatform_names_free(&names);
+}

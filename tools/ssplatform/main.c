@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "report.h"
+#include "version.h"
+#include "whole_file.h"
+#include "words.h"
+
+struct request {
+    const char *root;
+    const char *output;
+    int help;
+    int version;
+    struct ss_option_store store;
+};
+
+#define AT(member) .offset = offsetof(struct request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
+                .help = "describe the machine whose /proc and /sys were copied to DIR"}},
+    {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
+                   .help = "write to FILE, whole or not at all"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+static int parse(struct request *request, char **argv, struct ss_error *error) {
+    char **rest;
+    *request = (struct request){0};
+    if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
+        return -1;
+    if (*rest)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is no option; see showstopper-platform "
+            "--help",
+            ss_words_show(*rest).text);
+    return 0;
+}
+
+static void print_help(void) {
+    printf("Usage: showstopper-platform [OPTION]...\n"
+           "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies, idle\n"
+           "states, what it runs in and how much of it may be used.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static int write_file(const struct request *request, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, request->output) == 0) {
+        if (ssplatform_report(file.stream, request->root, error) != 0) {
+            ss_whole_file_abandon(&file);
+            return -1;
+        }
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be written: %s",
+        ss_words_show(request->output).text, strerror(errno));
+}
+
+static int run(const struct request *request, struct ss_error *error) {
+    if (request->help)
+        print_help();
+    else if (request->version)
+        printf("showstopper-platform %s\n", ss_version());
+    else if (request->output)
+        return write_file(request, error);
+    else
+        return ssplatform_report(stdout, request->root, error);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    struct request request;
+    struct ss_error error = {0};
+    int status = parse(&request, argv, &error);
+    if (status == 0)
+        status = run(&request, &error);
+    if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        status = ss_error_set(
+            &error, SS_ERROR_FAILED, "standard output cannot be written: %s", strerror(errno));
+    ss_option_store_free(&request.store);
+    if (status == 0)
+        return 0;
+    fprintf(stderr, "showstopper-platform: %s\n", error.message);
+    return error.status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups.h"
+#include "report.h"
+
+/* Lines in one block of /proc/cpuinfo; there are about thirty. */
+#define LINES_MAX 128
+
+const char *ssplatform_processor_value(
+    const struct ssplatform_processor *processor, const char *key) {
+    for (size_t i = 0; i < processor->count; i++) {
+        if (strcmp(processor->keys[i], key) == 0)
+            return processor->values[i];
+    }
+    return NULL;
+}
+
+/* Takes "key : value" apart, in place. */
+static void add_line(struct ssplatform_processor *processor, char *line) {
+    char *colon = strchr(line, ':');
+    if (!colon || processor->count == LINES_MAX)
+        return;
+    *colon = '\0';
+    char *key = ssplatform_trim(line);
+    if (!key)
+        return;
+    processor->keys[processor->count] = key;
+    processor->values[processor->count++] = ssplatform_trim(colon + 1);
+}
+
+/* Arm ends with a block on the whole board, which has no number. */
+static bool has_number(struct ssplatform_processor *processor) {
+    double number = ssplatform_number(ssplatform_processor_value(processor, "processor"));
+    if (!(number >= 0 && number < SS_CPUS_MAX))
+        return false;
+    processor->cpu = (uint32_t)number;
+    return true;
+}
+
+void ssplatform_processors(const struct ssplatform_tree *tree,
+    void (*take)(void *context, const struct ssplatform_processor *processor), void *context) {
+    char *keys[LINES_MAX], *values[LINES_MAX];
+    struct ssplatform_processor processor = {.keys = keys, .values = values};
+    char *text = ssplatform_tree_read_large(tree, "proc/cpuinfo", NULL);
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        if (*line)
+            add_line(&processor, line);
+        if (*line && rest)
+            continue;
+        if (has_number(&processor))
+            take(context, &processor);
+        processor.count = 0;
+    }
+    free(text);
+}
+
+/* ---- the models ---- */
+
+/* The same thing has other names on other architectures. */
+static const struct field {
+    const char *name;
+    const char *keys[3];
+} fields[] = {
+    {"vendor", {"vendor_id"}},
+    {"model", {"model name", "cpu", "Processor"}},
+    {"family", {"cpu family"}},
+    {"model_number", {"model"}},
+    {"stepping", {"stepping"}},
+    {"microcode", {"microcode"}},
+    {"implementer", {"CPU implementer"}},
+    {"part", {"CPU part"}},
+    {"variant", {"CPU variant"}},
+    {"revision", {"CPU revision", "revision"}},
+};
+
+#define FIELD_COUNT (sizeof fields / sizeof *fields)
+_Static_assert(FIELD_COUNT <= SSPLATFORM_FIELDS_MAX, "a group must hold all of them");
+
+static void take_model(void *context, const struct ssplatform_processor *processor) {
+    char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        const char *value = NULL;
+        for (size_t key = 0; !value && key < 3 && fields[i].keys[key]; key++)
+            value = ssplatform_processor_value(processor, fields[i].keys[key]);
+        values[i] = value ? strdup(value) : NULL;
+    }
+    ssplatform_groups_add(context, processor->cpu, values);
+}
+
+static void write_model(
+    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
+    (void)context;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        ss_json_text(json, fields[i].name, group->values[i]);
+}
+
+void ssplatform_write_models(struct ss_json *json, const struct ssplatform_tree *tree) {
+    struct ssplatform_groups groups = {0};
+    ssplatform_processors(tree, take_model, &groups);
+    ssplatform_groups_write(&groups, json, "models", write_model, NULL);
+    ssplatform_groups_free(&groups);
+}
+
+/* ---- which CPUs there are ---- */
+
+static void take_number(void *context, const struct ssplatform_processor *processor) {
+    ss_cpus_add(context, processor->cpu);
+}
+
+struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree) {
+    struct ss_cpus cpus = {0};
+    struct ss_error ignored = {0};
+    char *line = ssplatform_tree_line(tree, "sys/devices/system/cpu/online");
+    if (!line || ss_cpus_parse(line, &cpus, &ignored) < 0)
+        ssplatform_processors(tree, take_number, &cpus);
+    free(line);
+    return cpus;
+}

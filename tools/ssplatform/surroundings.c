@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report.h"
+
+/* ---- a virtual machine ---- */
+
+struct flags {
+    bool known;
+    bool hypervisor;
+};
+
+static void take_flags(void *context, const struct ssplatform_processor *processor) {
+    struct flags *flags = context;
+    const char *value = ssplatform_processor_value(processor, "flags");
+    const char *at = value;
+    flags->known |= value != NULL;
+    for (; at && (at = strstr(at, "hypervisor")); at++) {
+        bool begins = at == value || at[-1] == ' ';
+        char behind = at[strlen("hypervisor")];
+        flags->hypervisor |= begins && (!behind || behind == ' ');
+    }
+}
+
+static void write_hypervisor(struct ss_json *json, const struct ssplatform_tree *tree) {
+    struct flags flags = {0};
+    ssplatform_processors(tree, take_flags, &flags);
+    char *type = ssplatform_tree_line(tree, "sys/hypervisor/type");
+    if (!type) /* where there are no flags, as on Arm; ends with a 0, so it is no line */
+        type = ssplatform_tree_read(tree, "proc/device-tree/hypervisor/compatible");
+    const char *shown = type ? ssplatform_trim(type) : NULL;
+    const char *present = flags.hypervisor || shown ? "yes" : flags.known ? "no" : NULL;
+    ss_json_open(json, "hypervisor", '{');
+    ss_json_text(json, "present", present);
+    ss_json_text(json, "type", shown);
+    ss_json_close(json, '}');
+    free(type);
+}
+
+/* ---- a container ---- */
+
+/* A word between slashes, dots and dashes of a control group's path. */
+static const char *const words[][2] = {
+    {"kubepods", "kubernetes"},
+    {"docker", "docker"},
+    {"libpod", "podman"},
+    {"lxc", "lxc"},
+    {"machine.slice", "systemd-nspawn"},
+};
+
+static const char *kind_of_group(const char *groups) {
+    for (size_t i = 0; groups && i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(groups, words[i][0]);
+        if (at && at > groups && strchr("/-.", at[-1]) && strchr("/-.", at[strlen(words[i][0])]))
+            return words[i][1];
+    }
+    return NULL;
+}
+
+/* The variable `container` of the first process; points into `environment`. */
+static const char *kind_of_environment(const char *environment, size_t length) {
+    for (size_t at = 0; at < length; at += strlen(environment + at) + 1) {
+        if (strncmp(environment + at, "container=", strlen("container=")) == 0)
+            return environment + at + strlen("container=");
+    }
+    return NULL;
+}
+
+/* The kernel gives the first PID namespace a number that no other one has; in a recorded tree the
+ * link is a file. */
+static bool is_outermost(const struct ssplatform_tree *tree) {
+    static const char path[] = "proc/self/ns/pid";
+    char text[64] = "";
+    char *line = ssplatform_tree_line(tree, path);
+    ssize_t length = line ? 0 : readlinkat(tree->folder, path, text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    bool outermost = strcmp(line ? line : text, "pid:[4026531836]") == 0;
+    free(line);
+    return outermost;
+}
+
+static const struct mark {
+    const char *file;
+    const char *kind;
+} marks[] = {
+    {".dockerenv", "docker"},
+    {"run/.containerenv", "podman"},
+};
+
+static void write_container(struct ss_json *json, const struct ssplatform_tree *tree) {
+    size_t length = 0;
+    char *environment = ssplatform_tree_read_large(tree, "proc/1/environ", &length);
+    char *groups = ssplatform_tree_read(tree, "proc/1/cgroup");
+    const char *kind = NULL, *sign = NULL;
+    for (size_t i = 0; !kind && i < sizeof marks / sizeof *marks; i++) {
+        if (ssplatform_tree_has(tree, "%s", marks[i].file)) {
+            kind = marks[i].kind;
+            sign = marks[i].file;
+        }
+    }
+    if (!kind && (kind = kind_of_environment(environment, environment ? length : 0)))
+        sign = "proc/1/environ";
+    if (!kind && (kind = kind_of_group(groups)))
+        sign = "proc/1/cgroup";
+    if (!kind && is_outermost(tree)) {
+        kind = "none";
+        sign = "proc/self/ns/pid";
+    }
+    ss_json_open(json, "container", '{');
+    ss_json_text(json, "kind", kind);
+    ss_json_text(json, "sign", sign);
+    ss_json_close(json, '}');
+    free(environment);
+    free(groups);
+}
+
+/* ---- all of it ---- */
+
+void ssplatform_write_surroundings(struct ss_json *json, const struct ssplatform_tree *tree) {
+    ss_json_open(json, "machine", '{');
+    ssplatform_put_line(json, "vendor", tree, "sys/class/dmi/id/sys_vendor");
+    ssplatform_put_line(json, "product", tree, "sys/class/dmi/id/product_name");
+    ss_json_close(json, '}');
+    write_hypervisor(json, tree);
+    write_container(json, tree);
+}
