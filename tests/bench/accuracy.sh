@@ -24,7 +24,7 @@ END
 }
 
 idle_load() {
-    ssload -c 4 | awk -F, 'NR > 1 { sum += $4 } END { printf "%.2f %%\n", 100 * sum / (NR - 1) }'
+    ssload -q -c 4 | awk -F, 'NR > 1 { sum += $4 } END { printf "%.2f %%\n", 100 * sum / (NR - 1) }'
 }
 
 # measure CONTROL CLASS TARGET WORK

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What ssload prints can be used by others, and says what mpstat and sar say of the same seconds.
+# Argument: the build directory.
+set -euo pipefail
+
+export LC_ALL=C
+bin=$1/bin
+bound=15 # points; the three do not begin at the same time
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# Exactly the same, where all three can be shown counters that change but once while they look.
+# write_stat TIMES: so many steps after the start, each CPU by as many ticks as the other.
+write_stat() {
+    local cpu
+    for cpu in $(seq 0 $(($(nproc --all) - 1))); do
+        echo "$cpu"
+    done | awk -v times="$1" '{
+        user = 1000 + 331 * times; nice = 2000 + 57 * times; system_time = 3000 + 129 * times
+        idle = 40000 + 241 * times; iowait = 5000 + 41 * times; irq = 600 + 13 * times
+        softirq = 700 + 29 * times; steal = 800 + 59 * times; guest = 900 + 77 * times
+        line = user " " nice " " system_time " " idle " " iowait " " irq " " softirq " " steal \
+            " " guest " 0\n"
+        printf "%scpu%d %s", NR == 1 ? "cpu " line : "", $1, line
+    } END { print "intr 0\nctxt 0\nbtime 1700000000\nprocesses 1\nprocs_running 1" }'
+}
+
+# In a mount namespace of its own; 3 when no such file can be put there.
+compare_exactly() {
+    write_stat 0 >"$folder/stat"
+    mount --bind "$folder/stat" /proc/stat || return 3
+    mpstat 3 1 >"$folder/mpstat" &
+    local pids=($!)
+    sar -u 3 1 >"$folder/sar" &
+    pids+=($!)
+    "$bin/ssload" --format table -d 3s --cpus "$(cat /sys/devices/system/cpu/online)" \
+        >"$folder/table" 2>"$folder/notes" &
+    pids+=($!)
+    write_stat 1 >"$folder/later"
+    sleep 1.7
+    # As long as before, and never empty: somebody may be reading it.
+    cat "$folder/later" 1<>"$folder/stat"
+    local pid
+    for pid in "${pids[@]}"; do
+        wait "$pid" || return 4
+    done
+}
+
+if [ "${2:-}" = exactly ]; then
+    folder=$3
+    compare_exactly
+    exit
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# The importer takes both forms, with all CPUs apart, too.
+"$bin/ssload" -q -i 50m -c 6 --per-cpu -o "$folder/load.csv"
+"$bin/ssload" -q -i 50m -c 6 --format json -o "$folder/load.json"
+"$bin/sstrace" --stat "$folder/load.csv" 2>/dev/null | grep -q '^records' || fail "import of CSV"
+if "$bin/sstrace" --help | grep -q ssload-json; then
+    "$bin/sstrace" --stat "$folder/load.json" | grep -q '^records' || fail "import of JSON"
+fi
+if command -v Rscript >/dev/null; then
+    # shellcheck disable=SC2016 # these are columns in R
+    Rscript -e 'd <- read.csv(commandArgs(TRUE)); stopifnot(is.numeric(d$load), sum(d$cpu == "all") == 6)' \
+        "$folder/load.csv" || fail "R"
+fi
+if python3 -c 'import pandas' 2>/dev/null; then
+    python3 -c 'import pandas, sys
+d = pandas.read_csv(sys.argv[1], parse_dates=["time"])
+assert d.load.dtype == float and (d.cpu == "all").sum() == 6' "$folder/load.csv" || fail "pandas"
+fi
+
+# mean_of FILE: of load_ticks, in percent.
+mean_of() {
+    awk -F, 'NR > 1 { sum += $6 } END { print 100 * sum / (NR - 1) }' "$1"
+}
+
+# expect_near NAME LOAD: in percent.
+expect_near() {
+    awk -v ours="$ours" -v theirs="$2" -v bound="$bound" 'BEGIN {
+        difference = ours > theirs ? ours - theirs : theirs - ours
+        exit !(theirs != "" && difference <= bound) }' || fail "ssload $ours %, $1 $2 %"
+}
+
+for program in mpstat sar; do
+    command -v "$program" >/dev/null || { echo "$program is not installed" && exit 77; }
+done
+# All CPUs that are on line, as they measure them.
+"$bin/ssload" -q -d 3s --cpus "$(cat /sys/devices/system/cpu/online)" -o "$folder/mean.csv" &
+ours=$!
+mpstat 3 1 >"$folder/mpstat" &
+theirs=$!
+sar -u 3 1 >"$folder/sar"
+wait "$ours"
+wait "$theirs"
+ours=$(mean_of "$folder/mean.csv")
+expect_near mpstat "$(awk '/^Average/ && $NF ~ /^[0-9]/ { print 100 - $NF - $6 }' "$folder/mpstat")"
+expect_near sar "$(awk '/^Average/ && $NF ~ /^[0-9]/ { print 100 - $NF - $6 }' "$folder/sar")"
+
+status=0
+for way in "unshare -m" "unshare -rm"; do
+    status=0
+    COLUMNS=200 $way "$0" "$1" exactly "$folder" 2>/dev/null || status=$?
+    case $status in 0 | 4) break ;; esac
+done
+[ "$status" -ne 4 ] || fail "one of the three: $(cat "$folder/notes")"
+[ "$status" -eq 0 ] || { echo "no counters of our own can be shown to mpstat and sar" && exit 77; }
+# Average all usr nice sys iowait irq soft steal guest gnice idle
+awk '/^Average/ { printf "%.2f %.2f %.2f %.2f %.2f %.2f %.2f\n", 100 - $12 - $6,
+    $3 + $4 + $10 + $11, $5, $7 + $8, $9, $6, $12 }' "$folder/mpstat" >"$folder/theirs"
+# Average load ticks user system irq steal iowait idle
+awk '/^Average/ { print $3, $4, $5, $6, $7, $8, $9 }' "$folder/table" >"$folder/ours"
+awk 'NR == FNR { for (i = 1; i <= 7; i++) theirs[i] = $i; next }
+    { for (i = 1; i <= 7; i++) if ((theirs[i] - $i) ^ 2 > 0.0151 ^ 2) exit 1; some = 1 }
+    END { exit !some }' "$folder/theirs" "$folder/ours" ||
+    fail "mpstat and ssload differ: $(cat "$folder/theirs" "$folder/ours")"
+# By the clock there was much less time than ticks.
+[ "$(grep -c 'timer ticks' "$folder/notes")" -eq 1 ] || fail "notes: $(cat "$folder/notes")"
+ours=$(cut -d ' ' -f 1 "$folder/ours") bound=0.0101
+expect_near sar "$(awk '/^Average/ { print 100 - $NF - $6 }' "$folder/sar")"
