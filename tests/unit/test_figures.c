@@ -245,7 +245,8 @@ static void ticks_and_steal_may_be_unknown(void **state) {
 
 /* The window from 10 to 20 s. */
 static struct ss_iterations window(void) {
-    return (struct ss_iterations){.from = 10 * SS_SECOND, .to = 20 * SS_SECOND};
+    return (struct ss_iterations){
+        .from = 10 * SS_SECOND, .to = 20 * SS_SECOND, .throughput = {.from = SS_TIME_NEVER}};
 }
 
 static void assert_parts(double start, double end, double parts, uint64_t ended) {
@@ -313,7 +314,8 @@ static void iterations_per_second_are_of_the_window_so_far(void **state) {
 
 static void iterations_before_any_window_are_only_seen(void **state) {
     (void)state;
-    struct ss_iterations iterations = {.from = SS_TIME_NEVER, .to = SS_TIME_NEVER};
+    struct ss_iterations iterations = {
+        .from = SS_TIME_NEVER, .to = SS_TIME_NEVER, .throughput = {.from = SS_TIME_NEVER}};
     ss_iterations_add(&iterations, 0, 1, 2);
     ss_iterations_add(&iterations, 0, SS_TIME_NEVER, SS_TIME_NEVER);
     assert_int_equal(iterations.seen, 2);

@@ -46,6 +46,11 @@ static int parse(const char *const *words, struct sstrace_request *request, char
     return sstrace_request_parse(count, copies, request, error);
 }
 
+static void forget(char **copies) {
+    for (; *copies; copies++)
+        free(*copies);
+}
+
 static int run(const struct sstrace_request *request, const char *text, struct ss_trace_sink *end,
     struct ss_error *error) {
     struct sstrace_stage last, stages[ARGUMENTS_MAX];
@@ -79,8 +84,7 @@ static char *transform(const char *text, const char *const *words, struct ss_err
         result = run(&request, text, &sink.sink, error);
         fclose(sink.stream);
     }
-    for (char **copy = copies; *copy; copy++)
-        free(*copy);
+    forget(copies);
     if (result != 0) {
         free(output);
         return NULL;
@@ -216,10 +220,12 @@ static void resampling_keeps_the_work(void **state) {
     const char *random = "--random=5,interpolate=yes,step=1.7s,length=100s";
     assert_int_equal(parse(WORDS(random), &request, copies, &error), 0);
     assert_int_equal(run(&request, NULL, &before.sink, &error), 0);
+    forget(copies);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct sstrace_statistics after = sstrace_statistics_open();
         assert_int_equal(parse(WORDS(random, "--resample", steps[i]), &request, copies, &error), 0);
         assert_int_equal(run(&request, NULL, &after.sink, &error), 0);
+        forget(copies);
         assert_true(fabs(after.work - before.work) < 1e-9);
         assert_true(fabs(after.duration - before.duration) < 1e-9);
     }
@@ -290,6 +296,7 @@ static void bursts_come_and_go(void **state) {
                          &request, copies, &error),
         0);
     assert_int_equal(run(&request, NULL, &statistics.sink, &error), 0);
+    forget(copies);
     /* One second in ten; 8640 bursts: two standard deviations are 2 %. */
     assert_true(statistics.mean > 0.098 && statistics.mean < 0.102);
     assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
