@@ -41,8 +41,8 @@ static int blame(struct reader *reader, const char *column) {
 }
 
 /*
- * Reads up to the end of the line, without its comment. False at the end of the file. Comments may
- * be of any length.
+ * Reads up to the end of the line, without its comment, or until it is too long. False at the end
+ * of the file. Comments may be of any length.
  */
 static bool read_line(struct reader *reader) {
     int c = getc_unlocked(reader->stream);
@@ -52,7 +52,7 @@ static bool read_line(struct reader *reader) {
     reader->number++;
     reader->length = 0;
     reader->too_long = false;
-    for (; c != EOF && c != '\n'; c = getc_unlocked(reader->stream)) {
+    for (; c != EOF && c != '\n' && !reader->too_long; c = getc_unlocked(reader->stream)) {
         comment = comment || c == '#';
         if (comment)
             continue;

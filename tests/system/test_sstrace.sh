@@ -155,6 +155,16 @@ cmp "$folder/new" "$folder/saw.trace" || fail "-o"
 TMPDIR=$folder/none expect 2 --dump "$traces/saw.txt"
 error_has "a temporary file in $folder/none: "
 
+# What never ends a line is given up, whatever reads it.
+for format in '' --from=csv --from=vmstat; do
+    status=0
+    # shellcheck disable=SC2086 # none is no word
+    (ulimit -v 200000 && timeout 20 "$sstrace" $format /dev/zero) >"$folder/out" 2>"$folder/err" ||
+        status=$?
+    [ "$status" -eq 2 ] || fail "/dev/zero $format: status $status"
+    error_has '/dev/zero:1:'
+done
+
 # Changes in one call and by pipes.
 "$sstrace" --clip 20s,1M --scale 2 --dump "$traces/saw.txt" >"$folder/one"
 "$sstrace" --clip 20s,1M "$traces/saw.txt" | "$sstrace" --scale 2 | "$sstrace" --dump >"$folder/two"

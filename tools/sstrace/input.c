@@ -22,8 +22,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
 }
 
 /* The stream's own reads: first what was looked at already. */
-static ssize_t read_on(void *cookie, char *buffer, size_t size) {
-    struct sstrace_input *input = cookie;
+static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
         return read_again(input->descriptor, buffer, size);
@@ -31,6 +30,19 @@ static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     memcpy(buffer, input->head + input->head_used, length);
     input->head_used += length;
     return (ssize_t)length;
+}
+
+/* A line that does not end must not take all memory: where lines are wanted it is given up. */
+static ssize_t read_on(void *cookie, char *buffer, size_t size) {
+    struct sstrace_input *input = cookie;
+    ssize_t length = read_next(input, buffer, size);
+    if (length <= 0 || !input->in_lines)
+        return length;
+    input->unbroken = memchr(buffer, '\n', (size_t)length) ? 0 : input->unbroken + (size_t)length;
+    if (input->unbroken <= LINE_LONGEST)
+        return length;
+    errno = EFBIG;
+    return -1;
 }
 
 static int fill_head(struct sstrace_input *input) {
@@ -76,7 +88,7 @@ static const char *find_packer(const struct sstrace_input *input) {
 _Noreturn static void feed(struct sstrace_input *input, int to) {
     char buffer[65536];
     ssize_t length;
-    while ((length = read_on(input, buffer, sizeof buffer)) > 0) {
+    while ((length = read_next(input, buffer, sizeof buffer)) > 0) {
         for (ssize_t done = 0; done < length;) {
             ssize_t written = write(to, buffer + done, (size_t)(length - done));
             if (written < 0 && errno != EINTR)
@@ -168,12 +180,22 @@ const char *sstrace_input_head(const struct sstrace_input *input) {
     return input->head;
 }
 
+static int blame_length(struct sstrace_input *input) {
+    return sstrace_input_blame(
+        input, LINE_LONGEST, "the line has more than %zu characters", LINE_LONGEST);
+}
+
 int sstrace_input_read_line(struct sstrace_input *input) {
     if (input->pending) {
         input->pending = false;
         return 1;
     }
+    input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
+    if (length < 0 && input->unbroken > LINE_LONGEST) {
+        input->line++;
+        return blame_length(input);
+    }
     if (length < 0 && !feof(input->stream))
         return ss_error_set(input->error, SS_TRACE_STATUS, "%s cannot be read: %s",
             ss_words_show(input->name).text, strerror(errno));
@@ -190,8 +212,7 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     if (text < input->length)
         return sstrace_input_blame(input, text + 1, "there is a byte of value 0: this is no text");
     if (input->length > LINE_LONGEST)
-        return sstrace_input_blame(
-            input, LINE_LONGEST, "the line has more than %zu characters", LINE_LONGEST);
+        return blame_length(input);
     return 1;
 }
 

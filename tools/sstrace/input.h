@@ -26,7 +26,9 @@ struct sstrace_input {
     size_t head_length, head_used;
     pid_t children[2]; /* who unpack; 0: nobody */
     size_t capacity;
-    bool pending; /* the line was given back */
+    bool pending;    /* the line was given back */
+    bool in_lines;   /* that is how it is read */
+    size_t unbroken; /* bytes since the last end of a line, about */
     char head[SSTRACE_HEAD + 1];
 };
 
