@@ -163,6 +163,12 @@ for format in '' --from=csv --from=vmstat; do
         status=$?
     [ "$status" -eq 2 ] || fail "/dev/zero $format: status $status"
     error_has '/dev/zero:1:'
+    status=0
+    # shellcheck disable=SC2086
+    head -c 3000000 /dev/zero | tr '\0' 7 | "$sstrace" $format >"$folder/out" 2>"$folder/err" ||
+        status=$?
+    [ "$status" -eq 2 ] || fail "a line of 3 MB $format: status $status"
+    error_has 'the line has more than'
 done
 
 # Changes in one call and by pipes.

@@ -192,7 +192,8 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     }
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
-    if (length < 0 && input->unbroken > LINE_LONGEST) {
+    /* A part of it may have been given all the same. */
+    if (input->unbroken > LINE_LONGEST) {
         input->line++;
         return blame_length(input);
     }
