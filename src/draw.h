@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
-/* The last step of splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014). */
-static inline uint64_t ss_draw_mix(uint64_t word) {
+/* A hash whose bits are as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
+ * pseudorandom number generators, 2014). */
+static inline uint64_t ss_draw_hash(uint64_t word) {
+    word += UINT64_C(0x9e3779b97f4a7c15);
     word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
     return word ^ (word >> 31);
@@ -17,8 +19,7 @@ static inline uint64_t ss_draw_mix(uint64_t word) {
  * first, or the sequences of two seeds could be the same one shifted.
  */
 static inline double ss_draw(uint64_t seed, uint64_t index) {
-    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t word = ss_draw_mix(ss_draw_mix(seed + golden) + (index + 1) * golden);
+    uint64_t word = ss_draw_hash(ss_draw_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
     return (double)(word >> 11) / 9007199254740992.0; /* 53 bits */
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How many bytes of UTF-8 begin here; 0: none that JSON may hold. */
 static int utf8_length(const unsigned char *at) {
@@ -21,19 +22,38 @@ static int utf8_length(const unsigned char *at) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+/* One letter as JSON has it; moves `at` behind it. Returns its end. */
+static char *quote_letter(char *to, const unsigned char **at) {
+    int length = utf8_length(*at);
+    if (**at == '"' || **at == '\\') {
+        *to++ = '\\';
+        *to++ = (char)**at;
+    } else if (**at < 0x20 || **at == 0x7f) {
+        to += sprintf(to, "\\u%04x", **at);
+    } else if (length == 0) {
+        to = stpcpy(to, "\\ufffd"); /* a command line may hold any bytes */
+    } else {
+        to = mempcpy(to, *at, (size_t)length);
+    }
+    *at += length ? length : 1;
+    return to;
+}
+
+char *ss_json_quote(char *to, const char *end, const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    *to++ = '"';
+    while (*at && end - to > SS_JSON_LETTER)
+        to = quote_letter(to, &at);
+    *to++ = '"';
+    return to;
+}
+
 static void put_text(FILE *stream, const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
     fputc('"', stream);
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        int length = utf8_length(at);
-        if (*at == '"' || *at == '\\')
-            fprintf(stream, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            fprintf(stream, "\\u%04x", *at);
-        else if (length == 0)
-            fputs("\\ufffd", stream); /* a command line may hold any bytes */
-        else
-            fwrite(at, 1, (size_t)length, stream);
-        at += length ? length : 1;
+    while (*at) {
+        char letter[SS_JSON_LETTER];
+        fwrite(letter, 1, (size_t)(quote_letter(letter, &at) - letter), stream);
     }
     fputc('"', stream);
 }

@@ -12,6 +12,15 @@ struct ss_json {
     bool follows; /* something stands before what comes next */
 };
 
+/* What one letter takes at most, with the end of the text behind it. */
+#define SS_JSON_LETTER 8
+
+/*
+ * A text in quotes, without an end of its own, cut where there is no more room before `end`; two
+ * bytes at least there must be. Returns where it ends.
+ */
+char *ss_json_quote(char *to, const char *end, const char *text);
+
 /* `name` is NULL inside a list and for the outermost value. */
 void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* { or [ */
 void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lines.h"
 #include "wallclock.h"
 
 struct ss_load_sample ss_load_sample_new(void) {
@@ -70,22 +71,6 @@ size_t ss_load_sample_heading(char line[SS_LOAD_SAMPLE_ROW], unsigned columns) {
     return (size_t)(stpcpy(at, "\n") - line);
 }
 
-/* With six decimals; printf takes ten times as long. What rounds to nothing has no sign. */
-static char *print_number(char *at, double value) {
-    char digits[32];
-    char *from = digits + sizeof digits;
-    uint64_t millionths = (uint64_t)(fmin(fabs(value), 1e12) * 1e6 + 0.5);
-    if (value < 0 && millionths > 0)
-        *at++ = '-';
-    for (int i = 0; millionths > 0 || i < 7; i++) {
-        if (i == 6)
-            *--from = '.';
-        *--from = (char)('0' + millionths % 10);
-        millionths /= 10;
-    }
-    return mempcpy(at, from, (size_t)(digits + sizeof digits - from));
-}
-
 /* `quote` stands around what is no number, `unknown` for what is not known. */
 static char *print_value(char *at, const struct column *column, const struct ss_load_sample *sample,
     const char *quote, const char *unknown) {
@@ -100,7 +85,7 @@ static char *print_value(char *at, const struct column *column, const struct ss_
         return at + snprintf(at, 16, "%" PRId32, sample->cpu);
     }
     double value = *(const double *)((const char *)sample + column->offset);
-    return isfinite(value) ? print_number(at, value) : stpcpy(at, unknown);
+    return isfinite(value) ? ss_lines_put_number(at, value, 6) : stpcpy(at, unknown);
 }
 
 size_t ss_load_sample_csv(

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "draw.h"
+
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_rig *rig,
     struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context) {
     *pipeline = (struct ss_pipeline){
@@ -20,18 +22,10 @@ void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since) {
     pipeline->since = since;
 }
 
-/* A hash whose bits are as good as random (splitmix64). */
-static uint64_t scramble(uint64_t value) {
-    value += UINT64_C(0x9e3779b97f4a7c15);
-    value = (value ^ (value >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    value = (value ^ (value >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return value ^ (value >> 31);
-}
-
 ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
     ss_time round = pipeline->rig->modules[SS_KIND_DITHERING].table.dithering.round_length(
         &pipeline->selves[SS_KIND_DITHERING]);
-    return ss_time_from_double((double)round * (double)scramble(pipeline->executor) / 0x1p64);
+    return ss_time_from_double((double)round * (double)ss_draw_hash(pipeline->executor) / 0x1p64);
 }
 
 void ss_pipeline_target(const struct ss_rig *rig, const struct ss_self *trace,

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "output.h"
+#include "screen.h"
 
 #define PLAIN_SECONDS 10
 #define WIDTH_MOST    1000
@@ -31,16 +31,6 @@
 static bool is_set(const char *name) {
     const char *value = getenv(name);
     return value && *value;
-}
-
-static bool is_unicode(void) {
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-    }
-    return false;
 }
 
 static bool can_move_cursor(void) {
@@ -63,7 +53,7 @@ void ss_progress_open(struct ss_progress *progress, int when, bool quiet, ss_tim
         .foreground_only = when == SS_PROGRESS_AUTO,
         .output_too = are_same_terminal(STDOUT_FILENO, STDERR_FILENO),
         .summary_follows = !quiet,
-        .unicode = is_unicode(),
+        .unicode = ss_screen_is_unicode(),
         .colour = !is_set("NO_COLOR"),
         .total = total,
     };
@@ -116,29 +106,23 @@ ss_time ss_progress_due(const struct ss_progress *progress) {
     return progress->drawn_at ? ss_time_add(progress->drawn_at, SS_PROGRESS_INTERVAL) : 0;
 }
 
-static struct winsize window_size(void) {
-    struct winsize size = {0};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0)
-        size = (struct winsize){0};
-    if (size.ws_col == 0)
-        size.ws_col = 80;
-    if (size.ws_row == 0)
-        size.ws_row = 24;
-    if (size.ws_col > WIDTH_MOST)
-        size.ws_col = WIDTH_MOST;
-    return size;
+static int find_width(int *height) {
+    int width;
+    ss_screen_size(STDERR_FILENO, &width, height);
+    return width < WIDTH_MOST ? width : WIDTH_MOST;
 }
 
 /* In one write, so that nobody sees half of it. */
 static void draw(struct ss_progress *progress) {
     char block[SS_PROGRESS_TEXT];
     char text[SS_PROGRESS_TEXT + 128];
-    struct winsize size = window_size();
+    int height;
+    int width = find_width(&height);
     struct ss_progress_picture picture = {
         .values = progress->values,
         .history = &progress->history,
-        .width = size.ws_col,
-        .height = size.ws_row,
+        .width = width,
+        .height = height,
         .unicode = progress->unicode,
         .colour = progress->colour,
     };
@@ -198,7 +182,8 @@ void ss_progress_make_way(struct ss_progress *progress, int file) {
  */
 static void wipe_to_line(struct ss_progress *progress) {
     char text[WIDTH_MOST + 64];
-    int length = sprintf(text, WIPE "%*s\r", (int)window_size().ws_col, "");
+    int height;
+    int length = sprintf(text, WIPE "%*s\r", find_width(&height), "");
     write_out(text, (size_t)length);
     progress->drawn = false;
     progress->stale = true;

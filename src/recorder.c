@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "platform/platform.h"
 #include "record_folder.h"
 
@@ -181,22 +182,6 @@ static void put_stretch(
 
 /* ---- events ---- */
 
-/* A text in quotes, cut where there is no room for all of it. */
-static char *put_quoted(char *to, const char *end, const char *text) {
-    *to++ = '"';
-    for (; *text && to + 8 < end; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            *to++ = '\\';
-        if (c < ' ')
-            to += snprintf(to, 7, "\\u%04x", c);
-        else
-            *to++ = (char)c;
-    }
-    *to++ = '"';
-    return to;
-}
-
 void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *event,
     int64_t instance, const char *text, double value) {
     if (recorder->folder < 0)
@@ -211,14 +196,14 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
         to = ss_lines_put_text(to, "null");
     to = put_elapsed(recorder, to, now);
     to = ss_lines_put_text(to, ",\"event\":");
-    to = put_quoted(to, end, event);
+    to = ss_json_quote(to, end, event);
     if (instance >= 0) {
         to = ss_lines_put_text(to, ",\"instance\":");
-        to = put_quoted(to, end, recorder->plan->numbers[instance]);
+        to = ss_json_quote(to, end, recorder->plan->numbers[instance]);
     }
     if (text) {
         to = ss_lines_put_text(to, ",\"text\":");
-        to = put_quoted(to, end, text);
+        to = ss_json_quote(to, end, text);
     }
     if (!isnan(value)) {
         to = ss_lines_put_text(to, ",\"value\":");

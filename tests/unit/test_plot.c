@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plot_columns.h"
+#include "screen.h"
 #include "units.h"
 
 static char *print(const struct sstrace_columns *columns, int rows, bool unicode) {
@@ -227,7 +228,7 @@ static void the_environment_tells_of_unicode(void **state) {
         static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
         for (size_t j = 0; j < 3; j++)
             assert_int_equal(values[j] ? setenv(names[j], values[j], 1) : unsetenv(names[j]), 0);
-        assert_true(sstrace_plot_is_unicode() == cases[i].unicode);
+        assert_true(ss_screen_is_unicode() == cases[i].unicode);
     }
 }
 

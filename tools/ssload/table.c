@@ -3,12 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <strings.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "units.h"
+#include "screen.h"
 
 #define NUMBER_WIDTH  7 /* a blank and 100.00 */
 #define CPU_WIDTH     5
@@ -57,27 +55,9 @@ static bool is_known(const struct ssload_table *table, int column) {
     }
 }
 
-static int read_size(const char *name, int otherwise) {
-    const char *text = getenv(name);
-    uint64_t value;
-    if (!text || ss_units_count(text, &value, NULL) != 0 || value == 0)
-        return otherwise;
-    return value < 10000 ? (int)value : 10000;
-}
-
-static bool asks_for_unicode(void) {
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < 3; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-    }
-    return false;
-}
-
 void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interval) {
     table->stream = stream;
-    table->unicode = asks_for_unicode();
+    table->unicode = ss_screen_is_unicode();
     table->decimals = interval % SS_SECOND == 0                ? 0
                       : interval % (100 * SS_MILLISECOND) == 0 ? 1
                                                                : 3;
@@ -86,13 +66,9 @@ void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interva
 
 /* Afresh for each heading: the window may have changed. */
 static void fit(struct ssload_table *table) {
-    struct winsize window = {0};
-    bool terminal = isatty(fileno(table->stream));
-    if (!terminal || ioctl(fileno(table->stream), TIOCGWINSZ, &window) != 0)
-        window = (struct winsize){0};
-    int width = window.ws_col > 0 ? window.ws_col : read_size("COLUMNS", 80);
-    int height = window.ws_row > 0 ? window.ws_row : read_size("LINES", 24);
-    table->screen = terminal ? height : 0;
+    int width, height;
+    ss_screen_size(fileno(table->stream), &width, &height);
+    table->screen = isatty(fileno(table->stream)) ? height : 0;
     width -= table->time_width + (table->per_cpu ? CPU_WIDTH : 0);
     table->shown = 0;
     for (int rank = RANKS + 1; rank >= 0; rank--) {

@@ -5,6 +5,7 @@
 #include "gnuplot.h"
 #include "plot.h"
 #include "request.h"
+#include "screen.h"
 #include "source.h"
 #include "statistics.h"
 #include "trace_compiled.h"
@@ -124,7 +125,7 @@ static int draw(const struct sstrace_request *request, struct sstrace_spool *spo
     if (result == 0 && kind)
         result = sstrace_plot_picture(stream, kind, &columns, spool->length, title, error);
     else if (result == 0)
-        sstrace_plot_print(stream, &columns, rows, sstrace_plot_is_unicode());
+        sstrace_plot_print(stream, &columns, rows, ss_screen_is_unicode());
     sstrace_columns_close(&columns);
     return result;
 }

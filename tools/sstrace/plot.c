@@ -3,10 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "screen.h"
 #include "units.h"
 
 #define ROWS_MOST    20
@@ -111,20 +110,9 @@ double sstrace_column_mean(const struct sstrace_column *column) {
     return fmin(fmax(column->area / column->controlled, column->least), column->largest);
 }
 
-static int read_size(const char *name, int otherwise) {
-    const char *text = getenv(name);
-    uint64_t value;
-    if (!text || ss_units_count(text, &value, NULL) != 0 || value == 0)
-        return otherwise;
-    return value < 10000 ? (int)value : 10000;
-}
-
 void sstrace_plot_fit(size_t *columns, int *rows) {
-    struct winsize window = {0};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
-        window = (struct winsize){0};
-    int width = window.ws_col > 0 ? window.ws_col : read_size("COLUMNS", 80);
-    int height = window.ws_row > 0 ? window.ws_row : read_size("LINES", 24);
+    int width, height;
+    ss_screen_size(STDOUT_FILENO, &width, &height);
     width = width < SSTRACE_COLUMNS_MOST ? width : SSTRACE_COLUMNS_MOST;
     *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
     *rows = height - ROWS_BESIDES < ROWS_MOST ? height - ROWS_BESIDES : ROWS_MOST;
@@ -132,16 +120,6 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
     *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;
     if (*rows < 2)
         *rows = 2;
-}
-
-bool sstrace_plot_is_unicode(void) {
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < 3; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-    }
-    return false;
 }
 
 #define MINUTE (60 * SS_SECOND)

@@ -45,9 +45,6 @@ double sstrace_column_mean(const struct sstrace_column *column);
  */
 void sstrace_plot_fit(size_t *columns, int *rows);
 
-/* Whether the environment asks for UTF-8. */
-bool sstrace_plot_is_unicode(void);
-
 /* Takes five characters more in width than there are columns, and two or three lines more. */
 void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
