@@ -155,6 +155,20 @@ cmp "$folder/new" "$folder/saw.trace" || fail "-o"
 TMPDIR=$folder/none expect 2 --dump "$traces/saw.txt"
 error_has "a temporary file in $folder/none: "
 
+# No option is passed over without a word.
+data=$(dirname "$0")/../data/import
+expect 2 --gaps fill "$traces/saw.txt"
+error_has '--gaps is for measurements'
+expect 2 --select x --constant 50%
+error_has '--select is for measurements'
+expect 2 --select 0 "$data/vmstat-t.txt"
+error_has '--select means nothing for vmstat'
+expect 2 --time-unit ms "$data/sadf-local.csv"
+error_has '--time-unit means nothing for sadf'
+expect 2 --unit percent "$data/sadf-local.csv"
+error_has '--unit means nothing for sadf'
+expect 0 --check --gaps fill "$data/sadf-local.csv"
+
 # What never ends a line is given up, whatever reads it.
 for format in '' --from=csv --from=vmstat; do
     status=0

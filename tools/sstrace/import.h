@@ -6,9 +6,19 @@
 
 #include "samples.h"
 
+/* Which options of the command line mean something there; --gaps does everywhere. */
+enum {
+    SSTRACE_TAKES_SELECT = 1,
+    SSTRACE_TAKES_EVERY = 2,
+    SSTRACE_TAKES_UNIT = 4,
+    SSTRACE_TAKES_CPUS = 8,
+    SSTRACE_TAKES_COLUMNS = 16, /* and what stands between them, and the unit of times */
+};
+
 struct sstrace_format {
     const char *name;
     const char *summary; /* one line of help, without a full stop */
+    unsigned takes;
 
     /* Whether what begins like that is certainly of this format. NULL: that can never be told. */
     bool (*detect)(const char *head);

@@ -277,6 +277,7 @@ static bool detect_mpstat(const char *head) {
 const struct sstrace_format sstrace_format_sadf_json = {
     .name = "sadf-json",
     .summary = "sysstat's sadf -j -- -u: all CPUs, or --select CPU or HOST/CPU",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .detect = detect_sadf,
     .import = import,
     .layout = sadf_places,
@@ -285,6 +286,7 @@ const struct sstrace_format sstrace_format_sadf_json = {
 const struct sstrace_format sstrace_format_mpstat_json = {
     .name = "mpstat-json",
     .summary = "mpstat -o JSON: all CPUs, or --select CPU or HOST/CPU",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .detect = detect_mpstat,
     .import = import,
     .layout = mpstat_places,

@@ -265,6 +265,7 @@ static bool detect(const char *head) {
 const struct sstrace_format sstrace_format_prometheus = {
     .name = "prometheus",
     .summary = "answer of Prometheus to query_range; fractions, or --unit percent",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .detect = detect,
     .import = import,
 };

@@ -83,6 +83,7 @@ static bool detect(const char *head) {
 const struct sstrace_format sstrace_format_ssload_json = {
     .name = "ssload-json",
     .summary = "JSON Lines of a load monitor: elapsed_seconds and load in each object",
+    .takes = SSTRACE_TAKES_EVERY,
     .detect = detect,
     .import = import,
 };

@@ -295,6 +295,7 @@ static bool detect(const char *head) {
 const struct sstrace_format sstrace_format_krash = {
     .name = "krash",
     .summary = "load profile of KRASH: the mean of its CPUs (or of --cpus N), or --select CPU",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .detect = detect,
     .import = import,
 };

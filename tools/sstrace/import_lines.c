@@ -94,11 +94,13 @@ static int import_levels(const struct sstrace_format *format, struct sstrace_inp
 const struct sstrace_format sstrace_format_planetlab = {
     .name = "planetlab",
     .summary = "PlanetLab as CloudSim ships it: a whole percentage a line, every 300 s",
+    .takes = SSTRACE_TAKES_EVERY,
     .import = import_planetlab,
 };
 
 const struct sstrace_format sstrace_format_levels = {
     .name = "levels",
     .summary = "one load a line, in percent or by --unit; --every TIME says how long each lasts",
+    .takes = SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .import = import_levels,
 };

@@ -242,6 +242,7 @@ static int import_rows(const struct sstrace_format *format, struct sstrace_input
 const struct sstrace_format sstrace_format_google_2011 = {
     .name = "google-2011",
     .summary = "Google cluster data 2011, task_usage: the tasks of one machine added up",
+    .takes = SSTRACE_TAKES_SELECT,
     .import = import_rows,
     .layout = &google_2011,
 };
@@ -249,6 +250,7 @@ const struct sstrace_format sstrace_format_google_2011 = {
 const struct sstrace_format sstrace_format_azure = {
     .name = "azure",
     .summary = "Azure VM traces V1 and V2, vm_cpu_readings: the average of one VM",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .import = import_rows,
     .layout = &azure,
 };
@@ -256,6 +258,7 @@ const struct sstrace_format sstrace_format_azure = {
 const struct sstrace_format sstrace_format_alibaba_2017 = {
     .name = "alibaba-2017",
     .summary = "Alibaba cluster trace 2017, server_usage: one machine",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .import = import_rows,
     .layout = &alibaba_2017,
 };
@@ -263,6 +266,7 @@ const struct sstrace_format sstrace_format_alibaba_2017 = {
 const struct sstrace_format sstrace_format_alibaba_2018 = {
     .name = "alibaba-2018",
     .summary = "Alibaba cluster trace 2018, machine_usage: one machine",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .import = import_rows,
     .layout = &alibaba_2018,
 };
@@ -270,6 +274,7 @@ const struct sstrace_format sstrace_format_alibaba_2018 = {
 const struct sstrace_format sstrace_format_bitbrains = {
     .name = "bitbrains",
     .summary = "GWA-T-12 Bitbrains: one VM a file",
+    .takes = SSTRACE_TAKES_EVERY,
     .detect = detect_bitbrains,
     .import = import_rows,
     .layout = &bitbrains,
@@ -278,6 +283,7 @@ const struct sstrace_format sstrace_format_bitbrains = {
 const struct sstrace_format sstrace_format_ssload = {
     .name = "ssload",
     .summary = "what ssload prints, and samples.csv of a record",
+    .takes = SSTRACE_TAKES_EVERY,
     .detect = detect_ssload,
     .import = import_rows,
     .layout = &ssload,

@@ -253,6 +253,7 @@ static int import_sadf(const struct sstrace_format *format, struct sstrace_input
 const struct sstrace_format sstrace_format_sadf = {
     .name = "sadf",
     .summary = "sadf -d of sysstat: what is neither idle nor iowait",
+    .takes = SSTRACE_TAKES_SELECT,
     .detect = detect_sadf,
     .import = import_sadf,
 };

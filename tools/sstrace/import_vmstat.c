@@ -185,6 +185,7 @@ const struct sstrace_format sstrace_format_vmstat = {
     .name = "vmstat",
     .summary = "vmstat N, also -t, else with --every; its first line (the mean since boot) is left "
                "out",
+    .takes = SSTRACE_TAKES_EVERY,
     .detect = detect,
     .import = import,
 };

@@ -39,6 +39,41 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
     return NULL;
 }
 
+/* What was asked for and cannot be given is refused; `format` is NULL: these are no measurements.
+ */
+static int check_options(const struct sstrace_request *request, const struct sstrace_format *format,
+    struct ss_error *error) {
+    const struct sstrace_import_options *options = &request->import;
+    const struct {
+        bool given;
+        unsigned taken;
+        const char *name;
+    } words[] = {
+        {options->format, ~0u, "from"},
+        {options->gaps != SSTRACE_GAPS_KEEP, ~0u, "gaps"},
+        {options->select, SSTRACE_TAKES_SELECT, "select"},
+        {options->every, SSTRACE_TAKES_EVERY, "every"},
+        {options->unit != SSTRACE_UNIT_DEFAULT, SSTRACE_TAKES_UNIT, "unit"},
+        {options->cpus, SSTRACE_TAKES_CPUS, "cpus"},
+        {options->time_column, SSTRACE_TAKES_COLUMNS, "time-column"},
+        {options->load_column, SSTRACE_TAKES_COLUMNS, "load-column"},
+        {options->idle_column, SSTRACE_TAKES_COLUMNS, "idle-column"},
+        {options->series_column, SSTRACE_TAKES_COLUMNS, "series-column"},
+        {options->separator, SSTRACE_TAKES_COLUMNS, "separator"},
+        {options->time_unit, SSTRACE_TAKES_COLUMNS, "time-unit"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i].given && !format)
+            return ss_error_set(error, SS_TRACE_STATUS,
+                "--%s is for measurements, and this is a trace: leave it out, or say --from",
+                words[i].name);
+        if (words[i].given && !(words[i].taken & format->takes))
+            return ss_error_set(error, SS_TRACE_STATUS, "--%s means nothing for %s: leave it out",
+                words[i].name, format->name);
+    }
+    return 0;
+}
+
 /* The same series goes on from file to file. */
 static int import(const struct sstrace_request *request, const struct sstrace_format *format,
     struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
@@ -67,6 +102,8 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
         return -1;
     if (!name && !compiled)
         format = detect(input);
+    if (check_options(request, format, error) != 0)
+        return -1;
     if (format)
         return import(request, format, input, sink, error);
     if (request->file_count > 1)
@@ -92,8 +129,11 @@ static int read_files(
 
 int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
-    int result = request->generator ? sstrace_generate(request->generator, request->generator_text,
-                                          request->symmetric, sink, error)
-                                    : read_files(request, sink, error);
+    int result;
+    if (!request->generator)
+        result = read_files(request, sink, error);
+    else if ((result = check_options(request, NULL, error)) == 0)
+        result = sstrace_generate(
+            request->generator, request->generator_text, request->symmetric, sink, error);
     return result == 0 ? sink->end(sink, error) : -1;
 }
