@@ -38,16 +38,21 @@ struct ss_argument {
         }                                                                                          \
     }
 
+/* The default control, and that for a feedback which keeps no account of CPU time. */
+#define SS_CONTROL_DEFAULT         "deadbeat"
+#define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
+
 /* Those of all kinds, with the defaults, for a structure with the fields modules and options. */
 #define SS_ARGUMENTS_MODULES(config)                                                               \
     SS_ARGUMENTS_KIND(                                                                             \
         config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),              \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "realtime", "what the load is"),       \
-        SS_ARGUMENTS_KIND(                                                                         \
-            config, 'c', 'C', "control", SS_KIND_CONTROL, "rbpid", "how much may run"),            \
+            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "exact", "what the load is"),          \
+        SS_ARGUMENTS_KIND(config, 'c', 'C', "control", SS_KIND_CONTROL, NULL,                      \
+            "how much may run; without it, " SS_CONTROL_DEFAULT ", or " SS_CONTROL_WITHOUT_ACCOUNT \
+            " for a feedback that keeps no account of CPU time"),                                  \
         SS_ARGUMENTS_KIND(config, 's', 'S', "space", SS_KIND_SPACE, "even", "who runs"),           \
-        SS_ARGUMENTS_KIND(config, 'd', 'D', "dithering", SS_KIND_DITHERING, "averageq", "when")
+        SS_ARGUMENTS_KIND(config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when")
 
 /*
  * Fills in the defaults and parses the words behind argv[0] up to the first that is no option, or

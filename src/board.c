@@ -147,6 +147,10 @@ ss_time ss_board_trace_time(const struct ss_board *board, ss_time now) {
     return ss_time_since(ss_time_since(now, start), atomic_load(&board->paused));
 }
 
+void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs) {
+    ss_permits_set(&board->permits, &board->rows[executor].permitted, now, runs);
+}
+
 void ss_board_join(struct ss_board *board, uint32_t executor) {
     atomic_store(&board->rows[executor].life, SS_LIFE_ALIVE);
     atomic_fetch_add(&board->alive, 1);

@@ -18,10 +18,11 @@
 #include <showstopper/time.h>
 
 #include "histogram.h"
+#include "permits.h"
 #include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 2
+#define SS_BOARD_VERSION 3
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -68,11 +69,12 @@ struct ss_row {
     _Atomic uint64_t published;   /* how often it has been published */
     _Atomic uint64_t global_duty; /* doubles */
     _Atomic uint64_t local_duty;
-    _Atomic uint64_t switches; /* stops and continues sent */
-    _Atomic uint32_t branches; /* guardian: changes whenever a branch of it comes or goes */
-    _Atomic uint32_t beat;     /* changes with every turn of the executor's loop */
-    _Atomic uint32_t caged;    /* guardian: processes of it that are in its cage */
-    _Atomic uint32_t failure;  /* enum ss_failure */
+    _Atomic uint32_t permitted; /* it may run, see permits.h */
+    _Atomic uint64_t switches;  /* stops and continues sent */
+    _Atomic uint32_t branches;  /* guardian: changes whenever a branch of it comes or goes */
+    _Atomic uint32_t beat;      /* changes with every turn of the executor's loop */
+    _Atomic uint32_t caged;     /* guardian: processes of it that are in its cage */
+    _Atomic uint32_t failure;   /* enum ss_failure */
     struct ss_histogram lateness;
 };
 
@@ -124,6 +126,7 @@ struct ss_board {
     _Atomic uint64_t sensor_value; /* master: the latest number of a sensor, a double */
     _Atomic uint32_t alive;        /* instances under control now; executors */
     _Atomic uint32_t membership;   /* changes whenever an instance comes or goes; executors */
+    struct ss_permits permits;     /* what all instances together are allowed; executors */
     _Atomic uint32_t publications; /* of controller outputs; executors */
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
@@ -160,6 +163,9 @@ struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
 
 /* Time on the trace's own clock, which stands still in pauses; 0 before its start. */
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
+
+/* The executor's instance may run from now on, or no longer may. */
+void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs);
 
 /* The executor's instance takes part from now on, or no longer does. */
 void ss_board_join(struct ss_board *board, uint32_t executor);

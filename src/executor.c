@@ -97,6 +97,7 @@ static int bury(struct executor *executor) {
         &executor->workload, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
+    ss_board_permit(executor->board, executor->setup->number, ss_platform_now(), false);
     return ss_workload_reap(&executor->workload);
 }
 

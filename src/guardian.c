@@ -114,6 +114,7 @@ static void rescue(struct guardian *guardian, uint32_t number) {
     ss_holds_signal_reversed(guardian->holds, number, SIGCONT);
     signal_instance(charge, SIGCONT);
     atomic_store(&row->stopped, 0);
+    ss_board_permit(guardian->board, number, ss_platform_now(), false);
     ss_board_leave(guardian->board, number);
     atomic_store(&row->life, SS_LIFE_CLEARED);
     if (write(guardian->setup->master_bell, "", 1) < 0)

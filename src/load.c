@@ -21,7 +21,7 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     double capacity = elapsed * to->capacity;
     if (to->set != from->set || capacity <= 0)
         return false;
-    if (source == SS_SOURCE_CGROUP) {
+    if (source == SS_SOURCE_CGROUP || source == SS_SOURCE_RUNTIME) {
         load->load = clamp((double)(to->used - from->used) / capacity);
         return to->used >= from->used;
     }

@@ -22,9 +22,15 @@ void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since) {
     pipeline->since = since;
 }
 
-ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
-    ss_time round = pipeline->rig->modules[SS_KIND_DITHERING].table.dithering.round_length(
+static ss_time round_length(const struct ss_pipeline *pipeline) {
+    return pipeline->rig->modules[SS_KIND_DITHERING].table.dithering.round_length(
         &pipeline->selves[SS_KIND_DITHERING]);
+}
+
+ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
+    if (pipeline->rig->modules[SS_KIND_DITHERING].table.dithering.spreads)
+        return 0;
+    ss_time round = round_length(pipeline);
     return ss_time_from_double((double)round * (double)ss_draw_hash(pipeline->executor) / 0x1p64);
 }
 
@@ -79,9 +85,8 @@ static double ask_control(
     return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
 }
 
-/* Who runs: this instance's share. */
-static double ask_space(
-    struct ss_pipeline *pipeline, ss_time now, double global_duty, enum ss_failure *failure) {
+/* Where this executor stands among those that take part. */
+static void find_place(struct ss_pipeline *pipeline, ss_time now) {
     struct ss_board *board = pipeline->board;
     uint32_t membership = atomic_load(&board->membership);
     if (membership != pipeline->membership_seen) {
@@ -91,6 +96,22 @@ static double ask_space(
         pipeline->membership_seen = membership;
     }
     pipeline->place.time = ss_board_trace_time(board, now);
+}
+
+/* What control may want to know beside the load. */
+static void look_around(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
+    const struct ss_feedback_module *feedback =
+        &pipeline->rig->modules[SS_KIND_FEEDBACK].table.feedback;
+    if (!pipeline->rig->modules[SS_KIND_CONTROL].table.control.keeps_account)
+        return;
+    feedback->account(&pipeline->selves[SS_KIND_FEEDBACK], &input->account);
+    ss_permits_read(&pipeline->board->permits, input->moment.now, &input->permission);
+    input->round = round_length(pipeline);
+}
+
+/* Who runs: this instance's share. */
+static double ask_space(
+    struct ss_pipeline *pipeline, double global_duty, enum ss_failure *failure) {
     double duty = pipeline->rig->modules[SS_KIND_SPACE].table.space.local_duty(
         &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
     if (isnan(duty))
@@ -113,10 +134,29 @@ static void show(struct ss_pipeline *pipeline, const struct ss_decision *decisio
     atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
 }
 
+/* How much of the time this instance runs, and what that comes from. */
+static void decide_duty(
+    struct ss_pipeline *pipeline, const struct ss_moment *moment, struct ss_decision *decision) {
+    decision->load = NAN;
+    if (!pipeline->rig->modules[SS_KIND_CONTROL].table.control.open_loop)
+        decision->load = ask_feedback(pipeline, moment, &decision->failure);
+    struct ss_control_input input = {
+        .moment = *moment,
+        .target = decision->target,
+        .load = decision->load,
+        .place = pipeline->place,
+    };
+    look_around(pipeline, &input);
+    decision->global_duty = ask_control(pipeline, &input, &decision->failure);
+    decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
+}
+
 void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
     enum ss_state state, struct ss_decision *decision) {
-    *decision = (struct ss_decision){.load = NAN};
+    const struct ss_dithering_module *dithering =
+        &pipeline->rig->modules[SS_KIND_DITHERING].table.dithering;
     struct ss_moment moment = {.now = now, .since = pipeline->since};
+    decision->failure = SS_FAILURE_NONE;
 
     struct ss_target target;
     ss_pipeline_target(
@@ -133,16 +173,16 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     }
     decision->target = fmin(fmax(target.load, 0), 1);
 
-    if (!pipeline->rig->modules[SS_KIND_CONTROL].table.control.open_loop)
-        decision->load = ask_feedback(pipeline, &moment, &decision->failure);
-
-    struct ss_control_input input = {moment, decision->target, decision->load};
-    decision->global_duty = ask_control(pipeline, &input, &decision->failure);
-
-    decision->local_duty = ask_space(pipeline, now, decision->global_duty, &decision->failure);
-
-    moment.now = planned;
-    struct ss_turn turn = {moment, state, decision->local_duty, pipeline->place};
+    find_place(pipeline, now);
+    struct ss_turn turn = {
+        .moment = {.now = planned, .since = pipeline->since},
+        .state = state,
+        .duty = decision->local_duty,
+        .place = pipeline->place,
+    };
+    if (!dithering->is_planned(&pipeline->selves[SS_KIND_DITHERING], &turn))
+        decide_duty(pipeline, &moment, decision);
+    turn.duty = decision->local_duty;
     ask_dithering(pipeline, &turn, &decision->stint);
     show(pipeline, decision);
 }

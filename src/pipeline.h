@@ -21,7 +21,7 @@ struct ss_pipeline {
     uint32_t membership_seen; /* of the board, when `place` was found */
 };
 
-/* Everything that was decided, and from what. */
+/* Everything that was decided, and from what. Zeroed: nothing was yet. */
 struct ss_decision {
     bool free;          /* no control until `free_until`; the rest is not set */
     ss_time free_until; /* on the monotonic clock */
@@ -45,7 +45,10 @@ void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
  */
 ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline);
 
-/* Decides at `now` on what follows the state that ends, as planned, at `planned`. */
+/*
+ * Decides at `now` on what follows the state that ends, as planned, at `planned`. `decision` holds
+ * this executor's last one.
+ */
 void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
     enum ss_state state, struct ss_decision *decision);
 

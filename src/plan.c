@@ -111,9 +111,17 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     if (plan->source.source == SS_SOURCE_SENSOR)
         return 0;
     enum ss_source source =
-        plan->source.source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM;
-    return ss_platform_counters_open(
-        &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error);
+        plan->source.source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : plan->source.source;
+    if (ss_platform_counters_open(
+            &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error) < 0)
+        return -1;
+    if (plan->source.required && plan->reader.source != source)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "feedback/%s: it cannot measure what it is asked to: %s",
+            plan->rig.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
+    if (plan->source.source != SS_SOURCE_NONE)
+        plan->source.source = plan->reader.source;
+    return 0;
 }
 
 static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {

@@ -46,6 +46,12 @@ static void print_source(FILE *stream, const struct ss_plan *plan) {
         fprintf(stream, "%-11s%g CPUs, the allowance of the group of %s\n", "100 % is",
             plan->reader.capacity, plan->reader.path);
         break;
+    case SS_SOURCE_RUNTIME:
+        fprintf(stream,
+            "%-11sthese CPUs together; work is the time that processes ran on them;\n"
+            "%-11sfrom %s\n",
+            "100 % is", "", plan->reader.path);
+        break;
     default:
         fprintf(stream,
             "%-11sthese CPUs together; idle and iowait count as idle, all else as\n"

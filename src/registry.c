@@ -189,6 +189,12 @@ static ss_time no_round(const struct ss_self *self) {
     return 0;
 }
 
+static bool never_planned(const struct ss_self *self, const struct ss_turn *turn) {
+    (void)self;
+    (void)turn;
+    return false;
+}
+
 /* Checks that what a kind cannot do without is there, and fills in the rest. */
 static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
@@ -221,6 +227,8 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
         whole = module->table.dithering.next;
         if (!module->table.dithering.round_length)
             module->table.dithering.round_length = no_round;
+        if (!module->table.dithering.is_planned)
+            module->table.dithering.is_planned = never_planned;
     }
     if (!whole)
         return ss_error_set(error, SS_ERROR_FAILED,

@@ -3,12 +3,20 @@
 
 #include <stdlib.h>
 
+#include "arguments.h"
+
 static size_t round_up(size_t size) {
     return (size + 63) / 64 * 64;
 }
 
+static bool keeps_account(const struct ss_rig *rig) {
+    return rig->modules[SS_KIND_FEEDBACK].table.feedback.account;
+}
+
 int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const char *options,
     struct ss_error *error) {
+    if (!name)
+        name = keeps_account(rig) ? SS_CONTROL_DEFAULT : SS_CONTROL_WITHOUT_ACCOUNT;
     struct ss_loaded *module = &rig->modules[kind];
     if (ss_registry_load(kind, name, module, error) < 0)
         return -1;
@@ -26,7 +34,19 @@ int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const c
     return 0;
 }
 
+static int check_account(const struct ss_rig *rig, struct ss_error *error) {
+    const struct ss_control_module *control = &rig->modules[SS_KIND_CONTROL].table.control;
+    if (!control->keeps_account || keeps_account(rig))
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "control/%s keeps an account of CPU time, of which feedback/%s knows nothing: take another "
+        "feedback, or another control, such as " SS_CONTROL_WITHOUT_ACCOUNT,
+        control->head.name, rig->modules[SS_KIND_FEEDBACK].head->name);
+}
+
 int ss_rig_prepare(struct ss_rig *rig, uint32_t instances, uint32_t cpus, struct ss_error *error) {
+    if (check_account(rig, error) < 0)
+        return -1;
     rig->instances = instances;
     rig->cpus = cpus;
     struct ss_self selves[SS_KINDS];

@@ -20,7 +20,10 @@ struct ss_rig {
     uint32_t cpus;
 };
 
-/* Loads one module and parses its options (NULL: the defaults). */
+/*
+ * Loads one module and parses its options (NULL: the defaults). Without a name it is the default
+ * control, which depends on the feedback: that is to be loaded before.
+ */
 int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const char *options,
     struct ss_error *error);
 

@@ -18,7 +18,10 @@ void ss_stepper_open(struct ss_stepper *stepper, const struct ss_pipeline *pipel
     };
 }
 
-static struct ss_action act(struct ss_stepper *stepper, enum ss_state state, ss_time deadline) {
+static struct ss_action act(
+    struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time deadline) {
+    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    ss_board_permit(pipeline->board, pipeline->executor, now, state == SS_STATE_RUNNING);
     struct ss_action action = {
         .change = stepper->state != state,
         .state = state,
@@ -30,9 +33,10 @@ static struct ss_action act(struct ss_stepper *stepper, enum ss_state state, ss_
 }
 
 /* Outside control the instance is in one state until something happens. */
-static struct ss_action hold(struct ss_stepper *stepper, enum ss_state state, ss_time until) {
+static struct ss_action hold(
+    struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time until) {
     stepper->controlled = false;
-    return act(stepper, state, until);
+    return act(stepper, now, state, until);
 }
 
 static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
@@ -69,7 +73,7 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
         if (decision->failure)
             return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
         if (decision->free)
-            return hold(stepper, SS_STATE_RUNNING, decision->free_until);
+            return hold(stepper, now, SS_STATE_RUNNING, decision->free_until);
         state = decision->stint.state;
         planned = ss_time_add(planned, decision->stint.length);
         if (planned > now)
@@ -79,7 +83,7 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
             planned = now;
     }
     stepper->decisions++;
-    return act(stepper, state, planned);
+    return act(stepper, now, state, planned);
 }
 
 struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
@@ -92,16 +96,16 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
      */
     case SS_PHASE_STARTING:
     case SS_PHASE_PAUSED:
-        return hold(stepper, SS_STATE_STOPPED, SS_TIME_NEVER);
+        return hold(stepper, now, SS_STATE_STOPPED, SS_TIME_NEVER);
     case SS_PHASE_ENDING:
-        return hold(stepper, SS_STATE_RUNNING, SS_TIME_NEVER);
+        return hold(stepper, now, SS_STATE_RUNNING, SS_TIME_NEVER);
     default:
         if (now < control_start)
-            return hold(stepper, SS_STATE_RUNNING, control_start);
+            return hold(stepper, now, SS_STATE_RUNNING, control_start);
     }
     if (!stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since))
         begin(stepper, now, control_start);
     if (now < stepper->deadline)
-        return act(stepper, stepper->state, stepper->deadline);
+        return act(stepper, now, stepper->state, stepper->deadline);
     return control(stepper, now);
 }

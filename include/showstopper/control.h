@@ -4,17 +4,24 @@
 
 #include <stdbool.h>
 
-#include <showstopper/module.h>
+#include <showstopper/feedback.h>
+#include <showstopper/permission.h>
+#include <showstopper/space.h>
 
 struct ss_control_input {
     struct ss_moment moment;
-    double target; /* L*, from 0 to 1 */
-    double load;   /* L, from 0 to 1; NaN for a module that asks for no feedback */
+    double target;             /* L*, from 0 to 1 */
+    double load;               /* L, from 0 to 1; NaN for a module that asks for no feedback */
+    struct ss_account account; /* for a module that keeps one */
+    struct ss_permission permission; /* what all instances together have been allowed */
+    struct ss_place place;
+    ss_time round; /* mean length of a round of dithering; 0: it has none */
 };
 
 struct ss_control_module {
     struct ss_module head;
-    bool open_loop; /* needs no feedback: the feedback module is then never asked */
+    bool open_loop;     /* needs no feedback: the feedback module is then never asked */
+    bool keeps_account; /* needs a feedback module that knows how much CPU time was used */
 
     /*
      * This executor's own controller output, a duty; the core keeps it within [0, 1] and treats

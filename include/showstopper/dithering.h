@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_DITHERING_H
 #define SHOWSTOPPER_DITHERING_H
 
+#include <stdbool.h>
+
 #include <showstopper/module.h>
 #include <showstopper/space.h>
 
@@ -34,9 +36,17 @@ struct ss_dithering_module {
 
     /*
      * Optional, 0 if absent. The mean length of a round of states. Executors that begin together
-     * would keep step with each other for ever: the core begins each somewhere in its first round.
+     * would keep step with each other for ever: the core begins each somewhere in its first round,
+     * unless the module itself sees to it that they do not.
      */
     ss_time (*round_length)(const struct ss_self *self);
+    bool spreads;
+
+    /*
+     * Optional. Whether next() would say the same whatever the duty: then nobody is asked for one,
+     * and `turn` has the last one.
+     */
+    bool (*is_planned)(const struct ss_self *self, const struct ss_turn *turn);
 };
 
 #endif

@@ -8,15 +8,18 @@
 
 /* What the core can open and read for a feedback module. */
 enum ss_source {
-    SS_SOURCE_NONE,   /* nothing is ever read */
-    SS_SOURCE_SYSTEM, /* the CPU time counters of the measured CPUs */
-    SS_SOURCE_CGROUP, /* the CPU time of one control group; argument: its path, NULL: our own */
-    SS_SOURCE_SENSOR, /* numbers that a program prints; argument: its command line */
+    SS_SOURCE_NONE,    /* nothing is ever read */
+    SS_SOURCE_SYSTEM,  /* the CPU time counters of the measured CPUs */
+    SS_SOURCE_CGROUP,  /* the CPU time of one control group; argument: its path, NULL: our own */
+    SS_SOURCE_SENSOR,  /* numbers that a program prints; argument: its command line */
+    SS_SOURCE_RUNTIME, /* CPU time that processes ran on the measured CPUs; where the machine does
+                          not keep it, SS_SOURCE_SYSTEM serves in its place */
 };
 
 struct ss_source_request {
     enum ss_source source;
     const char *argument;
+    bool required; /* nothing else may serve in its place */
 };
 
 /*
@@ -31,8 +34,17 @@ struct ss_counters {
     uint64_t iowait;     /* that part of `idle` */
     uint64_t steal;      /* taken by the hypervisor */
     uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
-    uint64_t used;       /* SS_SOURCE_CGROUP: CPU time that the group has used */
+    uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME: CPU time used */
+    bool ran;            /* `used` is what counts, not `idle` */
     double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
+};
+
+/* How much CPU time has been used, for control that keeps an account of it. */
+struct ss_account {
+    ss_time time;    /* of the reading */
+    uint64_t series; /* only readings of the same one can be compared */
+    double used;     /* nanoseconds since some point in the past */
+    double capacity; /* CPUs that make a load of 1; 0: nothing is known yet */
 };
 
 struct ss_feedback_module {
@@ -57,6 +69,9 @@ struct ss_feedback_module {
      * control; the instances then run at a duty equal to the target.
      */
     bool (*estimate)(const struct ss_self *self, const struct ss_moment *moment, double *load);
+
+    /* Optional: a module without it cannot serve control that keeps an account. */
+    void (*account)(const struct ss_self *self, struct ss_account *account);
 };
 
 #endif

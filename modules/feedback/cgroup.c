@@ -39,6 +39,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         .set = counters->set,
         .capacity = counters->capacity,
         .count = counters->used,
+        .spacing = estimate_spacing(self),
     };
     estimate_sample(self, moment, &reading, config->period);
 }
@@ -60,4 +61,5 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
     .wants_sample = estimate_wants_sample,
     .sample = take_sample,
     .estimate = estimate_get,
+    .account = estimate_account,
 };

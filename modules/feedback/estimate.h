@@ -24,6 +24,7 @@ struct estimate_reading {
     uint64_t count;  /* CPU time in nanoseconds, never falling */
     bool idle;       /* `count` is the time not worked, otherwise the time worked */
     bool bounded;    /* no more than `capacity` CPUs can add to `count` at a time */
+    ss_time spacing; /* how long after the last sample the next one is due */
 };
 
 /*
@@ -35,12 +36,14 @@ struct estimate {
     uint64_t set;
     double capacity;
     uint64_t count;
+    double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
     bool known; /* `load` means something */
+    bool ran;   /* the time worked was counted, not the time idle */
     bool taken; /* the rest means something */
 };
 
-#define ESTIMATE_WORDS 6
+#define ESTIMATE_WORDS 8
 
 _Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
 
@@ -61,6 +64,8 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
         estimate->count,
         ss_word_from_double(estimate->load),
         estimate->known,
+        ss_word_from_double(estimate->used),
+        estimate->ran,
     };
     ss_notice_publish(notice, words, ESTIMATE_WORDS);
 }
@@ -81,6 +86,8 @@ static inline const struct estimate *estimate_look(const struct ss_self *self) {
             .count = words[3],
             .load = ss_double_from_word(words[4]),
             .known = words[5] != 0,
+            .used = ss_double_from_word(words[6]),
+            .ran = words[7] != 0,
             .taken = true,
         };
     }
@@ -92,20 +99,24 @@ static inline bool estimate_is_of_stretch(
     return estimate->taken && estimate->time >= moment->since;
 }
 
-/* How long after the last sample the next one is due. */
+/* The published distance of samples. */
 static inline ss_time estimate_spacing(const struct ss_self *self) {
     return 160 * SS_MILLISECOND / self->cpus;
 }
 
 /* Whether a sample is due, and this executor the one to take it. */
-static inline bool estimate_wants_sample(
-    const struct ss_self *self, const struct ss_moment *moment) {
+static inline bool estimate_wants_sample_after(
+    const struct ss_self *self, const struct ss_moment *moment, ss_time spacing) {
     struct estimate_run *run = self->run;
     const struct estimate *last = estimate_look(self);
-    if (estimate_is_of_stretch(last, moment) &&
-        ss_time_since(moment->now, last->time) < estimate_spacing(self))
+    if (estimate_is_of_stretch(last, moment) && ss_time_since(moment->now, last->time) < spacing)
         return false;
     return ss_claim_take(&run->claim, moment->now, ESTIMATE_CLAIM_EXPIRES);
+}
+
+static inline bool estimate_wants_sample(
+    const struct ss_self *self, const struct ss_moment *moment) {
+    return estimate_wants_sample_after(self, moment, estimate_spacing(self));
 }
 
 /*
@@ -142,6 +153,9 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         .set = reading->set,
         .capacity = reading->capacity,
         .count = reading->count,
+        .used = reading->idle ? reading->capacity * (double)reading->time - (double)reading->count
+                              : (double)reading->count,
+        .ran = !reading->idle,
         .taken = true,
     };
     if (!estimate_is_of_stretch(last, moment))
@@ -162,11 +176,11 @@ static inline struct estimate estimate_advance(const struct estimate *last,
  * Whether another executor has sampled meanwhile, so that this reading is older than what is known
  * already, or so little newer that a single tick between the two would swamp it.
  */
-static inline bool estimate_is_overtaken(const struct ss_self *self, const struct estimate *last,
-    const struct ss_moment *moment, ss_time time) {
-    if (!last->taken || time > last->time + estimate_spacing(self) / 2)
+static inline bool estimate_is_overtaken(const struct estimate *last,
+    const struct ss_moment *moment, const struct estimate_reading *reading) {
+    if (!last->taken || reading->time > last->time + reading->spacing / 2)
         return false;
-    return time <= last->time || estimate_is_of_stretch(last, moment);
+    return reading->time <= last->time || estimate_is_of_stretch(last, moment);
 }
 
 /* Takes the reading that was wanted. */
@@ -174,7 +188,7 @@ static inline void estimate_sample(const struct ss_self *self, const struct ss_m
     const struct estimate_reading *reading, ss_time period) {
     struct estimate_run *run = self->run;
     const struct estimate *last = estimate_look(self);
-    if (!estimate_is_overtaken(self, last, moment, reading->time)) {
+    if (!estimate_is_overtaken(last, moment, reading)) {
         struct estimate next = estimate_advance(last, moment, reading, period);
         estimate_publish(&run->notice, &next);
         *(struct estimate *)self->own = next;
@@ -189,6 +203,16 @@ static inline bool estimate_get(
         return false;
     *load = fmin(fmax(last->load, 0), 1);
     return true;
+}
+
+static inline void estimate_account(const struct ss_self *self, struct ss_account *account) {
+    const struct estimate *last = estimate_look(self);
+    *account = (struct ss_account){
+        .time = last->time,
+        .series = last->set,
+        .used = last->used,
+        .capacity = last->taken ? last->capacity : 0,
+    };
 }
 
 #endif

@@ -64,6 +64,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         .count = choose_count(config, counters),
         .idle = config->count == COUNT_IDLE,
         .bounded = true,
+        .spacing = estimate_spacing(self),
     };
     estimate_sample(self, moment, &reading, config->period);
 }
@@ -85,4 +86,5 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
     .wants_sample = estimate_wants_sample,
     .sample = take_sample,
     .estimate = estimate_get,
+    .account = estimate_account,
 };

@@ -201,12 +201,18 @@ struct ss_counter_reader {
     int file;
     char *buffer;
     size_t size;
-    double unit;     /* nanoseconds per unit of the file's numbers */
-    double capacity; /* SS_SOURCE_CGROUP: CPUs that the group may use */
-    char path[4096]; /* what is read, for messages and records */
+    double unit;      /* nanoseconds per unit of the file's numbers */
+    double capacity;  /* CPUs that make a load of 1, where the file does not tell */
+    bool whole;       /* SS_SOURCE_RUNTIME: the file is about all CPUs together */
+    ss_time looked;   /* likewise: when CPUs were last counted */
+    char reason[128]; /* why `source` is not the one that was asked for; empty: it is */
+    char path[4096];  /* what is read, for messages and records */
 };
 
-/* For SS_SOURCE_SYSTEM and SS_SOURCE_CGROUP. Everything is allocated here, nothing in read(). */
+/*
+ * For all sources but sensors. Where there is no SS_SOURCE_RUNTIME, SS_SOURCE_SYSTEM is opened in
+ * its place. Everything is allocated here, nothing in read().
+ */
 int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
     const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
@@ -248,7 +254,9 @@ struct ss_cpu_reader {
     struct ss_counter_reader counters;
     bool group;
     int pressure; /* -1: there is none */
-    int user;     /* a v1 group's own files; -1: there is none */
+    double pressure_now;
+    ss_time pressure_due; /* when it may have changed */
+    int user;             /* a v1 group's own files; -1: there is none */
     int system;
 };
 

@@ -9,8 +9,8 @@ fail() {
     exit 1
 }
 
-# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", and `quick` from
-# --quick where that is one of the names. `usage` is the caller's.
+# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME
+# alone where it is `quick` or `steps`. `usage` is the caller's.
 take_options() {
     local names=() name
     while [ "$1" != -- ]; do
@@ -22,7 +22,7 @@ take_options() {
         name=${1#--}
         [ "$1" != --help ] || { usage && exit; }
         [[ $1 = --* && " ${names[*]} " = *" $name "* ]] || fail "$1: unknown option: see --help"
-        if [ "$name" = quick ]; then
+        if [ "$name" = quick ] || [ "$name" = steps ]; then
             printf -v "$name" yes
             shift
             continue

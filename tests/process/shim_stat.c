@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test, spoils what it reads of /proc/stat:
+ * Preloaded into the program under test, spoils what it reads of /proc/stat or of a control group's
+ * CPU time:
  *   SS_TEST_STAT=HOW:MS
  * from MS milliseconds after its start on. HOW is error, empty, garbled, cut or fewer.
  */
@@ -39,7 +40,8 @@ static bool is_stat(int file) {
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t length = readlink(link, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
-    return strcmp(target, "/proc/stat") == 0;
+    const char *name = strrchr(target, '/');
+    return strcmp(target, "/proc/stat") == 0 || (name && strcmp(name, "/cpuacct.usage") == 0);
 }
 
 static ssize_t spoil(char *text, ssize_t length) {

@@ -127,7 +127,10 @@ START_TEST(modules_and_their_options) {
     PLAN("count=ticks", "--feedback", "realtime", "--feedback-options", "count=ticks", "true");
     PLAN("ki=3", "-c", "rbpid", "-C", "ki=3", "true");
     PLAN("geom", "--control", "geom", "true");
-    PLAN("peers=7", "--control-options", "7", "true");
+    PLAN("peers=7", "--control", "geom", "--control-options", "7", "true");
+    PLAN("deadbeat  horizon=2s", "--control-options", "2s", "true");
+    PLAN("deadbeat", "-f", "realtime", "true");
+    PLAN("rbpid", "-f", "command", "-F", "echo 1", "true");
     PLAN("uneven", "-s", "uneven", "true");
     PLAN("rotate=3s", "--space", "uneven", "--space-options", "rotate=3s", "true");
     PLAN("fixedq", "-d", "fixedq", "true");
@@ -188,13 +191,17 @@ START_TEST(wrong_words) {
 END_TEST
 
 START_TEST(wrong_modules) {
-    REFUSED(125, "there is no control module 'rbpd' (did you mean 'rbpid'?): there are fixed, geom",
+    REFUSED(125,
+        "there is no control module 'rbpd' (did you mean 'rbpid'?): there are deadbeat, fixed, "
+        "geom",
         "-c", "rbpd", TOUCH_AT("50%"));
     REFUSED(125, "there is no trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
     REFUSED(125, "there is no feedback module", "-f", "", TOUCH_AT("50%"));
     REFUSED(125, "cannot be read", "-s", "./even.so", TOUCH_AT("50%"));
     REFUSED(125, "period", "-F", "perod=1s", TOUCH_AT("50%"));
-    REFUSED(125, "feedback/realtime", "-F", "perod=1s", TOUCH_AT("50%"));
+    REFUSED(125, "feedback/exact", "-F", "perod=1s", TOUCH_AT("50%"));
+    REFUSED(125, "of which feedback/command knows nothing: take another feedback", "-c", "deadbeat",
+        "-f", "command", "-F", "echo 1", TOUCH_AT("50%"));
     REFUSED(125, "'uneven'", "-s", "unevn", TOUCH_AT("50%"));
 }
 END_TEST

@@ -118,7 +118,7 @@ START_TEST(installed_tree_works) {
         return;
     struct run *run = RUN_INSTALLED("--duration", "700m", "--json", "-");
     run_expect(run, 0);
-    run_expect_text(&run->out, "\"rbpid\"");
+    run_expect_text(&run->out, "\"deadbeat\"");
     run = run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/showstopper"), "--list-modules")));
     run_expect(run, 0);
     run_expect_text(&run->out, "dithering/averageq");

@@ -7,7 +7,8 @@ set -euo pipefail
 build=$1
 benches=$(cd "$(dirname "$0")/../bench" && pwd)
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$output" "$scratch"' EXIT
 
 fail() {
     echo "FAILED: $*" >&2
@@ -101,7 +102,7 @@ held_make() {
 
 wrong_words_are_refused() {
     local name
-    for name in own-cpu lateness accuracy tree make; do
+    for name in own-cpu lateness accuracy tree make control; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name takes --sedonds"
@@ -111,6 +112,10 @@ wrong_words_are_refused() {
     ! "$build/tests/floor" 2 20 1 ./not-there >"$output" 2>&1 || fail "floor: nothing to run"
     ! "$build/tests/floor" -g 1 10 1 >"$output" 2>&1 || fail "floor: nobody names groups"
     ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: nothing becomes ready"
+    ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control takes pid"
+    prints "control.sh: --configs: pid: see --help"
+    ! "$build/tests/judge" 1 500,300 >"$output" 2>&1 || fail "judge: what windows?"
+    ! "$build/tests/judge" 1 500 1.1 >"$output" 2>&1 || fail "judge: more than all"
     ! "$build/tests/tree" 5 4 >"$output" 2>&1 || fail "tree: empty sessions"
     ! "$build/tests/tree" 1 2 laeders >"$output" 2>&1 || fail "tree: what word?"
 }
@@ -122,6 +127,130 @@ long_traces() {
     prints "\| +1000 \| +$number \| +$number \|"
 }
 
+# Others may load the machine as well, so loads have a least value only. The mean of long windows is
+# that of short ones, though the load changes half-way.
+independent_judge() {
+    printf '# up\n0 0\n1 1\n' >"$scratch/trace"
+    timeout 0.6 "$build/bin/ssburn" serial >"$scratch/burnt" &
+    "$build/tests/judge" 1 500,100 --trace "$scratch/trace" --series "$scratch/series" \
+        >"$output" || fail "judge: status $?"
+    wait $! || [ $? -eq 124 ] || fail "ssburn: status $?"
+    awk -v cpus="$(nproc)" '
+        /_(500|100)"/ && !/null/ {
+            gsub(/[":,{}]/, " ")
+            seen++
+            if ($3 < 30 / cpus || $3 > 101 || $5 + $3 < 49 || $5 + $3 > 51 || $7 < $5 * $5 - 0.01 ||
+                $9 * $9 < $7 - 0.01 || $11 > (/_500/ ? 2 : 10))
+                exit bad = 1
+            if (/_100/ && $11 == 10 && ($3 > mean + 1.5 || $3 < mean - 1.5))
+                exit bad = 1
+            mean = $3
+        }
+        END { exit bad || seen < 4 }' "$output" || fail "what does the judge see?"
+    awk -F, '
+        NR == 1 && $0 == "elapsed_seconds,target,runtime,idle,ticks" { next }
+        NR == 1 || $1 < 1 && ($2 > ($1 + before) / 2 + 0.001 || $2 < ($1 + before) / 2 - 0.001) {
+            exit bad = 1
+        }
+        { before = $1 }
+        END { exit bad || NR < 2 }' "$scratch/series" || fail "what does the judge write?"
+    timeout 1 "$build/tests/judge" 100 100 0.5 >"$output" || [ $? -eq 124 ] || fail "judge: no end"
+    prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": ([1-9]|10)\},"
+}
+
+control() {
+    local figure="[-+]?($number|-)"
+    bench control.sh --quick --configs new,fixed --seconds 1 --settle 0 --csv "$scratch/results.csv"
+    prints "\| (new|fixed) \| 2 \| 50 \|( $figure \|){6} $number \| $number \|"
+    prints "\| fixed \| serial \| 50 \| $number \| 7.54 \| [-+]$number \| -0.13 \|"
+    awk -F, 'NF != 46 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/results.csv" ||
+        fail "raw results: $(cat "$scratch/results.csv")"
+    bench control.sh --quick --configs fixed,quota --seconds 3 --settle 0 --steps
+    grep -q "^quota is skipped: " "$output" || fail "quota follows no trace"
+    prints "\| fixed \| 2 \| steps \| .* \| $number \| $number \|"
+    prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
+}
+
+# until_it SECONDS COMMAND...
+until_it() {
+    local left=$((10 * $1))
+    until "${@:2}"; do
+        [ $((left--)) -gt 0 ] || fail "in vain: ${*:2}"
+        sleep 0.1
+    done
+}
+
+two_are_launched() {
+    [ "$(cat "$scratch"/control/*/launched 2>&1 | grep -c '^[0-9]*$')" -eq 2 ]
+}
+
+is_empty() {
+    [ -z "$(ls "$1")" ]
+}
+
+# Whoever is not reaped yet is gone all the same.
+is_gone() {
+    [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^(Z.*)?$ ]]
+}
+
+ended_bench_leaves_nothing() {
+    local signal leader leaders pid
+    mkdir "$scratch/control"
+    for signal in TERM KILL; do
+        TMPDIR=$scratch/control "$benches/control.sh" --build "$build" --quick --configs fixed \
+            --seconds 120 >"$output" 2>&1 &
+        pid=$!
+        until_it 60 two_are_launched
+        mapfile -t leaders < <(cat "$scratch"/control/*/launched)
+        kill "-$signal" "$pid"
+        until_it 60 is_empty "$scratch/control"
+        for leader in "${leaders[@]}"; do
+            is_gone "$leader" || fail "$signal: $leader is left"
+        done
+        wait "$pid" || true
+    done
+}
+
+# Figures that are made up, so that it is known what has to come out.
+tables_and_steps() (
+    # shellcheck source=../bench/control_tables.sh
+    . "$benches/control_tables.sh"
+    # shellcheck source=../bench/control_steps.sh
+    . "$benches/control_steps.sh"
+    folder=$scratch source=$(cd "$benches/../.." && pwd) PATH=$build/bin:$PATH
+    # Four rounds: the median lies between the middle two. The other cell has a run without figures.
+    {
+        echo config,class,instances,target,early,idle_500_error_mse_e4,idle_500_error_mean_percent
+        printf 'pi,serial,2,25,0,%s,1\n' 10 9 30 8
+        printf 'new,serial,2,25,%s\n' 0,5,-2 1,,-4
+        echo geom,blocking,2,25,0,5,-2
+    } >"$folder/raw.csv"
+    print_table serial "idle_500_error_mse_e4:+%.1f:MSE" "idle_500_error_mean_percent:%+.1f:e" >"$output"
+    prints "\| config \| N \| target \| MSE \| e \|"
+    prints "\| pi \| 2 \| 25 \| 9\.5 \(8\.0\.\.30\.0\) \| \+1\.0 \|"
+    prints "\| new \| 2 \| 25 \(broken off\) \| 5\.0 \| -3\.0 \|"
+    [ "$(wc -l <"$output")" -eq 4 ] || fail "rows of another class"
+    print_published >"$output"
+    prints "\| pi \| serial \| 25 \| 14\.25 \| 3\.63 \| \+1\.00 \| -0\.14 \|"
+    prints "\| geom \| blocking \| 25 \| 5\.00 \| 3\.34 \| -2\.00 \| 0\.42 \|"
+    ! grep "new" "$output" || fail "new is not published"
+    # 2 s a level: up, 5 points beyond it in the second window, then back; down at once.
+    seconds=6 unit=2 settle=1
+    awk 'BEGIN {
+        print "elapsed_seconds,target,runtime,idle,ticks"
+        for (i = 0; i < 60; i++) {
+            target = i >= 20 && i < 40 ? 0.6 : 0.1
+            print (i + 1) / 10 "," target ",," target + (i >= 25 && i < 30 ? 0.05 : 0.02) ",0"
+        } }' >"$folder/series"
+    [ "$(judge_steps "$folder/series")" = 0.500,5.000 ] || fail "$(judge_steps "$folder/series")"
+    [ "$(shape saw | sed -n '2p;$p' | tr '\n' ' ')" = "1 0.6 6 0.1 " ] || fail "$(shape saw)"
+    [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "ramp"
+)
+
+independent_judge
+tables_and_steps
+control
+ended_bench_leaves_nothing
 own_cpu_and_memory
 lateness
 accuracy

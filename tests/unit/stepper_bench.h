@@ -28,6 +28,7 @@ struct script {
     struct ss_stint stints[2]; /* what follows a stopped and a running state */
     ss_time round;             /* that dithering says it makes */
     int read_error;
+    bool planned; /* what comes next does not depend on the duty */
 
     int decisions; /* times that dithering was asked */
     int updates;   /* times that control was */
@@ -101,6 +102,11 @@ static inline void next(
     *stint = script->stints[turn->state];
 }
 
+static inline bool is_planned(const struct ss_self *self, const struct ss_turn *turn) {
+    (void)turn;
+    return script_of(self)->planned;
+}
+
 static inline ss_time round_length(const struct ss_self *self) {
     return script_of(self)->round;
 }
@@ -111,7 +117,7 @@ static const struct ss_feedback_module feedback_module = {
 static const struct ss_control_module control_module = {.update = update, .peers = no_peers};
 static const struct ss_space_module space_module = {.local_duty = local_duty};
 static const struct ss_dithering_module dithering_module = {
-    .next = next, .round_length = round_length};
+    .next = next, .round_length = round_length, .is_planned = is_planned};
 
 static inline int read_counters(void *context, struct ss_counters *counters) {
     *counters = (struct ss_counters){0};

@@ -232,6 +232,18 @@ static void pressure_is_a_fraction(void **state) {
     assert_true(isnan(pressure_of("some avg10=nan\n")));
 }
 
+static void pressure_is_read_no_more_often_than_it_changes(void **state) {
+    (void)state;
+    expect(pressure_of("some avg10=1.00 avg60=1.00\n"), 0.01);
+    tree_write("proc/pressure/cpu", "some avg10=2.00 avg60=1.00\n");
+    read_meter();
+    expect(meter.last.pressure, 0.01);
+    meter.reader.pressure_due = ss_platform_now();
+    read_meter();
+    expect(meter.last.pressure, 0.02);
+    assert_true(meter.reader.pressure_due >= meter.last.time + 2 * SS_SECOND);
+}
+
 static void garbled_stat_is_an_error(void **state) {
     (void)state;
     static const char *const texts[] = {"", "hello\n", "cpu0 1 2 3 4", "cpu0 1 2 3\n",
@@ -379,6 +391,7 @@ UNIT_MAIN(
     cmocka_unit_test(no_ticks_are_no_parts),
     cmocka_unit_test(sums_are_means_by_length),
     cmocka_unit_test(pressure_is_a_fraction),
+    cmocka_unit_test(pressure_is_read_no_more_often_than_it_changes),
     cmocka_unit_test(garbled_stat_is_an_error),
     cmocka_unit_test(v2_groups_are_parts_of_their_allowance),
     cmocka_unit_test(v1_groups_count_nanoseconds),

@@ -46,6 +46,22 @@ static void without_an_estimate_the_duty_is_the_target(void **state) {
     close_bench(&bench);
 }
 
+static void what_is_planned_asks_for_no_duty(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 0);
+    bench.script.planned = true;
+    bench.script.read_error = EIO;
+    bench.script.output = 0.9;
+    struct ss_action action = step_at(&bench, 20 * MS);
+    assert_int_equal(action.failure, SS_FAILURE_NONE);
+    assert_int_equal(bench.script.decisions, 2);
+    assert_int_equal(bench.script.updates, 1);
+    assert_close(bench.script.turn.duty, 0.6, 0);
+    close_bench(&bench);
+}
+
 static void an_open_loop_asks_no_feedback(void **state) {
     (void)state;
     struct bench bench;
@@ -122,6 +138,7 @@ UNIT_MAIN(
     cmocka_unit_test(control_is_given_what_is),
     cmocka_unit_test(a_set_target_is_heeded),
     cmocka_unit_test(without_an_estimate_the_duty_is_the_target),
+    cmocka_unit_test(what_is_planned_asks_for_no_duty),
     cmocka_unit_test(an_open_loop_asks_no_feedback),
     cmocka_unit_test(answers_are_kept_within_bounds),
     cmocka_unit_test(what_is_not_a_number_ends_the_run))

@@ -92,8 +92,8 @@ static void optional_functions_are_filled_in(void **state) {
 static void unknown_names_get_the_nearest_and_the_list(void **state) {
     (void)state;
     refuse(SS_KIND_CONTROL, "rpbid", "there is no control module 'rpbid' (did you mean 'rbpid'?)");
-    refuse(
-        SS_KIND_CONTROL, "zzzzzz", "there is no control module 'zzzzzz': there are fixed, geom, ");
+    refuse(SS_KIND_CONTROL, "zzzzzz",
+        "there is no control module 'zzzzzz': there are deadbeat, fixed, ");
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, rbpid");
     refuse(SS_KIND_SPACE, "evn",
         "there is no space module 'evn' (did you mean 'even'?): there are "
@@ -191,7 +191,7 @@ static void tables_that_do_not_fit_are_refused(void **state) {
     (void)state;
     tree_new();
     refuse_changed(0, SS_MODULE_VERSION + 1,
-        "is made for version 2 of the module interface, this is version 1: rebuild it");
+        "is made for version 3 of the module interface, this is version 2: rebuild it");
     refuse_changed(0, 0, "is made for version 0");
     refuse_changed(1, 8, "has a table of 8 bytes where ");
     refuse_changed(1, sizeof(struct ss_control_module) + 8, "are expected: rebuild it");

@@ -9,9 +9,12 @@
 #include <showstopper/feedback.h>
 #include <showstopper/time.h>
 
+#include "ticks.h"
+
 struct machine_instance {
-    uint32_t width; /* threads, all of them always runnable; 1: serial */
-    bool running;   /* not stopped */
+    uint32_t width;     /* threads that are runnable when it is not stopped; 1: serial */
+    uint32_t lingering; /* threads that still run although it is */
+    bool running;       /* not stopped */
 };
 
 /*
@@ -29,16 +32,44 @@ struct machine {
     ss_time now;      /* up to here everything is accounted for */
     uint64_t idle;    /* nanoseconds, summed over the CPUs */
     double idle_part; /* of a nanosecond, not yet in `idle` */
+    uint64_t used;    /* nanoseconds that tasks ran, the background's among them */
+    double used_part;
+    double overhead;     /* nanoseconds, whenever a CPU turns from busy to idle */
+    double owed;         /* nanoseconds of overhead that are still to come */
+    struct ticks *ticks; /* NULL: what is shown is exact */
 };
 
-/* All instances have the same width and are stopped at first. */
+/* All instances have the same width and are stopped at first. The counters are exact. */
 int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uint32_t width,
     ss_time start, struct ss_error *error);
 
+/*
+ * Before the first change: a CPU that turns idle is on its way there for so long, in which it
+ * neither idles nor runs a task.
+ */
+void machine_set_overhead(struct machine *machine, ss_time overhead);
+
+/* The same, and after it: what machine_read() shows is what /proc/stat would, with `rate` Hz. */
+int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error);
+
 void machine_close(struct machine *machine);
 
-/* Time only moves on: `now` is never before the one given last, in both of these. */
+/* CPUs with nothing to do at this instant. */
+double machine_idle_cpus(const struct machine *machine);
+
+/* Time only moves on: `now` is never before the one given last, in all of these. */
 void machine_set_running(struct machine *machine, uint32_t instance, bool running, ss_time now);
+
+/* Stops it, but for so many of its threads; told again with none, these too. */
+void machine_stop(struct machine *machine, uint32_t instance, uint32_t lingering, ss_time now);
+
+void machine_set_width(struct machine *machine, uint32_t instance, uint32_t width, ss_time now);
+void machine_set_background(struct machine *machine, double background, ss_time now);
+
+/* What the machine shows. */
 void machine_read(struct machine *machine, ss_time now, struct ss_counters *counters);
+
+/* What is true. */
+void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
 #endif

@@ -4,99 +4,45 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "chance.h"
+#include "lateness.h"
 #include "load.h"
+#include "tenants.h"
 
 /* The clock does not begin at zero, as it does not on a machine. */
 #define START (1000 * SS_SECOND)
 
-/* ---- the queue ---- */
-
-/* Those due at one instant go by number, so that the order never depends on the past. */
-static bool goes_before(const struct trial_queue *queue, uint32_t a, uint32_t b) {
-    return queue->due[a] != queue->due[b] ? queue->due[a] < queue->due[b] : a < b;
-}
-
-static void put(struct trial_queue *queue, uint32_t place, uint32_t sleeper) {
-    queue->order[place] = sleeper;
-    queue->place[sleeper] = place;
-}
-
-static void sift_up(struct trial_queue *queue, uint32_t sleeper) {
-    uint32_t place = queue->place[sleeper];
-    while (place > 0 && goes_before(queue, sleeper, queue->order[(place - 1) / 2])) {
-        put(queue, place, queue->order[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    put(queue, place, sleeper);
-}
-
-static void sift_down(struct trial_queue *queue, uint32_t sleeper) {
-    uint32_t place = queue->place[sleeper];
-    for (;;) {
-        uint32_t child = 2 * place + 1;
-        if (child >= queue->count)
-            break;
-        if (child + 1 < queue->count &&
-            goes_before(queue, queue->order[child + 1], queue->order[child]))
-            child++;
-        if (goes_before(queue, sleeper, queue->order[child]))
-            break;
-        put(queue, place, queue->order[child]);
-        place = child;
-    }
-    put(queue, place, sleeper);
-}
-
-static void set_due(struct trial_queue *queue, uint32_t sleeper, ss_time due) {
-    queue->due[sleeper] = due;
-    sift_up(queue, sleeper);
-    sift_down(queue, sleeper);
-}
-
-static int open_queue(struct trial_queue *queue, uint32_t count, struct ss_error *error) {
-    *queue = (struct trial_queue){
-        .due = calloc(count, sizeof *queue->due),
-        .order = calloc(count, sizeof *queue->order),
-        .place = calloc(count, sizeof *queue->place),
-        .count = count,
-    };
-    if (!queue->due || !queue->order || !queue->place)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-    for (uint32_t i = 0; i < count; i++) {
-        queue->due[i] = SS_TIME_NEVER;
-        put(queue, i, i);
-    }
-    return 0;
-}
-
-static void close_queue(struct trial_queue *queue) {
-    free(queue->due);
-    free(queue->order);
-    free(queue->place);
-}
-
 /* ---- the executors ---- */
-
-/* splitmix64 (Steele, Lea, Flood: Fast splittable generators, 2014); from 0 to less than 1. */
-static double draw(uint64_t *state) {
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t word = *state;
-    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
-    word ^= word >> 31;
-    return (double)(word >> 11) / 9007199254740992.0;
-}
 
 static ss_time draw_lateness(struct trial *trial) {
     double mean = (double)trial->options.lateness;
-    if (mean > 0 && trial->options.lateness_law == TRIAL_LATENESS_EXPONENTIAL)
-        return ss_time_from_double(-mean * log1p(-draw(&trial->random)));
-    return trial->options.lateness;
+    switch (trial->options.lateness_law) {
+    case TRIAL_LATENESS_RECORDED:
+        return lateness_recorded(
+            chance_draw(&trial->random), machine_idle_cpus(&trial->machine) > 0);
+    case TRIAL_LATENESS_EXPONENTIAL:
+        if (mean > 0)
+            return ss_time_from_double(chance_draw_exponential(&trial->random, mean));
+        return 0;
+    default:
+        return trial->options.lateness;
+    }
+}
+
+/* An executor asks for it. How late it is woken may depend on what the machine does then. */
+static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
+    trial->lives[number].awake = false;
+    if (due != SS_TIME_NEVER && trial->options.lateness_law != TRIAL_LATENESS_RECORDED) {
+        due = ss_time_add(due, draw_lateness(trial));
+        trial->lives[number].awake = true;
+    }
+    queue_set(&trial->queue, number, due);
 }
 
 static int read_counters(void *context, struct ss_counters *counters) {
     struct trial *trial = context;
     machine_read(&trial->machine, trial->now, counters);
+    counters->ran = trial->ran;
     return 0;
 }
 
@@ -106,21 +52,40 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
                                            : "the load can no longer be read");
 }
 
+/*
+ * Woken threads that find no idle CPU take that of who wakes them, one after the other, before his
+ * call returns.
+ */
+static ss_time held_up_until(const struct trial *trial, uint32_t number) {
+    const struct machine *machine = &trial->machine;
+    double waiting = (double)machine->threads + machine->background - machine->cpus;
+    double woken = machine->instances[number].width;
+    double threads = fmin(fmax(waiting, 0), woken);
+    return ss_time_add(trial->now, ss_time_from_double(threads * (double)trial->options.preempt));
+}
+
 static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
+    if (!trial->lives[number].awake) {
+        trial->lives[number].awake = true;
+        queue_set(&trial->queue, number, ss_time_add(trial->now, draw_lateness(trial)));
+        return 0;
+    }
     struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
     trial->steps++;
     if (action.failure) {
-        set_due(&trial->queue, number, SS_TIME_NEVER);
+        queue_set(&trial->queue, number, SS_TIME_NEVER);
         return fail(number, action.failure, error);
     }
     if (action.change) {
-        machine_set_running(&trial->machine, number, action.state == SS_STATE_RUNNING, trial->now);
+        tenants_set_running(trial, number, action.state == SS_STATE_RUNNING);
         trial->switches++;
     }
-    ss_time due = action.deadline;
-    if (due != SS_TIME_NEVER)
-        due = ss_time_add(due, draw_lateness(trial));
-    set_due(&trial->queue, number, due);
+    set_alarm(trial, number, action.deadline);
+    if (action.change && action.state == SS_STATE_RUNNING) {
+        ss_time held_up = held_up_until(trial, number);
+        if (trial->queue.due[number] < held_up)
+            queue_set(&trial->queue, number, held_up);
+    }
     return 0;
 }
 
@@ -131,18 +96,20 @@ static bool is_alive(const struct trial *trial, uint32_t number) {
 void trial_wake_all(struct trial *trial) {
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         if (is_alive(trial, i))
-            set_due(&trial->queue, i, ss_time_add(trial->now, draw_lateness(trial)));
+            set_alarm(trial, i, trial->now);
     }
 }
 
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due) {
-    set_due(&trial->queue, number, due);
+    trial->lives[number].awake = true;
+    queue_set(&trial->queue, number, due);
 }
 
 void trial_leave(struct trial *trial, uint32_t number) {
-    machine_set_running(&trial->machine, number, false, trial->now);
+    machine_stop(&trial->machine, number, 0, trial->now);
+    ss_board_permit(trial->board, number, trial->now, false);
     ss_board_leave(trial->board, number);
-    set_due(&trial->queue, number, SS_TIME_NEVER);
+    queue_set(&trial->queue, number, SS_TIME_NEVER);
 }
 
 /* ---- the monitor ---- */
@@ -186,7 +153,7 @@ static int count(struct trial *trial, const struct trial_sample *sample, struct 
 static int take_sample(struct trial *trial, struct ss_error *error) {
     struct ss_counters counters;
     struct ss_load load;
-    machine_read(&trial->machine, trial->now, &counters);
+    machine_read_exactly(&trial->machine, trial->now, &counters);
     ss_load_between(SS_SOURCE_SYSTEM, &trial->seen, &counters, &load);
     struct trial_sample sample = {
         .elapsed = ss_time_seconds(trial->now - trial->start),
@@ -206,7 +173,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
         trial->options.on_sample(trial->options.context, &sample);
     trial->seen = counters;
     trial->switches_seen = trial->switches;
-    set_due(&trial->queue, trial->options.instances, trial->now + TRIAL_SAMPLE_INTERVAL);
+    queue_set(&trial->queue, trial->options.instances, trial->now + TRIAL_SAMPLE_INTERVAL);
     return status;
 }
 
@@ -215,12 +182,12 @@ static void start_monitor(struct trial *trial) {
     struct ss_self selves[SS_KINDS];
     ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
     trial->trace = selves[SS_KIND_TRACE];
-    machine_read(&trial->machine, trial->now, &trial->seen);
+    machine_read_exactly(&trial->machine, trial->now, &trial->seen);
     struct ss_target target;
     ss_pipeline_target(&trial->rig, &trial->trace, trial->board, trial->now, &target);
     trial->free_seen = target.free;
     ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
-    set_due(&trial->queue, trial->options.instances,
+    queue_set(&trial->queue, trial->options.instances,
         trial->now + (first ? first : TRIAL_SAMPLE_INTERVAL));
 }
 
@@ -251,14 +218,16 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
 
 /* ---- the whole ---- */
 
-static int check_source(const struct trial *trial, struct ss_error *error) {
+static int check_source(struct trial *trial, struct ss_error *error) {
     const struct ss_feedback_module *feedback =
         &trial->rig.modules[SS_KIND_FEEDBACK].table.feedback;
     struct ss_self selves[SS_KINDS];
     struct ss_source_request request = {0};
     ss_rig_selves(&trial->rig, NULL, trial->options.instances, selves);
     feedback->source(&selves[SS_KIND_FEEDBACK], &request);
-    if (request.source == SS_SOURCE_SYSTEM || request.source == SS_SOURCE_NONE)
+    trial->ran = request.source == SS_SOURCE_RUNTIME;
+    if (request.source == SS_SOURCE_SYSTEM || request.source == SS_SOURCE_RUNTIME ||
+        request.source == SS_SOURCE_NONE)
         return 0;
     return ss_error_set(error, SS_ERROR_FAILED,
         "feedback/%s: it measures %s, which a simulated machine has not: take one that reads the "
@@ -283,7 +252,8 @@ static int open_board(struct trial *trial, struct ss_error *error) {
     uint32_t instances = trial->options.instances;
     trial->board = ss_board_allocate(instances, ss_rig_memory(&trial->rig));
     trial->steppers = calloc(instances, sizeof *trial->steppers);
-    if (!trial->board || !trial->steppers)
+    trial->lives = calloc(instances, sizeof *trial->lives);
+    if (!trial->board || !trial->steppers || !trial->lives)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     atomic_store(&trial->board->phase, SS_PHASE_RUNNING);
     atomic_store(&trial->board->control_start, ss_time_add(trial->start, trial->options.warmup));
@@ -292,14 +262,29 @@ static int open_board(struct trial *trial, struct ss_error *error) {
 
 static void start_executors(struct trial *trial) {
     ss_time control_start = atomic_load(&trial->board->control_start);
+    const struct trial_options *options = &trial->options;
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         struct ss_pipeline pipeline;
         ss_pipeline_open(&pipeline, &trial->rig, trial->board, i, read_counters, trial);
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
-        machine_set_running(&trial->machine, i, true, trial->start);
-        set_due(&trial->queue, i, ss_time_add(control_start, draw_lateness(trial)));
+        struct demand *demand = &trial->lives[i].demand;
+        demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
+            options->cpus, options->seed, i);
+        if (options->mix)
+            machine_set_width(&trial->machine, i, demand->threads, trial->start);
+        tenants_set_running(trial, i, true);
+        set_alarm(trial, i, control_start);
     }
+}
+
+static int open_machine(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    if (machine_open(&trial->machine, options->cpus, options->instances, options->width,
+            trial->start, error) < 0)
+        return -1;
+    machine_set_overhead(&trial->machine, options->overhead);
+    return options->tick_rate ? machine_use_ticks(&trial->machine, options->tick_rate, error) : 0;
 }
 
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
@@ -307,13 +292,12 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
-        open_queue(&trial->queue, options->instances + 1, error) < 0 ||
-        machine_open(
-            &trial->machine, options->cpus, options->instances, options->width, START, error) < 0) {
+        queue_open(&trial->queue, 2 * options->instances + 2, error) < 0 ||
+        open_machine(trial, error) < 0) {
         trial_close(trial);
         return -1;
     }
-    trial->machine.background = options->background;
+    tenants_set_background(trial, options->background);
     start_executors(trial);
     start_monitor(trial);
     return 0;
@@ -321,9 +305,10 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
 
 void trial_close(struct trial *trial) {
     ss_figures_free(&trial->figures);
-    close_queue(&trial->queue);
+    queue_close(&trial->queue);
     machine_close(&trial->machine);
     free(trial->steppers);
+    free(trial->lives);
     free(trial->board);
     ss_rig_release(&trial->rig);
 }
@@ -334,15 +319,26 @@ ss_time trial_trace_length(const struct trial *trial) {
     return trial->rig.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
 }
 
+static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
+    uint32_t instances = trial->options.instances;
+    if (sleeper < instances)
+        return step(trial, sleeper, error);
+    if (sleeper == instances)
+        return take_sample(trial, error);
+    if (sleeper == tenants_background_sleeper(trial))
+        tenants_switch_background(trial);
+    else
+        tenants_change_demand(trial, sleeper - instances - 1);
+    return 0;
+}
+
 int trial_advance(struct trial *trial, ss_time length, struct ss_error *error) {
     ss_time end = ss_time_add(trial->now, length);
-    const struct trial_queue *queue = &trial->queue;
-    while (queue->due[queue->order[0]] <= end) {
-        uint32_t sleeper = queue->order[0];
+    const struct queue *queue = &trial->queue;
+    while (queue->due[queue_first(queue)] <= end) {
+        uint32_t sleeper = queue_first(queue);
         trial->now = queue->due[sleeper];
-        int status = sleeper == trial->options.instances ? take_sample(trial, error)
-                                                         : step(trial, sleeper, error);
-        if (status < 0)
+        if (wake(trial, sleeper, error) < 0)
             return -1;
     }
     trial->now = end;

@@ -6,8 +6,10 @@
 #include <showstopper/time.h>
 
 #include "board.h"
+#include "demand.h"
 #include "figures.h"
 #include "machine.h"
+#include "queue.h"
 #include "rig.h"
 #include "stepper.h"
 
@@ -30,30 +32,37 @@ struct trial_sample {
 enum trial_lateness {
     TRIAL_LATENESS_FIXED,
     TRIAL_LATENESS_EXPONENTIAL,
+    TRIAL_LATENESS_RECORDED, /* as it was on a real machine, see lateness.h */
 };
 
 struct trial_options {
-    uint32_t cpus;      /* P */
-    uint32_t instances; /* N */
-    uint32_t width;     /* threads of an instance, all always runnable */
-    double background;  /* CPUs that the rest of the system wants at every instant */
+    uint32_t cpus;                /* P */
+    uint32_t instances;           /* N */
+    uint32_t width;               /* threads of an instance, all always runnable */
+    const struct demand_mix *mix; /* what they do in place of that; NULL: nothing else */
+    double background;            /* CPUs that the rest of the system wants at every instant */
+    ss_time background_period;    /* or only in the first half of each of these; 0: at every one */
+    ss_time overhead;             /* whenever a CPU turns idle: neither idle nor used */
+    uint64_t tick_rate;           /* Hz of the kernel's own account; 0: what it shows is exact */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: the defaults */
     ss_time warmup;
     ss_time settle;
-    ss_time lateness;
+    ss_time lateness; /* TRIAL_LATENESS_RECORDED has its own */
     enum trial_lateness lateness_law;
+    ss_time preempt; /* by so much each thread holds up the executor that continued it, where it
+                        finds no idle CPU */
+    ss_time stop_lateness; /* a stop reaches one thread at once, and the others at the next
+                              multiple of this; 0: all at once */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* NULL: nobody listens */
     void *context;
 };
 
-/* Who is to be woken next: a heap of sleepers, the executors and, as number N, the monitor. */
-struct trial_queue {
-    ss_time *due;    /* of each sleeper; SS_TIME_NEVER: only when somebody wakes it */
-    uint32_t *order; /* the heap: sleepers */
-    uint32_t *place; /* of each sleeper in the heap */
-    uint32_t count;
+/* What the executors and the modules cannot see. */
+struct trial_instance {
+    struct demand demand;
+    bool awake; /* its executor: how late it is this time has been drawn */
 };
 
 /* Must stay where it was opened: its parts point to one another. */
@@ -63,9 +72,13 @@ struct trial {
     struct ss_rig rig;
     struct ss_board *board;
     struct ss_stepper *steppers;
-    struct trial_queue queue;
+    struct trial_instance *lives;
+    struct demand_class class; /* of all, where there is no mix */
+    struct queue queue; /* sleepers: the executors; the monitor; the executors' instances; the
+                           background */
     ss_time start;
     ss_time now;
+    bool ran;          /* feedback counts the time worked */
     uint64_t random;   /* state of the generator */
     uint64_t steps;    /* calls of the step function */
     uint64_t switches; /* stops and continues */

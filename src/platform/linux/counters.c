@@ -45,8 +45,13 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
     const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     *reader = (struct ss_counter_reader){.source = source, .file = -1, .cpus = *cpus};
-    int status = source == SS_SOURCE_CGROUP ? ss_linux_cgroup_open(reader, argument, roots, error)
-                                            : open_stat(reader, roots, error);
+    int status = source == SS_SOURCE_RUNTIME ? ss_linux_runtime_open(reader, roots) : 0;
+    if (status < 0)
+        reader->source = source = SS_SOURCE_SYSTEM;
+    if (source == SS_SOURCE_CGROUP)
+        status = ss_linux_cgroup_open(reader, argument, roots, error);
+    else if (source != SS_SOURCE_RUNTIME)
+        status = open_stat(reader, roots, error);
     if (status < 0)
         return -1;
     reader->buffer = malloc(reader->size);
@@ -59,7 +64,7 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
     if (why) {
         ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path,
             why != EBADMSG               ? strerror(why)
-            : source == SS_SOURCE_CGROUP ? "there is no CPU time in it"
+            : source != SS_SOURCE_SYSTEM ? "there is no CPU time in it"
                                          : "none of the measured CPUs is in it");
         ss_platform_counters_close(reader);
         return -1;
@@ -137,6 +142,12 @@ int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counte
         return errno;
     reader->buffer[length] = '\0';
     counters->time = before + (after - before) / 2;
-    return reader->source == SS_SOURCE_CGROUP ? ss_linux_cgroup_parse(reader, counters)
-                                              : parse_stat(reader, counters);
+    switch (reader->source) {
+    case SS_SOURCE_CGROUP:
+        return ss_linux_cgroup_parse(reader, counters);
+    case SS_SOURCE_RUNTIME:
+        return ss_linux_runtime_parse(reader, counters);
+    default:
+        return parse_stat(reader, counters);
+    }
 }

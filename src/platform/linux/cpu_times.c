@@ -14,6 +14,9 @@ enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
 /* As many bytes as the files of one number, and that of pressure up to its first, ever have. */
 #define SMALL_FILE 128
 
+/* The kernel renews its averages of the pressure no more often than that. */
+#define PRESSURE_PERIOD (2 * SS_SECOND)
+
 static int open_beside(const struct ss_counter_reader *counters, const char *name) {
     char path[sizeof counters->path + 32];
     size_t folder = (size_t)(strrchr(counters->path, '/') - counters->path);
@@ -162,6 +165,10 @@ int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_readi
     if (length < 0)
         return errno;
     counters->buffer[length] = '\0';
-    reading->pressure = read_pressure(reader->pressure);
+    if (after >= reader->pressure_due) {
+        reader->pressure_now = read_pressure(reader->pressure);
+        reader->pressure_due = after + PRESSURE_PERIOD;
+    }
+    reading->pressure = reader->pressure_now;
     return reader->group ? parse_group(reader, reading) : parse_stat(counters, reading);
 }

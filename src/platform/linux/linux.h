@@ -10,6 +10,10 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, struct ss_error *error);
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
+/* -1, with the reader's `reason` set: the machine does not keep it, or we do not see it. */
+int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots);
+int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
+
 /* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);

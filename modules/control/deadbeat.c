@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+
+#include <showstopper/control.h>
+#include <showstopper/shared.h>
+
+/*
+ * Keeps an account of CPU time: what the target has granted since control began, less what has been
+ * used. What is owed is paid back within a short horizon, on top of what the model says the target
+ * takes:
+ *
+ *   D = (L* P - b + E / H) / (N g)
+ *
+ * g is how many CPUs an instance uses while it may run, b how many are used whatever is allowed.
+ * Both are found while it runs, by least squares over a short past.
+ */
+
+/* A target that changes by more than this at once begins a new account. */
+#define STEP 0.02
+
+/* All CPUs are busy, as far as counters can tell. */
+#define FULL 0.95
+
+/*
+ * Run time is brought up to date at ticks, so over shorter times it says little; nor does less than
+ * a quarter of a round, in which by chance all CPUs may have been busy.
+ */
+#define LEARN_INTERVAL 8e6
+
+/* Of a round, found best on a real machine: shorter ones react to noise, longer ones too late. */
+#define HORIZON 0.6
+
+/* How much larger a debt may grow that can be paid back. */
+#define DEBT_MORE 4
+
+struct config {
+    ss_time horizon; /* 0: HORIZON rounds of dithering */
+    ss_time memory;
+};
+
+/* Where the counters stood. */
+struct mark {
+    ss_time time;
+    double used;    /* CPU time, nanoseconds */
+    uint64_t given; /* permission */
+};
+
+struct model {
+    struct mark last; /* the reading that all this is as of */
+    struct mark fit;  /* the one that the model was last made better with */
+    uint64_t series;  /* of the readings */
+    double owed;      /* E, nanoseconds of CPU time */
+    double target;    /* then */
+    double gain;      /* g */
+    double base;      /* b */
+    /* Moments of x (instances running) and y (CPUs used), means over the past. */
+    double weight; /* nanoseconds */
+    double x, y, xx, xy;
+};
+
+#define MODEL_WORDS 16
+
+_Static_assert(MODEL_WORDS <= SS_NOTICE_WORDS, "the model must fit in a notice");
+
+struct run {
+    struct ss_notice notice;
+};
+
+static const struct ss_option options[] = {
+    {.name = "horizon",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, horizon),
+        .initial = "0",
+        .max = "1h",
+        .help = "within what time a debt is paid back; 0: six tenths of a round of dithering"},
+    {.name = "memory",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, memory),
+        .initial = "500m",
+        .min = "1m",
+        .help = "how far back the model of the workload looks"},
+    SS_OPTION_END,
+};
+
+static void publish(struct ss_notice *notice, const struct model *model) {
+    uint64_t words[MODEL_WORDS] = {
+        model->last.time,
+        ss_word_from_double(model->last.used),
+        model->last.given,
+        model->fit.time,
+        ss_word_from_double(model->fit.used),
+        model->fit.given,
+        model->series,
+        ss_word_from_double(model->owed),
+        ss_word_from_double(model->target),
+        ss_word_from_double(model->gain),
+        ss_word_from_double(model->base),
+        ss_word_from_double(model->weight),
+        ss_word_from_double(model->x),
+        ss_word_from_double(model->y),
+        ss_word_from_double(model->xx),
+        ss_word_from_double(model->xy),
+    };
+    ss_notice_publish(notice, words, MODEL_WORDS);
+}
+
+/* What was published last; this executor's own copy of it where that cannot be read. */
+static struct model *look(const struct ss_self *self) {
+    struct run *run = self->run;
+    struct model *seen = self->own;
+    uint64_t words[MODEL_WORDS];
+    if (ss_notice_read(&run->notice, words, MODEL_WORDS)) {
+        *seen = (struct model){
+            .last = {words[0], ss_double_from_word(words[1]), words[2]},
+            .fit = {words[3], ss_double_from_word(words[4]), words[5]},
+            .series = words[6],
+            .owed = ss_double_from_word(words[7]),
+            .target = ss_double_from_word(words[8]),
+            .gain = ss_double_from_word(words[9]),
+            .base = ss_double_from_word(words[10]),
+            .weight = ss_double_from_word(words[11]),
+            .x = ss_double_from_word(words[12]),
+            .y = ss_double_from_word(words[13]),
+            .xx = ss_double_from_word(words[14]),
+            .xy = ss_double_from_word(words[15]),
+        };
+    }
+    return seen;
+}
+
+static double clamp(double value, double least, double most) {
+    return fmin(fmax(value, least), most);
+}
+
+/* One more interval: x instances ran on average and y CPUs were used. */
+static void weigh_in(struct model *model, double x, double y, double elapsed, double memory) {
+    double kept = model->weight * memory / (memory + elapsed);
+    double share = elapsed / (kept + elapsed);
+    model->weight = kept + elapsed;
+    model->x += share * (x - model->x);
+    model->y += share * (y - model->y);
+    model->xx += share * (x * x - model->xx);
+    model->xy += share * (x * y - model->xy);
+}
+
+/*
+ * Least squares, drawn a little towards the answer so far: where as many instances have run all the
+ * time, only g x + b is known, and that is more likely the instances' doing than the others'.
+ */
+static void fit(struct model *model, double capacity) {
+    const double pull_base = 0.03, pull_gain = 0.001, least = 0.02;
+    double xx = model->xx + pull_gain * fmax(model->xx, 0.01);
+    double xy = model->xy + pull_gain * fmax(model->xx, 0.01) * model->gain;
+    double one = 1 + pull_base, y = model->y + pull_base * model->base;
+    double determinant = xx * one - model->x * model->x;
+    double base = (y * xx - xy * model->x) / determinant;
+    model->base = clamp(base, 0, capacity);
+    model->gain = clamp((xy - model->base * model->x) / xx, least, capacity);
+}
+
+/* Makes the model better with what has happened since it was last done. */
+static void learn(struct model *model, const struct mark *mark, double capacity, double memory) {
+    double elapsed = (double)(mark->time - model->fit.time);
+    double x = ss_permission_between(model->fit.given, mark->given) / elapsed;
+    double y = (mark->used - model->fit.used) / elapsed;
+    model->fit = *mark;
+    /* With all CPUs busy, more of those running would have used no more: that says nothing new. */
+    if (y > FULL * capacity && model->base + model->gain * x > y)
+        return;
+    weigh_in(model, x, y, elapsed, memory);
+    fit(model, capacity);
+}
+
+struct limits {
+    double owed;    /* nanoseconds of CPU time, to either side */
+    double horizon; /* nanoseconds */
+};
+
+/* The duty that the target takes; beyond [0, 1] it is out of reach. */
+static double find_duty(const struct model *model, const struct ss_control_input *input,
+    const struct limits *limits, double owed) {
+    double wanted = input->target * input->account.capacity - model->base + owed / limits->horizon;
+    return wanted / (input->place.count * model->gain);
+}
+
+/* A debt that cannot be paid is not run up; else it would be paid at once when it could be. */
+static double bound_debt(const struct model *model, const struct ss_control_input *input,
+    const struct limits *limits, double owed) {
+    double duty = find_duty(model, input, limits, owed);
+    double most = duty > 1 ? limits->owed : DEBT_MORE * limits->owed;
+    double least = duty < 0 ? -limits->owed : -DEBT_MORE * limits->owed;
+    return clamp(owed, least, most);
+}
+
+static void account_for(struct model *model, const struct ss_control_input *input,
+    const struct mark *mark, const struct limits *limits) {
+    double elapsed = (double)(mark->time - model->last.time);
+    bool step = fabs(input->target - model->target) > STEP;
+    double wanted = step ? model->target : (input->target + model->target) / 2;
+    model->owed += wanted * input->account.capacity * elapsed - (mark->used - model->last.used);
+    model->owed = step ? 0 : bound_debt(model, input, limits, model->owed);
+    model->last = *mark;
+    model->target = input->target;
+}
+
+/* What is known of the workload from an earlier stretch of control is a better start than none. */
+static void begin(
+    struct model *model, const struct ss_control_input *input, const struct mark *mark) {
+    *model = (struct model){
+        .last = *mark,
+        .fit = *mark,
+        .series = input->account.series,
+        .target = input->target,
+        .gain = model->gain > 0 ? model->gain : 1,
+        .base = model->base,
+    };
+}
+
+/* Everything that has been read is in the model; what was not read yet is reckoned. */
+static double owed_now(const struct model *model, const struct ss_control_input *input) {
+    double elapsed = (double)ss_time_since(input->moment.now, model->last.time);
+    double given = ss_permission_between(model->last.given, input->permission.given);
+    return model->owed + (input->target * input->account.capacity - model->base) * elapsed -
+           model->gain * given;
+}
+
+static double update(const struct ss_self *self, const struct ss_control_input *input) {
+    const struct config *config = self->config;
+    struct run *run = self->run;
+    struct model *model = look(self);
+    const struct ss_account *account = &input->account;
+    double behind = (double)ss_time_since(input->moment.now, account->time);
+    struct mark mark = {
+        .time = account->time,
+        .used = account->used,
+        .given = input->permission.given - (uint64_t)(behind * input->permission.running),
+    };
+    double round = (double)(input->round ? input->round : 100 * SS_MILLISECOND);
+    struct limits limits = {
+        .owed = account->capacity * (10e6 + round / (4 * input->place.count)),
+        .horizon = config->horizon ? (double)config->horizon : HORIZON * round,
+    };
+    if (model->last.time < input->moment.since || model->series != account->series) {
+        begin(model, input, &mark);
+        publish(&run->notice, model);
+    } else if (mark.time > model->last.time) {
+        account_for(model, input, &mark, &limits);
+        if ((double)ss_time_since(mark.time, model->fit.time) >= fmax(LEARN_INTERVAL, round / 4))
+            learn(model, &mark, account->capacity, (double)config->memory);
+        publish(&run->notice, model);
+    }
+    double owed = bound_debt(model, input, &limits, owed_now(model, input));
+    return clamp(find_duty(model, input, &limits, owed), 0, 1);
+}
+
+SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_control_module),
+            .kind = SS_KIND_CONTROL,
+            .name = "deadbeat",
+            .summary = "keeps an account of CPU time and pays back what is owed within a round",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .run_memory = sizeof(struct run),
+            .executor_memory = sizeof(struct model),
+        },
+    .keeps_account = true,
+    .update = update,
+};

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+
+#include <showstopper/dithering.h>
+
+/*
+ * The published quantum; where many share few CPUs a longer one, so that two executors that share a
+ * CPU begin so far apart, which costs less and lets the tick see what it counts; but no longer than
+ * a change of the target may wait, as long as that leaves them time enough.
+ */
+#define TAU        107e6
+#define TAU_LONG   285e6
+#define SLOT       26.75e6
+#define SLOT_SHORT 8.9e6
+#define SLOT_LEAST 2.2e6 /* of all executors, however many CPUs there are */
+
+/* Rounds in which all beginnings move to and fro once: ten and the golden ratio. */
+#define WANDERING 10.618033988749895
+
+struct config {
+    ss_time tau; /* 0: found for the machine */
+    ss_time min;
+    double jitter;
+};
+
+/* What an executor remembers. Zeroed, it begins with a run. */
+struct memory {
+    ss_time stretch; /* when the stretch of control began that the rest belongs to */
+    uint64_t round;  /* the present one, counted from 1; 0: none yet */
+    ss_time end;     /* when its running part ends */
+    double carried;  /* nanoseconds of running still owed */
+    int64_t turns;   /* rounds to a turn, see count_turns() */
+};
+
+static const struct ss_option options[] = {
+    {.name = "tau",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, tau),
+        .initial = "0",
+        .max = "1h",
+        .help = "the mean length of a round, one run and one stop; 0: 107m, and "
+                "longer where many instances share few CPUs"},
+    {.name = "min",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, min),
+        .initial = "1m",
+        .min = "1u",
+        .help = "the shortest state that is enforced; shorter ones are added to a later one"},
+    {.name = "jitter",
+        .type = SS_OPTION_NUMBER,
+        .offset = offsetof(struct config, jitter),
+        .initial = "0.1",
+        .max = "0.5",
+        .help = "how far rounds are moved from their places, as a part of tau or of 107m, so that "
+                "nothing keeps step with the kernel's tick; 0 keeps tau exact"},
+    SS_OPTION_END,
+};
+
+struct pace {
+    double tau;   /* nanoseconds */
+    double moved; /* how far to either side, nanoseconds */
+};
+
+static double find_tau(double instances, double sharing) {
+    double shortest = fmax(sharing * SLOT_SHORT, instances * SLOT_LEAST);
+    return fmax(fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
+}
+
+/* The tick asks for a few milliseconds, however long the round. */
+static struct pace choose_pace(const struct ss_self *self, uint32_t instances) {
+    const struct config *config = self->config;
+    double tau = (double)config->tau;
+    if (config->tau == 0)
+        tau = find_tau(instances, (double)instances / self->cpus);
+    return (struct pace){tau, config->jitter * fmin(tau, TAU)};
+}
+
+static double shortest(const struct pace *pace) {
+    return pace->tau - 4 * pace->moved / WANDERING;
+}
+
+static int check_lengths(struct ss_self *self, struct ss_error *error) {
+    const struct config *config = self->config;
+    /* Others may end, and the last one's rounds are the shortest. */
+    struct pace pace = choose_pace(self, 1);
+    if ((double)config->min <= shortest(&pace) / 2)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "min=%gm is more than half of the shortest round, of tau=%gm: no state would be long "
+        "enough",
+        (double)config->min / 1e6, pace.tau / 1e6);
+}
+
+/*
+ * From -1 to 1 and back in straight lines. Who decides has been stopped for long and finds nothing
+ * in the caches: here and below simple arithmetic is worth microseconds.
+ */
+static double wander(double at) {
+    double turns = at / WANDERING;
+    double part = turns - (double)(int64_t)turns;
+    return 4 * fabs(fabs(part) - 0.5) - 1;
+}
+
+/*
+ * When round `round` begins, counted from the beginning of the stretch: executor i of n is i/n of a
+ * round behind the first. All are moved to and fro together, in a period that has nothing in common
+ * with theirs, so that neighbours keep their distance and no beginning keeps step with the tick.
+ */
+static double begin_of(const struct pace *pace, const struct ss_place *place, int64_t round) {
+    double at = (double)round + (double)place->rank / place->count;
+    return at * pace->tau + pace->moved * wander(at);
+}
+
+/* The round that this moment lies in; a millionth of one early, or less than a whole nanosecond,
+ * counts as in time. */
+static int64_t round_at(const struct pace *pace, const struct ss_place *place, double at) {
+    int64_t round = (int64_t)(at / pace->tau) - 2;
+    while (begin_of(pace, place, round + 1) <= at + 1e-6 * pace->tau + 1)
+        round++;
+    return round;
+}
+
+/*
+ * Where a state is too short to be enforced in every round, it is in every second or third one, for
+ * so much longer. The executors take turns; if each waited until it was owed enough, all of them
+ * would be at the same time, and with what was asked for long ago.
+ */
+static int64_t count_turns(
+    const struct config *config, const struct pace *pace, double part, int64_t before) {
+    /* So many of the shortest rounds, and a little for roundings. */
+    double turns = (double)config->min / fmax(part * shortest(pace), 1) + 1e-6;
+    int64_t needed = turns <= 1 ? 1 : (int64_t)turns + 1;
+    /* Not to and fro with every small change: some would be at it while others are not. */
+    bool enough = before >= needed && (double)(before - 1) < 1.3 * turns;
+    return enough ? before : needed;
+}
+
+/* How long to run of a round of `all`, what is owed from earlier ones included. */
+static double plan_run(struct memory *memory, const struct config *config, const struct pace *pace,
+    const struct ss_turn *turn, int64_t round, double all) {
+    bool low = turn->duty <= 0.5;
+    double part = low ? turn->duty : 1 - turn->duty; /* of the shorter state, as are these */
+    int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
+    double due = part * (turns == 1 ? all : (double)turns * pace->tau);
+    if ((round + turn->place.rank) % turns != 0)
+        return low ? 0 : all;
+    double length =
+        fmin(due + (low ? memory->carried : -memory->carried), all - (double)config->min);
+    if (length < (double)config->min)
+        length = 0;
+    memory->carried += low ? due - length : length - due;
+    memory->carried = fmin(fmax(memory->carried, -all), all);
+    return low ? length : all - length;
+}
+
+/* The first round may have begun before the stretch; 0 is none. */
+static uint64_t name_of(int64_t round) {
+    return (uint64_t)(round + 3);
+}
+
+/* One run and one stop a round, the run first. */
+static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+    const struct config *config = self->config;
+    struct memory *memory = self->own;
+    ss_time since = turn->moment.since;
+    struct pace pace = choose_pace(self, turn->place.count);
+    if (memory->stretch != since)
+        *memory = (struct memory){.stretch = since};
+    double at = (double)ss_time_since(turn->moment.now, since);
+    int64_t round = round_at(&pace, &turn->place, at);
+    double begin = begin_of(&pace, &turn->place, round);
+    double end = begin_of(&pace, &turn->place, round + 1);
+    if (memory->round != name_of(round)) {
+        memory->round = name_of(round);
+        double run = plan_run(memory, config, &pace, turn, round, end - begin);
+        memory->end = since + ss_time_from_double(begin + run + 0.5);
+    }
+    ss_time stop = since + ss_time_from_double(end + 0.5);
+    bool runs = memory->end > turn->moment.now;
+    *stint = (struct ss_stint){
+        .state = runs ? SS_STATE_RUNNING : SS_STATE_STOPPED,
+        .length = (runs ? memory->end : stop) - turn->moment.now,
+    };
+}
+
+/* Only where a round begins is it decided how long to run. */
+static bool is_planned(const struct ss_self *self, const struct ss_turn *turn) {
+    const struct memory *memory = self->own;
+    struct pace pace = choose_pace(self, turn->place.count);
+    double at = (double)ss_time_since(turn->moment.now, turn->moment.since);
+    return memory->stretch == turn->moment.since &&
+           memory->round == name_of(round_at(&pace, &turn->place, at));
+}
+
+static ss_time round_length(const struct ss_self *self) {
+    return ss_time_from_double(choose_pace(self, self->instances).tau);
+}
+
+SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_dithering_module),
+            .kind = SS_KIND_DITHERING,
+            .name = "stagger",
+            .summary = "rounds of one run and one stop, the executors' spread over the round",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .executor_memory = sizeof(struct memory),
+            .prepare = check_lengths,
+        },
+    .next = next,
+    .round_length = round_length,
+    .spreads = true,
+    .is_planned = is_planned,
+};

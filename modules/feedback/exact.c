@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/feedback.h>
+
+#include "estimate.h"
+
+enum source {
+    SOURCE_AUTO,
+    SOURCE_RUNTIME,
+    SOURCE_IDLE,
+};
+
+struct config {
+    ss_time period;
+    int source; /* enum source */
+};
+
+static const struct ss_option options[] = {
+    {.name = "period",
+        .type = SS_OPTION_TIME,
+        .offset = offsetof(struct config, period),
+        .initial = "333m",
+        .min = "1m",
+        .help = "the memory of the estimate: a sample so long weighs as much as all before it"},
+    {.name = "source",
+        .type = SS_OPTION_CHOICE,
+        .offset = offsetof(struct config, source),
+        .initial = "auto",
+        .choices = "auto runtime idle",
+        .help = "what the load is: the time that processes ran, which the system keeps to the "
+                "nanosecond where it has control groups of version 1; the time that CPUs were not "
+                "idle; auto: the first where it can be had, else the second"},
+    SS_OPTION_END,
+};
+
+static void request_source(const struct ss_self *self, struct ss_source_request *request) {
+    const struct config *config = self->config;
+    *request = (struct ss_source_request){
+        .source = config->source == SOURCE_IDLE ? SS_SOURCE_SYSTEM : SS_SOURCE_RUNTIME,
+        .required = config->source == SOURCE_RUNTIME,
+    };
+}
+
+/*
+ * The time that processes ran is read in a microsecond, but a running one's is brought up to date
+ * at ticks only. Idle time comes in steps of 10 ms and costs more.
+ */
+static ss_time spacing(bool ran) {
+    return ran ? 12 * SS_MILLISECOND : 16 * SS_MILLISECOND;
+}
+
+static bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
+    const struct estimate *last = estimate_look(self);
+    return estimate_wants_sample_after(self, moment, spacing(last->ran));
+}
+
+static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct ss_counters *counters) {
+    const struct config *config = self->config;
+    struct estimate_reading reading = {
+        .time = counters->time,
+        .set = counters->set,
+        .capacity = counters->capacity,
+        .count = counters->ran ? counters->used : counters->idle,
+        .idle = !counters->ran,
+        .bounded = true,
+        .spacing = spacing(counters->ran),
+    };
+    estimate_sample(self, moment, &reading, config->period);
+}
+
+SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
+    .head =
+        {
+            .version = SS_MODULE_VERSION,
+            .size = sizeof(struct ss_feedback_module),
+            .kind = SS_KIND_FEEDBACK,
+            .name = "exact",
+            .summary = "the load of the measured CPUs, from the best source that the system has",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .run_memory = sizeof(struct estimate_run),
+            .executor_memory = sizeof(struct estimate),
+        },
+    .source = request_source,
+    .wants_sample = wants_sample,
+    .sample = take_sample,
+    .estimate = estimate_get,
+    .account = estimate_account,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+
+/* The number of the first namespace of control groups (PROC_CGROUP_INIT_INO of the kernel). */
+#define FIRST_NAMESPACE 0xEFFFFFFBU
+
+/* CPUs may come and go; looking after them costs more than a reading. */
+#define LOOK_INTERVAL (2 * SS_SECOND)
+
+static const char *proc_root(const struct ss_platform_roots *roots) {
+    return roots && roots->proc ? roots->proc : "/proc";
+}
+
+/* In another one the root that is seen is a container's, not the machine's. */
+static bool is_first_namespace(const struct ss_platform_roots *roots) {
+    char path[4096];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/self/ns/cgroup", proc_root(roots));
+    return stat(path, &status) < 0 || status.st_ino == FIRST_NAMESPACE;
+}
+
+/* "ID PARENT DEVICE ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5). */
+static bool is_accounting_root(const char *line, char folder[2048]) {
+    char root[2048];
+    const char *rest = strstr(line, " - cgroup ");
+    return rest && strstr(rest, "cpuacct") &&
+           sscanf(line, "%*s %*s %*s %2047s %2047s", root, folder) == 2 && strcmp(root, "/") == 0;
+}
+
+static bool find_root(const struct ss_platform_roots *roots, char folder[2048]) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/self/mountinfo", proc_root(roots));
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+    while (file && !found && getline(&line, &size, file) > 0)
+        found = is_accounting_root(line, folder);
+    free(line);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool has_all_cpus(const struct ss_counter_reader *reader) {
+    return ss_cpus_count(&reader->cpus) >= (uint32_t)get_nprocs();
+}
+
+/* The file has a number of up to 20 digits for each CPU that there could be; those behind the last
+ * measured one may be cut off. */
+static size_t list_size(const struct ss_cpus *cpus) {
+    uint32_t last = 0;
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (ss_cpus_has(cpus, cpu))
+            last = cpu;
+    }
+    return 21 * ((size_t)last + 1) + 64;
+}
+
+int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
+    char folder[2048];
+    const char *why = NULL;
+    if (!is_first_namespace(roots))
+        why = "inside a container the machine's control groups are not seen";
+    else if (!find_root(roots, folder))
+        why = "there are no control groups of version 1 that account for CPU time";
+    if (!why) {
+        reader->whole = has_all_cpus(reader);
+        snprintf(reader->path, sizeof reader->path, "%s/%s", folder,
+            reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu");
+        reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
+        if (reader->file < 0)
+            why = strerror(errno);
+    }
+    if (why) {
+        snprintf(reader->reason, sizeof reader->reason, "%s", why);
+        return -1;
+    }
+    reader->unit = 1;
+    reader->size = reader->whole ? 64 : list_size(&reader->cpus);
+    reader->capacity = ss_cpus_count(&reader->cpus);
+    return 0;
+}
+
+/* With its end, without which it may have been cut off. */
+static bool read_number(const char **at, uint64_t *number) {
+    char *end;
+    *at += strspn(*at, " ");
+    if (!isdigit((unsigned char)**at))
+        return false;
+    *number = strtoull(*at, &end, 10);
+    *at = end;
+    return *end == ' ' || *end == '\n';
+}
+
+/* One number for each CPU that there could be, in their order. */
+static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
+    const char *at = reader->buffer;
+    uint32_t found = 0;
+    uint64_t number;
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && read_number(&at, &number); cpu++) {
+        if (!ss_cpus_has(&reader->cpus, cpu))
+            continue;
+        *used += number;
+        found++;
+    }
+    return found == ss_cpus_count(&reader->cpus) ? 0 : EBADMSG;
+}
+
+static int read_all(const struct ss_counter_reader *reader, uint64_t *used) {
+    const char *at = reader->buffer;
+    return read_number(&at, used) ? 0 : EBADMSG;
+}
+
+int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
+    if (reader->whole && ss_time_since(counters->time, reader->looked) > LOOK_INTERVAL) {
+        reader->looked = counters->time;
+        reader->capacity = get_nprocs();
+    }
+    counters->ran = true;
+    counters->capacity = reader->capacity;
+    counters->set = (uint64_t)reader->capacity;
+    return reader->whole ? read_all(reader, &counters->used) : add_cpus(reader, &counters->used);
+}

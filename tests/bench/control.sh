@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+# shellcheck source=control_configs.sh
+. "$source/tests/bench/control_configs.sh"
+# shellcheck source=control_steps.sh
+. "$source/tests/bench/control_steps.sh"
+# shellcheck source=control_tables.sh
+. "$source/tests/bench/control_tables.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/control.sh [OPTION]...
+Compares how well a load is held by showstopper, by others, and by earlier ways of showstopper. An
+independent monitor, judge, watches every run in windows of 500 and 100 ms by run time, by idle time
+and by busy ticks (as mpstat shows it). Prints a table in Markdown for each class of workloads.
+
+  --configs LIST    default all:
+                      new        showstopper as it is without options for modules
+                      new107     the same with quantum 107m
+                      pi         feedback realtime, control rbpid, space even, dithering averageq
+                      geom       the same with control geom
+                      fixed      the same with control fixed: no feedback
+                      cpulimit   one for each instance
+                      stress-ng  a load of its own, only in place of class serial
+                      quota      a control group with a CPU quota (period 100 ms) for all instances
+  --classes LIST    default serial,blocking,parallel,forking
+  --instances LIST  default 2,4,12
+  --targets LIST    whole percents; default 5,25,33,50,66,75,95
+  --steps           targets that move instead: steps between 10 and 60 % every 10 s, a ramp, a sine
+                    of 10 s and traces/saw.txt scaled to the time; only showstopper's configurations
+  --settle N        seconds that are controlled but not counted; default 2
+  --seconds N       seconds that are counted; default 60
+  --rounds N        of all configurations of a cell, in turn; default 3
+  --csv FILE        append all raw results to FILE
+  --quick           one round of 6 s, class serial, 2 instances, 50 %, steps every 2 s; options that
+                    are given count more
+  --build DIR       default build
+  --help            print this and end
+END
+}
+
+# check_words OPTION KNOWN WORD...
+check_words() {
+    local word
+    for word in "${@:3}"; do
+        [[ $2 = *" $word "* ]] || fail "--$1: $word: see --help"
+    done
+}
+
+check_options() {
+    local number words
+    IFS=, read -ra words <<<"$configs"
+    check_words configs " new new107 pi geom fixed cpulimit stress-ng quota " "${words[@]}"
+    IFS=, read -ra words <<<"$classes"
+    check_words classes " serial blocking parallel forking " "${words[@]}"
+    for number in ${instances//,/ } ${targets//,/ } "$rounds" "$seconds"; do
+        [[ $number =~ ^[1-9][0-9]*$ ]] || fail "$number: a whole number is wanted: see --help"
+    done
+    [[ $settle =~ ^[0-9]+$ ]] || fail "--settle: $settle: a whole number is wanted"
+    for number in ${targets//,/ }; do
+        [ "$number" -le 100 ] || fail "--targets: $number: at most 100"
+    done
+}
+
+# Sets `usable`, those that can be measured here, and says why others cannot.
+choose_configs() {
+    local config reason modules
+    usable=()
+    for config in ${configs//,/ }; do
+        if reason=$(why_not "$config"); then
+            echo "$config is skipped: $reason"
+        elif [ -n "$steps" ] && ! choose_modules "$config"; then
+            echo "$config is skipped: it follows no trace"
+        else
+            usable+=("$config")
+        fi
+    done
+    [ ${#usable[@]} -gt 0 ] || fail "no configuration is left"
+}
+
+# measure CONFIGURATION CLASS INSTANCES TARGET ROUND
+measure() {
+    local begin from before followed=,
+    rm -f "$folder/result.json"
+    before=$(load_before)
+    # By then all instances are there.
+    read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$3" -v settle="$settle" \
+        'BEGIN { now += 1 + instances / 50; printf "%.3f %.3f\n", now, now + settle }')
+    if [ -n "$steps" ]; then
+        hold_from "$begin" "$1" "$2" "$3" -t file -T "$folder/$4.trace"
+        watch_load "$from" --trace "$folder/$4.plain" --series "$folder/series.csv"
+        [ "$4" != steps ] || followed=$(judge_steps "$folder/series.csv")
+    else
+        start_config "$1" "$2" "$3" "$4" "$begin"
+        watch_load "$from" "$(awk -v target="$4" 'BEGIN { print target / 100 }')"
+    fi
+    end_config "$1"
+    add_row "$1" "$2" "$3" "$4" "$5" "$before" "$followed"
+    [ ${#early[@]} -eq 0 ] || echo "$*: ended before the end: ${early[*]}" >&2
+    [ "${before%.*}" -lt 5 ] || echo "$*: a load of $before % was there before" >&2
+}
+
+# stress-ng has no instances: it takes the place of the first number of serial ones.
+is_wanted() {
+    [ "$1" != stress-ng ] || [ "$2 $3" = "serial ${instances%%,*}" ]
+}
+
+measure_class() {
+    local number target round config
+    for number in ${instances//,/ }; do
+        for target in ${targets//,/ }; do
+            for ((round = 1; round <= rounds; round++)); do
+                for config in "${usable[@]}"; do
+                    ! is_wanted "$config" "$1" "$number" ||
+                        measure "$config" "$1" "$number" "$target" "$round"
+                done
+            done
+        done
+    done
+}
+
+print_class() {
+    local columns=("runtime_500_error_mean_percent:%+.2f:error % run time"
+        "idle_500_error_mean_percent:%+.2f:error % idle"
+        "runtime_500_error_mse_e4:+%.2f:MSE 500 run time"
+        "idle_500_error_mse_e4:+%.2f:MSE 500 idle"
+        "ticks_500_error_mse_e4:+%.2f:MSE 500 ticks"
+        "runtime_100_error_mse_e4:+%.2f:MSE 100 run time"
+        "own_cpu_percent:%.2f:own CPU % of one" "switches_per_second:%.0f:switches/s")
+    [ -z "$steps" ] || columns+=("settling_seconds:+%.2f:settled s"
+        "overshoot_percent:+%.1f:overshoot %")
+    echo
+    echo "Class $1:"
+    echo
+    print_table "$1" "${columns[@]}"
+}
+
+make_shapes() {
+    local name
+    for name in ${targets//,/ }; do
+        shape "$name" >"$folder/$name.plain"
+        showstopper_trace <"$folder/$name.plain" >"$folder/$name.trace"
+    done
+}
+
+configs=new,new107,pi,geom,fixed,cpulimit,stress-ng,quota
+classes='' instances='' targets='' seconds='' settle='' rounds=''
+steps=''
+csv=/dev/null
+quick=''
+build=$source/build
+take_options configs classes instances targets steps settle seconds rounds csv quick build -- "$@"
+: "${classes:=${quick:+serial}}" "${instances:=${quick:+2}}" "${targets:=${quick:+50}}"
+: "${seconds:=${quick:+6}}" "${rounds:=${quick:+1}}"
+: "${classes:=serial,blocking,parallel,forking}" "${instances:=2,4,12}" "${settle:=2}"
+: "${targets:=5,25,33,50,66,75,95}" "${seconds:=60}" "${rounds:=3}"
+unit=${quick:+2}
+: "${unit:=10}"
+check_options
+[ -z "$steps" ] || targets=steps,ramp,sine,saw
+open_control
+print_machine
+version=$(showstopper --version | head -n 1)
+[ -s "$csv" ] || list_columns >>"$csv"
+list_columns >"$folder/raw.csv"
+choose_configs
+[ -z "$steps" ] || make_shapes
+echo "$seconds s counted after $settle s of settling; medians of $rounds rounds (least..most)"
+for class in ${classes//,/ }; do
+    work=$(calibrate "$class")
+    measure_class "$class"
+    print_class "$class"
+done
+[ -n "$steps" ] || print_published

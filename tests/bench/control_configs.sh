@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by control.sh: what holds a load, how it is started, and how all of it is ended.
+# shellcheck disable=SC2034,SC2154 # variables are shared with it
+
+cpus=$(nproc)
+launched=() # who leads a session; all of it is ended together
+declare -A names
+
+# A process of its own clears up when the bench itself is killed: it sees the end of a pipe that
+# only the bench holds open.
+open_control() {
+    open_bench
+    find_quota
+    : >"$folder/launched"
+    exec {lease}> >(sweep >/dev/null 2>&1)
+    trap 'close_control' EXIT
+}
+
+close_control() {
+    end_launched
+    remove_group
+    close_bench
+}
+
+sweep() {
+    trap '' INT TERM HUP
+    cat
+    [ -d "$folder" ] || return 0
+    mapfile -t launched <"$folder/launched"
+    close_control
+}
+
+# launch FILE COMMAND...: its output goes into the file.
+launch() {
+    setsid "${@:2}" {lease}>&- >"$1" 2>>"$folder/errors" &
+    launched+=($!)
+    names[$!]=$2
+    echo $! >>"$folder/launched"
+}
+
+# Who stops others may have left them stopped, so all are continued until all are gone.
+end_launched() {
+    local leader attempt left
+    for leader in "${launched[@]}"; do
+        kill -TERM -- "-$leader" 2>/dev/null || true
+    done
+    for ((attempt = 0; attempt < 80; attempt++)); do
+        left=()
+        for leader in "${launched[@]}"; do
+            ! kill -CONT -- "-$leader" 2>/dev/null || left+=("$leader")
+        done
+        [ ${#left[@]} -gt 0 ] || break
+        sleep 0.1
+    done
+    for leader in "${left[@]}"; do
+        kill -KILL -- "-$leader" 2>/dev/null || true
+    done
+    for leader in "${launched[@]}"; do
+        wait "$leader" 2>/dev/null || true
+    done
+    launched=()
+    : >"$folder/launched"
+}
+
+# Sets where the hierarchy of the controller `cpu` is mounted, and the name of our group in it.
+find_quota() {
+    quota_kind=v1
+    quota_root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
+    if [ -z "$quota_root" ]; then
+        quota_kind=v2
+        quota_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+        grep -qsw cpu "$quota_root/cgroup.subtree_control" || quota_root=
+    fi
+    group=$quota_root/showstopper-bench.$$
+}
+
+# make_group PERCENT: of all CPUs, in periods of 100 ms.
+make_group() {
+    local quota=$(($1 * cpus * 1000))
+    mkdir "$group"
+    if [ "$quota_kind" = v2 ]; then
+        echo "$quota 100000" >"$group/cpu.max"
+    else
+        echo 100000 >"$group/cpu.cfs_period_us"
+        echo "$quota" >"$group/cpu.cfs_quota_us"
+    fi
+}
+
+remove_group() {
+    local attempt pid
+    for ((attempt = 0; attempt < 50; attempt++)); do
+        [ -n "$quota_root" ] && [ -d "$group" ] || return 0
+        while read -r pid; do
+            kill -KILL "$pid" 2>/dev/null || true
+        done <"$group/cgroup.procs"
+        rmdir "$group" 2>/dev/null || sleep 0.1
+    done
+    echo "${0##*/}: $group cannot be removed" >&2
+}
+
+# why_not CONFIGURATION: prints why it cannot be measured here; fails if it can.
+why_not() {
+    case $1 in
+    new | new107 | pi | geom | fixed) return 1 ;;
+    cpulimit | stress-ng)
+        ! command -v "$1" >/dev/null || return 1
+        echo "it is not installed"
+        ;;
+    quota)
+        ! mkdir "$group" 2>/dev/null || { rmdir "$group" && return 1; }
+        echo "no group can be made for the controller cpu"
+        ;;
+    esac
+}
+
+# Sets the words that a configuration of showstopper stands for.
+choose_modules() {
+    local with=(-f realtime -s even -d averageq)
+    case $1 in
+    new) modules=() ;;
+    new107) modules=(-D 107m) ;;
+    pi) modules=("${with[@]}" -c rbpid) ;;
+    geom) modules=("${with[@]}" -c geom) ;;
+    fixed) modules=("${with[@]}" -c fixed) ;;
+    *) return 1 ;;
+    esac
+}
+
+# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: showstopper, whose target the words tell. It
+# outlasts the judge a little, so that the last look sees it, too.
+hold_from() {
+    local begin=$1 class=$3 instances=$4 modules
+    choose_modules "$2"
+    launch /dev/null showstopper --quiet --json "$folder/result.json" --start-at "@$begin" \
+        --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" \
+        -n "$instances" "${@:5}" "${modules[@]}" ssburn "$class" --work "$work"
+}
+
+# Both cpulimits in use: one knows parts of a percent and -i, the other one neither.
+limit_each() {
+    local class=$1 instances=$2 target=$3 number leader words=() form='%.0f'
+    if cpulimit --help 2>&1 | grep -q -- --include-children; then
+        words=(-i)
+        form='%.2f'
+    elif [ "$class" = forking ]; then
+        words=(-m)
+    fi
+    number=$(awk -v target="$target" -v cpus="$cpus" -v instances="$instances" -v form="$form" \
+        'BEGIN { limit = target * cpus / instances
+                 printf form, limit < 1 ? 1 : limit }')
+    for leader in "${launched[@]}"; do
+        launch /dev/null cpulimit "${words[@]}" -l "$number" -p "$leader"
+    done
+}
+
+# start_config CONFIGURATION CLASS INSTANCES TARGET BEGIN
+start_config() {
+    local burner=(ssburn "$2" --work "$work") number leader
+    case $1 in
+    stress-ng)
+        launch /dev/null stress-ng --quiet --cpu "$cpus" --cpu-load "$4"
+        return
+        ;;
+    quota)
+        make_group "$4"
+        # shellcheck disable=SC2016 # the inner shell expands them
+        burner=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "${burner[@]}")
+        ;;
+    cpulimit) ;;
+    *)
+        hold_from "$5" "$1" "$2" "$3" -l "$4%"
+        return
+        ;;
+    esac
+    for ((number = 0; number < $3; number++)); do
+        launch /dev/null "${burner[@]}"
+    done
+    [ "$1" != cpulimit ] || limit_each "$2" "$3" "$4"
+}
+
+# watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names who
+# ended before it did.
+watch_load() {
+    local leader status=0
+    launch "$folder/judge.json" judge "$seconds" 500,100 --start-at "$1" "${@:2}"
+    wait "${launched[-1]}" 2>/dev/null || status=$?
+    [ "$status" -eq 0 ] || fail "judge: status $status"
+    unset 'launched[-1]'
+    early=()
+    for leader in "${launched[@]}"; do
+        kill -0 "$leader" 2>/dev/null || early+=("${names[$leader]}")
+    done
+}
+
+# What the machine does between our runs, in percent; others may use it, too.
+load_before() {
+    judge 0.4 400 | sed -n 's/.*"idle_400": {"load_percent": \([0-9.]*\),.*/\1/p'
+}
+
+# Showstopper ends by itself and leaves its figures.
+end_config() {
+    local modules
+    if choose_modules "$1"; then
+        wait "${launched[0]}" 2>/dev/null || early+=("${names[${launched[0]}]}")
+    fi
+    end_launched
+    remove_group
+}

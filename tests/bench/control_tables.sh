@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by control.sh: raw results as CSV, and tables of their medians.
+# shellcheck disable=SC2154 # variables are shared with it
+
+# Names of the columns, as they stand in the CSV.
+list_columns() {
+    local measure interval
+    printf 'date,version,cpus,seconds,settle,config,class,instances,target,round,early,before_percent'
+    printf ',own_cpu_percent,switches_per_second,settling_seconds,overshoot_percent'
+    for measure in runtime idle ticks; do
+        for interval in 500 100; do
+            printf ",${measure}_$interval%s" _load_percent _error_mean_percent _error_mse_e4 \
+                _error_max_percent _windows
+        done
+    done
+    echo
+}
+
+# flatten FILE: what the judge found, in that order.
+flatten() {
+    awk '/_(500|100)"/ {
+            gsub(/[":,{}]/, " ")
+            row = row "," ($2 == "null" ? ",,,," : $3 "," $5 "," $7 "," $9 "," $11) }
+        END { print row }' "$1"
+}
+
+# add_row CONFIGURATION CLASS INSTANCES TARGET ROUND BEFORE FOLLOWED
+add_row() {
+    local own=, ours="$folder/result.json"
+    if [ -e "$ours" ]; then
+        own=$(awk -v cpu="$(figure "$ours" own_cpu)" \
+            -v switches="$(figure "$ours" switches_per_second)" \
+            'BEGIN { printf "%.4f,%.2f", 100 * cpu, switches }')
+    fi
+    printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s%s\n' "$(date -u +%FT%TZ)" "$version" "$cpus" \
+        "$seconds" "$settle" "$1" "$2" "$3" "$4" "$5" "${#early[@]}" "$6" "$own" "$7" \
+        "$(flatten "$folder/judge.json")" | tee -a "$folder/raw.csv" >>"$csv"
+}
+
+# print_table CLASS COLUMN...: a column is NAME:FORMAT:TITLE, or with a + before the format to get
+# the smallest and the largest value, too. Rows stand as their cells were first measured.
+print_table() {
+    awk -F, -v class="$1" -v specification="$(printf '%s,' "${@:2}")" '
+        function sort(values, count,    i, j, value) {
+            for (i = 2; i <= count; i++) {
+                value = values[i]
+                for (j = i - 1; j >= 1 && values[j] > value; j--)
+                    values[j + 1] = values[j]
+                values[j + 1] = value
+            }
+        }
+        function text(cell, column,    values, count, i, form, middle) {
+            count = 0
+            for (i = 1; i <= rounds[cell]; i++)
+                if (all[cell, i, column] != "")
+                    values[++count] = all[cell, i, column] + 0
+            if (!count)
+                return "-"
+            sort(values, count)
+            middle = (values[int((count + 1) / 2)] + values[int(count / 2) + 1]) / 2
+            form = forms[column]
+            if (!sub(/^\+/, "", form) || count == 1)
+                return sprintf(form, middle)
+            form = form " (" form ".." form ")"
+            return sprintf(form, middle, values[1], values[count])
+        }
+        NR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            columns = split(specification, specified, ",") - 1
+            for (i = 1; i <= columns; i++) {
+                split(specified[i], part, ":")
+                names[i] = part[1]
+                forms[i] = part[2]
+                heads = heads " " part[3] " |"
+                line = line "---:|"
+            }
+            next
+        }
+        $at["class"] == class {
+            cell = $at["config"] " | " $at["instances"] " | " $at["target"]
+            if (!(cell in rounds))
+                cells[++count] = cell
+            rounds[cell]++
+            if ($at["early"] > 0)
+                broken[cell] = " (broken off)"
+            for (i = 1; i <= columns; i++)
+                all[cell, rounds[cell], i] = $at[names[i]]
+        }
+        END {
+            print "| config | N | target |" heads
+            print "|--------|--:|-------:|" line
+            for (i = 1; i <= count; i++) {
+                row = "| " cells[i] broken[cells[i]] " |"
+                for (j = 1; j <= columns; j++)
+                    row = row " " text(cells[i], j) " |"
+                print row
+            } }' "$folder/raw.csv"
+}
+
+# Mean squared error x 1e4 and mean error in percent of each method. Source: the published
+# evaluation of the original tool, on other machines: 12 logical CPUs (6-core Xeon E5-2620), Linux
+# 3.7, DaCapo benchmarks on OpenJDK 7, 12 instances, 3 minutes a run after 3 minutes of warm-up, a
+# monitor of 500 ms, feedback period 333 ms, quantum 107 ms. ~ is probable, not certain. The classes
+# are its fop, avrora and sunflow; geom and pi are those with even space, fixed is its cdc.
+list_published() {
+    cat <<END
+class target fixed_mse fixed_error geom_mse geom_error pi_mse pi_error
+serial 25 4.67 -0.13 6.5 0.68 3.63 -0.14
+serial 33 6.26 0.03 8.31 0.66 5.25 -0.15
+serial 50 7.54 -0.13 11.9 0.004 3.49 -0.03
+serial 66 6.41 -0.87 5.76 -0.04 2.74 ~0.05
+serial 75 6.68 -1.57 3.79 -0.08 2.56 ~0.02
+blocking 25 4.72 0.94 3.34 0.42 0.77 ~-0.17
+blocking 33 7.36 1.39 3.11 0.05 0.56 ~-0.12
+blocking 50 10.4 1.89 1.15 0.07 0.2 ~-0.003
+blocking 66 11.2 2.38 0.19 0.003 0.13 ~0.005
+blocking 75 6.35 1.55 0.33 -0.02 0.2 ~0.004
+parallel 25 2620 -49.9 5.38 -0.06 2.58 -0.19
+parallel 33 375 -18.7 7.28 -0.06 2.84 -0.18
+parallel 50 266 -15.3 13.9 -0.03 4.0 -0.16
+parallel 66 685 -25.6 26.6 -0.14 7.74 -0.24
+parallel 75 625 -25.0 28.4 -0.26 11.3 0.04
+END
+}
+
+# Ours are means over the numbers of instances and the rounds, by idle time as the tools measure.
+print_published() {
+    list_published | awk -v raw="$folder/raw.csv" '
+        NR == 1 {
+            for (i = 3; i <= NF; i++)
+                title[i] = $i
+            next
+        }
+        {
+            for (i = 3; i <= NF; i++) {
+                split(title[i], part, "_")
+                published[part[1], $1, $2, part[2]] = $i
+            }
+        }
+        END {
+            FS = ","
+            getline <raw
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            while ((getline <raw) > 0) {
+                cell = $at["config"] SUBSEP $at["class"] SUBSEP $at["target"]
+                if (!((cell, "mse") in published))
+                    continue
+                if (!runs[cell]++)
+                    cells[++count] = cell
+                mse[cell] += $at["idle_500_error_mse_e4"]
+                error[cell] += $at["idle_500_error_mean_percent"]
+            }
+            if (!count)
+                exit
+            print "\nBeside the figures published for the original tool (12 CPUs, 12 instances):\n"
+            print "| config | class | target | MSE 500 idle | published | mean error % | published |"
+            print "|--------|-------|-------:|-------------:|----------:|-------------:|----------:|"
+            for (i = 1; i <= count; i++) {
+                split(cells[i], part, SUBSEP)
+                printf "| %s | %s | %s | %.2f | %s | %+.2f | %s |\n", part[1], part[2], part[3],
+                    mse[cells[i]] / runs[cells[i]], published[cells[i], "mse"],
+                    error[cells[i]] / runs[cells[i]], published[cells[i], "error"]
+            } }'
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * An independent look at the load of the machine, in three ways at the same moments, and how far it
+ * is from a target: so that what holds a load need not be believed. Called as `usage` says.
+ */
+
+#include "judge_look.h"
+#include "judge_target.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum { MOST_INTERVALS = 8 };
+
+static const char *const names[LOOK_MEASURES] = {"runtime", "idle", "ticks"};
+
+/* Sums over windows of loads and errors as parts of 1, and what the open window began with. */
+struct figures {
+    struct reading begun;
+    double load, error, square, largest;
+    long windows;
+};
+
+struct interval {
+    long milliseconds;
+    long steps;          /* in smallest intervals */
+    double time_begun;   /* of the open window, seconds since the start */
+    double target_begun; /* as `until`, then */
+    struct figures figures[LOOK_MEASURES];
+};
+
+static double seconds, start_at; /* start_at: wall clock; 0: at once */
+static struct interval intervals[MOST_INTERVALS];
+static int interval_count, smallest; /* smallest: its place among them */
+static FILE *series;
+static volatile sig_atomic_t ended;
+
+static void on_end(int signal) {
+    ended = signal;
+}
+
+static void usage(FILE *file) {
+    fputs("Usage: judge SECONDS INTERVAL_MS[,INTERVAL_MS...] [TARGET] [OPTION]...\n"
+          "Watches the load of the machine and prints figures as JSON at the end, or at SIGTERM.\n"
+          "TARGET is a load from 0 to 1; intervals are multiples of the smallest.\n\n"
+          "  --trace FILE      lines TIME_SECONDS LOAD, linear in between, instead of a TARGET\n"
+          "  --series FILE     a CSV with a row for each of the smallest windows\n"
+          "  --start-at EPOCH  begin at this wall-clock time, in seconds\n"
+          "  --help            print this and end\n",
+        file);
+}
+
+static double parse(const char *word, double least, double most) {
+    char *end;
+    double number = strtod(word, &end);
+    if (*word == '\0' || *end != '\0' || !(number >= least && number <= most))
+        judge_fail("not a number of the right size", word);
+    return number;
+}
+
+static void parse_intervals(char *words) {
+    for (char *word = strtok(words, ","); word != NULL; word = strtok(NULL, ",")) {
+        if (interval_count == MOST_INTERVALS)
+            judge_fail("one interval too many", word);
+        struct interval *interval = &intervals[interval_count];
+        interval->milliseconds = (long)parse(word, 1, 1e6);
+        if (interval->milliseconds < intervals[smallest].milliseconds)
+            smallest = interval_count;
+        interval_count++;
+    }
+    for (int i = 0; i < interval_count; i++) {
+        intervals[i].steps = intervals[i].milliseconds / intervals[smallest].milliseconds;
+        if (intervals[i].milliseconds % intervals[smallest].milliseconds != 0)
+            judge_fail("not a multiple of the smallest", "INTERVAL_MS");
+    }
+}
+
+static void parse_words(int argc, char **argv) {
+    static const struct option rows[] = {{"trace", required_argument, NULL, 't'},
+        {"series", required_argument, NULL, 's'}, {"start-at", required_argument, NULL, 'a'},
+        {"help", no_argument, NULL, 'h'}, {0}};
+    for (int option; (option = getopt_long(argc, argv, "", rows, NULL)) != -1;) {
+        if (option == 't' && !target_is_given())
+            target_read(optarg);
+        else if (option == 's' && (series = fopen(optarg, "w")) == NULL)
+            judge_fail("cannot be written", optarg);
+        else if (option == 'a')
+            start_at = parse(optarg, 1, 1e12);
+        else if (option != 's') {
+            usage(option == 'h' ? stdout : stderr);
+            exit(option == 'h' ? 0 : 125);
+        }
+    }
+    int left = argc - optind;
+    if (left < 2 || left > (target_is_given() ? 2 : 3)) {
+        usage(stderr);
+        exit(125);
+    }
+    seconds = parse(argv[optind], 0.001, 1e9);
+    parse_intervals(argv[optind + 1]);
+    if (left == 3)
+        target_add(0, parse(argv[optind + 2], 0, 1));
+}
+
+static double clock_seconds(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void sleep_until(clockid_t clock, double end) {
+    struct timespec time = {.tv_sec = (time_t)end};
+    time.tv_nsec = (long)((end - (double)time.tv_sec) * 1e9);
+    while (!ended && clock_nanosleep(clock, TIMER_ABSTIME, &time, NULL) != 0)
+        ;
+}
+
+/* Ends a window of one measure and begins the next one; NAN: nothing was counted in it. */
+static double close_window(struct figures *figure, const struct reading *reading, double target) {
+    double all = reading->all - figure->begun.all;
+    double load = all > 0 ? (reading->busy - figure->begun.busy) / all : NAN;
+    double error = target - load;
+    figure->begun = *reading;
+    if (isnan(load))
+        return NAN;
+    figure->load += load;
+    figure->error += error;
+    figure->square += error * error;
+    figure->largest = fmax(figure->largest, fabs(error));
+    figure->windows++;
+    return load;
+}
+
+static void write_cell(double value, char after) {
+    if (series != NULL && !isnan(value))
+        fprintf(series, "%.6f", value);
+    if (series != NULL)
+        fputc(after, series);
+}
+
+/* Ends the windows of one interval. */
+static void close_interval(
+    int interval, double time, const struct reading readings[LOOK_MEASURES]) {
+    struct interval *of = &intervals[interval];
+    double until = target_until(time);
+    double target = (until - of->target_begun) / (time - of->time_begun);
+    bool writing = interval == smallest;
+    of->time_begun = time;
+    of->target_begun = until;
+    if (writing) {
+        write_cell(time, ',');
+        write_cell(target, ',');
+    }
+    for (int m = 0; m < LOOK_MEASURES; m++) {
+        double load = close_window(&of->figures[m], &readings[m], target);
+        if (writing)
+            write_cell(look_has(m) ? load : NAN, m + 1 < LOOK_MEASURES ? ',' : '\n');
+    }
+}
+
+/* Returns how long it was, in seconds. */
+static double watch(void) {
+    struct reading readings[LOOK_MEASURES];
+    double step = (double)intervals[smallest].milliseconds / 1e3, time = 0;
+    long past = 0, end = lround(seconds / step);
+    if (series != NULL)
+        fputs("elapsed_seconds,target,runtime,idle,ticks\n", series);
+    double begun = clock_seconds(CLOCK_MONOTONIC);
+    look_now(readings);
+    for (int i = 0; i < interval_count; i++)
+        for (int m = 0; m < LOOK_MEASURES; m++)
+            intervals[i].figures[m].begun = readings[m];
+    while (past < end) {
+        sleep_until(CLOCK_MONOTONIC, begun + step * (double)(past + 1));
+        if (ended)
+            break;
+        time = clock_seconds(CLOCK_MONOTONIC) - begun;
+        look_now(readings);
+        /* What has been slept through becomes one long window. */
+        long now = (long)fmax((double)past + 1, floor(time / step));
+        for (int i = 0; i < interval_count; i++)
+            if (now / intervals[i].steps != past / intervals[i].steps)
+                close_interval(i, time, readings);
+        past = now;
+    }
+    return time;
+}
+
+static void print_figure(const char *name, double value) {
+    if (isfinite(value))
+        printf("\"%s\": %.4f, ", name, value);
+    else
+        printf("\"%s\": null, ", name);
+}
+
+/* A line for each measure and interval, so that line by line reading will do. */
+static void print_summary(double watched) {
+    printf("{\n  \"seconds\": %.3f,\n  \"cpus\": %d", watched, look_cpus());
+    for (int m = 0; m < LOOK_MEASURES; m++) {
+        for (int i = 0; i < interval_count; i++) {
+            const struct figures *figure = &intervals[i].figures[m];
+            double count = (double)figure->windows;
+            printf(",\n  \"%s_%ld\": ", names[m], intervals[i].milliseconds);
+            if (!look_has(m) || figure->windows == 0) {
+                fputs("null", stdout);
+                continue;
+            }
+            putchar('{');
+            print_figure("load_percent", 100 * figure->load / count);
+            print_figure("error_mean_percent", 100 * figure->error / count);
+            print_figure("error_mse_e4", 1e4 * figure->square / count);
+            print_figure("error_max_percent", target_is_given() ? 100 * figure->largest : NAN);
+            printf("\"windows\": %ld}", figure->windows);
+        }
+    }
+    puts("\n}");
+}
+
+int main(int argc, char **argv) {
+    struct sigaction action = {.sa_handler = on_end};
+    parse_words(argc, argv);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    look_open();
+    sleep_until(CLOCK_REALTIME, start_at);
+    print_summary(watch());
+    bool written = series == NULL || fclose(series) == 0;
+    return fflush(stdout) == 0 && written ? 0 : 125;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_JUDGE_LOOK_H
+#define SHOWSTOPPER_JUDGE_LOOK_H
+
+#include <stdbool.h>
+
+enum { LOOK_RUNTIME, LOOK_IDLE, LOOK_TICKS, LOOK_MEASURES };
+
+/* What was counted until the moment of a look: seconds of CPU time, or ticks. */
+struct reading {
+    double busy;
+    double all;
+};
+
+/* Ends the program where the machine cannot be read. */
+void look_open(void);
+bool look_has(int measure);
+int look_cpus(void);
+
+/* All three measures, close together. */
+void look_now(struct reading readings[LOOK_MEASURES]);
+
+#endif

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# sssim as a user meets it: what it prints, sweeps, and what it refuses. Argument: the build
+# directory.
+set -euo pipefail
+
+sssim=$1/bin/sssim
+manual=$(cd "$(dirname "$0")/../../tools/sssim" && pwd)/sssim.1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+failures=0
+
+fail() {
+    echo "FAILED: $*" >&2
+    failures=$((failures + 1))
+}
+
+# expect WORD...: it succeeds and complains about nothing; its output is in `out`.
+expect() {
+    local status=0
+    "$sssim" "$@" >out 2>err || status=$?
+    [ "$status" -eq 0 ] || fail "sssim $*: status $status: $(cat err)"
+    [ ! -s err ] || fail "sssim $*: said $(cat err)"
+}
+
+# refused MESSAGE WORD...: one line that begins with the message, and nothing printed.
+refused() {
+    local message=$1 status=0
+    shift
+    "$sssim" "$@" >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "sssim $*: status $status, not 125"
+    [ ! -s out ] || fail "sssim $*: printed $(cat out)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "sssim $*: not one line: $(cat err)"
+    case $(cat err) in
+    "sssim: $message"*) ;;
+    *) fail "sssim $*: said '$(cat err)', not '$message'" ;;
+    esac
+}
+
+# figure NAME: what the output says of it.
+figure() {
+    sed -n "s/^$1  *\([-0-9.]*\).*/\1/p" out
+}
+
+# Whatever the defaults are: what is tested here is not the modules.
+modules=(-f realtime -c rbpid -s even -d averageq)
+
+figures='samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent'
+figures=$figures,settling_seconds,duty_mean,switches_per_second
+
+# ---- one run ----
+
+expect -P 2 -l 50% --duration 10s
+[ "$(figure samples)" = 20 ] || fail "not 20 samples: $(cat out)"
+[ "$(figure 'mean target')" = 50.000 ] || fail "another target: $(cat out)"
+
+expect -P 2 -l 50% --duration 3s --csv
+[ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "heading: $(cat out)"
+[ "$(wc -l <out)" -eq 7 ] || fail "not 6 samples: $(cat out)"
+
+# In open loop the load is what the instances want.
+expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
+[[ $(figure 'mean load') == 16.2* ]] || fail "blocking: $(cat out)"
+expect -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
+[[ $(figure 'mean load') == 53.7* ]] || fail "serial:3,blocking: $(cat out)"
+expect -P 4 -n 1 -c fixed -l 0 --background 50% --background-period 2s --settle 2s --duration 22s
+[ "$(figure 'mean load')" = 25.000 ] || fail "background: $(cat out)"
+
+printf '0 1\n1s 3\n2s 0\n' >'a,b'
+expect -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
+[ "$(figure 'mean load')" = 25.000 ] || fail "profile: $(cat out)"
+
+# Each of these changes what comes out; --priority normal does only with its --preempt.
+run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
+expect "${run[@]}"
+cp out plain
+for more in '--overhead 1m' '--accounting ticks' '--lateness 3m' '--lateness-law recorded' \
+    '--priority normal' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
+    # shellcheck disable=SC2086
+    expect "${run[@]}" $more
+    ! cmp -s out plain || fail "$more changes nothing"
+done
+expect "${run[@]}" --priority normal --preempt 0
+cmp -s out plain || fail "--preempt 0 changes something"
+expect "${run[@]}" --preempt 5m
+cmp -s out plain || fail "--preempt alone changes something"
+expect "${run[@]}" --accounting ticks -F count=ticks -D 20m
+cp out plain
+expect "${run[@]}" --accounting ticks -F count=ticks -D 20m --tick-rate 1000
+! cmp -s out plain || fail "--tick-rate changes nothing"
+
+# ---- sweeps ----
+
+run=("${modules[@]}" -P 2 --duration 5s)
+expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --sweep=seed=1
+[ "$(sed -n 1p out)" = "load,control-options,seed,$figures" ] || fail "heading: $(cat out)"
+[ "$(wc -l <out)" -eq 5 ] || fail "not 4 runs: $(cat out)"
+[ "$(sed -n 's/,1,10,0\..*//p' out)" = '25%,"0,ke=0.1"
+25%,0
+50%,"0,ke=0.1"
+50%,0' ] || fail "runs: $(cat out)"
+
+# A run of a sweep is the run that it stands for, also where its option was given otherwise.
+expect "${run[@]}" --sweep class=forking,blocking --seed 7 -l 40% --sweep load=60%
+cp out swept
+expect "${run[@]}" --class blocking --seed 7 -l 60%
+[ "$(sed -n 3p swept | cut -d , -f 1-3)" = blocking,60%,10 ] || fail "sweep: $(cat swept)"
+load=$(sed -n 3p swept | cut -d , -f 5)
+[[ $(figure 'mean load') == "$(awk "BEGIN { printf \"%.3f\", 100 * $load }")" ]] ||
+    fail "$(cat swept) is not $(cat out)"
+[ "$(sed -n 2p swept | cut -d , -f 4-)" != "$(sed -n 3p swept | cut -d , -f 4-)" ] ||
+    fail "classes are alike: $(cat swept)"
+
+expect "${run[@]}" -l 90% -n 1 --sweep seed=1
+[ "$(sed -n 2p out | cut -d , -f 8)" = '' ] || fail "it settled: $(cat out)"
+
+expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50% --sweep seed=1,2
+cp out first
+expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50% --sweep seed=1,2
+cmp -s first out || fail "the same sweep twice gives two things"
+
+# ---- what is refused ----
+
+refused '--sweep wants a value' --sweep
+refused "--sweep: 'load' names no option" --sweep load
+refused "--sweep: '=1' names no option" --sweep =1
+refused '--load is swept twice' --sweep load=1 --sweep load=2
+refused '--sweep cannot be swept' --sweep sweep=1
+refused '--laod=1: there is no option --laod: did you mean --load?' --sweep laod=1
+refused '--csv=1: --csv takes no value' --sweep csv=1
+refused '--sweep prints no samples' --csv --sweep load=1
+# Nothing is run before all has been looked at.
+refused "--control=foo: there is no control module 'foo'" -l 50% --sweep control=rbpid,foo
+refused '--load=50% --cpus=x: --cpus:' --sweep load=50% --sweep cpus=1,x
+refused '--seed=1: no target is given' --sweep seed=1
+many=()
+for i in $(seq 17); do
+    many+=(--sweep "o$i=1")
+done
+refused '--sweep is given too often: at most 16 times' "${many[@]}"
+
+refused "--class: there is no class 'serail' (did you mean 'serial'?)" -l 50% --class serail
+printf '0 1\n2s\n' >a
+refused '--class: a:2: "2s" is no line of a profile' -l 50% --class profile:a
+refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --lateness 1m
+refused '--background-period has no halves' -l 50% --background-period 1n
+refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
+refused '--settle leaves nothing' -l 50% --settle 60s
+refused "'true' is no option" -l 50% -- true
+
+expect --help
+for option in $("$sssim" --help | grep -o -- '--[a-z-]*' | sort -u); do
+    grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"
+done
+
+[ "$failures" -eq 0 ] || exit 1

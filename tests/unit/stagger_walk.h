@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_STAGGER_WALK_H
+#define SHOWSTOPPER_TESTS_STAGGER_WALK_H
+
+/* Executors of dithering/stagger, each asked again whenever its state is over. */
+
+#include <showstopper/dithering.h>
+
+#include "modules.h"
+
+#define MS(x)  ((ss_time)((x)*1e6))
+#define BEGIN  SS_SECOND
+#define ROUNDS 20000
+
+/* An executor that keeps asking: the clock moves by what it is told to wait. */
+struct walk {
+    const struct rig *rig;
+    struct ss_self *self;
+    struct ss_place place;
+    ss_time now;
+    ss_time since;
+    enum ss_state state;
+    ss_time changed; /* when the present state began */
+    double running;  /* nanoseconds */
+    double stopped;
+    unsigned runs;
+    ss_time shortest; /* of the whole states since */
+    unsigned states;
+};
+
+static inline struct walk walk_begin(const struct rig *rig, uint32_t executor) {
+    return (struct walk){
+        .rig = rig,
+        .self = &rig->selves[executor],
+        .place = {.rank = executor, .count = rig->selves[0].instances},
+        .now = BEGIN,
+        .since = BEGIN,
+        .state = SS_STATE_STOPPED,
+        .changed = BEGIN,
+        .shortest = SS_TIME_NEVER,
+    };
+}
+
+static inline struct ss_stint step(struct walk *walk, double duty) {
+    const struct ss_dithering_module *module = (const void *)walk->rig->head;
+    struct ss_turn turn = {
+        .moment = {.now = walk->now, .since = walk->since},
+        .state = walk->state,
+        .duty = duty,
+        .place = walk->place,
+    };
+    struct ss_stint stint = {0};
+    module->next(walk->self, &turn, &stint);
+    if (stint.length == 0 || stint.length > SS_TIME_NEVER / 2)
+        fail_msg("a length of %.0f at %.0f", (double)stint.length, (double)(walk->now - BEGIN));
+    if (stint.state != walk->state) {
+        walk->states++;
+        if (walk->changed > walk->since && walk->now - walk->changed < walk->shortest)
+            walk->shortest = walk->now - walk->changed;
+        walk->runs += stint.state == SS_STATE_RUNNING;
+        walk->state = stint.state;
+        walk->changed = walk->now;
+    }
+    *(stint.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)stint.length;
+    walk->now += stint.length;
+    return stint;
+}
+
+static inline void walk_until(struct walk *walk, double duty, ss_time end) {
+    while (walk->now < end)
+        step(walk, duty);
+}
+
+/* Lengths in milliseconds. */
+static inline void assert_stint(
+    struct walk *walk, double duty, enum ss_state state, double length) {
+    struct ss_stint stint = step(walk, duty);
+    assert_int_equal(stint.state, state);
+    assert_close((double)stint.length / 1e6, length, 2e-6);
+}
+
+#endif

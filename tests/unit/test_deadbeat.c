@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default control, deadbeat with stagger on an exact feedback, in whole loops. */
+
+#include "loop.h"
+
+static struct log seen;
+
+static struct trial_options make_default(uint32_t cpus, uint32_t instances, const char *load) {
+    struct trial_options options = make_options(cpus, instances, load);
+    options.modules[SS_KIND_FEEDBACK] = "exact";
+    options.modules[SS_KIND_CONTROL] = NULL;
+    options.modules[SS_KIND_DITHERING] = "stagger";
+    options.settle = 2 * SS_SECOND;
+    return options;
+}
+
+static void hold(const struct trial_options *options, double error, double mse) {
+    struct trial_figures figures = run(options, 62 * SS_SECOND);
+    assert_int_equal(figures.samples, 120);
+    if (!(fabs(figures.error_mean_percent) <= error) || !(figures.error_mse_e4 <= mse))
+        fail_msg("N %u P %u width %u at %s: mean error %g %%, MSE %g", options->instances,
+            options->cpus, options->width, options->options[SS_KIND_TRACE],
+            figures.error_mean_percent, figures.error_mse_e4);
+}
+
+static void hold_all(uint32_t cpus, uint32_t instances, uint32_t width, double error, double mse) {
+    static const char *const loads[] = {"25%", "33%", "50%", "66%", "75%"};
+    for (size_t i = 0; i < 5; i++) {
+        struct trial_options options = make_default(cpus, instances, loads[i]);
+        options.width = width;
+        hold(&options, error, mse);
+    }
+}
+
+static void loads_are_held_by_two(void **state) {
+    (void)state;
+    hold_all(2, 2, 1, 0.02, 0.45);
+    hold_all(2, 2, 2, 0.02, 1.5);
+}
+
+static void loads_are_held_by_four(void **state) {
+    (void)state;
+    hold_all(2, 4, 1, 0.02, 0.3);
+    hold_all(2, 4, 2, 0.02, 0.45);
+}
+
+static void loads_are_held_by_twelve(void **state) {
+    (void)state;
+    hold_all(2, 12, 1, 0.02, 0.2);
+    hold_all(2, 12, 2, 0.02, 0.2);
+}
+
+static void loads_are_held_by_sixty_four(void **state) {
+    (void)state;
+    hold_all(2, 64, 1, 0.05, 0.5);
+    hold_all(2, 64, 2, 0.05, 0.5);
+}
+
+static void loads_are_held_on_many_cpus(void **state) {
+    (void)state;
+    hold_all(12, 24, 1, 0.02, 0.1);
+    hold_all(12, 12, 12, 0.02, 0.1);
+    hold_all(128, 128, 1, 0.02, 0.1);
+}
+
+/* Here runs or stops are shorter than can be enforced in every round. */
+static void loads_near_the_ends_are_held(void **state) {
+    (void)state;
+    static const char *const loads[] = {"2%", "5%", "95%", "98%"};
+    for (size_t i = 0; i < 4; i++) {
+        for (uint32_t instances = 4; instances <= 64; instances *= 4) {
+            struct trial_options options = make_default(2, instances, loads[i]);
+            hold(&options, 0.03, 0.5);
+        }
+    }
+}
+
+static void idle_time_serves_as_well(void **state) {
+    (void)state;
+    struct trial_options options = make_default(2, 4, "50%");
+    options.options[SS_KIND_FEEDBACK] = "source=idle";
+    hold(&options, 0.02, 0.3);
+    options.modules[SS_KIND_FEEDBACK] = "realtime";
+    options.options[SS_KIND_FEEDBACK] = NULL;
+    hold(&options, 0.05, 1);
+}
+
+static void it_switches_no_more_often_than_averageq(void **state) {
+    (void)state;
+    for (uint32_t instances = 2; instances <= 64; instances *= 2) {
+        struct trial_options options = make_default(2, instances, "50%");
+        struct trial_figures figures = run(&options, 62 * SS_SECOND);
+        assert_true(figures.switches_per_second <= 1.01 * instances * 2 / 0.107);
+    }
+}
+
+/* From the second sample on, and hardly beyond the target in the first. */
+static void steps_are_followed_at_once(void **state) {
+    (void)state;
+    for (uint32_t instances = 2; instances <= 64; instances *= 2) {
+        char path[] = "/tmp/ss-test-XXXXXX";
+        write_trace(path, "0 10%\n10s 10%\n10s 60%\n20s 60%\n20s 10%\n30s 10%\n");
+        struct trial_options options = make_default(2, instances, path);
+        options.modules[SS_KIND_TRACE] = "file";
+        options.on_sample = note;
+        options.context = &seen;
+        seen.count = 0;
+        run(&options, 29 * SS_SECOND);
+        unlink(path);
+        assert_settled(&seen, 2, 9.8, 0.01);
+        assert_settled(&seen, 10.6, 19.8, 0.01);
+        assert_settled(&seen, 20.6, 29, 0.01);
+        assert_settled(&seen, 10.2, 10.6, 0.06);
+        assert_settled(&seen, 20.2, 20.6, 0.06);
+    }
+}
+
+/* ---- others ---- */
+
+static struct trial trial;
+
+static void a_background_that_comes_and_goes_is_made_up_for(void **state) {
+    (void)state;
+    struct trial_options options = make_default(2, 4, "50%");
+    options.on_sample = note;
+    options.context = &seen;
+    seen.count = 0;
+    open_trial(&trial, &options);
+    for (int half = 0; half < 8; half++) {
+        trial.machine.background = half % 2 ? 0.3 : 0;
+        advance(&trial, 3500 * SS_MILLISECOND);
+    }
+    trial_close(&trial);
+    for (int half = 0; half < 8; half++)
+        assert_settled(&seen, half * 3.5 + 1, half * 3.5 + 3.5, 0.02);
+}
+
+static void what_is_out_of_reach_is_not_owed_for_ever(void **state) {
+    (void)state;
+    struct trial_options options = make_default(2, 4, "50%");
+    options.on_sample = note;
+    options.context = &seen;
+    seen.count = 0;
+    open_trial(&trial, &options);
+    advance(&trial, 5 * SS_SECOND);
+    trial.machine.background = 1.6; /* of two CPUs: above the target */
+    advance(&trial, 10 * SS_SECOND);
+    trial.machine.background = 0;
+    advance(&trial, 5 * SS_SECOND);
+    trial_close(&trial);
+    /* As low as it gets: nothing of our own. */
+    assert_settled(&seen, 6, 15, 0.31);
+    for (size_t i = 0; i < seen.count; i++) {
+        if (seen.samples[i].elapsed > 6 && seen.samples[i].elapsed < 15)
+            assert_close(seen.samples[i].load, 0.8, 0.005);
+        if (seen.samples[i].elapsed > 15.1)
+            assert_true(seen.samples[i].load < 0.55);
+    }
+    assert_settled(&seen, 16, 20, 0.01);
+}
+
+static void those_that_end_leave_the_others_in_place(void **state) {
+    (void)state;
+    struct trial_options options = make_default(2, 6, "50%");
+    options.on_sample = note;
+    options.context = &seen;
+    seen.count = 0;
+    open_trial(&trial, &options);
+    advance(&trial, 5 * SS_SECOND);
+    trial_leave(&trial, 1);
+    trial_leave(&trial, 4);
+    advance(&trial, 5 * SS_SECOND);
+    trial_close(&trial);
+    assert_settled(&seen, 2, 5, 0.01);
+    assert_settled(&seen, 6, 10, 0.01);
+}
+
+/* One instance alone makes the load move to and fro: a square wave of 107 ms gives up to 1.2. */
+static void uneven_is_held_as_well(void **state) {
+    (void)state;
+    static const char *const loads[] = {"25%", "40%", "50%", "66%", "75%"};
+    for (size_t i = 0; i < 5; i++) {
+        struct trial_options options = make_default(2, 4, loads[i]);
+        options.modules[SS_KIND_SPACE] = "uneven";
+        hold(&options, 0.05, 2);
+    }
+}
+
+#define LOOK (50 * SS_MICROSECOND)
+
+/* How long each instance was allowed to run. */
+static void watch(struct trial *watched, ss_time length, double *running) {
+    uint32_t count = watched->options.instances;
+    for (uint32_t i = 0; i < count; i++)
+        running[i] = 0;
+    for (ss_time at = 0; at < length; at += LOOK) {
+        advance(watched, LOOK);
+        for (uint32_t i = 0; i < count; i++)
+            running[i] += watched->machine.instances[i].running;
+    }
+}
+
+/*
+ * Whatever control does, and though each is decided for at another moment. Ten seconds are no whole
+ * number of rounds: one run of 62 may lie inside or outside of them.
+ */
+static void even_is_even_over_ten_seconds(void **state) {
+    (void)state;
+    static const char *const loads[] = {"10%", "33%", "50%", "75%"};
+    for (size_t i = 0; i < 16; i++) {
+        uint32_t instances = i / 4 % 2 ? 12 : 4;
+        double running[12], sum = 0;
+        struct trial_options options = make_default(2, instances, loads[i % 4]);
+        options.width = i < 8 ? 1 : 2;
+        options.lateness = 20 * SS_MICROSECOND;
+        open_trial(&trial, &options);
+        advance(&trial, 2 * SS_SECOND);
+        watch(&trial, 10 * SS_SECOND, running);
+        trial_close(&trial);
+        for (uint32_t j = 0; j < instances; j++)
+            sum += running[j];
+        for (uint32_t j = 0; j < instances; j++) {
+            double share = running[j] * instances / sum;
+            if (!(fabs(share - 1) < 0.02))
+                fail_msg("N %u width %u %s: instance %u ran %g of its share", instances,
+                    options.width, loads[i % 4], j, share);
+        }
+    }
+}
+
+static void a_feedback_without_an_account_is_refused(void **state) {
+    (void)state;
+    struct trial_options options = make_default(2, 4, "50%");
+    struct ss_error error = {0};
+    options.modules[SS_KIND_FEEDBACK] = "null";
+    options.modules[SS_KIND_CONTROL] = "deadbeat";
+    assert_int_equal(trial_open(&trial, &options, &error), -1);
+    assert_non_null(strstr(error.message, "keeps an account"));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(loads_are_held_by_two),
+    cmocka_unit_test(loads_are_held_by_four),
+    cmocka_unit_test(loads_are_held_by_twelve),
+    cmocka_unit_test(loads_are_held_by_sixty_four),
+    cmocka_unit_test(loads_are_held_on_many_cpus),
+    cmocka_unit_test(loads_near_the_ends_are_held),
+    cmocka_unit_test(idle_time_serves_as_well),
+    cmocka_unit_test(it_switches_no_more_often_than_averageq),
+    cmocka_unit_test(steps_are_followed_at_once),
+    cmocka_unit_test(a_background_that_comes_and_goes_is_made_up_for),
+    cmocka_unit_test(what_is_out_of_reach_is_not_owed_for_ever),
+    cmocka_unit_test(those_that_end_leave_the_others_in_place),
+    cmocka_unit_test(uneven_is_held_as_well),
+    cmocka_unit_test(even_is_even_over_ten_seconds),
+    cmocka_unit_test(a_feedback_without_an_account_is_refused))

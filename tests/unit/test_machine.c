@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The accounts that the simulated machine keeps. */
+
+#include "chance.h"
+#include "lateness.h"
+#include "loop.h"
+#include "machine.h"
+
+#define START SS_SECOND
+#define MS    SS_MILLISECOND
+
+/* As many instances as CPUs, all serial. */
+static void open_machine(struct machine *machine, uint32_t cpus, ss_time overhead, uint64_t rate) {
+    struct ss_error error = {0};
+    assert_int_equal(machine_open(machine, cpus, cpus, 1, START, &error), 0);
+    machine_set_overhead(machine, overhead);
+    if (rate)
+        assert_int_equal(machine_use_ticks(machine, rate, &error), 0);
+}
+
+static struct ss_counters look(struct machine *machine, ss_time after) {
+    struct ss_counters counters;
+    machine_read(machine, START + after, &counters);
+    return counters;
+}
+
+/* ---- what is exact ---- */
+
+static void what_is_used_is_counted_to_the_nanosecond(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine, 2, 0, 0);
+    machine_set_running(&machine, 0, true, START + 100);
+    machine_set_width(&machine, 0, 5, START + 200);
+    machine_set_width(&machine, 0, 1, START + 250);
+    machine_set_background(&machine, 0.5, START + 300);
+    struct ss_counters counters = look(&machine, 400);
+    assert_int_equal(counters.used, 100 + 2 * 50 + 50 + 150);
+    assert_int_equal(counters.idle, 2 * 400 - counters.used);
+    assert_int_equal(counters.busy_ticks, counters.used);
+    machine_close(&machine);
+}
+
+static void a_late_stop_leaves_threads_behind(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine, 4, 0, 0);
+    machine_set_width(&machine, 0, 3, START);
+    machine_set_running(&machine, 0, true, START);
+    machine_stop(&machine, 0, 2, START + 100);
+    assert_int_equal(look(&machine, 150).used, 300 + 100);
+    machine_stop(&machine, 0, 0, START + 200);
+    assert_int_equal(look(&machine, 300).used, 300 + 200);
+    /* Continued in time, they have never been away. */
+    machine_set_running(&machine, 0, true, START + 300);
+    machine_stop(&machine, 0, 2, START + 400);
+    machine_set_running(&machine, 0, true, START + 500);
+    machine_set_running(&machine, 0, false, START + 600);
+    assert_int_equal(look(&machine, 700).used, 500 + 300 + 200 + 300);
+    machine_close(&machine);
+}
+
+/* Time on the way to idleness is not idle and nobody's. */
+static void overhead_is_neither_idle_nor_used(void **state) {
+    (void)state;
+    for (uint64_t rate = 0; rate <= 250; rate += 250) {
+        struct machine machine;
+        struct ss_counters exact;
+        open_machine(&machine, 2, MS, rate);
+        for (int i = 0; i < 100; i++) {
+            machine_set_running(&machine, 0, true, START + 100 * MS * i);
+            machine_set_running(&machine, 0, false, START + 100 * MS * i + 30 * MS);
+        }
+        machine_read_exactly(&machine, START + 10 * SS_SECOND, &exact);
+        assert_int_equal(exact.used, 3 * SS_SECOND);
+        assert_int_equal(exact.idle, 20 * SS_SECOND - 3 * SS_SECOND - 100 * MS);
+        assert_int_equal(look(&machine, 10 * SS_SECOND).idle, exact.idle);
+        machine_close(&machine);
+    }
+}
+
+/* It turns idle a thousand times for a tenth of that. */
+static void who_is_never_idle_for_long_owes_no_more_than_once(void **state) {
+    (void)state;
+    for (uint64_t rate = 0; rate <= 250; rate += 250) {
+        struct machine machine;
+        open_machine(&machine, 1, 10 * MS, rate);
+        machine_set_running(&machine, 0, true, START);
+        for (int i = 0; i < 1000; i++) {
+            machine_set_running(&machine, 0, false, START + 10 * MS * i + 9 * MS);
+            machine_set_running(&machine, 0, true, START + 10 * MS * i + 10 * MS);
+        }
+        machine_set_running(&machine, 0, false, START + 10 * SS_SECOND);
+        assert_int_equal(look(&machine, 10 * SS_SECOND).idle, 0);
+        assert_int_equal(look(&machine, 11 * SS_SECOND).idle, SS_SECOND - 10 * MS);
+        machine_close(&machine);
+    }
+}
+
+/* ---- what the kernel shows ---- */
+
+/* 18 ms are shown as 10, and on two CPUs that is 20 of 36. */
+static void what_is_shown_are_hundredths_of_each_cpu(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine, 2, 0, 1000);
+    assert_int_equal(look(&machine, 9 * MS).idle, 0);
+    assert_int_equal(look(&machine, 18 * MS).idle, 20 * MS);
+    machine_set_background(&machine, 1, START + 20 * MS);
+    assert_int_equal(look(&machine, 38 * MS).idle, 20 * MS + 30 * MS);
+    assert_int_equal(look(&machine, 38 * MS).busy_ticks, 10 * MS);
+    machine_close(&machine);
+}
+
+static void run_time_is_known_up_to_the_last_tick(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine, 2, 0, 250);
+    machine_set_running(&machine, 0, true, START + 5 * MS);
+    assert_int_equal(look(&machine, 7 * MS).used, 0);
+    assert_int_equal(look(&machine, 8 * MS).used, 3 * MS);
+    assert_int_equal(look(&machine, 11 * MS).used, 3 * MS);
+    struct ss_counters exact;
+    machine_read_exactly(&machine, START + 11 * MS, &exact);
+    assert_int_equal(exact.used, 6 * MS);
+    /* It is the lower one of two CPUs that goes on: who leaves is accounted for at once. */
+    machine_set_running(&machine, 1, true, START + 12 * MS);
+    machine_set_running(&machine, 1, false, START + 15 * MS);
+    assert_int_equal(look(&machine, 15 * MS).used, 7 * MS + 3 * MS);
+    machine_set_running(&machine, 0, false, START + 15 * MS);
+    assert_int_equal(look(&machine, 15 * MS).used, 10 * MS + 3 * MS);
+    machine_close(&machine);
+}
+
+static void a_part_of_a_cpu_gets_its_part_of_the_ticks(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine, 2, 0, 100);
+    machine_set_background(&machine, 1.25, START);
+    struct ss_counters counters = look(&machine, 4 * SS_SECOND);
+    assert_int_equal(counters.busy_ticks, 5 * SS_SECOND);
+    assert_int_equal(counters.idle, 3 * SS_SECOND);
+    assert_int_equal(counters.used, 5 * SS_SECOND);
+    machine_close(&machine);
+}
+
+/* A tick that costs anything would take hours. */
+static void ticks_cost_nothing(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine, 1, 0, 10000);
+    machine_set_running(&machine, 0, true, START);
+    ss_time decade = 3650 * 86400 * SS_SECOND;
+    assert_int_equal(look(&machine, decade).busy_ticks, decade);
+    machine_close(&machine);
+}
+
+struct shares {
+    double idle, ticks, used;
+};
+
+/* One of two CPUs is busy for `length` in every `period`, a little late as timers are. */
+static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period) {
+    struct machine machine;
+    uint64_t random = 1;
+    open_machine(&machine, 2, 0, 250);
+    ss_time end = 10 * SS_SECOND;
+    for (ss_time at = phase; at + period < end; at += period) {
+        ss_time late = lateness_recorded(chance_draw(&random), true);
+        if (late + length >= period)
+            continue;
+        machine_set_running(&machine, 0, true, START + at + late);
+        machine_set_running(&machine, 0, false, START + at + late + length);
+    }
+    struct ss_counters counters = look(&machine, end);
+    machine_close(&machine);
+    double all = 2 * (double)end;
+    return (struct shares){
+        1 - (double)counters.idle / all,
+        (double)counters.busy_ticks / all,
+        (double)counters.used / all,
+    };
+}
+
+/* Measured on a real machine: 1 ms of every 4, 12.5 % of two CPUs, read 0.4 to 37 %. */
+static void bursts_that_keep_step_with_the_tick_are_misjudged(void **state) {
+    (void)state;
+    double least = 1, most = 0;
+    for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
+        struct shares shares = watch_bursts(phase, MS, 4 * MS);
+        assert_close(shares.idle, 0.125, 0.001);
+        assert_close(shares.used, 0.125, 0.001);
+        least = fmin(least, shares.ticks);
+        most = fmax(most, shares.ticks);
+    }
+    if (!(least <= 0.004) || !(most >= 0.37))
+        fail_msg("from %g to %g", least, most);
+}
+
+/* What keeps no step with the tick is seen as it is. */
+static void bursts_off_the_tick_are_judged_rightly(void **state) {
+    (void)state;
+    for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
+        struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
+        assert_close(shares.idle, 0.125, 0.001);
+        assert_close(shares.ticks, 0.125, 0.01);
+    }
+}
+
+/* ---- who is woken next ---- */
+
+static void who_is_due_at_once_goes_by_number(void **state) {
+    (void)state;
+    struct queue queue;
+    struct ss_error error = {0};
+    assert_int_equal(queue_open(&queue, 40, &error), 0);
+    /* The order in which they went to sleep does not matter. */
+    for (uint32_t i = 0; i < 40; i++) {
+        uint32_t sleeper = i * 7 % 40;
+        queue_set(&queue, sleeper, 100 + sleeper / 8);
+    }
+    for (uint32_t i = 0; i < 40; i++) {
+        assert_int_equal(queue_first(&queue), i);
+        queue_set(&queue, i, SS_TIME_NEVER);
+    }
+    queue_close(&queue);
+}
+
+/* ---- how late wake-ups are ---- */
+
+static void lateness_is_as_it_was_recorded(void **state) {
+    (void)state;
+    assert_int_equal(lateness_recorded(0.5, true), 45 * SS_MICROSECOND);
+    assert_int_equal(lateness_recorded(0.5, false), 16 * SS_MICROSECOND);
+    assert_int_equal(lateness_recorded(0.99, true), 300 * SS_MICROSECOND);
+    assert_int_equal(lateness_recorded(0.99, false), 300 * SS_MICROSECOND);
+    assert_true(lateness_recorded(1 - 1.0 / 20000 - 1e-9, true) < 3 * MS);
+    assert_true(lateness_recorded(1 - 1.0 / 20000 + 1e-9, true) >= 10 * MS);
+    assert_true(lateness_recorded(nextafter(1, 0), true) <= 50 * MS);
+    for (int idle = 0; idle <= 1; idle++) {
+        ss_time before = 0;
+        for (double chance = 0; chance < 1; chance += 1e-4) {
+            ss_time late = lateness_recorded(chance, idle);
+            assert_true(late >= before && late > 0);
+            before = late;
+        }
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(what_is_used_is_counted_to_the_nanosecond),
+    cmocka_unit_test(a_late_stop_leaves_threads_behind),
+    cmocka_unit_test(overhead_is_neither_idle_nor_used),
+    cmocka_unit_test(who_is_never_idle_for_long_owes_no_more_than_once),
+    cmocka_unit_test(what_is_shown_are_hundredths_of_each_cpu),
+    cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
+    cmocka_unit_test(a_part_of_a_cpu_gets_its_part_of_the_ticks),
+    cmocka_unit_test(ticks_cost_nothing),
+    cmocka_unit_test(bursts_that_keep_step_with_the_tick_are_misjudged),
+    cmocka_unit_test(bursts_off_the_tick_are_judged_rightly),
+    cmocka_unit_test(who_is_due_at_once_goes_by_number),
+    cmocka_unit_test(lateness_is_as_it_was_recorded))

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What instances of each class want of the simulated machine. */
+
+#include "items.h"
+#include "loop.h"
+#include "tree.h"
+
+static struct demand_mix parse_mix(const char *text) {
+    struct demand_mix mix;
+    struct ss_error error = {0};
+    if (demand_mix_parse(&mix, text, &error) < 0)
+        fail_msg("%s", error.message);
+    return mix;
+}
+
+/* CPUs that `instances` of them use when nobody stops them. */
+static double measure_demand(const char *class, uint32_t cpus, uint32_t instances, uint64_t seed) {
+    struct demand_mix mix = parse_mix(class);
+    struct trial_options options = make_options(cpus, instances, "100%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.mix = &mix;
+    options.seed = seed;
+    struct trial_figures figures = run(&options, 70 * SS_SECOND);
+    demand_mix_free(&mix);
+    return figures.load_mean * cpus;
+}
+
+/* ---- classes ---- */
+
+static void each_class_wants_what_it_does_alone(void **state) {
+    (void)state;
+    assert_close(measure_demand("serial", 8, 1, 1), 1, 1e-9);
+    assert_close(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        assert_close(measure_demand("blocking", 8, 1, seed), 1.3, 0.003);
+        assert_close(measure_demand("forking", 8, 1, seed), 1, 0.01);
+    }
+}
+
+/* Where there is one CPU only, no class gets more, and who has gaps gets less. */
+static void no_class_gets_more_than_there_is(void **state) {
+    (void)state;
+    assert_close(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
+    assert_close(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
+    assert_close(measure_demand("forking", 1, 1, 1), 8.0 / 9, 0.01);
+    /* They do not keep step: the turns of four fill each other's gaps. */
+    double four = measure_demand("forking", 4, 4, 1);
+    assert_true(four > 4 * 8.0 / 9 + 0.1 && four < 4);
+}
+
+/* How often it changes, in a second. */
+static double count_turns(const char *class) {
+    struct demand_mix mix = parse_mix(class);
+    struct demand demand;
+    demand_open(&demand, demand_mix_find(&mix, 0), 8, 1, 0);
+    double seconds = 0;
+    int turns = 0;
+    for (; seconds < 60; turns++) {
+        seconds += ss_time_seconds(demand.left);
+        demand_next(&demand);
+    }
+    demand_mix_free(&mix);
+    return turns / seconds;
+}
+
+static void blocking_and_forking_turn_often(void **state) {
+    (void)state;
+    assert_close(count_turns("blocking"), 2 * 15000, 600);
+    assert_close(count_turns("forking"), 3 * 1111, 60);
+}
+
+static void a_mix_goes_by_turns(void **state) {
+    (void)state;
+    struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
+    static const enum demand_kind kinds[] = {
+        DEMAND_SERIAL, DEMAND_SERIAL, DEMAND_PARALLEL, DEMAND_BLOCKING};
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(demand_mix_find(&mix, i)->kind, kinds[i % 4]);
+    demand_mix_free(&mix);
+    assert_close(measure_demand("serial:3,blocking", 20, 8, 1), 6 + 2 * 1.3, 0.01);
+}
+
+/* Each instance has a sequence of its own, and so has each seed. */
+static void sequences_have_nothing_in_common(void **state) {
+    (void)state;
+    struct demand_mix mix = parse_mix("blocking");
+    struct demand one, other, seed, again;
+    demand_open(&one, mix.classes, 8, 1, 0);
+    demand_open(&other, mix.classes, 8, 1, 1);
+    demand_open(&seed, mix.classes, 8, 2, 0);
+    demand_open(&again, mix.classes, 8, 1, 0);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(one.left, again.left);
+        assert_int_not_equal(one.left, other.left);
+        assert_int_not_equal(one.left, seed.left);
+        demand_next(&one);
+        demand_next(&other);
+        demand_next(&seed);
+        demand_next(&again);
+    }
+    demand_mix_free(&mix);
+}
+
+/* ---- profiles ---- */
+
+static const char profile_text[] = "# threads of a build\n"
+                                   "0 1\n"
+                                   "2s 3 # two more\n"
+                                   "\n"
+                                   "3s 0\r\n"
+                                   "4s 0\n";
+
+static void a_profile_is_followed_over_and_over(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("profile", profile_text);
+    char class[300];
+    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
+    struct demand_mix mix = parse_mix(class);
+    const struct profile *profile = &mix.classes[0].profile;
+    assert_int_equal(profile->length, 4 * SS_SECOND);
+    assert_int_equal(profile->count, 3);
+    struct demand demand;
+    demand_open(&demand, &mix.classes[0], 8, 1, 0);
+    ss_time times[4] = {0};
+    assert_true(demand.left <= profile->stretches[demand.phase].length);
+    for (int i = 0; i < 300; i++) {
+        demand_next(&demand);
+        times[demand.threads] += demand.left;
+    }
+    assert_int_equal(times[1], 200 * SS_SECOND);
+    assert_int_equal(times[3], 100 * SS_SECOND);
+    assert_int_equal(times[0], 100 * SS_SECOND);
+    demand_mix_free(&mix);
+    assert_close(measure_demand(class, 8, 1, 1), 1.25, 1e-9);
+}
+
+/* Those that begin together are spread evenly over it. */
+static void instances_begin_anywhere_in_a_profile(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("profile", profile_text);
+    char class[300];
+    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
+    struct demand_mix mix = parse_mix(class);
+    int counts[4] = {0};
+    double late = 0;
+    for (uint32_t i = 0; i < 4000; i++) {
+        struct demand demand;
+        demand_open(&demand, &mix.classes[0], 8, 1, i);
+        counts[demand.threads]++;
+        if (demand.threads == 1)
+            late += ss_time_seconds(demand.left);
+    }
+    assert_close(counts[1], 2000, 100);
+    assert_close(counts[3], 1000, 100);
+    assert_close(late / counts[1], 1, 0.05);
+    demand_mix_free(&mix);
+}
+
+/* Half of the time it is stopped, and what it would do next waits. */
+static void what_is_stopped_stands_still_in_its_profile(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("profile", "0 1\n107m 0\n214m 0\n");
+    char class[300];
+    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
+    struct demand_mix mix = parse_mix(class);
+    struct trial_options options = make_options(1, 1, "50%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.mix = &mix;
+    struct trial_figures figures = run(&options, (10 + 107 * 4) * SS_SECOND);
+    assert_close(figures.load_mean, 0.25, 1e-4);
+    demand_mix_free(&mix);
+}
+
+static void assert_no_mix(const char *text, const char *words) {
+    struct demand_mix mix;
+    struct ss_error error = {0};
+    assert_int_equal(demand_mix_parse(&mix, text, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_null(strchr(error.message, '\n'));
+    if (!strstr(error.message, words))
+        fail_msg("'%s' does not say '%s'", error.message, words);
+    demand_mix_free(&mix);
+}
+
+static void what_is_no_class_is_refused(void **state) {
+    (void)state;
+    assert_no_mix("serail", "--class: there is no class 'serail' (did you mean 'serial'?)");
+    assert_no_mix("", "there is no class ''");
+    assert_no_mix("serial,,parallel", "there is no class ''");
+    assert_no_mix("serial:0", "from 1 to 1000000, and not 0");
+    assert_no_mix("serial:1000001", "from 1 to 1000000");
+    assert_no_mix("serial:-1", "there is no class 'serial:-1'");
+    assert_no_mix("profile:/nowhere", "/nowhere cannot be opened: No such file");
+    assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
+}
+
+static void what_is_no_profile_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"", "/profile has no length"},
+        {"0 1\n", "has no length"},
+        {"0 1\n0 2\n", "has no length"},
+        {"1s 1\n2s 1\n", "profile:1: the first line is at 1s: a profile begins at 0"},
+        {"0 1\n2s 1\n1s 1\n", "profile:3: 1s lies before the line above it"},
+        {"0 1\n\nx 1\n", "profile:3: 'x'"},
+        {"0 1\n2s 1.5\n", "profile:2: '1.5' is not a whole number"},
+        {"0 1\n2s -1\n", "profile:2: '-1'"},
+        {"0 1\n2s 1000001\n", "too many threads: at most 1000000"},
+        {"0 1\n2s\n", "profile:2: \"2s\" is no line of a profile: write TIME THREADS"},
+        {"0 1 2\n", "is no line of a profile"},
+        {"0 '1\n", "profile:1: the quote"},
+    };
+    char class[300];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tree_new();
+        tree_write("profile", cases[i].text);
+        snprintf(class, sizeof class, "profile:%s/profile", tree_root);
+        assert_no_mix(class, cases[i].words);
+    }
+}
+
+static void items_are_parted_by_commas(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    size_t count;
+    char **items = items_split("a\\,b,,c\\\\,\\d", &count, &error);
+    assert_non_null(items);
+    assert_int_equal(count, 4);
+    assert_string_equal(items[0], "a,b");
+    assert_string_equal(items[1], "");
+    assert_string_equal(items[2], "c\\");
+    assert_string_equal(items[3], "\\d");
+    assert_null(items[4]);
+    free(items);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(each_class_wants_what_it_does_alone),
+    cmocka_unit_test(no_class_gets_more_than_there_is),
+    cmocka_unit_test(blocking_and_forking_turn_often),
+    cmocka_unit_test(a_mix_goes_by_turns),
+    cmocka_unit_test(sequences_have_nothing_in_common),
+    cmocka_unit_test(a_profile_is_followed_over_and_over),
+    cmocka_unit_test(instances_begin_anywhere_in_a_profile),
+    cmocka_unit_test(what_is_stopped_stands_still_in_its_profile),
+    cmocka_unit_test(what_is_no_class_is_refused),
+    cmocka_unit_test(what_is_no_profile_is_refused),
+    cmocka_unit_test(items_are_parted_by_commas))

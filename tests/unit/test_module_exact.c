@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The estimate and the account of CPU time, from whatever source there is. */
+
+#include "feedback.h"
+
+/* A reading of the time that processes ran on 4 CPUs that stay the same. */
+static void sample_ran(const struct rig *rig, uint32_t executor, double now, double used) {
+    sample_counters(rig, executor, 1000,
+        (struct ss_counters){
+            .time = MS(now), .set = 7, .capacity = 4, .used = MS(used), .ran = true});
+}
+
+static struct ss_account account_of(const struct rig *rig, uint32_t executor) {
+    struct ss_account account = {.time = 99, .series = 99, .used = 99, .capacity = 99};
+    assert_non_null(module_of(rig)->account);
+    module_of(rig)->account(&rig->selves[executor], &account);
+    return account;
+}
+
+static void assert_account(
+    const struct rig *rig, uint32_t executor, double now, double used, double capacity) {
+    struct ss_account account = account_of(rig, executor);
+    assert_int_equal(account.time, MS(now));
+    assert_int_equal(account.series, 7);
+    assert_close(account.used, used * 1e6, 0);
+    assert_close(account.capacity, capacity, 0);
+}
+
+static void assert_request(const char *options, enum ss_source source, bool required) {
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", options, 1, 4);
+    struct ss_source_request request = {
+        .source = SS_SOURCE_SENSOR, .argument = "x", .required = !required};
+    module_of(&rig)->source(&rig.selves[0], &request);
+    assert_int_equal(request.source, source);
+    assert_int_equal(request.required, required);
+    assert_null(request.argument);
+    rig_close(&rig);
+}
+
+static void exact_asks_for_what_it_is_told(void **state) {
+    (void)state;
+    assert_request(NULL, SS_SOURCE_RUNTIME, false);
+    assert_request("source=auto", SS_SOURCE_RUNTIME, false);
+    assert_request("source=runtime", SS_SOURCE_RUNTIME, true);
+    assert_request("source=idle", SS_SOURCE_SYSTEM, false);
+}
+
+static void exact_accounts_for_what_was_used(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    assert_close(account_of(&rig, 0).capacity, 0, 0);
+    sample_ran(&rig, 0, 1000, 5000);
+    assert_account(&rig, 0, 1000, 5000, 4);
+    assert_account(&rig, 1, 1000, 5000, 4);
+    sample_ran(&rig, 1, 1012, 5003);
+    assert_account(&rig, 0, 1012, 5003, 4);
+    /* To the nanosecond: nothing is blended. */
+    sample_ran(&rig, 0, 1024, 5003.000001);
+    assert_account(&rig, 1, 1024, 5003.000001, 4);
+    rig_close(&rig);
+}
+
+/* All that the CPUs could have done, less what they were idle. */
+static void exact_accounts_for_what_was_not_idle(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", "source=idle", 2, 4);
+    assert_close(account_of(&rig, 1).capacity, 0, 0);
+    sample_idle(&rig, 0, 1000, 600);
+    assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
+    sample_idle(&rig, 1, 1040, 720);
+    assert_account(&rig, 0, 1040, 4 * 1040 - 720, 4);
+    rig_close(&rig);
+}
+
+/* Readings before and after a change of CPUs belong to two series. */
+static void exact_accounts_in_series(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", NULL, 1, 4);
+    sample_ran(&rig, 0, 1000, 5000);
+    struct ss_counters fewer = {
+        .time = MS(1010), .set = 8, .capacity = 2, .used = MS(5004), .ran = true};
+    sample_counters(&rig, 0, 1000, fewer);
+    struct ss_account account = account_of(&rig, 0);
+    assert_int_equal(account.series, 8);
+    assert_close(account.capacity, 2, 0);
+    assert_close(account.used, 5004e6, 0);
+    rig_close(&rig);
+}
+
+/* What was used does not begin anew with a stretch. */
+static void exact_accounts_across_stretches(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", NULL, 1, 4);
+    sample_ran(&rig, 0, 1000, 5000);
+    assert_true(wants(&rig, 0, 1001, 1001));
+    assert_account(&rig, 0, 1000, 5000, 4);
+    struct ss_counters next = {
+        .time = MS(1001), .set = 7, .capacity = 4, .used = MS(5002), .ran = true};
+    sample_counters(&rig, 0, 1001, next);
+    assert_account(&rig, 0, 1001, 5002, 4);
+    assert_true(estimate_at(&rig, 0, 1001, 1001) == -1);
+    rig_close(&rig);
+}
+
+static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", NULL, 2, cpus);
+    void (*sample)(const struct rig *, uint32_t, double, double) = ran ? sample_ran : sample_idle;
+    assert_true(wants(&rig, 0, 1000, 1000));
+    assert_false(wants(&rig, 1, 1000, 1000));
+    sample(&rig, 0, 1000, 0);
+    assert_false(wants(&rig, 1, 1000 + spacing - 0.001, 1000));
+    assert_true(wants(&rig, 1, 1000 + spacing, 1000));
+    sample(&rig, 1, 1000 + spacing, 0);
+    assert_false(wants(&rig, 0, 1000 + 2 * spacing - 0.001, 1000));
+    assert_true(wants(&rig, 0, 1000 + 2 * spacing, 1000));
+    rig_close(&rig);
+}
+
+/* By the source that served, not by that which was asked for; CPUs make no difference. */
+static void exact_samples_when_due(void **state) {
+    (void)state;
+    assert_spacing(true, 4, 12);
+    assert_spacing(true, 1, 12);
+    assert_spacing(true, 100, 12);
+    assert_spacing(false, 4, 16);
+    assert_spacing(false, 1, 16);
+    assert_spacing(false, 100, 16);
+}
+
+/* A reading by somebody who was late is dropped when another one has just been taken. */
+static void exact_drops_what_is_overtaken(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    sample_ran(&rig, 0, 1000, 0);
+    sample_ran(&rig, 1, 1006, 4);
+    assert_account(&rig, 0, 1000, 0, 4);
+    sample_ran(&rig, 1, 1006.001, 4);
+    assert_account(&rig, 0, 1006.001, 4, 4);
+    rig_close(&rig);
+    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    sample_idle(&rig, 0, 1000, 0);
+    sample_idle(&rig, 1, 1008, 0);
+    assert_account(&rig, 0, 1000, 4000, 4);
+    sample_idle(&rig, 1, 1008.001, 0);
+    assert_account(&rig, 0, 1008.001, 4 * 1008.001, 4);
+    rig_close(&rig);
+}
+
+/* Steps of 40 ms with idle times between none and all, and a reading that cannot be. */
+static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 1240, 1400};
+
+/* The same as feedback/realtime makes of them, told as idle time or as time worked. */
+static void exact_estimates_as_realtime_does(void **state) {
+    (void)state;
+    static const char *const options[] = {NULL, "100m", "period=50m"};
+    for (size_t i = 0; i < 3; i++) {
+        struct rig realtime, idle, ran;
+        rig_open(&realtime, "feedback/realtime", options[i], 2, 4);
+        rig_open(&idle, "feedback/exact", options[i], 2, 4);
+        rig_open(&ran, "feedback/exact", options[i], 2, 4);
+        for (size_t j = 0; j < sizeof idle_times / sizeof *idle_times; j++) {
+            double now = 1000 + 40 * (double)j;
+            uint32_t executor = j % 2;
+            sample_idle(&realtime, executor, now, idle_times[j]);
+            sample_idle(&idle, executor, now, idle_times[j]);
+            assert_close(estimate_of(&idle, 0), estimate_of(&realtime, 0), 0);
+            if (j < 8) {
+                sample_ran(&ran, executor, now, 4 * now - idle_times[j]);
+                assert_close(estimate_of(&ran, 1), estimate_of(&realtime, 1), 1e-12);
+            }
+        }
+        rig_close(&realtime);
+        rig_close(&idle);
+        rig_close(&ran);
+    }
+}
+
+/* 4 CPUs cannot run for 4 * (40 + 21) ms and more in 40; nor can what was used grow less. */
+static void exact_survives_jumping_counters(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/exact", "100m", 1, 4);
+    sample_ran(&rig, 0, 1000, 1000);
+    sample_ran(&rig, 0, 1040, 1040); /* 0.25 */
+    sample_ran(&rig, 0, 1080, 1040 + 4 * 61 + 1);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    sample_ran(&rig, 0, 1120, 1030);
+    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_account(&rig, 0, 1120, 1030, 4);
+    /* w = 1/2; 200 ms of 4 * 100. */
+    sample_ran(&rig, 0, 1220, 1230);
+    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
+    rig_close(&rig);
+}
+
+/* The others that can account give the same: without, control would have to do with the load. */
+static void the_published_feedback_accounts_too(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", NULL, 2, 4);
+    sample_idle(&rig, 0, 1000, 600);
+    assert_account(&rig, 1, 1000, 4 * 1000 - 600, 4);
+    rig_close(&rig);
+    rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
+    sample_counters(&rig, 0, 1000,
+        (struct ss_counters){.time = MS(1000), .set = 7, .capacity = 1.5, .used = MS(700)});
+    assert_account(&rig, 1, 1000, 700, 1.5);
+    rig_close(&rig);
+    rig_open(&rig, "feedback/command", "x", 1, 4);
+    assert_null(module_of(&rig)->account);
+    rig_close(&rig);
+    rig_open(&rig, "feedback/null", NULL, 1, 4);
+    assert_null(module_of(&rig)->account);
+    rig_close(&rig);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(exact_asks_for_what_it_is_told),
+    cmocka_unit_test(exact_accounts_for_what_was_used),
+    cmocka_unit_test(exact_accounts_for_what_was_not_idle),
+    cmocka_unit_test(exact_accounts_in_series),
+    cmocka_unit_test(exact_accounts_across_stretches),
+    cmocka_unit_test(exact_samples_when_due),
+    cmocka_unit_test(exact_drops_what_is_overtaken),
+    cmocka_unit_test(exact_estimates_as_realtime_does),
+    cmocka_unit_test(exact_survives_jumping_counters),
+    cmocka_unit_test(the_published_feedback_accounts_too))

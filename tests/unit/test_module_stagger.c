@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds of one run and one stop, those of the executors spread over the round. */
+
+#include "stagger_walk.h"
+
+static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", options, instances, cpus);
+    const struct ss_dithering_module *module = (const void *)rig.head;
+    assert_true(module->spreads);
+    double tau = (double)module->round_length(&rig.selves[0]) / 1e6;
+    rig_close(&rig);
+    return tau;
+}
+
+static void stagger_finds_its_round(void **state) {
+    (void)state;
+    assert_close(tau_of(NULL, 1, 1), 107, 1e-6);
+    assert_close(tau_of(NULL, 4, 1), 107, 1e-6);
+    /* 26.75 ms for each that a CPU has, as long as that is bearable, then 8.9. */
+    assert_close(tau_of(NULL, 7, 1), 7 * 26.75, 1e-6);
+    assert_close(tau_of(NULL, 24, 4), 24 * 26.75 / 4, 1e-6);
+    assert_close(tau_of(NULL, 48, 4), 285, 1e-6);
+    assert_close(tau_of(NULL, 64, 2), 285, 1e-6);
+    assert_close(tau_of(NULL, 1000, 2), 1000 * 8.9 / 2, 1e-6);
+    /* 2.2 ms for each, however many CPUs there are. */
+    assert_close(tau_of(NULL, 48, 48), 107, 1e-6);
+    assert_close(tau_of(NULL, 100, 8), 285, 1e-6);
+    assert_close(tau_of(NULL, 140, 100), 140 * 2.2, 1e-6);
+    assert_close(tau_of(NULL, 256, 256), 256 * 2.2, 1e-6);
+    assert_close(tau_of("50m", 100, 1), 50, 1e-6);
+    assert_close(tau_of("tau=1s,jitter=0", 1, 1), 1000, 1e-6);
+}
+
+static void stagger_refuses_what_would_never_end(void **state) {
+    (void)state;
+    assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
+    assert_refused("dithering/stagger", "min=54m", "tau=107m");
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", "10m,min=5m,jitter=0", 1, 1);
+    rig_close(&rig);
+    rig_open(&rig, "dithering/stagger", "min=50m", 1, 1);
+    rig_close(&rig);
+}
+
+/* One run and one stop a round; those of the third of four begin half a round behind the first. */
+static void stagger_begins_a_part_behind(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
+    struct walk walks[4];
+    for (uint32_t i = 0; i < 4; i++)
+        walks[i] = walk_begin(&rig, i);
+    /* Rounds began before there was control, and those runs are over but for the last one's. */
+    assert_stint(&walks[1], 0.3, SS_STATE_STOPPED, 25);
+    assert_stint(&walks[2], 0.3, SS_STATE_STOPPED, 50);
+    assert_stint(&walks[3], 0.3, SS_STATE_RUNNING, 5);
+    assert_stint(&walks[3], 0.3, SS_STATE_STOPPED, 70);
+    for (int round = 0; round < 100; round++) {
+        for (int i = 0; i < 4; i++) {
+            assert_close((double)(walks[i].now - BEGIN) / 1e6, 100 * round + 25 * i, 2e-6);
+            assert_stint(&walks[i], 0.3, SS_STATE_RUNNING, 30);
+            assert_stint(&walks[i], 0.3, SS_STATE_STOPPED, 70);
+        }
+    }
+    rig_close(&rig);
+}
+
+/* A third of a nanosecond a round is not lost over ten thousand of them. */
+static void stagger_rounds_are_exact_without_jitter(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", "jitter=0", 7, 3);
+    for (uint32_t executor = 0; executor < 7; executor += 3) {
+        struct walk walk = walk_begin(&rig, executor);
+        for (unsigned before = 0; walk.runs < ROUNDS; before = walk.runs) {
+            if (step(&walk, 1.0 / 3).state != SS_STATE_RUNNING || walk.runs == before)
+                continue;
+            double expected = 107e6 * (walk.runs - 1 + executor / 7.0);
+            if (executor == 6) /* its round of before was not over */
+                expected = walk.runs == 1 ? 0 : expected - 107e6;
+            assert_close((double)(walk.changed - BEGIN), expected, 2);
+        }
+    }
+    rig_close(&rig);
+}
+
+static const char *const jitters[] = {"jitter=0", NULL, "jitter=0.5"};
+
+/*
+ * What was run is the duty's share, but for what is still carried, which is less than thrice the
+ * shortest state, for the round that is not over, and for the one that had begun before.
+ */
+static void stagger_has_no_bias(void **state) {
+    (void)state;
+    const double duties[] = {0, 0.001, 0.01, 0.3, 0.5, 0.99, 0.999, 1};
+    for (size_t i = 0; i < 24; i++) {
+        double duty = duties[i % 8];
+        struct rig rig;
+        rig_open(&rig, "dithering/stagger", jitters[i / 8], 7, 4);
+        for (uint32_t executor = 0; executor < 7; executor += 3) {
+            struct walk walk = walk_begin(&rig, executor);
+            walk_until(&walk, duty, BEGIN + ROUNDS * MS(107));
+            double within = duty == 0 || duty == 1 ? 0 : 3e6 + 2.6 * duty * (1 - duty) * 107e6;
+            assert_close(walk.running, duty * (walk.running + walk.stopped), within + 1);
+        }
+        rig_close(&rig);
+    }
+}
+
+/* The duty moves between the bounds, and with it the state that is the shorter one. */
+static void stagger_follows_a_duty_that_moves(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", NULL, 3, 4);
+    struct walk walk = walk_begin(&rig, 1);
+    double expected = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double duty = 0.5 + 0.5 * sin(i * 0.01);
+        unsigned before = walk.runs;
+        ss_time begin = walk.now;
+        while (walk.runs == before && walk.now < begin + MS(100))
+            step(&walk, duty);
+        expected += duty * (double)(walk.now - begin);
+    }
+    assert_close(walk.running / expected, 1, 0.002);
+    rig_close(&rig);
+}
+
+/* Others come and go: the grid is another one at once. */
+static void stagger_goes_on_with_other_places(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_open(&rig, "dithering/stagger", jitters[i], 40, 16);
+        struct walk walk = walk_begin(&rig, 3);
+        srand(1);
+        for (int change = 0; change < 3000; change++) {
+            walk.place.count = 1 + (uint32_t)(rand() % 40);
+            walk.place.rank = (uint32_t)rand() % walk.place.count;
+            double duty = (rand() % 101) / 100.0;
+            for (int turn = rand() % 4; turn >= 0; turn--)
+                assert_true(step(&walk, duty).length <= MS(2 * 107));
+        }
+        /* From then on as if it had always been so. */
+        double before = walk.running;
+        ss_time end = walk.now + 1000 * MS(107);
+        double begin = (double)walk.now;
+        walk_until(&walk, 0.4, end);
+        assert_close(walk.running - before, 0.4 * ((double)walk.now - begin), 3 * 107e6);
+        rig_close(&rig);
+    }
+}
+
+static void stagger_moves_to_its_new_place(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
+    struct walk walk = walk_begin(&rig, 2);
+    walk_until(&walk, 0.25, BEGIN + MS(1030));
+    assert_close((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
+    assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
+    /* The first of four has gone: now the second of three, a third behind. */
+    walk.place = (struct ss_place){.rank = 1, .count = 3};
+    assert_stint(&walk, 0.25, SS_STATE_STOPPED, 1100 + 100.0 / 3 - 1075);
+    for (int i = 0; i < 10; i++) {
+        assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
+        assert_stint(&walk, 0.25, SS_STATE_STOPPED, 75);
+    }
+    rig_close(&rig);
+}
+
+/* With fewer instances rounds get shorter: what is left of 100 on one CPU. */
+static void stagger_fits_its_round_to_those_left(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", "jitter=0", 100, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 445);
+    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 445);
+    walk = walk_begin(&rig, 1);
+    walk.place = (struct ss_place){.rank = 0, .count = 1};
+    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 53.5);
+    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 53.5);
+    rig_close(&rig);
+}
+
+/* Wherever one is late, or a round is so short that parts of a nanosecond matter. */
+static void stagger_never_has_a_length_of_zero(void **state) {
+    (void)state;
+    static const char *const options[] = {NULL, "10m,min=4m", "1m,min=1u", "100u,min=10u"};
+    for (size_t i = 0; i < 4; i++) {
+        struct rig rig;
+        rig_open(&rig, "dithering/stagger", options[i], 7, 4);
+        for (uint32_t executor = 0; executor < 7; executor++) {
+            struct walk walk = walk_begin(&rig, executor);
+            for (int turn = 0; turn < ROUNDS; turn++) {
+                step(&walk, 0.3);
+                if (turn % 7 == 0)
+                    walk.now += (ss_time)turn * 1009 % 50000000;
+            }
+        }
+        rig_close(&rig);
+    }
+}
+
+static void stagger_begins_anew_with_a_stretch(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", "100m,jitter=0", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 40);
+    walk.now += MS(1234);
+    walk.since = walk.now;
+    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 40);
+    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 60);
+    /* Rounds are counted anew: without, the turn would come with every third of these only. */
+    for (int i = 0; i < 8; i++) {
+        walk.now += SS_SECOND;
+        walk.since = walk.now;
+        assert_stint(&walk, 0.004, SS_STATE_RUNNING, 1.2);
+        assert_stint(&walk, 0.004, SS_STATE_STOPPED, 98.8);
+    }
+    /* A turn may be planned to begin a moment before the stretch does. */
+    walk.since = walk.now + MS(1);
+    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 41);
+    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 60);
+    rig_close(&rig);
+}
+
+/* Runs of months lose no precision that matters. */
+static void stagger_lasts_for_months(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", NULL, 7, 4);
+    struct walk walk = walk_begin(&rig, 5);
+    walk.now += 100 * 86400 * SS_SECOND;
+    double begin = (double)walk.now;
+    walk_until(&walk, 0.3, walk.now + ROUNDS * MS(107));
+    assert_close(walk.running, 0.3 * ((double)walk.now - begin), 2 * 107e6);
+    rig_close(&rig);
+}
+
+/* How much beginnings of runs keep step with a tick of 4 ms: 1 all, 0 none. */
+static double step_with_tick(const char *options, uint32_t instances) {
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", options, instances, 4);
+    struct walk walk = walk_begin(&rig, 0);
+    double x = 0;
+    double y = 0;
+    while (walk.runs < 2000) {
+        unsigned before = walk.runs;
+        step(&walk, 0.3);
+        if (walk.runs == before)
+            continue;
+        double phase = 2 * 3.14159265358979 * (double)((walk.changed - BEGIN) % MS(4)) / 4e6;
+        x += cos(phase);
+        y += sin(phase);
+    }
+    rig_close(&rig);
+    return sqrt(x * x + y * y) / walk.runs;
+}
+
+static void stagger_keeps_no_step_with_the_tick(void **state) {
+    (void)state;
+    assert_close(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
+    assert_close(step_with_tick("100m", 4), 0, 0.2);
+    assert_close(step_with_tick("108m", 4), 0, 0.2);
+    assert_close(step_with_tick(NULL, 4), 0, 0.05);
+    assert_close(step_with_tick(NULL, 40), 0, 0.2);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(stagger_finds_its_round),
+    cmocka_unit_test(stagger_refuses_what_would_never_end),
+    cmocka_unit_test(stagger_begins_a_part_behind),
+    cmocka_unit_test(stagger_rounds_are_exact_without_jitter),
+    cmocka_unit_test(stagger_has_no_bias),
+    cmocka_unit_test(stagger_follows_a_duty_that_moves),
+    cmocka_unit_test(stagger_goes_on_with_other_places),
+    cmocka_unit_test(stagger_moves_to_its_new_place),
+    cmocka_unit_test(stagger_fits_its_round_to_those_left),
+    cmocka_unit_test(stagger_never_has_a_length_of_zero),
+    cmocka_unit_test(stagger_begins_anew_with_a_stretch),
+    cmocka_unit_test(stagger_lasts_for_months),
+    cmocka_unit_test(stagger_keeps_no_step_with_the_tick))

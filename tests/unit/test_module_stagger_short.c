@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* States that are too short for every round. */
+
+#include "stagger_walk.h"
+
+static void assert_no_short_states(const char *options, double duty, double min) {
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", options, 5, 4);
+    for (uint32_t executor = 0; executor < 5; executor += 2) {
+        struct walk walk = walk_begin(&rig, executor);
+        while (walk.states < 2000)
+            step(&walk, duty);
+        if (!((double)walk.shortest >= min * 1e6 - 1))
+            fail_msg("%s: duty %g: %g ms", options, duty, (double)walk.shortest / 1e6);
+    }
+    rig_close(&rig);
+}
+
+static void stagger_enforces_no_short_states(void **state) {
+    (void)state;
+    const double duties[] = {0.001, 0.0034, 0.009, 0.05, 0.3, 0.5, 0.7, 0.95, 0.991, 0.999};
+    for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
+        assert_no_short_states("jitter=0", duties[i], 1);
+        assert_no_short_states("jitter=0.1", duties[i], 1);
+        assert_no_short_states("jitter=0.5", duties[i], 1);
+        assert_no_short_states("min=20m", duties[i], 20);
+    }
+}
+
+/* What is made up for in one round may not leave too little of it for the other state. */
+static void stagger_leaves_enough_of_the_other_state(void **state) {
+    (void)state;
+    const double duties[] = {0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7};
+    for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
+        assert_no_short_states("10m,min=5m,jitter=0", duties[i], 5);
+        assert_no_short_states("10m,min=4m", duties[i], 4);
+    }
+}
+
+#define TEN     10
+#define CHECKED 1000 /* rounds */
+
+/* How many begin a state of the rare kind in each round. */
+static unsigned taken[CHECKED + 1];
+
+/* One's share of them; the most rounds that it waits for one, but for the first. */
+static double take(const struct rig *rig, uint32_t executor, double duty) {
+    enum ss_state rare = duty < 0.5 ? SS_STATE_RUNNING : SS_STATE_STOPPED;
+    struct walk walk = walk_begin(rig, executor);
+    double last = 25;
+    double longest = 0;
+    for (;;) {
+        ss_time begin = walk.now - BEGIN;
+        double round = (double)begin / 107e6;
+        if (round >= CHECKED)
+            return longest;
+        if (step(&walk, duty).state != rare)
+            continue;
+        /* Off the edge, for they are a tenth of a round apart. */
+        taken[(begin + MS(5)) / MS(107)]++;
+        if (round > 25)
+            longest = fmax(longest, round - last);
+        last = fmax(round, 25);
+    }
+}
+
+/* Ten, of whom each is owed a tenth of the shortest state in a round, or a little less. */
+static void assert_turns(const char *options, double duty, unsigned most) {
+    struct rig rig;
+    memset(taken, 0, sizeof taken);
+    rig_open(&rig, "dithering/stagger", options, TEN, 4);
+    for (uint32_t i = 0; i < TEN; i++) {
+        double longest = take(&rig, i, duty);
+        if (longest > 14)
+            fail_msg("%s: %u waits for %g rounds", options ? options : "", i, longest);
+    }
+    unsigned all = 0;
+    for (int round = 0; round < CHECKED; round++) {
+        if (round > 25 && taken[round] > most)
+            fail_msg("%s: %u in round %d", options ? options : "", taken[round], round);
+        all += taken[round];
+    }
+    assert_in_range(all, CHECKED * 8 / 10, CHECKED * 11 / 10);
+    rig_close(&rig);
+}
+
+static void stagger_takes_short_states_in_turns(void **state) {
+    (void)state;
+    assert_turns("jitter=0", 0.00095, 1);
+    assert_turns("jitter=0", 0.99905, 1);
+}
+
+/* Rounds of unequal length do not disturb the order. */
+static void stagger_takes_turns_with_jitter(void **state) {
+    (void)state;
+    assert_turns(NULL, 0.00095, 2);
+    assert_turns(NULL, 0.99905, 2);
+}
+
+/* Exactly a tenth: the sum of ten may be a hair less than the shortest state. */
+static void stagger_misses_no_turn_by_a_hair(void **state) {
+    (void)state;
+    assert_turns("jitter=0", 0.1 / 107, 1);
+    assert_turns("jitter=0", 1 - 0.1 / 107, 1);
+}
+
+/*
+ * A shortest state that a hundred could keep is too long for one, who is left: it is refused from
+ * the beginning, or does not keep him from running.
+ */
+static void stagger_keeps_the_duty_of_those_left(void **state) {
+    (void)state;
+    struct rig rig;
+    struct ss_self self = {.instances = 100, .cpus = 1};
+    struct ss_error error = {0};
+    rig_load(&rig, "dithering/stagger");
+    if (rig_prepare(&rig, "min=200m,jitter=0", &self, &error) == 0) {
+        rig_share(&rig, self);
+        struct walk walk = walk_begin(&rig, 0);
+        walk.place = (struct ss_place){.rank = 0, .count = 1};
+        walk_until(&walk, 0.4, BEGIN + 1000 * MS(107));
+        assert_close(walk.running / (walk.running + walk.stopped), 0.4, 0.01);
+    }
+    rig_close(&rig);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(stagger_enforces_no_short_states),
+    cmocka_unit_test(stagger_leaves_enough_of_the_other_state),
+    cmocka_unit_test(stagger_takes_short_states_in_turns),
+    cmocka_unit_test(stagger_takes_turns_with_jitter),
+    cmocka_unit_test(stagger_misses_no_turn_by_a_hair),
+    cmocka_unit_test(stagger_keeps_the_duty_of_those_left))

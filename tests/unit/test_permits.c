@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all instances together are allowed, as of one moment. */
+
+#include <pthread.h>
+
+#include "modules.h"
+#include "permits.h"
+
+/* Times that are whole units lose nothing, so what is read must be exact. */
+#define UNIT  UINT64_C(1024)
+#define START (1000000 * UNIT)
+
+static struct ss_permits permits;
+
+/* From here on times are in units. */
+static void set(_Atomic uint32_t *own, ss_time now, bool runs) {
+    ss_permits_set(&permits, own, now * UNIT, runs);
+}
+
+static struct ss_permission look(ss_time now) {
+    struct ss_permission permission = {0};
+    ss_permits_read(&permits, now * UNIT, &permission);
+    return permission;
+}
+
+static void assert_permission(ss_time now, ss_time given, uint32_t running) {
+    struct ss_permission permission = look(now);
+    assert_int_equal(permission.given, given * UNIT);
+    assert_int_equal(permission.running, running);
+}
+
+static void one_instance_runs_and_stops(void **state) {
+    (void)state;
+    _Atomic uint32_t own = 0;
+    permits = (struct ss_permits){0};
+    assert_permission(50, 0, 0);
+    set(&own, 100, true);
+    assert_permission(100, 0, 1);
+    assert_permission(120, 20, 1);
+    assert_permission(150, 50, 1);
+    set(&own, 150, false);
+    assert_permission(150, 50, 0);
+    assert_permission(900, 50, 0);
+    set(&own, 1000, true);
+    assert_permission(1004, 54, 1);
+    set(&own, 1004, false);
+    assert_permission(1010, 54, 0);
+    assert_int_equal(own, 0);
+}
+
+static void who_is_stopped_may_stop_again(void **state) {
+    (void)state;
+    _Atomic uint32_t own = 0;
+    permits = (struct ss_permits){0};
+    set(&own, 100, false);
+    assert_int_equal(permits.given, 0);
+    set(&own, 110, true);
+    set(&own, 120, false);
+    set(&own, 130, false);
+    assert_permission(140, 10, 0);
+}
+
+/* A clock that has run for 208 days passes the end of the field of times. */
+static void the_clock_may_pass_the_end_of_its_field(void **state) {
+    (void)state;
+    const ss_time wrap = SS_PERMISSION_WRAPS / UNIT;
+    for (ss_time times = 1; times <= 5; times++) {
+        const ss_time end = times * wrap;
+        _Atomic uint32_t owns[3] = {0};
+        permits = (struct ss_permits){0};
+        set(&owns[0], end - 100, true);
+        set(&owns[1], end - 10, true);
+        assert_permission(end - 10, 90, 2);
+        assert_permission(end - 1, 99 + 9, 2);
+        set(&owns[1], end, false);
+        set(&owns[2], end, true);
+        assert_permission(end, 100 + 10, 2);
+        assert_permission(end + 10, 110 + 10 + 10, 2);
+        set(&owns[0], end + 50, false);
+        set(&owns[2], end + 50, false);
+        assert_permission(end + 60, 150 + 10 + 50, 0);
+    }
+}
+
+/* What is given begins again from 0; the difference of two looks does not notice. */
+static void what_is_given_may_wrap_around(void **state) {
+    (void)state;
+    enum { COUNT = 1000 };
+    static _Atomic uint32_t owns[COUNT];
+    const ss_time each = SS_PERMISSION_WRAPS / UNIT / COUNT;
+    permits = (struct ss_permits){0};
+    for (int i = 0; i < COUNT; i++)
+        set(&owns[i], 1000, true);
+    uint64_t before = look(1000 + each - 50).given;
+    uint64_t after = look(1000 + each + 50).given;
+    assert_true(after < before);
+    assert_close(ss_permission_between(before, after), 100.0 * COUNT * UNIT, 0);
+    assert_close(ss_permission_between(before, before), 0, 0);
+    for (int i = 0; i < COUNT; i++)
+        set(&owns[i], 1000 + each + 50, false);
+    assert_close(ss_permission_between(before, look(7 * each).given), 100.0 * COUNT * UNIT, 0);
+}
+
+/* As many as a run may have: the sum of times wraps all the time. */
+static void a_million_instances_are_counted(void **state) {
+    (void)state;
+    enum { COUNT = 1000000 };
+    _Atomic uint32_t *owns = calloc(COUNT, sizeof *owns);
+    assert_non_null(owns);
+    permits = (struct ss_permits){0};
+    const ss_time now = 3000000000; /* 35 days */
+    for (int i = 0; i < COUNT; i++)
+        set(&owns[i], now, true);
+    assert_permission(now, 0, COUNT);
+    assert_permission(now + 90, UINT64_C(90) * COUNT, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        set(&owns[i], now + 100, false);
+    assert_permission(now + 500, UINT64_C(100) * COUNT, 0);
+    free(owns);
+}
+
+struct model {
+    _Atomic uint32_t own;
+    ss_time began;
+    bool runs;
+};
+
+static void assert_model(const struct model *models, size_t count, ss_time given, ss_time now) {
+    uint32_t running = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!models[i].runs)
+            continue;
+        given += now - models[i].began;
+        running++;
+    }
+    assert_permission(now, given, running);
+}
+
+static void many_instances_come_to_the_sum_of_each(void **state) {
+    (void)state;
+    enum { COUNT = 50 };
+    static struct model models[COUNT];
+    ss_time now = SS_PERMISSION_WRAPS / UNIT - 10000;
+    ss_time given = 0;
+    srand(1);
+    permits = (struct ss_permits){0};
+    for (int round = 0; round < 20000; round++) {
+        now += (ss_time)(rand() % 3);
+        struct model *model = &models[rand() % COUNT];
+        if (model->runs && rand() % 3) {
+            given += now - model->began;
+            model->runs = false;
+        } else {
+            if (!model->runs)
+                model->began = now;
+            model->runs = true;
+        }
+        set(&model->own, now, model->runs);
+        assert_model(models, COUNT, given, now);
+        assert_model(models, COUNT, given, now + 30);
+    }
+}
+
+/* Each change loses less than a unit, at either end of what was given. */
+static void parts_of_a_unit_are_lost_at_most(void **state) {
+    (void)state;
+    _Atomic uint32_t own = 0;
+    struct ss_permission permission;
+    permits = (struct ss_permits){0};
+    for (ss_time i = 0; i < 1000; i++) {
+        ss_time now = START + i * 5000 + i * 7 % 1024;
+        ss_permits_read(&permits, now, &permission);
+        uint64_t before = permission.given;
+        ss_permits_set(&permits, &own, now, true);
+        ss_permits_read(&permits, now, &permission);
+        assert_int_equal(permission.running, 1);
+        ss_permits_set(&permits, &own, now + 2500, false);
+        ss_permits_read(&permits, now + 2500, &permission);
+        assert_close(ss_permission_between(before, permission.given), 2500, UNIT);
+    }
+    assert_close((double)permission.given, 2500.0 * 1000, 40 * UNIT);
+}
+
+#define THREADS 6
+#define TURNS   30000
+
+static pthread_barrier_t barrier;
+static _Atomic uint32_t working;
+
+/* All at the same moment: whoever looks then finds that nothing has been given yet. */
+static void *stand_still(void *context) {
+    _Atomic uint32_t own = 0;
+    (void)context;
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < TURNS; i++) {
+        set(&own, 1000, true);
+        set(&own, 1000, true);
+        set(&own, 1000, false);
+    }
+    atomic_fetch_sub(&working, 1);
+    return NULL;
+}
+
+static void *move_on(void *context) {
+    _Atomic uint32_t own = 0;
+    (void)context;
+    pthread_barrier_wait(&barrier);
+    for (ss_time i = 0; i < TURNS; i++) {
+        set(&own, 1000 + 10 * i, true);
+        set(&own, 1003 + 10 * i, true);
+        set(&own, 1007 + 10 * i, false);
+    }
+    atomic_fetch_sub(&working, 1);
+    return NULL;
+}
+
+static void start(pthread_t *threads, void *(*work)(void *context)) {
+    permits = (struct ss_permits){0};
+    atomic_store(&working, THREADS);
+    assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS + 1), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, NULL), 0);
+    pthread_barrier_wait(&barrier);
+}
+
+static void join(pthread_t *threads) {
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    pthread_barrier_destroy(&barrier);
+}
+
+static void threads_never_leave_half_a_change(void **state) {
+    (void)state;
+    pthread_t threads[THREADS];
+    start(threads, stand_still);
+    uint64_t bad = 0;
+    while (atomic_load(&working)) {
+        struct ss_permission permission = look(1000);
+        bad += permission.given != 0 || permission.running > THREADS;
+    }
+    join(threads);
+    assert_int_equal(bad, 0);
+    assert_permission(5000, 0, 0);
+}
+
+static void threads_lose_nothing(void **state) {
+    (void)state;
+    pthread_t threads[THREADS];
+    start(threads, move_on);
+    join(threads);
+    assert_permission(UINT64_C(9000000), UINT64_C(7) * TURNS * THREADS, 0);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(one_instance_runs_and_stops),
+    cmocka_unit_test(who_is_stopped_may_stop_again),
+    cmocka_unit_test(the_clock_may_pass_the_end_of_its_field),
+    cmocka_unit_test(what_is_given_may_wrap_around),
+    cmocka_unit_test(a_million_instances_are_counted),
+    cmocka_unit_test(many_instances_come_to_the_sum_of_each),
+    cmocka_unit_test(parts_of_a_unit_are_lost_at_most),
+    cmocka_unit_test(threads_never_leave_half_a_change),
+    cmocka_unit_test(threads_lose_nothing))

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Permits as the step function keeps them, beside what a machine says of its instances. */
+
+#include "loop.h"
+#include "permits.h"
+
+/* CPU time used before the executors were asked for the first time. */
+static double untold;
+
+static void look(struct trial *trial, struct ss_counters *counters, struct ss_permission *seen) {
+    machine_read(&trial->machine, trial->now, counters);
+    ss_permits_read(&trial->board->permits, trial->now, seen);
+}
+
+/* Times lose up to a unit of 1024 ns each. */
+static void assert_in_step(struct trial *trial) {
+    struct ss_counters counters;
+    struct ss_permission permission;
+    uint32_t running = 0;
+    look(trial, &counters, &permission);
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        running += trial->machine.instances[i].running;
+    }
+    assert_int_equal(permission.running, running);
+    assert_close((double)permission.given, (double)counters.used - untold, 50e3);
+}
+
+static void begin(struct trial *trial, const struct trial_options *options) {
+    struct ss_counters counters;
+    struct ss_permission permission;
+    open_trial(trial, options);
+    advance(trial, options->warmup + 10 * SS_MILLISECOND);
+    look(trial, &counters, &permission);
+    untold = (double)counters.used - (double)permission.given;
+    assert_true(untold <= options->instances * ((double)options->warmup + 10e6));
+}
+
+static void follow(struct trial *trial, ss_time length) {
+    for (ss_time end = trial->now + length; trial->now < end;) {
+        advance(trial, 7 * SS_MILLISECOND + 1);
+        assert_in_step(trial);
+    }
+}
+
+/* On as many CPUs as there are instances, each uses what it is given. */
+static void the_board_keeps_step_with_the_machine(void **state) {
+    (void)state;
+    static const char *const ditherings[] = {"averageq", "fixedq", "stagger"};
+    static struct trial trial;
+    for (size_t i = 0; i < 3; i++) {
+        struct trial_options options = make_options(6, 6, "40%");
+        options.modules[SS_KIND_DITHERING] = ditherings[i];
+        options.warmup = 500 * SS_MILLISECOND;
+        options.lateness = 300 * SS_MICROSECOND;
+        options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
+        begin(&trial, &options);
+        follow(&trial, 10 * SS_SECOND);
+        trial_leave(&trial, 2);
+        trial_leave(&trial, 5);
+        assert_in_step(&trial);
+        follow(&trial, SS_SECOND);
+        trial_close(&trial);
+    }
+}
+
+/* Wake-ups without a reason give nothing. */
+static void needless_wake_ups_change_no_permit(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(4, 4, "60%");
+    begin(&trial, &options);
+    for (int i = 0; i < 200; i++) {
+        trial_wake_all(&trial);
+        follow(&trial, 3 * SS_MILLISECOND);
+    }
+    trial_close(&trial);
+}
+
+static void pauses_and_the_end_are_permits_too(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(4, 4, "60%");
+    struct ss_counters counters;
+    struct ss_permission permission;
+    begin(&trial, &options);
+    follow(&trial, SS_SECOND);
+    atomic_store(&trial.board->phase, SS_PHASE_PAUSED);
+    trial_wake_all(&trial);
+    follow(&trial, SS_SECOND);
+    look(&trial, &counters, &permission);
+    assert_int_equal(permission.running, 0);
+    atomic_store(&trial.board->phase, SS_PHASE_ENDING);
+    trial_wake_all(&trial);
+    advance(&trial, SS_SECOND);
+    look(&trial, &counters, &permission);
+    assert_int_equal(permission.running, 4);
+    assert_close((double)permission.given, (double)counters.used - untold, 50e3);
+    trial_close(&trial);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_board_keeps_step_with_the_machine),
+    cmocka_unit_test(needless_wake_ups_change_no_permit),
+    cmocka_unit_test(pauses_and_the_end_are_permits_too))

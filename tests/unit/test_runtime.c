@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time that processes ran, as control groups of version 1 account for it. */
+
+#include <errno.h>
+#include <sys/sysinfo.h>
+
+#include "load.h"
+#include "platform/platform.h"
+#include "tree.h"
+
+#define NO_GROUPS "there are no control groups of version 1 that account for CPU time"
+#define CONTAINER "inside a container the machine's control groups are not seen"
+
+static struct ss_counter_reader reader = {.file = -1};
+static struct ss_counters counters;
+
+static struct ss_cpus cpus_of(const char *list) {
+    struct ss_cpus cpus;
+    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
+    return cpus;
+}
+
+/* As many as this machine has: fewer are a part of it. */
+static const char *all_cpus(void) {
+    static char list[32];
+    snprintf(list, sizeof list, "0-%d", get_nprocs() - 1);
+    return list;
+}
+
+/* A machine with /proc/stat, and a hierarchy of v1 whose root has the files. */
+static void make_machine(void) {
+    char text[4096];
+    tree_new();
+    tree_write("proc/stat", "cpu0 1 2 3 4\n");
+    snprintf(text, sizeof text,
+        "31 23 0:28 / %s/groups rw,relatime - tmpfs tmpfs rw,mode=755\n"
+        "32 31 0:29 / %s/groups/cpu rw,relatime - cgroup cgroup rw,cpu\n"
+        "33 31 0:30 / %s/groups/cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpuacct\n"
+        "34 31 0:31 / %s/groups/memory rw,relatime - cgroup cgroup rw,memory\n"
+        "41 31 0:38 / %s/groups/unified rw,relatime - cgroup2 cgroup2 rw\n",
+        tree_root, tree_root, tree_root, tree_root, tree_root);
+    tree_write("proc/self/mountinfo", text);
+    tree_write("groups/cpuacct/cpuacct.usage", "123456789012\n");
+    tree_write("groups/cpuacct/cpuacct.usage_percpu", "100000000000 23456789012 \n");
+}
+
+/* The only mount there is: its root, its folder in the tree, what stands behind the dash. */
+static void mount(const char *root, const char *folder, const char *rest) {
+    char text[4096];
+    snprintf(
+        text, sizeof text, "33 31 0:30 %s %s/%s rw,relatime - %s\n", root, tree_root, folder, rest);
+    tree_write("proc/self/mountinfo", text);
+}
+
+static int open_with(const char *list, struct ss_error *error) {
+    struct ss_cpus cpus = cpus_of(list);
+    struct ss_platform_roots roots = {.proc = tree_path("proc")};
+    ss_platform_counters_close(&reader);
+    return ss_platform_counters_open(&reader, SS_SOURCE_RUNTIME, NULL, &cpus, &roots, error);
+}
+
+static void open_reader(const char *list) {
+    struct ss_error error = {0};
+    if (open_with(list, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void read_reader(void) {
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+}
+
+static void assert_found(const char *file) {
+    open_reader(all_cpus());
+    assert_int_equal(reader.source, SS_SOURCE_RUNTIME);
+    assert_string_equal(reader.path, tree_path(file));
+    assert_string_equal(reader.reason, "");
+}
+
+/* /proc/stat in its place, and the reason. */
+static void assert_fallback(const char *reason) {
+    open_reader("0");
+    assert_int_equal(reader.source, SS_SOURCE_SYSTEM);
+    assert_string_equal(reader.path, tree_path("proc/stat"));
+    assert_string_equal(reader.reason, reason);
+    read_reader();
+    assert_false(counters.ran);
+    assert_int_equal(counters.idle, 4 * 10 * SS_MILLISECOND);
+    assert_int_equal(counters.used, 0);
+}
+
+static void the_root_of_the_hierarchy_is_found(void **state) {
+    (void)state;
+    make_machine();
+    assert_found("groups/cpuacct/cpuacct.usage");
+    ss_time before = ss_platform_now();
+    read_reader();
+    assert_true(counters.ran);
+    assert_int_equal(counters.used, UINT64_C(123456789012));
+    assert_true(counters.capacity == get_nprocs());
+    assert_in_range(counters.time, before, ss_platform_now());
+    uint64_t set = counters.set;
+    tree_write("groups/cpuacct/cpuacct.usage", "123456999999\n");
+    read_reader();
+    assert_int_equal(counters.used, UINT64_C(123456999999));
+    assert_int_equal(counters.set, set);
+}
+
+static void controllers_may_share_a_hierarchy(void **state) {
+    (void)state;
+    make_machine();
+    tree_write("both/cpuacct.usage", "5\n");
+    mount("/", "both", "cgroup cgroup rw,cpu,cpuacct");
+    assert_found("both/cpuacct.usage");
+    mount("/", "both", "cgroup none rw,cpuacct,cpu");
+    assert_found("both/cpuacct.usage");
+}
+
+/* What is mounted there is some group's and not the machine's. */
+static void another_root_is_passed_over(void **state) {
+    (void)state;
+    make_machine();
+    mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
+    assert_fallback(NO_GROUPS);
+    mount("/..", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
+    assert_fallback(NO_GROUPS);
+    char text[4096];
+    snprintf(text, sizeof text,
+        "33 31 0:30 /box %s/box rw - cgroup cgroup rw,cpuacct\n"
+        "34 31 0:30 / %s/groups/cpuacct rw - cgroup cgroup rw,cpuacct\n",
+        tree_root, tree_root);
+    tree_write("proc/self/mountinfo", text);
+    assert_found("groups/cpuacct/cpuacct.usage");
+}
+
+static void machines_without_it_are_measured_otherwise(void **state) {
+    (void)state;
+    make_machine();
+    mount("/", "groups/cpuacct", "cgroup2 cgroup2 rw,nsdelegate");
+    assert_fallback(NO_GROUPS);
+    mount("/", "groups/cpuacct", "cgroup2 cpuacct rw");
+    assert_fallback(NO_GROUPS);
+    mount("/", "groups/cpuacct", "cgroup cgroup rw,cpu");
+    assert_fallback(NO_GROUPS);
+    mount("/", "groups/cpuacct", "tmpfs cpuacct rw");
+    assert_fallback(NO_GROUPS);
+    tree_write("proc/self/mountinfo", "");
+    assert_fallback(NO_GROUPS);
+    tree_write("proc/self/mountinfo", "33 - cgroup cpuacct\n - cgroup cpuacct");
+    assert_fallback(NO_GROUPS);
+    assert_int_equal(remove(tree_path("proc/self/mountinfo")), 0);
+    assert_fallback(NO_GROUPS);
+}
+
+static void a_missing_file_is_a_reason(void **state) {
+    (void)state;
+    make_machine();
+    assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage")), 0);
+    assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage_percpu")), 0);
+    assert_fallback(strerror(ENOENT));
+}
+
+/* A fake has some number for a file, and not that of the first namespace. */
+static void another_namespace_is_refused(void **state) {
+    (void)state;
+    make_machine();
+    tree_write("proc/self/ns/cgroup", "");
+    assert_fallback(CONTAINER);
+}
+
+/* With neither, the message is about what was to serve instead. */
+static void with_nothing_to_fall_back_on_it_fails(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    make_machine();
+    tree_write("proc/self/mountinfo", "");
+    assert_int_equal(remove(tree_path("proc/stat")), 0);
+    assert_int_equal(open_with("0", &error), -1);
+    assert_non_null(strstr(error.message, "/proc/stat: No such file or directory"));
+    assert_int_equal(reader.file, -1);
+}
+
+static void need_two_cpus(void) {
+    if (get_nprocs() < 2) {
+        print_message("a part of one CPU cannot be measured\n");
+        skip();
+    }
+}
+
+static void a_part_of_the_cpus_is_summed(void **state) {
+    (void)state;
+    need_two_cpus();
+    make_machine();
+    const struct {
+        const char *list;
+        uint64_t used;
+    } cases[] = {{"0", 1000}, {"1", 20}};
+    for (size_t i = 0; i < 2; i++) {
+        tree_write("groups/cpuacct/cpuacct.usage_percpu", "1000 20 3 \n");
+        open_reader(cases[i].list);
+        assert_int_equal(reader.source, SS_SOURCE_RUNTIME);
+        assert_string_equal(reader.path, tree_path("groups/cpuacct/cpuacct.usage_percpu"));
+        read_reader();
+        assert_true(counters.ran);
+        assert_true(counters.capacity == 1);
+        assert_int_equal(counters.used, cases[i].used);
+        uint64_t set = counters.set;
+        tree_write("groups/cpuacct/cpuacct.usage_percpu", "1007 27 10 \n");
+        read_reader();
+        assert_int_equal(counters.used, cases[i].used + 7);
+        assert_int_equal(counters.set, set);
+    }
+}
+
+/* Numbers of CPUs may have gaps; the files have a number for each that there could be. */
+static void a_cpu_far_behind_is_read_whole(void **state) {
+    (void)state;
+    need_two_cpus();
+    make_machine();
+    char text[64 * 24] = "";
+    char list[16];
+    int far = get_nprocs_conf() + 12;
+    for (int cpu = 0; cpu < far; cpu++)
+        strcat(text, "1844674407370955161 ");
+    strcat(text, "1234567890123456789 7 \n");
+    tree_write("groups/cpuacct/cpuacct.usage_percpu", text);
+    snprintf(list, sizeof list, "%d", far);
+    open_reader(list);
+    read_reader();
+    assert_int_equal(counters.used, UINT64_C(1234567890123456789));
+}
+
+static void assert_garbled(const char *list, const char *file, const char *text) {
+    struct ss_error error = {0};
+    make_machine();
+    open_reader(list);
+    assert_string_equal(reader.path, tree_path(file));
+    tree_write(file, text);
+    int why = ss_platform_counters_read(&reader, &counters);
+    if (why != EBADMSG)
+        fail_msg("'%s' gave %d (%s)", text, why, strerror(why));
+    assert_int_equal(open_with(list, &error), -1);
+    if (!strstr(error.message, file) || !strstr(error.message, ": there is no CPU time in it"))
+        fail_msg("%s", error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_int_equal(reader.file, -1);
+    assert_null(reader.buffer);
+}
+
+static void garbled_files_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "\n", "hello\n", "x1\n", "- 1\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
+}
+
+static void garbled_lists_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "\n", "hello\n", "100\n", "100 x 200\n", "100x 200\n"};
+    need_two_cpus();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_garbled("1", "groups/cpuacct/cpuacct.usage_percpu", texts[i]);
+}
+
+/* No CPU time is negative, and none has letters behind it. */
+static void numbers_that_only_begin_as_such_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"-5\n", "12x34\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
+}
+
+static void the_load_is_what_was_used(void **state) {
+    (void)state;
+    struct ss_counters from;
+    struct ss_counters to;
+    struct ss_load load;
+    make_machine();
+    open_reader(all_cpus());
+    read_reader();
+    from = to = counters;
+    to.time += 100 * SS_MILLISECOND;
+    to.used += (uint64_t)get_nprocs() * 25 * SS_MILLISECOND;
+    assert_true(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
+    assert_true(load.load > 0.25 - 1e-12 && load.load < 0.25 + 1e-12);
+    assert_true(load.seconds == 0.1);
+    to.used = from.used + (uint64_t)get_nprocs() * 150 * SS_MILLISECOND;
+    assert_true(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
+    assert_true(load.load == 1);
+    to.used = from.used - 1;
+    assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
+    to.used = from.used;
+    to.set++;
+    assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
+    to.set = from.set;
+    to.time = from.time;
+    assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
+}
+
+/* The machine itself, whatever it has: one source or the other, with a reason. */
+static void the_real_machine_is_read(void **state) {
+    (void)state;
+    struct ss_cpus cpus;
+    struct ss_error error = {0};
+    struct ss_counters later;
+    ss_platform_affinity(&cpus);
+    ss_platform_counters_close(&reader);
+    if (ss_platform_counters_open(&reader, SS_SOURCE_RUNTIME, NULL, &cpus, NULL, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(*reader.reason != '\0', reader.source == SS_SOURCE_SYSTEM);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_int_equal(ss_platform_counters_read(&reader, &later), 0);
+    assert_int_equal(later.ran, reader.source == SS_SOURCE_RUNTIME);
+    assert_int_equal(later.set, counters.set);
+    assert_true(later.used >= counters.used && later.time > counters.time);
+    assert_true(later.capacity == ss_cpus_count(&cpus));
+    ss_platform_counters_close(&reader);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_root_of_the_hierarchy_is_found),
+    cmocka_unit_test(controllers_may_share_a_hierarchy),
+    cmocka_unit_test(another_root_is_passed_over),
+    cmocka_unit_test(machines_without_it_are_measured_otherwise),
+    cmocka_unit_test(a_missing_file_is_a_reason),
+    cmocka_unit_test(another_namespace_is_refused),
+    cmocka_unit_test(with_nothing_to_fall_back_on_it_fails),
+    cmocka_unit_test(a_part_of_the_cpus_is_summed),
+    cmocka_unit_test(a_cpu_far_behind_is_read_whole),
+    cmocka_unit_test(garbled_files_are_refused),
+    cmocka_unit_test(garbled_lists_are_refused),
+    cmocka_unit_test(numbers_that_only_begin_as_such_are_refused),
+    cmocka_unit_test(the_load_is_what_was_used),
+    cmocka_unit_test(the_real_machine_is_read))

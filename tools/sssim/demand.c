@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "demand.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chance.h"
+#include "draw.h"
+#include "items.h"
+#include "nearest.h"
+#include "units.h"
+#include "words.h"
+
+/* How long so many threads are runnable: by chance, of this mean, without memory. */
+struct phase {
+    uint32_t threads;
+    double mean; /* nanoseconds */
+};
+
+struct table {
+    const struct phase *phases;
+    size_t count;
+};
+
+/*
+ * As `ssburn blocking`: who has a token works for 60 us, two thirds of it alone, and passes it on.
+ * So one thread works at all times, and besides another one now and then: 1.3 in the mean.
+ */
+static const struct phase blocking[] = {
+    {1, 46667},
+    {2, 20000},
+};
+
+/* 1,100 forks a second: a child works, parent and child run side by side, both wait; 1 in the
+ * mean. */
+static const struct phase forking[] = {
+    {1, 700000},
+    {2, 100000},
+    {0, 100000},
+};
+
+static const struct table tables[] = {
+    [DEMAND_BLOCKING] = {blocking, sizeof blocking / sizeof *blocking},
+    [DEMAND_FORKING] = {forking, sizeof forking / sizeof *forking},
+    [DEMAND_PROFILE] = {NULL, 0},
+};
+
+/* ---- the mix ---- */
+
+static const char *const names[] = {
+    [DEMAND_SERIAL] = "serial",
+    [DEMAND_PARALLEL] = "parallel",
+    [DEMAND_BLOCKING] = "blocking",
+    [DEMAND_FORKING] = "forking",
+};
+
+#define NAMES (sizeof names / sizeof *names)
+
+static int parse_name(struct demand_class *class, const char *name, struct ss_error *error) {
+    static const char prefix[] = "profile:";
+    for (size_t i = 0; i < NAMES; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            class->kind = (enum demand_kind)i;
+            return 0;
+        }
+    }
+    if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
+        class->kind = DEMAND_PROFILE;
+        return profile_read(&class->profile, name + sizeof prefix - 1, error);
+    }
+    const char *nearest = ss_nearest(name, names, NAMES);
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "there is no class '%s'%s%s%s: there are serial, parallel, blocking, forking and "
+        "profile:FILE",
+        ss_words_show(name).text, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+        nearest ? "'?)" : "");
+}
+
+/* Digits behind the last colon are a weight. */
+static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
+    char *colon = strrchr(item, ':');
+    *weight = 1;
+    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
+        return 0;
+    *colon = '\0';
+    if (ss_units_count(colon + 1, weight, error) < 0)
+        return -1;
+    if (*weight < 1 || *weight > 1000000)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "a weight is from 1 to 1000000, and not %s", colon + 1);
+    return 0;
+}
+
+int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *error) {
+    size_t count;
+    char **items = items_split(text, &count, error);
+    int status = items ? 0 : -1;
+    *mix = (struct demand_mix){.classes = items ? calloc(count, sizeof *mix->classes) : NULL};
+    if (items && !mix->classes)
+        status = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        struct demand_class *class = &mix->classes[mix->count++];
+        status = parse_weight(items[i], &class->weight, error);
+        if (status == 0)
+            status = parse_name(class, items[i], error);
+        mix->weight += class->weight;
+    }
+    free(items);
+    return status < 0 ? ss_error_wrap(error, "--class") : 0;
+}
+
+void demand_mix_free(struct demand_mix *mix) {
+    for (size_t i = 0; i < mix->count; i++)
+        profile_free(&mix->classes[i].profile);
+    free(mix->classes);
+    *mix = (struct demand_mix){0};
+}
+
+const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_t instance) {
+    uint64_t place = instance % mix->weight;
+    const struct demand_class *class = mix->classes;
+    for (; place >= class->weight; class ++)
+        place -= class->weight;
+    return class;
+}
+
+/* ---- one instance ---- */
+
+static void take_phase(struct demand *demand) {
+    const struct phase *phase = &tables[demand->class->kind].phases[demand->phase];
+    demand->threads = phase->threads;
+    demand->left = 1 + ss_time_from_double(chance_draw_exponential(&demand->random, phase->mean));
+}
+
+static void take_stretch(struct demand *demand) {
+    const struct profile_stretch *stretch = &demand->class->profile.stretches[demand->phase];
+    demand->threads = stretch->threads;
+    demand->left = stretch->length;
+}
+
+/* Programs that began together do not keep step: each is somewhere in its profile. */
+static void take_any_stretch(struct demand *demand) {
+    const struct profile *profile = &demand->class->profile;
+    ss_time into = ss_time_from_double(chance_draw(&demand->random) * (double)profile->length);
+    while (demand->phase + 1 < profile->count && into >= profile->stretches[demand->phase].length)
+        into -= profile->stretches[demand->phase++].length;
+    take_stretch(demand);
+    demand->left -= into < demand->left ? into : demand->left - 1;
+}
+
+void demand_open(struct demand *demand, const struct demand_class *class, uint32_t cpus,
+    uint64_t seed, uint32_t instance) {
+    *demand = (struct demand){
+        .class = class,
+        .random = ss_draw_hash(ss_draw_hash(seed) + instance),
+        .threads = class->kind == DEMAND_PARALLEL ? cpus : 1,
+        .left = SS_TIME_NEVER,
+    };
+    if (class->kind == DEMAND_PROFILE)
+        take_any_stretch(demand);
+    else if (class->kind != DEMAND_SERIAL && class->kind != DEMAND_PARALLEL)
+        take_phase(demand);
+}
+
+void demand_next(struct demand *demand) {
+    bool recorded = demand->class->kind == DEMAND_PROFILE;
+    size_t count = recorded ? demand->class->profile.count : tables[demand->class->kind].count;
+    demand->phase = (demand->phase + 1) % count;
+    if (recorded)
+        take_stretch(demand);
+    else
+        take_phase(demand);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_DEMAND_H
+#define SSSIM_DEMAND_H
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "profile.h"
+
+/*
+ * How many of an instance's threads are runnable, as it goes on. Its time is that in which it is
+ * not stopped: what it would do next is frozen with it.
+ */
+
+enum demand_kind {
+    DEMAND_SERIAL,   /* one thread, always runnable */
+    DEMAND_PARALLEL, /* as many as CPUs, always runnable */
+    DEMAND_BLOCKING,
+    DEMAND_FORKING,
+    DEMAND_PROFILE,
+};
+
+struct demand_class {
+    enum demand_kind kind;
+    struct profile profile; /* of DEMAND_PROFILE */
+    uint64_t weight;        /* so many instances in a row */
+};
+
+/* Which class is whose: in turn, by weight. Zeroed: an empty one. */
+struct demand_mix {
+    struct demand_class *classes;
+    size_t count;
+    uint64_t weight; /* of all together */
+};
+
+/* "serial", "serial:3,parallel:1", "profile:FILE": reads the files, too. */
+int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *error);
+
+void demand_mix_free(struct demand_mix *mix);
+
+const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_t instance);
+
+/* One instance's. */
+struct demand {
+    const struct demand_class *class;
+    uint64_t random;  /* state of a generator of its own */
+    size_t phase;     /* in the class's table or profile */
+    uint32_t threads; /* that are runnable now */
+    ss_time left;     /* of running time, until that changes; SS_TIME_NEVER: it does not */
+};
+
+/* The sequences of two instances, and those of two seeds, have nothing in common. */
+void demand_open(struct demand *demand, const struct demand_class *class, uint32_t cpus,
+    uint64_t seed, uint32_t instance);
+
+/* Goes on to the next stretch. */
+void demand_next(struct demand *demand);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_GRID_H
+#define SSSIM_GRID_H
+
+#include <stddef.h>
+
+#include <showstopper/error.h>
+
+/* The runs of `sssim --sweep`: one for each way to take a value of each option that is swept. */
+
+#define GRID_AXES_MAX 16
+
+struct grid_axis {
+    char *name;    /* of a long option */
+    char **values; /* as a user would write them */
+    size_t count;
+};
+
+struct grid {
+    struct grid_axis axes[GRID_AXES_MAX];
+    size_t count; /* axes; 0: nothing is swept */
+};
+
+/*
+ * Takes all --sweep NAME=VALUE,... out of a command line, as the options' table has room for one
+ * only. The grid is to be closed in any case.
+ */
+int grid_take(struct grid *grid, char **argv, struct ss_error *error);
+
+void grid_close(struct grid *grid);
+
+/*
+ * Runs all of it over the rest of the command line, and prints CSV. All runs are tried before the
+ * first begins, so that nothing is wrong with the last.
+ */
+int grid_run(const struct grid *grid, char **argv, struct ss_error *error);
+
+#endif

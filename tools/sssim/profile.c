@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+#include "words.h"
+
+#define THREADS_MAX 1000000
+
+struct reader {
+    struct profile *profile;
+    size_t room;      /* stretches that there is memory for */
+    ss_time time;     /* of the line read last */
+    uint64_t threads; /* from then on */
+    uint64_t number;  /* of that line, from 1 */
+    uint64_t records;
+};
+
+static int keep(struct reader *reader, struct ss_error *error) {
+    struct profile *profile = reader->profile;
+    if (profile->count == reader->room) {
+        size_t room = 2 * reader->room + 64;
+        void *more = realloc(profile->stretches, room * sizeof *profile->stretches);
+        if (!more)
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        profile->stretches = more;
+        reader->room = room;
+    }
+    profile->stretches[profile->count++] = (struct profile_stretch){
+        .length = reader->time - profile->length,
+        .threads = (uint32_t)reader->threads,
+    };
+    profile->length = reader->time;
+    return 0;
+}
+
+static int take_record(struct reader *reader, char **words, struct ss_error *error) {
+    ss_time time;
+    uint64_t threads;
+    if (ss_units_time(words[0], &time, error) < 0 || ss_units_count(words[1], &threads, error) < 0)
+        return -1;
+    if (threads > THREADS_MAX)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "%s are too many threads: at most %d", words[1], THREADS_MAX);
+    if (reader->records == 0 && time != 0)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "the first line is at %s: a profile begins at 0", ss_words_show(words[0]).text);
+    if (time < reader->time)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s lies before the line above it",
+            ss_words_show(words[0]).text);
+    bool apart = time > reader->time;
+    reader->time = time;
+    if (apart && keep(reader, error) < 0)
+        return -1;
+    reader->threads = threads;
+    reader->records++;
+    return 0;
+}
+
+static int take_line(struct reader *reader, const char *line, struct ss_error *error) {
+    size_t count;
+    char **words = ss_words_split(line, &count, error);
+    if (!words)
+        return -1;
+    int status = 0;
+    if (count == 2)
+        status = take_record(reader, words, error);
+    else if (count != 0)
+        status = ss_error_set(error, SS_ERROR_FAILED,
+            "\"%s\" is no line of a profile: write TIME THREADS", ss_words_show(line).text);
+    free(words);
+    return status;
+}
+
+static int read_lines(struct reader *reader, FILE *file, const char *path, struct ss_error *error) {
+    char *line = NULL;
+    size_t size = 0;
+    int status = 0;
+    errno = 0;
+    while (status == 0 && getline(&line, &size, file) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        reader->number++;
+        if (take_line(reader, line, error) < 0)
+            status = ss_error_wrap(
+                error, "%s:%llu", ss_words_show(path).text, (unsigned long long)reader->number);
+        errno = 0;
+    }
+    if (status == 0 && ferror(file))
+        status = ss_error_set(error, SS_ERROR_FAILED, "%s cannot be read: %s",
+            ss_words_show(path).text, strerror(errno));
+    if (status == 0 && reader->profile->length == 0)
+        status = ss_error_set(error, SS_ERROR_FAILED,
+            "%s has no length: a profile is two lines of TIME THREADS at least, and the last says "
+            "where it ends",
+            ss_words_show(path).text);
+    free(line);
+    return status;
+}
+
+int profile_read(struct profile *profile, const char *path, struct ss_error *error) {
+    struct reader reader = {.profile = profile};
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be opened: %s",
+            ss_words_show(path).text, strerror(errno));
+    int status = read_lines(&reader, file, path, error);
+    fclose(file);
+    return status;
+}
+
+void profile_free(struct profile *profile) {
+    free(profile->stretches);
+    *profile = (struct profile){0};
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulation.h"
+
+#include <string.h>
+
+/* Where neither the command line nor the trace says how long. */
+#define DURATION_DEFAULT (60 * SS_SECOND)
+
+enum simulation_accounting {
+    ACCOUNTING_EXACT,
+    ACCOUNTING_TICKS,
+};
+
+enum simulation_priority {
+    PRIORITY_REALTIME,
+    PRIORITY_NORMAL,
+};
+
+#define AT(member) .offset = offsetof(struct simulation, member)
+
+// clang-format off
+const struct ss_argument simulation_rows[] = {
+    {'P', "CPUS", {"cpus", SS_OPTION_COUNT, AT(cpus), .initial = "4", .min = "1", .max = "65536",
+                   .help = "CPUs of the machine"}},
+    {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
+                .help = "instances of the workload; without it, as many as CPUs"}},
+    {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
+                  .help = "what an instance does: serial: one thread; parallel: as many as CPUs; "
+                          "blocking: 1.3 threads in the mean; forking: 1, in short turns; "
+                          "profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three "
+                          "of the one, then one of the other"}},
+    {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
+                   .help = "hold this load: short for -t constant -T LOAD"}},
+    SS_ARGUMENTS_MODULES(struct simulation),
+    {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .max = "36500d",
+                 .help = "run uncontrolled first; the trace starts after it"}},
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
+                 .help = "controlled, but counted in no figure"}},
+    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
+                 .help = "controlled time, settling included; without it, the trace's length, or 1M"}},
+    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+              .help = "which sequence of chances; the same one gives the same output"}},
+    {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .initial = "0", .max = "1h",
+                 .help = "how late wake-ups are on average"}},
+    {0, "LAW", {"lateness-law", SS_OPTION_CHOICE, AT(lateness_law), .initial = "exponential",
+                .choices = "fixed exponential recorded",
+                .help = "whether each is as late as the others, or they are by chance, or as on a "
+                        "real machine, whatever --lateness"}},
+    {0, "WORD", {"priority", SS_OPTION_CHOICE, AT(priority), .initial = "realtime",
+                 .choices = "realtime normal",
+                 .help = "of the executors: at normal priority those whom they continue hold them "
+                         "up"}},
+    {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "2m", .max = "1h",
+                 .help = "with --priority normal, for how long each thread does that finds no "
+                         "idle CPU"}},
+    {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
+                 .help = "a stop reaches one thread of an instance at once and the others at the "
+                         "next of ticks so far apart; 0: all at once"}},
+    {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
+                 .help = "the part of the machine that other processes want all the time"}},
+    {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
+                 .max = "36500d",
+                 .help = "or in the first half of each of these only; 0: all the time"}},
+    {0, "TIME", {"overhead", SS_OPTION_TIME, AT(overhead), .initial = "0", .max = "1s",
+                 .help = "whenever a CPU turns idle: time in which it neither idles nor runs a "
+                         "task"}},
+    {0, "WORD", {"accounting", SS_OPTION_CHOICE, AT(accounting), .initial = "exact",
+                 .choices = "exact ticks",
+                 .help = "what the modules are shown: the truth, or what /proc/stat makes of it"}},
+    {0, "HZ", {"tick-rate", SS_OPTION_COUNT, AT(tick_rate), .initial = "250", .min = "1",
+               .max = "10000", .help = "of the kernel's clock, for --accounting ticks"}},
+    {0, "NAME=V,...", {"sweep", SS_OPTION_TEXT, AT(sweep),
+                       .help = "run with each of these values of a long option; given again, with "
+                               "all of them crossed; prints a line of CSV a run"}},
+    {0, NULL, {"csv", AT(csv), .help = "print the samples in place of the figures"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+static int check(const struct simulation *simulation, struct ss_error *error) {
+    if (simulation->lateness > 0 && simulation->lateness_law == TRIAL_LATENESS_RECORDED)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--lateness-law recorded has its own lengths: leave --lateness away");
+    if (simulation->background_period == 1)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "--background-period has no halves: give 2 ns or more");
+    return 0;
+}
+
+int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
+    char **rest;
+    *simulation = (struct simulation){.duration = SS_TIME_NEVER};
+    if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, &rest, error) < 0)
+        return -1;
+    if (*rest)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is no option, and there are no commands to run here", *rest);
+    return check(simulation, error);
+}
+
+void simulation_close(struct simulation *simulation) {
+    demand_mix_free(&simulation->mix);
+    ss_option_store_free(&simulation->store);
+}
+
+static int resolve_trace(struct simulation *simulation, struct ss_error *error) {
+    const char **options = &simulation->options[SS_KIND_TRACE];
+    bool constant = strcmp(simulation->modules[SS_KIND_TRACE], "constant") == 0;
+    if (simulation->load && (!constant || *options))
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "-l is short for -t constant -T LOAD: give either -l or -t and -T");
+    if (simulation->load)
+        *options = simulation->load;
+    if (constant && !*options)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+    return 0;
+}
+
+static struct trial_options make_options(const struct simulation *simulation) {
+    uint64_t cpus = simulation->cpus;
+    struct trial_options options = {
+        .cpus = (uint32_t)cpus,
+        .instances = (uint32_t)(simulation->instances ? simulation->instances : cpus),
+        .mix = &simulation->mix,
+        .background = simulation->background * (double)cpus,
+        .background_period = simulation->background_period,
+        .overhead = simulation->overhead,
+        .tick_rate = simulation->accounting == ACCOUNTING_TICKS ? simulation->tick_rate : 0,
+        .warmup = simulation->warmup,
+        .settle = simulation->settle,
+        .lateness = simulation->lateness,
+        .lateness_law = (enum trial_lateness)simulation->lateness_law,
+        .preempt = simulation->priority == PRIORITY_NORMAL ? simulation->preempt : 0,
+        .stop_lateness = simulation->stop_lateness,
+        .seed = simulation->seed,
+    };
+    memcpy(options.modules, simulation->modules, sizeof options.modules);
+    memcpy(options.options, simulation->options, sizeof options.options);
+    return options;
+}
+
+int simulation_open_trial(struct simulation *simulation, struct trial *trial,
+    void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,
+    struct ss_error *error) {
+    if (resolve_trace(simulation, error) < 0 ||
+        demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
+        return -1;
+    struct trial_options options = make_options(simulation);
+    options.on_sample = on_sample;
+    if (trial_open(trial, &options, error) < 0)
+        return -1;
+    ss_time duration = trial_trace_length(trial);
+    if (simulation->duration < duration)
+        duration = simulation->duration;
+    if (duration == SS_TIME_NEVER)
+        duration = DURATION_DEFAULT;
+    *length = ss_time_add(simulation->warmup, duration);
+    if (simulation->settle < duration)
+        return 0;
+    trial_close(trial);
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "--settle leaves nothing to be counted: it must be shorter than the run");
+}

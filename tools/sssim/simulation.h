@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_SIMULATION_H
+#define SSSIM_SIMULATION_H
+
+#include "arguments.h"
+#include "demand.h"
+#include "trial.h"
+
+/* What a command line asks for. */
+struct simulation {
+    uint64_t cpus;
+    uint64_t instances; /* 0: as many as CPUs */
+    const char *class;
+    ss_time overhead;
+    const char *load;
+    const char *modules[SS_KINDS];
+    const char *options[SS_KINDS];
+    ss_time warmup;
+    ss_time settle;
+    ss_time duration; /* SS_TIME_NEVER: not given */
+    uint64_t seed;
+    int accounting; /* enum simulation_accounting */
+    uint64_t tick_rate;
+    ss_time lateness;
+    int lateness_law; /* enum trial_lateness */
+    int priority;     /* enum simulation_priority */
+    ss_time preempt;
+    ss_time stop_lateness;
+    double background; /* of the whole machine */
+    ss_time background_period;
+    const char *sweep;
+    int csv;
+    int help;
+    int version;
+    struct ss_option_store store;
+    struct demand_mix mix;
+};
+
+/* In the order of the help. */
+extern const struct ss_argument simulation_rows[];
+
+/* Fills it in from a command line, argv[0] included. It is to be closed in any case. */
+int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error);
+
+void simulation_close(struct simulation *simulation);
+
+/*
+ * Opens the trial, which must not outlive the simulation; `length` is how long it is to run, all
+ * included. `on_sample` may be NULL.
+ */
+int simulation_open_trial(struct simulation *simulation, struct trial *trial,
+    void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,
+    struct ss_error *error);
+
+#endif

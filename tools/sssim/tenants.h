@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_TENANTS_H
+#define SSSIM_TENANTS_H
+
+#include "trial.h"
+
+/*
+ * What goes on on the machine of a trial besides the executors: instances, whose demand changes as
+ * they go on, and the background. Each has a sleeper in the trial's queue.
+ */
+
+static inline uint32_t tenants_demand_sleeper(const struct trial *trial, uint32_t number) {
+    return trial->options.instances + 1 + number;
+}
+
+static inline uint32_t tenants_background_sleeper(const struct trial *trial) {
+    return 2 * trial->options.instances + 1;
+}
+
+/* Stops or continues an instance. While it is stopped, its sleeper waits for the threads that the
+ * stop has still to reach. */
+void tenants_set_running(struct trial *trial, uint32_t number, bool running);
+
+/* The sleeper of an instance wakes. */
+void tenants_change_demand(struct trial *trial, uint32_t number);
+
+/* In CPUs. */
+void tenants_set_background(struct trial *trial, double background);
+
+/* The sleeper of the background wakes. */
+void tenants_switch_background(struct trial *trial);
+
+#endif
