@@ -163,15 +163,16 @@ static void write_cpuset(struct ss_json *json, const struct ssplatform_tree *tre
     free(line);
 }
 
-/* Those on which the process itself may run, and so what it starts. */
-static void write_affinity(struct ss_json *json, const struct ssplatform_tree *tree) {
+char *ssplatform_affinity(const struct ssplatform_tree *tree) {
     static const char key[] = "\nCpus_allowed_list:";
     char *text = ssplatform_tree_read(tree, "proc/self/status");
     char *at = text ? strstr(text, key) : NULL;
     char *value = at ? at + strlen(key) : NULL;
     char *line = value ? strsep(&value, "\n") : NULL;
-    ss_json_text(json, "affinity", line ? ssplatform_trim(line) : NULL);
+    char *trimmed = line ? ssplatform_trim(line) : NULL;
+    char *affinity = trimmed ? strdup(trimmed) : NULL;
     free(text);
+    return affinity;
 }
 
 void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tree *tree) {
@@ -179,7 +180,9 @@ void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tr
     struct quota quota = find_quota(tree, &hierarchy);
     const char *limited = quota.limited ? "yes" : quota.known ? "no" : NULL;
     ss_json_open(json, "allowance", '{');
-    write_affinity(json, tree);
+    char *affinity = ssplatform_affinity(tree);
+    ss_json_text(json, "affinity", affinity);
+    free(affinity);
     write_cpuset(json, tree);
     ss_json_number(json, "cgroup_version", hierarchy.version ? hierarchy.version : NAN);
     ss_json_text(json, "cgroup", hierarchy.version ? hierarchy.group : NULL);

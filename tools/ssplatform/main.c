@@ -12,6 +12,7 @@
 struct request {
     const char *root;
     const char *output;
+    int sets; /* enum ssplatform_placement, -1: none */
     int help;
     int version;
     struct ss_option_store store;
@@ -25,6 +26,8 @@ static const struct ss_argument rows[] = {
                 .help = "describe the machine whose /proc and /sys were copied to DIR"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
                    .help = "write to FILE, whole or not at all"}},
+    {0, "PLACEMENT", {"sets", SS_OPTION_CHOICE, AT(sets), .choices = "per-chip per-core per-thread",
+                      .help = "print two disjoint sets of equally many CPUs instead, as A/B"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -33,7 +36,7 @@ static const struct ss_argument rows[] = {
 
 static int parse(struct request *request, char **argv, struct ss_error *error) {
     char **rest;
-    *request = (struct request){0};
+    *request = (struct request){.sets = -1};
     if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
         return -1;
     if (*rest)
@@ -41,6 +44,9 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
             "'%s' is no option; see showstopper-platform "
             "--help",
             ss_words_show(*rest).text);
+    if (request->sets >= 0 && request->output)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "--sets prints on standard output: leave --output away");
     return 0;
 }
 
@@ -65,11 +71,15 @@ static int write_file(const struct request *request, struct ss_error *error) {
         ss_words_show(request->output).text, strerror(errno));
 }
 
+/* 1: what was asked for cannot be had on this machine. */
 static int run(const struct request *request, struct ss_error *error) {
     if (request->help)
         print_help();
     else if (request->version)
         printf("showstopper-platform %s\n", ss_version());
+    else if (request->sets >= 0)
+        return ssplatform_sets(
+            stdout, request->root, (enum ssplatform_placement)request->sets, error);
     else if (request->output)
         return write_file(request, error);
     else
@@ -84,12 +94,12 @@ int main(int argc, char **argv) {
     int status = parse(&request, argv, &error);
     if (status == 0)
         status = run(&request, &error);
-    if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+    if (status >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         status = ss_error_set(
             &error, SS_ERROR_FAILED, "standard output cannot be written: %s", strerror(errno));
     ss_option_store_free(&request.store);
-    if (status == 0)
-        return 0;
+    if (status >= 0)
+        return status;
     fprintf(stderr, "showstopper-platform: %s\n", error.message);
     return error.status;
 }

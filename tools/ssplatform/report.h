@@ -13,6 +13,20 @@
  */
 int ssplatform_report(FILE *stream, const char *root, struct ss_error *error);
 
+/* How two workloads lie beside each other. */
+enum ssplatform_placement {
+    SSPLATFORM_PER_CHIP,   /* each has chips of its own */
+    SSPLATFORM_PER_CORE,   /* each has cores of its own on every chip */
+    SSPLATFORM_PER_THREAD, /* each has threads of its own on every core */
+};
+
+/*
+ * Writes two disjoint sets of equally many CPUs, of those that we may use, as A/B; or one line that
+ * says why there are none, and returns 1.
+ */
+int ssplatform_sets(
+    FILE *stream, const char *root, enum ssplatform_placement placement, struct ss_error *error);
+
 /* ---- the parts; each writes its own keys ---- */
 
 #include "cpus.h"
@@ -21,6 +35,10 @@ int ssplatform_report(FILE *stream, const char *root, struct ss_error *error);
 
 /* Those that run; an empty set where they are not known. */
 struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);
+
+/* The CPUs on which the process itself may run, and so what it starts; NULL: not known. free() it.
+ */
+char *ssplatform_affinity(const struct ssplatform_tree *tree);
 
 /* Writes what one file says. */
 void ssplatform_put_line(

@@ -7,17 +7,16 @@
  */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <yajl/yajl_tree.h>
 
 #include "difference.h"
+#include "document.h"
 #include "platform/platform.h"
 #include "version.h"
-
-#define SIZE_MAX_READ ((size_t)16 << 20)
 
 _Noreturn static void fail(const char *format, const char *what, const char *why) {
     fputs("showstopper: --replay: ", stderr);
@@ -26,39 +25,11 @@ _Noreturn static void fail(const char *format, const char *what, const char *why
     exit(SS_ERROR_FAILED);
 }
 
-/* All of a stream; NULL: it cannot be read, or is too long to be what it should be. */
-static char *read_stream(FILE *stream) {
-    char *text = NULL;
-    size_t used = 0, size = 0;
-    do {
-        size = size ? size * 2 : 65536;
-        char *larger = size <= SIZE_MAX_READ ? realloc(text, size) : NULL;
-        if (!larger)
-            break;
-        text = larger;
-        used += fread(text + used, 1, size - 1 - used, stream);
-    } while (used == size - 1);
-    if (!text || used == size - 1 || ferror(stream)) {
-        free(text);
-        return NULL;
-    }
-    text[used] = '\0';
-    return text;
-}
-
 static yajl_val read_file(const char *folder, const char *name, bool required) {
-    char path[4200], why[256] = "";
-    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
-    FILE *stream = fopen(path, "re");
-    if (!stream && required)
-        fail("%s: %s: name the folder of a record", path, strerror(errno));
-    char *text = stream ? read_stream(stream) : NULL;
-    yajl_val value = text ? yajl_tree_parse(text, why, sizeof why) : NULL;
+    struct ss_error error = {0};
+    yajl_val value = ssreplay_document_read(folder, name, "name the folder of a record", &error);
     if (!value && required)
-        fail("%s is no JSON: %s", path, why);
-    if (stream)
-        fclose(stream);
-    free(text);
+        fail("%s%s", error.message, "");
     return value;
 }
 
@@ -69,27 +40,14 @@ static yajl_val describe_platform(const char *programs) {
         return NULL;
     snprintf(command, sizeof command, "'%.4000s/showstopper-platform' 2>/dev/null", programs);
     FILE *stream = popen(command, "re");
-    char *text = stream ? read_stream(stream) : NULL;
-    yajl_val value = text ? yajl_tree_parse(text, NULL, 0) : NULL;
+    yajl_val value = stream ? ssreplay_document_parse(stream, NULL, 0) : NULL;
     if (stream)
         pclose(stream);
-    free(text);
     return value;
 }
 
-static yajl_val get(yajl_val object, const char *name, yajl_type type) {
-    const char *path[] = {name, NULL};
-    return yajl_tree_get(object, path, type);
-}
-
-/* NULL: there is none. */
-static const char *get_text(yajl_val object, const char *name) {
-    yajl_val value = get(object, name, yajl_t_string);
-    return value ? YAJL_GET_STRING(value) : NULL;
-}
-
 static void tell_differences(const char *record, const char *programs, yajl_val plan) {
-    const char *version = get_text(plan, "version");
+    const char *version = ssreplay_document_text(plan, "version");
     if (version && strcmp(version, ss_version()) != 0)
         fprintf(stderr, "showstopper: --replay: recorded by version %s, this is %s\n", version,
             ss_version());
@@ -158,9 +116,9 @@ int main(int argc, char **argv) {
     *strrchr(programs, '/') = '\0';
     snprintf(showstopper, sizeof showstopper, "%.4000s/showstopper", programs);
     yajl_val plan = read_file(argv[1], "plan.json", true);
-    yajl_val arguments = get(plan, "arguments", yajl_t_array);
-    yajl_val options = get(plan, "options", yajl_t_number);
-    const char *folder = get_text(plan, "folder");
+    yajl_val arguments = ssreplay_document_get(plan, "arguments", yajl_t_array);
+    yajl_val options = ssreplay_document_get(plan, "options", yajl_t_number);
+    const char *folder = ssreplay_document_text(plan, "folder");
     if (!arguments || !options || !YAJL_IS_INTEGER(options) || !folder ||
         YAJL_GET_INTEGER(options) < 0 || (size_t)YAJL_GET_INTEGER(options) > arguments->u.array.len)
         fail("%s/plan.json %s", argv[1], "does not say what was run: is the record whole?");

@@ -1,0 +1,400 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The experiments in their shortest form: what they plan, run, keep and leave, whatever the figures are.
+# Argument: the build directory.
+set -euo pipefail
+
+build=$(cd "$1" && pwd)
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+experiments=$checkout/tools/experiments
+scratch=$(mktemp -d)
+output=$scratch/output
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/ram"
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$output" >&2
+    exit 1
+}
+
+# call NAME OPTION...: its output is in $output.
+call() {
+    local options=(--bin "$build/bin" --ram "$scratch/ram")
+    (cd "$scratch" && exec timeout 60 "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
+}
+
+experiment() {
+    call "$@" || fail "$*: status $?"
+    [ -z "$(ls "$scratch/ram")" ] || fail "$*: data are left: $(ls "$scratch/ram")"
+}
+
+# refuses MESSAGE NAME OPTION...
+refuses() {
+    ! call "${@:2}" || fail "${*:2}: it is taken"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
+}
+
+# prints PATTERN: one line of the output is of this form.
+prints() {
+    grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
+}
+
+# manifest FOLDER COLUMN: of all its lines, in their order.
+manifest() {
+    awk -F, -v column="$2" '
+        NF != 23 {
+            print "a line of " NF " cells: " $0
+        }
+        NR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            next
+        }
+        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
+}
+
+number='[-+]?[0-9]+(\.[0-9]+)?'
+
+words_are_checked() {
+    local name
+    for name in accuracy throughput replay interference; do
+        experiment "$name" --help
+        grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
+        ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: default what?"
+        refuses "--sedonds: unknown option" "$name" --sedonds 3
+        refuses "--rounds wants a value" "$name" --rounds
+        refuses "--warmup: 3x: a number is wanted" "$name" --warmup=3x
+        refuses "--workloads: cereal: not one of" "$name" --workloads cereal
+        refuses "want a command behind --" "$name" --repeat
+    done
+    refuses "--methods: pid: not one of" accuracy --methods pid
+    refuses "--targets: 0:" accuracy --targets 0
+    refuses "--settle is a part of --warmup" accuracy --warmup 1 --settle 2
+    refuses "nothing would be left of a step" interference --hold 10 --edge 5
+    refuses "both sets have CPU 1" interference --sets 0-1/1-2
+}
+
+plans() {
+    experiment accuracy --dry-run --methods default,nbench,cdc --workloads serial --targets 25,50
+    prints "serial-25-default-own-1: 6 min 01 s"
+    prints "serial-50-cdc-53m-1: 6 min 01 s"
+    prints "8 runs, 48 min 08 s to go"
+    [ ! -e "$scratch/accuracy-results" ] || fail "a plan leaves something"
+    experiment interference --dry-run --sets 0/1 --workloads serial,parallel
+    prints "sets-parallel-serial-1: 2 h 04 min"
+    prints "4 runs, 8 h 16 min to go"
+    experiment throughput --dry-run --methods default,1cdc --workloads serial
+    prints "24 runs, 2 h 28 min to go"
+    experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
+    prints "skipped: method=nbench: it follows no stairs"
+    prints "1 runs, 1 h 57 min to go"
+    experiment replay --dry-run --workloads serial
+    prints "serial-default-1_18-1: 4 min 31 s"
+    experiment accuracy --dry-run --methods default --targets 50 -- sleep 1
+    prints "sleep-50-default-own-1: 6 min 01 s"
+    experiment accuracy --dry-run --methods default --targets 50 --name nap --iteration=x -- sleep 1
+    prints "nap-50-default-own-1: 6 min 01 s"
+}
+
+tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --warmup 0
+    --settle 0 --seconds 2 --energy "echo 7.5")
+
+# Whoever was started for a run knows its data's folder.
+nothing_runs() {
+    local file
+    for file in /proc/[0-9]*/environ; do
+        ! tr '\0' '\n' 2>/dev/null <"$file" | grep -q "^TMPDIR=$scratch/ram" ||
+            fail "it still runs: $(tr '\0' ' ' <"${file%environ}cmdline")"
+    done 2>/dev/null
+}
+
+interrupted_half_way() {
+    local pid status=0 left=300 first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1/summary.json
+    : >"$output"
+    # In a job of its own, or it would ignore SIGINT.
+    set -m
+    (cd "$scratch" && exec "$experiments/${tiny[0]}" --bin "$build/bin" --ram "$scratch/ram" \
+        "${tiny[@]:1}") >>"$output" 2>&1 &
+    pid=$!
+    set +m
+    until grep -q '^\[2/2\]' "$output" && ls "$scratch"/ram/*/record/samples.csv >/dev/null 2>&1; do
+        [ $((left--)) -gt 0 ] || fail "the second run does not begin"
+        sleep 0.1
+    done
+    cp "$output" "$scratch/until_now"
+    refuses "an experiment is at work" "${tiny[@]}"
+    cat "$scratch/until_now" >"$output"
+    kill -INT "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ] || fail "interrupted: status $status"
+    prints "accuracy: interrupted; .*"
+    nothing_runs
+    [ -z "$(ls "$scratch/ram")" ] || fail "interrupted: data are left"
+    [ "$(ls -A "$scratch/accuracy-results/runs")" = serial-25-cdc-107m-1 ] || fail "interrupted: runs"
+    [ "$(manifest accuracy-results status)" = "done" ] || fail "interrupted: manifest"
+    touch -d '2001-01-01' "$first"
+}
+
+goes_on_where_it_was() {
+    local first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1 file
+    # What a power cut could leave.
+    mkdir "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part" \
+        "$scratch/ram/showstopper-accuracy.left"
+    touch "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part/left"
+    echo "$scratch/ram/showstopper-accuracy.left" >"$scratch/accuracy-results/scratch"
+    printf 'runs/half,accu' >>"$scratch/accuracy-results/manifest.csv"
+    experiment "${tiny[@]}"
+    ! grep -q '^\[1/2\]' "$output" || fail "what was done is done again"
+    prints '\[2/2\] serial-50-cdc-107m-1: 3 s, 3 s left in all'
+    [ "$(stat -c %y "$first/summary.json" | cut -c 1-4)" = 2001 ] || fail "the first run is a new one"
+    prints "\| cdc \| 107 \| 25 \| $number \| $number \| -0.13 \| $number \| 4.67 \|"
+    prints "\| cdc \| 107 \| 50 \| $number \| $number \| -0.13 \| $number \| 7.54 \|"
+    [ "$(manifest accuracy-results status)" = "done done" ] || fail "manifest: status"
+    [ "$(manifest accuracy-results target)" = "0.25 0.5" ] || fail "manifest: target"
+    for file in $(manifest accuracy-results run); do
+        [ -s "$scratch/accuracy-results/$file/summary.json" ] || fail "manifest: $file"
+        [ ! -e "$scratch/accuracy-results/$file/left" ] || fail "$file: half of another run"
+        grep -Eqx '20[^,]*Z,[12]\.[0-9]*,7\.5' "$scratch/accuracy-results/$file/energy.csv" ||
+            fail "$file: no power"
+    done
+    prints "Energy, command: what it measures \(echo 7.5\); relative to the first run:"
+    prints "\| serial-25-cdc-107m-1 \| 7.50 \| $number \| (1.000|-) \|"
+    experiment "${tiny[@]}"
+    ! grep -q '^\[' "$output" || fail "all was done, and something is run"
+    refuses "holds runs made in another way" "${tiny[@]}" --seconds 1
+    grep -Eq '^> seconds 1$' "$output" || fail "in what other way?"
+}
+
+# However long the run would have taken.
+terminated() {
+    local pid left=300
+    (cd "$scratch" && exec "$experiments/accuracy" --bin "$build/bin" --ram "$scratch/ram" \
+        --methods cdc --targets 50 --seconds 300 --output terminated) >"$output" 2>&1 &
+    pid=$!
+    until ls "$scratch"/ram/*/record/samples.csv >/dev/null 2>&1; do
+        [ $((left--)) -gt 0 ] || fail "the run does not begin"
+        sleep 0.1
+    done
+    kill "$pid"
+    timeout 30 tail --pid "$pid" -f /dev/null || fail "it does not end"
+    nothing_runs
+    [ -z "$(ls "$scratch/ram")" ] || fail "terminated: data are left"
+}
+
+# Somebody else may be at work, too.
+list_groups() {
+    local folder
+    for folder in /sys/fs/cgroup/{,*/}showstopper-experiment.*; do
+        [ ! -d "$folder" ] || echo "$folder"
+    done
+}
+
+others_hold_it() {
+    local method groups
+    groups=$(list_groups)
+    experiment accuracy --methods nbench,quota,cpulimit,default --workloads serial --targets 80 \
+        --warmup 0 --settle 0 --seconds 2 --output others
+    for method in nbench quota cpulimit default; do
+        grep -Eq "^skipped: method=$method: " "$output" ||
+            grep -Eq "^\| $method( \(.*\))? \| - \| 80 \| $number \|" "$output" || fail "no $method"
+    done
+    awk -F, -v cpus="$(nproc)" '
+        $4 == "nbench" {
+            many = int(0.8 * cpus + 0.5)
+            many = many > 1 ? many : 1
+            exit bad = $11 != many || $13 - many / cpus > 1e-6 || many / cpus - $13 > 1e-6
+        }
+        END { exit bad }' "$scratch/others/manifest.csv" || fail "how many instances are 80 %?"
+    [ "$(list_groups)" = "$groups" ] || fail "a control group is left"
+    for method in quota=cgroup.procs cpulimit=cpulimit; do
+        [ ! -d "$scratch/others/runs/serial-80-${method%=*}-own-1" ] ||
+            grep -q "${method#*=}" "$scratch/others/runs/serial-80-${method%=*}-own-1/plan.json" ||
+            fail "${method%=*} is not what holds it"
+    done
+    # An iteration takes 0.1 s, so it is known what was used, whatever others do.
+    awk -F, -v cpus="$(nproc)" '$3 ~ /quota|cpulimit/ && $11 * 0.1 / cpus > 0.92 { exit 1 }' \
+        "$scratch/others/table.csv" || fail "not held: $(cat "$scratch/others/table.csv")"
+}
+
+# What fails is told, and tried again.
+failed_runs() {
+    refuses "1 runs failed" accuracy --methods default --targets 50 --warmup 0 --settle 0 --seconds 1 \
+        --output failed --name broken -- sh -c 'exit 9'
+    [ "$(manifest failed status)" = failed ] || fail "manifest: a failure"
+    [ -z "$(ls -A "$scratch/failed/runs")" ] || fail "a failed run is kept"
+}
+
+throughput_and_replay() {
+    experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
+        --warmup 0 --settle 0 --seconds 1
+    prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
+    prints "\| serial \| nbench \| 1 \| 1 \| $number \| $number \|"
+    experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
+        --edge 0.5 --warmup 0 --output stairs
+    [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
+    [ "$(cut -d, -f 5,6,7 "$scratch/stairs/throughput.csv" | paste -sd ' ')" = \
+        "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "what steps?"
+    printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
+    # Without feedback, which would stop all where others load the machine.
+    experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
+        --warmup 0 --deviation 0
+    prints "\| serial \| cdc \| 5 \| $number \| $number \| $number \| 1.000 \|"
+    prints "\| serial \| cdc \| 10 \| $number \| $number \| $number \| $number \|"
+    prints "Warning: serial, cdc, speed 10: the iterations are not in proportion .*"
+}
+
+# Figures that are made up, so that it is known what has to come out.
+steps_are_cut() (
+    # shellcheck source=../../tools/experiments/steps.sh
+    . "$experiments/steps.sh"
+    # shellcheck source=../../tools/experiments/energy.sh
+    . "$experiments/energy.sh"
+    # Two steps of 4 s, of which 1 s is left out at both ends: a load of 0.5 and 0.25 within.
+    hold=4 edge=1 steps=2
+    mkdir "$scratch/stairs-made-up"
+    awk 'BEGIN {
+        print "time,elapsed_seconds,target,load"
+        for (i = -2; i <= 17; i++) {
+            end = i / 2
+            within = end > 1 && end <= 3 || end > 5 && end <= 7
+            printf "2026-01-01T00:00:%06.3fZ,%.6f,%s,%s\n", 10 + end, end,
+                end <= 0 ? "" : end < 4 ? 0.6 : 0.3, !within ? 0.9 : end < 4 ? 0.5 : 0.25
+        } }' >"$scratch/stairs-made-up/samples.csv"
+    # 3/4 of it in what counts of the first step; half in that of the second; in none.
+    printf '%s\n' instance,start,end 0,0.5,2.5 0,2.5,2.5 1,4,8 1,3,5 >"$scratch/stairs-made-up/iterations.csv"
+    list_steps row "$scratch/stairs-made-up" >"$output"
+    prints "row,1,down,0.6,0.500000,0.375"
+    prints "row,2,up,0.3,0.250000,0.25"
+    # 4 W until second 13, then 8 W; what is counted begins at second 12.
+    awk 'BEGIN {
+        for (i = 0; i < 60; i++)
+            printf "2026-01-01T00:00:%02d.000Z,%d,%s\n", i, i, i == 15 ? "" : i <= 13 ? 4 : 8 }' |
+        sed '1i time,elapsed_seconds,watts' >"$scratch/power"
+    sum_power "$scratch/stairs-made-up/samples.csv" "$scratch/power" 2 >"$output"
+    echo >>"$output"
+    prints "0.01,5"
+)
+
+# unpack NAME: a recorded machine; prints the folder.
+unpack() {
+    local path text
+    while IFS=$'\t' read -r path text; do
+        [[ $path != \#* ]] || continue
+        mkdir -p "$scratch/$1/${path%/*}"
+        printf %b "$text" >"$scratch/$1/$path"
+    done <"$checkout/tests/data/platform/$1.tree"
+    echo "$scratch/$1"
+}
+
+# expand LIST: a CPU a line.
+expand() {
+    local range
+    for range in ${1//,/ }; do
+        seq "${range%-*}" "${range#*-}"
+    done
+}
+
+recorded_topologies() {
+    local name placement left right
+    if [ ! -x "$build/bin/showstopper-platform" ]; then
+        echo "skipped: recorded topologies: built without hwloc"
+        return
+    fi
+    for name in m620 m620-near; do
+        experiment interference --dry-run --placements per-chip,per-core,per-thread \
+            --root "$(unpack "$name")"
+        for placement in per-chip per-core per-thread; do
+            read -r left right < <(sed -n \
+                "s/^$placement: foreground \([0-9,-]*\), background \([0-9,-]*\)$/\1 \2/p" "$output")
+            [ "$(expand "$left" | wc -l) $(expand "$right" | wc -l)" = "16 16" ] ||
+                fail "$name, $placement: not halves"
+            [ "$({ expand "$left" && expand "$right"; } | sort -u | wc -l)" -eq 32 ] ||
+                fail "$name, $placement: not disjoint"
+        done
+    done
+    refuses "that machine is not this one" interference --placements per-chip --root "$scratch/m620"
+    # Here all is known or said.
+    experiment interference --dry-run
+    for placement in neutral per-chip per-core per-thread; do
+        grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
+            fail "$placement: neither here nor skipped"
+    done
+}
+
+# beside WORD...: an interference of four steps.
+beside() {
+    experiment interference --levels 80:40:40 --hold 1 --edge 0 --warmup 0 "$@"
+}
+
+two_sides() {
+    local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 runs groups
+    groups=$(list_groups)
+    mkdir -p "$hwmon"
+    echo power_meter >"$hwmon/name"
+    echo 42000000 >"$hwmon/power1_average"
+    if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
+        echo "skipped: two sides: CPUs 0 and 1 may not both be used"
+        return
+    fi
+    beside --sets 0/1 --energy auto --energy-root "$scratch/machine"
+    prints "Power: hwmon: the whole machine \(power_meter\)"
+    runs=runs/sets-serial-serial-1
+    [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"
+    [ "$(manifest interference-results role)" = "background foreground" ] || fail "roles"
+    [ "$(manifest interference-results cpus)" = "1 0" ] || fail "CPUs"
+    grep -q '"cpus": "1"' "$scratch/interference-results/$runs/background/summary.json" || fail "which"
+    [ "$(manifest interference-results hold_seconds)" = "1 1" ] || fail "steps"
+    grep -q ',42$' "$scratch/interference-results/$runs/energy.csv" || fail "no power"
+    awk -F, 'NR > 1 && ($8 <= 0 || $8 > 1.01) { exit bad = 1 }
+        NR > 1 { sum += $10 }
+        END { exit bad || NR != 5 || sum <= 0 }' "$scratch/interference-results/steps.csv" ||
+        fail "steps: $(cat "$scratch/interference-results/steps.csv")"
+    beside --placements neutral --output neutral
+    grep -q '^skipped: placement=neutral: .' "$output" ||
+        [ "$(manifest neutral status)" = "done done" ] || fail "neutral"
+    [ "$(list_groups)" = "$groups" ] || fail "a control group is left"
+}
+
+# A domain of a package counts, its parts and what has begun anew do not.
+power_of_packages() (
+    # shellcheck source=../../tools/experiments/energy.sh
+    . "$experiments/energy.sh"
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    local zone folder=$scratch/machine/sys/class/powercap at count watts
+    for zone in intel-rapl:0=package-0 intel-rapl:0:0=core intel-rapl:1=package-1 intel-rapl:2=psys; do
+        mkdir -p "$folder/${zone%=*}"
+        echo "${zone#*=}" >"$folder/${zone%=*}/name"
+        echo 1000000 >"$folder/${zone%=*}/energy_uj"
+    done
+    energy_root=$scratch/machine
+    find_rapl || fail "no packages"
+    [ "$energy_scope" = "rapl: CPU packages only (package-0 package-1)" ] || fail "$energy_scope"
+    read_rapl
+    [ "$count" -eq 2000000 ] || fail "energy: $count"
+    at=$((${EPOCHREALTIME/./} - 2000000))
+    echo 21000000 >"$folder/intel-rapl:1/energy_uj"
+    sample_rapl
+    awk -v watts="$watts" 'BEGIN { exit watts < 9 || watts > 10 }' || fail "10 W are $watts"
+    echo 5 >"$folder/intel-rapl:1/energy_uj"
+    sample_rapl
+    [ -z "$watts" ] || fail "less than no power: $watts"
+    rm -rf "$scratch/machine/sys/class/powercap"
+    energy=rapl energy_source='' energy_scope=''
+    find_energy 2>"$output"
+    prints "Power: there is no source .*"
+)
+
+words_are_checked
+plans
+interrupted_half_way
+goes_on_where_it_was
+terminated
+others_hold_it
+failed_runs
+throughput_and_replay
+steps_are_cut
+recorded_topologies
+power_of_packages
+two_sides

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A run is recorded and reported: what is printed and written, and the exit status.
+# Argument: the build directory.
+set -euo pipefail
+
+export LC_ALL=C
+bin=$1/bin
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+if [ ! -x "$bin/ssreport" ]; then
+    echo "ssreport was left out of this build"
+    exit 77
+fi
+
+# report STATUS ARGUMENT...: output and error are kept.
+report() {
+    local wanted=$1 status=0
+    shift
+    "$bin/ssreport" "$@" >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" -eq "$wanted" ] || fail "ssreport $*: status $status, not $wanted: $(cat "$folder/err")"
+}
+
+error_has() {
+    [ "$(wc -l <"$folder/err")" -eq "$1" ] || fail "not $1 lines: $(cat "$folder/err")"
+    ! grep -qv '^ssreport: ' "$folder/err" || fail "no name in: $(cat "$folder/err")"
+    grep -qF -- "$2" "$folder/err" || fail "no '$2' in: $(cat "$folder/err")"
+}
+
+# value FILE ROW COLUMN: from a table without quotes.
+value() {
+    awk -F, -v row="$2" -v name="$3" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == row + 1 { print $column }' "$folder/report/$1"
+}
+
+# Elements are closed in the order in which they were opened, and text is escaped.
+is_well_formed() {
+    awk '
+        { page = page $0 "\n" }
+        END {
+            sub(/^<!DOCTYPE html>/, "", page)
+            while (match(page, /<[^>]*>/)) {
+                text = substr(page, 1, RSTART - 1)
+                tag = substr(page, RSTART, RLENGTH)
+                page = substr(page, RSTART + RLENGTH)
+                gsub(/&(amp|lt|gt|quot|#[0-9]+);/, "", text)
+                if (text ~ /[&<]/) { print "not escaped: " text; exit 1 }
+                if (tag ~ /\/>$/ || tag ~ /^<!--/) continue
+                name = tag
+                gsub(/^<\/?|[ \t\n>].*$|>$/, "", name)
+                if (tag !~ /^<\//) { open[++depth] = name; continue }
+                if (open[depth] != name) { print tag " closes " open[depth]; exit 1 }
+                depth--
+            }
+            if (depth != 0) { print open[depth] " is not closed"; exit 1 }
+        }' "$1"
+}
+
+# Whoever else is busy here: without feedback the instances run all the same.
+"$bin/showstopper" -q -n 2 -c fixed -t staircase -T 60%:30%:30%,hold=3s,symmetric=yes \
+    --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
+    fail "no record was made"
+mkdir "$folder/empty"
+cp -r "$folder/run" "$folder/cut"
+rm "$folder/cut/summary.json"
+printf '2026-11-20T10:00:00.000Z,9' >>"$folder/cut/samples.csv"
+
+report 0 --edge 300m -o "$folder/report" "$folder/run" "$folder/empty" "$folder/cut"
+[ "$(grep -c '^ssreport: .*/empty: ' "$folder/err")" -eq 1 ] || fail "the empty one is not named"
+grep -q '^ssreport: .*/cut: .*interrupted: .*the last line has no end' "$folder/err" ||
+    fail "the interrupted one is not named: $(cat "$folder/err")"
+awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+grep -q '^steps of ' "$folder/out" || fail "no steps in: $(cat "$folder/out")"
+
+# The run's own summary says the same.
+for name in samples target_mean load_mean error_mean_percent error_mse_e4 error_p95_percent; do
+    awk -v ours="$(value runs.csv 1 "$name")" -v name="\"$name\":" '
+        $1 == name { sub(/,$/, "", $2); found = 1; off = ours - $2 }
+        END { exit !found || off > 0.01 || off < -0.01 }' "$folder/run/summary.json" ||
+        fail "$name is $(value runs.csv 1 "$name"), its summary says otherwise"
+done
+[ "$(value runs.csv 1 state)" = whole ] || fail "state of the whole one"
+[ "$(value runs.csv 2 state)" = interrupted ] || fail "state of the cut one"
+[ "$(value runs.csv 3 state)" = "not reported" ] || fail "state of the empty one"
+
+# 60, 30, 30, 60 %: the lowest is held twice.
+[ "$(grep -c '/run,' "$folder/report/steps.csv")" -eq 4 ] ||
+    fail "steps: $(cat "$folder/report/steps.csv")"
+for step in 1 2 3 4; do
+    [ "$(value steps.csv $step half)" -eq $(((step + 1) / 2)) ] || fail "half of step $step"
+    awk -v rate="$(value steps.csv $step iterations_per_second)" 'BEGIN { exit !(rate >= 0) }' ||
+        fail "throughput of step $step"
+done
+
+# Duties of both instances, as much as was allowed in all.
+[ "$(grep -c '/run,' "$folder/report/duty.csv")" -eq 2 ] || fail "duties"
+
+is_well_formed "$folder/report/report.html" || fail "the page is not well-formed"
+! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$folder/report/report.html" ||
+    fail "the page needs others"
+if command -v gnuplot >/dev/null; then
+    [ "$(grep -c '</svg>' "$folder/report/report.html")" -ge 6 ] || fail "pictures are missing"
+    [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$folder/report/report.html" | sort | uniq -d)" ] ||
+        fail "a name is there twice"
+fi
+
+# Against itself everything is the same.
+report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"
+for name in ratio_min ratio_median ratio_max; do
+    [ "$(value comparison.csv 1 $name)" = 1 ] || fail "$name: $(cat "$folder/report/comparison.csv")"
+done
+
+report 125 "$folder/empty"
+error_has 2 'there is no record to report'
+report 125
+error_has 1 'name at least one record'
+report 125 --against "$folder/run"
+error_has 1 '--against stands between two sets'
+report 125 --edgee 3s "$folder/run"
+error_has 1 'did you mean --edge?'
+report 125 -o "$folder/none/report" "$folder/run"
+error_has 1 'No such file or directory'
+report 0 -q "$folder/run" --edge 500m
+[ ! -s "$folder/out" ] || fail "--quiet prints: $(cat "$folder/out")"
+report 125 "$folder/run" --agianst "$folder/run"
+error_has 1 'did you mean --against?'
+report 0 --help
+awk 'length > 80 { exit 1 }' "$folder/out" || fail "help wider than 80 columns"
+grep -q -- --against "$folder/out" || fail "help does not name --against"
+report 0 --version
+if [ -w /dev/full ]; then
+    status=0
+    "$bin/ssreport" "$folder/run" >/dev/full 2>"$folder/err" || status=$?
+    [ "$status" -eq 125 ] || fail "a full disk: status $status"
+fi

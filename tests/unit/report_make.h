@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_REPORT_MAKE_H
+#define SHOWSTOPPER_TESTS_REPORT_MAKE_H
+
+/* Reports, and what is printed of them. */
+
+#include <math.h>
+
+#define FOLDER_VERSION "9.8.7"
+#include "report_folder.h"
+#include "ssreport/gather.h"
+
+/* What is written to a stream, as text; to be freed. */
+struct text {
+    char *bytes;
+    size_t size;
+    FILE *stream;
+};
+
+static inline void begin(struct text *text) {
+    text->stream = open_memstream(&text->bytes, &text->size);
+    assert_non_null(text->stream);
+}
+
+static inline void end(struct text *text) {
+    assert_int_equal(fclose(text->stream), 0);
+}
+
+static inline void assert_has(const struct text *text, const char *part) {
+    if (!strstr(text->bytes, part))
+        fail_msg("no '%s' in:\n%s", part, text->bytes);
+}
+
+static inline void assert_has_not(const struct text *text, const char *part) {
+    if (strstr(text->bytes, part))
+        fail_msg("'%s' in:\n%s", part, text->bytes);
+}
+
+static inline struct ssreport_report begin_report(void) {
+    return (struct ssreport_report){
+        .settings = {.edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95}};
+}
+
+static inline void finish_report(struct ssreport_report *report) {
+    assert_int_equal(ssreport_report_interference(report), 0);
+    assert_int_equal(ssreport_report_put_together(report), 0);
+    ssreport_report_compare(report);
+    ssreport_report_fill(report);
+}
+
+static inline const struct ssreport_cell *cell(
+    const struct ssreport_report *report, int sheet, size_t row, const char *name) {
+    const struct ssreport_sheet *of = &report->sheets[sheet];
+    for (size_t i = 0; i < of->column_count; i++) {
+        if (strcmp(of->columns[i].name, name) == 0 && row < ssreport_sheet_rows(of))
+            return &of->cells[row * of->column_count + i];
+    }
+    fail_msg("%s: no row %zu or no column '%s'", of->name, row, name);
+    return NULL;
+}
+
+static inline void assert_cell(
+    const struct ssreport_report *report, int sheet, size_t row, const char *name, double want) {
+    double have = cell(report, sheet, row, name)->number;
+    if (!(fabs(have - want) <= 1e-9 * fabs(want)) && !(isnan(have) && isnan(want)))
+        fail_msg("%s is %.12g, not %.12g", name, have, want);
+}
+
+#endif

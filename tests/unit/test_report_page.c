@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report_make.h"
+#include "ssreport/page.h"
+#include "ssreport/picture.h"
+#include "ssreport/plots.h"
+#include "ssreport/summary_text.h"
+
+static const struct ssreport_column columns[] = {
+    {"name", "name<"}, {"load", "load, %", 1, true}, {"hidden", NULL}};
+
+static void tables_are_escaped(void **state) {
+    (void)state;
+    struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T&T", columns);
+    ssreport_sheet_text(&sheet, "a,\"b\"\x01<i>\xc3\xa4\xff");
+    ssreport_sheet_number(&sheet, 0.12345678901234);
+    ssreport_sheet_number(&sheet, NAN);
+    ssreport_sheet_text(&sheet, "plain");
+    ssreport_sheet_number(&sheet, -1e-9);
+    ssreport_sheet_text(&sheet, NULL);
+    struct text text;
+    begin(&text);
+    ssreport_sheet_print_csv(text.stream, &sheet);
+    end(&text);
+    assert_string_equal(text.bytes, "name,load,hidden\n\"a,\"\"b\"\"\x01<i>\xc3\xa4\xff\","
+                                    "0.123456789012,\nplain,-1e-09,\n");
+    free(text.bytes);
+    begin(&text);
+    ssreport_sheet_print_html(text.stream, &sheet, NULL);
+    end(&text);
+    assert_has(&text, "<caption>T&amp;T</caption>");
+    assert_has(&text, "<th scope=\"col\">name&lt;</th><th scope=\"col\">load, %</th></tr>");
+    assert_has(
+        &text, "<td class=\"text\">a,&quot;b&quot;?&lt;i&gt;\xc3\xa4?</td><td>12.3</td></tr>");
+    assert_has(&text, "<td>\u22121.0e-07</td>");
+    free(text.bytes);
+    begin(&text);
+    ssreport_sheet_print_html(text.stream, &sheet, "plain");
+    end(&text);
+    assert_has_not(&text, "name&lt;");
+    assert_has_not(&text, "12.3");
+    assert_has(&text, "1.0e-07");
+    free(text.bytes);
+    ssreport_sheet_free(&sheet);
+}
+
+static void pictures_do_not_share_names(void **state) {
+    (void)state;
+    struct text text;
+    begin(&text);
+    assert_int_equal(ssreport_picture_embed(text.stream,
+                         "<?xml version=\"1.0\"?>\n<!DOCTYPE svg>\n<svg width=\"1\">"
+                         "<title>Gnuplot</title><g id=\"a\"/><g id='b'/><use xlink:href='#b'/>"
+                         "<use href=\"#a\"/><g fill='url(#b)'/></svg>\n",
+                         7, "a \"b\" < c"),
+        0);
+    end(&text);
+    assert_string_equal(text.bytes,
+        "<svg role=\"img\" aria-label=\"a &quot;b&quot; &lt; c\" width=\"1\"><g id=\"p7-a\"/>"
+        "<g id='p7-b'/><use xlink:href='#p7-b'/><use href=\"#p7-a\"/><g fill='url(#p7-b)'/>"
+        "</svg>\n");
+    free(text.bytes);
+    begin(&text);
+    assert_int_equal(ssreport_picture_embed(text.stream, "<svg", 1, ""), -1);
+    assert_int_equal(ssreport_picture_embed(text.stream, "nothing", 1, ""), -1);
+    end(&text);
+    free(text.bytes);
+}
+
+/* ---- whole reports ---- */
+
+static void the_rest_is_still_reported(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("b/other", "");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("a//"), 0), 0);
+    finish_report(&report);
+    assert_int_equal(report.run_count, 2);
+    assert_int_equal(report.failure_count, 1);
+    assert_string_not_equal(report.runs[0].record.name, report.runs[1].record.name);
+    assert_null(strstr(report.runs[1].record.name, "//"));
+    assert_cell(&report, SSREPORT_RUNS, 0, "samples", 60);
+    assert_cell(&report, SSREPORT_RUNS, 0, "error_mean_percent", 2);
+    assert_cell(&report, SSREPORT_RUNS, 0, "error_mse_e4", 4);
+    assert_cell(&report, SSREPORT_RUNS, 0, "error_p95_percent", 2);
+    assert_cell(&report, SSREPORT_RUNS, 0, "iterations_per_second", 1);
+    assert_cell(&report, SSREPORT_DUTY, 1, "duty_mean", 0.5);
+    assert_string_equal(cell(&report, SSREPORT_RUNS, 2, "state")->text, "not reported");
+    double sum = 0;
+    for (size_t i = 0; i < SSREPORT_BINS; i++)
+        sum += cell(&report, SSREPORT_ERRORS, i, "samples")->number;
+    assert_true(sum == 60);
+    struct text text;
+    begin(&text);
+    ssreport_summary_print(text.stream, &report);
+    end(&text);
+    for (char *line = strtok(text.bytes, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) <= 80);
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+static void figures_are_of_the_counted_time(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/events.jsonl", "0.000000", "5.000012");
+    folder_change(
+        "a/samples.csv", "Z,20.000000,0.500000,0.480000", "Z,20.000000,0.500000,0.980000");
+    folder_write_stairs("b");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    finish_report(&report);
+    assert_cell(&report, SSREPORT_RUNS, 0, "samples", 50);
+    assert_cell(&report, SSREPORT_RUNS, 0, "duty_mean", 0.6);
+    assert_cell(&report, SSREPORT_RUNS, 0, "error_mean_percent", (49 * 2 - 48) / 50.0);
+    assert_cell(&report, SSREPORT_ERRORS, 0, "samples", 1); /* far out */
+    assert_string_equal(cell(&report, SSREPORT_FITS, 0, "over")->text, "intervals");
+    assert_string_equal(cell(&report, SSREPORT_FITS, 1, "over")->text, "steps");
+    assert_cell(&report, SSREPORT_STEPS, 1, "target", 0.3);
+    assert_cell(&report, SSREPORT_STEPS, 3, "iterations_per_second", 1);
+    ssreport_report_free(&report);
+}
+
+/* The script of the picture with this caption. */
+static struct text write_plot(const struct ssreport_report *report, const char *caption) {
+    struct text text;
+    const struct ssreport_plot *plot = ssreport_plots;
+    while (plot->caption && strcmp(plot->caption, caption) != 0)
+        plot++;
+    assert_non_null(plot->caption);
+    assert_true(plot->is_there(&report->runs[0]));
+    begin(&text);
+    plot->write(text.stream, &report->runs[0], &report->settings);
+    end(&text);
+    return text;
+}
+
+static void pictures_show_what_there_is(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    struct text text = write_plot(&report, "Target and load");
+    assert_has(&text, "time in seconds");
+    assert_has(&text, "set xrange [0:30]");
+    assert_has(&text, "$target << END\n0 30\n0.5 30\n0.5 30\n1 30\n");
+    assert_has(&text, "\n9.75 48 48 48\n10.25 48 48 48\n");
+    free(text.bytes);
+    text = write_plot(&report, "Duty of each instance");
+    assert_has(&text, "$duties << END\n0 30 0 100\n1 50 0 100\nEND\n");
+    free(text.bytes);
+    text = write_plot(&report, "Throughput over time");
+    assert_has(&text, "$rates << END\n0 1\n6 1\n6 1\n12 1\n");
+    free(text.bytes);
+    text = write_plot(&report, "Errors of the samples");
+    assert_has(&text, "set xrange [-50:50]");
+    assert_has(&text, "\n-18.75 33.3333333\n");
+    free(text.bytes);
+    /* All steps at one load: there are points, but no line. */
+    text = write_plot(&report, "Throughput against load");
+    assert_has(&text, "$points << END\n48 1\n48 1\n48 1\nEND\n");
+    assert_has_not(&text, "least squares");
+    free(text.bytes);
+    report.runs[0].fit = ssreport_fit_line((double[]){0.1, 0.5, 0.8}, (double[]){1, 3, 4}, 3);
+    text = write_plot(&report, "Throughput against load");
+    assert_has(&text, "title \"95 % band\", $line using 1:2 with lines");
+    assert_has(&text, "title \"least squares\"");
+    free(text.bytes);
+    /* More than ten minutes. */
+    report.runs[0].record.samples[59].end = 1200;
+    text = write_plot(&report, "Target and load");
+    assert_has(&text, "time in minutes");
+    assert_has(&text, "set xrange [0:20]");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+static void a_page_without_gnuplot(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    finish_report(&report);
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", folder_path, 1);
+    struct ss_error without = {0};
+    struct text text;
+    begin(&text);
+    ssreport_page_print(text.stream, &report, &without);
+    end(&text);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_non_null(strstr(without.message, "install gnuplot"));
+    assert_has(&text, "There are no pictures");
+    assert_has(&text, "<code>a &lt;b&gt;</code>");
+    assert_has(&text, "</html>");
+    assert_has_not(&text, "<svg");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(tables_are_escaped),
+    cmocka_unit_test(pictures_do_not_share_names),
+    cmocka_unit_test(the_rest_is_still_reported),
+    cmocka_unit_test(figures_are_of_the_counted_time),
+    cmocka_unit_test(pictures_show_what_there_is),
+    cmocka_unit_test(a_page_without_gnuplot))

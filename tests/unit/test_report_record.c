@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#define FOLDER_VERSION "9.8.7"
+#include "report_folder.h"
+#include "ssreport/record.h"
+
+static struct ssreport_record read_record(const char *name) {
+    struct ssreport_record record;
+    struct ss_error error = {0};
+    if (ssreport_record_read(&record, folder_file(name), name, &error) < 0)
+        fail_msg("%s", error.message);
+    return record;
+}
+
+static void assert_noted(const struct ssreport_record *record, const char *part) {
+    if (!strstr(record->notes.text, part))
+        fail_msg("no '%s' in: %s", part, record->notes.text);
+    assert_null(strchr(record->notes.text, '\n'));
+}
+
+static void assert_not_noted(const struct ssreport_record *record, const char *part) {
+    if (strstr(record->notes.text, part))
+        fail_msg("'%s' in: %s", part, record->notes.text);
+}
+
+static void a_whole_one(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_record record = read_record("a");
+    assert_string_equal(record.command, "a <b>");
+    assert_string_equal(record.ended_by, "duration");
+    assert_false(record.interrupted);
+    assert_int_equal(record.sample_count, 60);
+    assert_true(record.samples[0].begin == 0 && record.samples[0].end == 0.5);
+    assert_true(record.samples[59].counted && record.samples[59].duty == 0.6);
+    assert_int_equal(record.iteration_count, 30);
+    assert_true(record.has_iterations);
+    assert_true(record.lateness_p99_us == 70);
+    assert_true(fabs(record.wall - 1795168800.0) < 1e-3); /* 2026-11-20T10:00:00Z */
+    assert_int_equal(record.instance_room, 2);
+    assert_true(fabs(record.instances[0].running / record.instances[0].known - 0.3) < 1e-4);
+    assert_true(fabs(record.instances[1].running / record.instances[1].known - 0.5) < 1e-4);
+    struct ssreport_range range = ssreport_instance_range(&record.instances[0]);
+    assert_true(range.least == 0 && fabs(range.most - 1) < 1e-12);
+    assert_noted(&record, "recorded by version 9.8.7, this is ");
+    assert_not_noted(&record, ";");
+    ssreport_record_free(&record);
+}
+
+static void an_interrupted_one(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    unlink(folder_file("a/summary.json"));
+    unlink(folder_file("a/events.jsonl"));
+    unlink(folder_file("a/decisions.csv"));
+    unlink(folder_file("a/iterations.csv"));
+    struct ssreport_record record = read_record("a");
+    assert_true(record.interrupted);
+    assert_int_equal(record.sample_count, 60);
+    assert_false(record.has_iterations);
+    assert_null(record.instances);
+    assert_noted(&record, "interrupted: there is no summary.json");
+    assert_noted(&record, "no iterations: iterations.csv: No such file");
+    assert_noted(&record, "no duties: decisions.csv: No such file");
+    ssreport_record_free(&record);
+}
+
+/* A line that is wrong costs itself only. */
+static void broken_lines(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/samples.csv", "10:00:02.000Z,2.000000,0.5", "10:00:02.000Z,2.000000,oops");
+    folder_change("a/samples.csv", "10:00:04.000Z,4.000000,0.500000,0.480000", "10:00");
+    folder_change(
+        "a/samples.csv", "10:00:05.000Z,5.000000", "10:00:05.000Z,1.000000"); /* back in time */
+    folder_change("a/iterations.csv", "00,4.000000,5.000000\n", "00,4.000000\n");
+    folder_change("a/decisions.csv", "x,9,0,stopped", "x,9,7777777,stopped");
+    folder_change("a/events.jsonl", "}\n", "}\n{\"time\":\n\n");
+    struct ssreport_record record = read_record("a");
+    assert_int_equal(record.sample_count, 57);
+    assert_int_equal(record.iteration_count, 29);
+    assert_int_equal(record.instance_room, 2);
+    assert_noted(&record, "samples.csv:5: this is no row of it");
+    assert_noted(&record, "(and 2 more)");
+    assert_noted(&record, "iterations.csv:6:12: the row has 2 fields, where 3 are expected");
+    assert_noted(&record, "decisions.csv:3: this is no row");
+    assert_noted(&record, "events.jsonl:2: this is no event, nor are others");
+    ssreport_record_free(&record);
+}
+
+/* Whatever was to stand behind it: "0.4" may have been 0.48. */
+static void a_line_cut_off(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    FILE *stream = fopen(folder_file("a/samples.csv"), "a");
+    fputs("2026-11-20T10:00:30.500Z,30.500000,0.500000,0.480000,0.020000,0.48,0.6", stream);
+    fclose(stream);
+    struct ssreport_record record = read_record("a");
+    assert_int_equal(record.sample_count, 60);
+    assert_noted(&record, "samples.csv:62:");
+    assert_noted(&record, "the last line has no end");
+    ssreport_record_free(&record);
+}
+
+static void broken_json(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/summary.json", "{\"samples\": ");
+    folder_write("a/plan.json", "[]");
+    struct ssreport_record record = read_record("a");
+    assert_noted(&record, "summary.json is no JSON");
+    assert_null(record.version);
+    assert_null(record.command);
+    assert_int_equal(record.sample_count, 60);
+    ssreport_record_free(&record);
+}
+
+static void nothing_done_is_not_nothing_counted(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/iterations.csv", "instance,start,end\n");
+    struct ssreport_record record = read_record("a");
+    assert_true(record.has_iterations);
+    ssreport_record_free(&record);
+    folder_change("a/summary.json", "\"iterations\": 30", "\"iterations\": null");
+    record = read_record("a");
+    assert_false(record.has_iterations);
+    ssreport_record_free(&record);
+}
+
+static void figures_that_do_not_agree_are_noted(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/summary.json", "\"error_mean_percent\": 2", "\"error_mean_percent\": 1.9");
+    struct ssreport_record record = read_record("a");
+    assert_noted(&record, "its summary says a mean error of 1.900 %, its samples 2.000 %");
+    ssreport_record_free(&record);
+}
+
+/* Warm-up has no time, free stretches no target; neither counts, nor does what settles. */
+static void only_the_counted_time_counts(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/samples.csv", "2026-11-20T10:00:00.500Z,0.500000,0.500000",
+        "2026-11-20T10:00:00.500Z,,");
+    folder_change("a/samples.csv", "20.000000,0.500000", "20.000000,");
+    folder_change("a/events.jsonl", "0.000000", "5.000012");
+    struct ssreport_record record = read_record("a");
+    size_t counted = 0;
+    for (size_t i = 0; i < record.sample_count; i++)
+        counted += record.samples[i].counted;
+    assert_int_equal(record.sample_count, 59);
+    assert_int_equal(counted, 50 - 2); /* the free one and the one that it ended in */
+    assert_true(record.instances[0].known < 25.1);
+    ssreport_record_free(&record);
+}
+
+/* As with --start-at: all times are known from the beginning, and the first sample counts. */
+static void a_warm_up_with_times(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/samples.csv", "load_ticks,duty\n",
+        "load_ticks,duty\n2026-11-20T09:59:59.300Z,-0.700000,,0.990000,,0.99,\n"
+        "2026-11-20T09:59:59.800Z,-0.200000,,0.990000,,0.99,\n");
+    struct ssreport_record record = read_record("a");
+    assert_int_equal(record.sample_count, 60);
+    assert_true(record.samples[0].begin == 0 && record.samples[0].counted);
+    assert_true(fabs(record.wall - 1795168800.0) < 1e-3);
+    assert_not_noted(&record, ";");
+    ssreport_record_free(&record);
+}
+
+static void assert_fails(const char *name, const char *part) {
+    struct ssreport_record record;
+    struct ss_error error = {0};
+    assert_int_equal(ssreport_record_read(&record, folder_file(name), name, &error), -1);
+    if (!strstr(error.message, part))
+        fail_msg("no '%s' in: %s", part, error.message);
+    ssreport_record_free(&record);
+}
+
+static void what_is_no_record(void **state) {
+    (void)state;
+    folder_open();
+    assert_fails("absent", "No such file or directory");
+    folder_write("empty/other", "");
+    assert_fails("empty", "samples.csv: No such file or directory");
+    folder_write("bare/samples.csv", "");
+    assert_fails("bare", "samples.csv is empty");
+    folder_write("heading/samples.csv", "time,elapsed_seconds,target,load\n");
+    assert_fails("heading", "no sample under control");
+    folder_write("strange/samples.csv", "time,seconds,target,load\n1,2,3,4\n");
+    assert_fails("strange", "samples.csv has no column 'elapsed_seconds'");
+    folder_write_record("a");
+    unlink(folder_file("a/samples.csv"));
+    mkdir(folder_file("a/samples.csv"), 0777);
+    assert_fails("a", "samples.csv");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_whole_one),
+    cmocka_unit_test(an_interrupted_one),
+    cmocka_unit_test(broken_lines),
+    cmocka_unit_test(a_line_cut_off),
+    cmocka_unit_test(broken_json),
+    cmocka_unit_test(nothing_done_is_not_nothing_counted),
+    cmocka_unit_test(figures_that_do_not_agree_are_noted),
+    cmocka_unit_test(only_the_counted_time_counts),
+    cmocka_unit_test(a_warm_up_with_times),
+    cmocka_unit_test(what_is_no_record))

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Runs that are looked at together. */
+
+#include "report_make.h"
+#include "ssreport/shades.h"
+
+#define STEPS 6
+
+/* A run of so many steps, with this throughput in each; 10 s to a step, a staircase. */
+static struct ssreport_run *add_run(
+    struct ssreport_report *report, int set, const double throughputs[STEPS]) {
+    report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
+    struct ssreport_run *run = &report->runs[report->run_count++];
+    *run = (struct ssreport_run){.set = set};
+    run->record.name = strdup("made");
+    run->record.has_iterations = true;
+    run->record.samples = calloc(1, sizeof *run->record.samples);
+    run->record.samples[0].end = 10 * STEPS;
+    run->record.sample_count = 1;
+    run->steps.items = calloc(STEPS, sizeof *run->steps.items);
+    run->steps.count = STEPS;
+    for (size_t i = 0; i < STEPS; i++) {
+        double load = i < STEPS / 2 ? 0.9 - 0.3 * (double)i : 0.3 * (double)i - 0.6;
+        run->steps.items[i] = (struct ssreport_step){.from = 10 * (double)i,
+            .to = 10 * (double)i + 10,
+            .target = load,
+            .load = {.mean = load},
+            .half = i < STEPS / 2 ? 1 : 2,
+            .throughput = throughputs[i]};
+    }
+    return run;
+}
+
+static void two_sets_are_compared_step_by_step(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_run(&report, 0, (double[]){2, 3, 4, 5, 6, NAN});
+    add_run(&report, 0, (double[]){4, 3, 4, 5, 6, NAN});
+    add_run(&report, 1, (double[]){2, 2, 0, 5, 3, 1});
+    report.compares = true;
+    finish_report(&report);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 1.5);
+    assert_cell(&report, SSREPORT_RATIOS, 2, "ratio", NAN); /* by nothing */
+    assert_cell(&report, SSREPORT_RATIOS, 3, "ratio", 1);
+    assert_cell(&report, SSREPORT_RATIOS, 3, "occurrence", 2);
+    assert_cell(&report, SSREPORT_RATIOS, 4, "ratio", 2);
+    assert_cell(&report, SSREPORT_RATIOS, 5, "ratio", NAN);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "steps", 4);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_min", 1);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_median", 1.5);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 2);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "left_out", 2);
+    ssreport_report_free(&report);
+}
+
+static struct ssreport_run *set_place(struct ssreport_run *run, const char *group,
+    const char *placement, const char *role, const char *workload) {
+    run->group = strdup(group);
+    run->placement = strdup(placement);
+    run->role = strdup(role);
+    run->workload = strdup(workload);
+    return run;
+}
+
+/* A foreground that began 5 s earlier than its background, with an iteration in each step. */
+static void add_pair(
+    struct ssreport_report *report, const char *group, const char *placement, const char *work) {
+    struct ssreport_run *run = add_run(report, 0, (double[STEPS]){1, 1, 1, 1, 1, 1});
+    set_place(run, group, placement, "background", work)->record.wall = 1000;
+    run = add_run(report, 0, (double[STEPS]){0});
+    set_place(run, group, placement, "foreground", "a<b")->record.wall = 995;
+    run->record.samples[0].end = 10 * STEPS + 5;
+    run->record.iterations = calloc(STEPS, sizeof *run->record.iterations);
+    run->record.iteration_count = STEPS;
+    for (size_t i = 0; i < STEPS; i++)
+        run->record.iterations[i] =
+            (struct ssreport_iteration){10 * (double)i + 5, 10 * (double)i + 6 + (double)i};
+}
+
+static void a_foreground_is_seen_at_its_own_clock(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    /* Others: of another group, and of another placement. */
+    set_place(add_run(&report, 0, (double[STEPS]){0}), "2", "per-thread", "background", "c");
+    set_place(add_run(&report, 0, (double[STEPS]){0}), "1", "per-core", "background", "c");
+    add_pair(&report, "1", "per-thread", "b");
+    finish_report(&report);
+    assert_int_equal(ssreport_sheet_rows(&report.sheets[SSREPORT_INTERFERENCE]), 1);
+    assert_string_equal(cell(&report, SSREPORT_INTERFERENCE, 0, "background")->text, "b");
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_points", 3);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "second_points", 3);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_intercept", 0.1);
+    assert_true(fabs(cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent")->number) < 1e-9);
+    assert_string_equal(cell(&report, SSREPORT_INTERFERENCE, 0, "agree")->text, "yes");
+    ssreport_report_free(&report);
+    /* A clock that is off puts parts of iterations into other steps. */
+    report = begin_report();
+    add_pair(&report, "1", "per-thread", "b");
+    report.runs[1].record.wall -= 4;
+    finish_report(&report);
+    assert_true(fabs(cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent")->number) > 1);
+    ssreport_report_free(&report);
+}
+
+/* A sweep: as many runs as there are loads. */
+static void runs_at_loads_of_their_own_make_a_curve(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int i = 0; i < 4; i++) {
+        struct ssreport_run *run = add_run(&report, i == 3, (double[STEPS]){7 - i});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.1 * (i + 1);
+    }
+    finish_report(&report);
+    assert_int_equal(ssreport_sheet_rows(&report.sheets[SSREPORT_FITS]), 5);
+    assert_string_equal(cell(&report, SSREPORT_FITS, 4, "record")->text, "all runs");
+    assert_cell(&report, SSREPORT_FITS, 4, "points", 3);
+    assert_cell(&report, SSREPORT_FITS, 4, "slope", -10);
+    assert_cell(&report, SSREPORT_FITS, 4, "intercept", 8);
+    ssreport_report_free(&report);
+    /* Others of another method or workload make another one. */
+    report = begin_report();
+    for (int i = 0; i < 9; i++) {
+        struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.1 * i;
+        run->workload = strdup(i % 3 == 0 ? "a" : "b");
+        run->method = strdup(i % 3 == 1 ? "c" : "d");
+    }
+    finish_report(&report);
+    assert_int_equal(report.together_count, 3);
+    assert_string_equal(report.together[1].record.name, "all runs: b, c");
+    assert_int_equal(report.together[1].steps.count, 3);
+    ssreport_report_free(&report);
+    /* One run is a curve by itself. */
+    report = begin_report();
+    add_run(&report, 0, (double[STEPS]){1, 2, 3, 4, 5, 6});
+    finish_report(&report);
+    assert_int_equal(report.together_count, 0);
+    ssreport_report_free(&report);
+    /* Foregrounds and backgrounds are at each other's loads. */
+    report = begin_report();
+    add_pair(&report, "1", "per-core", "b");
+    finish_report(&report);
+    assert_int_equal(report.together_count, 0);
+    ssreport_report_free(&report);
+}
+
+static void shades_and_marks(void **state) {
+    (void)state;
+    static const struct ssreport_column named[] = {
+        {"p"}, {"f"}, {"b"}, {"m"}, {"1"}, {"2"}, {"a"}, {"agree"}, {"significant"}};
+    struct ssreport_sheet sheet = SSREPORT_SHEET("interference", "", named);
+    const struct {
+        const char *foreground, *background;
+        double metric;
+        const char *agree, *significant;
+    } rows[] = {{"x", "x", 30, "yes", "yes"}, {"x", "y", 70, "yes", "no"},
+        {"y", "x", -10, "no", "yes"}, {"y", "x", -20, "no", "no"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ssreport_sheet_text(&sheet, "per-core");
+        ssreport_sheet_text(&sheet, rows[i].foreground);
+        ssreport_sheet_text(&sheet, rows[i].background);
+        ssreport_sheet_number(&sheet, rows[i].metric);
+        for (int j = 0; j < 3; j++)
+            ssreport_sheet_number(&sheet, 0);
+        ssreport_sheet_text(&sheet, rows[i].agree);
+        ssreport_sheet_text(&sheet, rows[i].significant);
+    }
+    struct text text;
+    begin(&text);
+    ssreport_shades_print(text.stream, &sheet);
+    end(&text);
+    assert_has(&text, "<th></th><th scope=\"col\">x</th><th scope=\"col\">y</th></tr>");
+    assert_has(&text, "<th scope=\"row\">x</th><td style=\"background:#f8c8b4\">30.0\u2225*</td>"
+                      "<td style=\"background:#f09169\">70.0\u2225</td></tr>");
+    /* Twice the same pair: the mean; and there is one that was not measured. */
+    assert_has(&text, "<th scope=\"row\">y</th><td style=\"background:#b0d2f0\">\u221215.0</td>"
+                      "<td style=\"background:#ffffff\">\u2013</td></tr>");
+    free(text.bytes);
+    ssreport_sheet_free(&sheet);
+}
+
+static void a_manifest_names_runs(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    folder_write("manifest.csv", "run,role,group,reason,extra,placement,workload\n"
+                                 "a,foreground,g1,,1,per-chip,x\n"
+                                 "b,background,g1,,1,per-chip,x\n"
+                                 "c,background,g1,,1,per-chip,x\n"
+                                 ",,,one chip only,1,per-core,y\n"
+                                 "broken\n");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    finish_report(&report);
+    assert_int_equal(report.run_count, 2);
+    assert_string_equal(report.runs[0].role, "foreground");
+    assert_string_equal(report.runs[1].workload, "x");
+    assert_int_equal(report.failure_count, 3);
+    assert_string_equal(report.failures[1].why, "one chip only");
+    assert_non_null(strstr(report.failures[1].name, ": y per-core"));
+    assert_non_null(strstr(report.failures[2].why, "manifest.csv:6:"));
+    /* Both at one load: no line, so no metric; but a throughput of both together. */
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent", NAN);
+    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "iterations_per_second", 2);
+    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "relative_to_per_chip", 1);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(two_sets_are_compared_step_by_step),
+    cmocka_unit_test(a_foreground_is_seen_at_its_own_clock),
+    cmocka_unit_test(runs_at_loads_of_their_own_make_a_curve),
+    cmocka_unit_test(shades_and_marks),
+    cmocka_unit_test(a_manifest_names_runs))

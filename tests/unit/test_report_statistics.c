@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What R says of the pairs in data/statistics, made by make.R there, to ten significant digits. */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figures.h"
+#include "ssreport/interference.h"
+#include "unit.h"
+
+#define PAIRS_MOST 64
+#define TEN_DIGITS 5e-11
+
+struct pairs {
+    size_t count; /* those of the wanted half that are there */
+    double x[PAIRS_MOST], y[PAIRS_MOST];
+    size_t point_count; /* all of the case */
+    struct ssreport_point points[PAIRS_MOST];
+};
+
+static FILE *open_data(const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, TEST_SOURCE_DIR "/data/statistics/%s", name);
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        fail_msg("%s is missing", path);
+    return stream;
+}
+
+/* Cuts a line into four fields; false: there is none. */
+static bool read_fields(FILE *stream, char line[512], char *fields[4]) {
+    if (!fgets(line, 512, stream))
+        return false;
+    line[strcspn(line, "\r\n")] = '\0';
+    for (int i = 0; i < 4; i++)
+        fields[i] = strsep(&line, ",");
+    assert_non_null(fields[3]);
+    return true;
+}
+
+static double number_of(const char *field) {
+    return *field ? strtod(field, NULL) : NAN;
+}
+
+static struct pairs read_pairs(const char *name, int half) {
+    struct pairs pairs = {0};
+    char line[512], *fields[4];
+    FILE *stream = open_data("pairs.csv");
+    while (read_fields(stream, line, fields)) {
+        if (strcmp(fields[0], name) != 0)
+            continue;
+        struct ssreport_point point = {.half = atoi(fields[1]),
+            .load = number_of(fields[2]),
+            .throughput = number_of(fields[3])};
+        assert_true(pairs.point_count < PAIRS_MOST);
+        pairs.points[pairs.point_count++] = point;
+        if ((half != 0 && point.half != half) || isnan(point.throughput))
+            continue;
+        pairs.x[pairs.count] = point.load;
+        pairs.y[pairs.count++] = point.throughput;
+    }
+    fclose(stream);
+    return pairs;
+}
+
+/* ---- what we say ---- */
+
+static bool say_mean(const struct pairs *pairs, const char *name, double *value) {
+    struct pairs sorted = *pairs;
+    struct ssreport_mean usual = ssreport_mean_of(pairs->y, pairs->count, 0.95);
+    struct ssreport_mean strict = ssreport_mean_of(pairs->y, pairs->count, 0.99);
+    const struct {
+        const char *name;
+        double value;
+    } said[] = {{"mean", usual.mean}, {"deviation", usual.deviation}, {"low", usual.low},
+        {"high", usual.high}, {"low_99", strict.low},
+        {"median", ssreport_median_of(sorted.y, sorted.count)}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (strcmp(said[i].name, name) == 0) {
+            *value = said[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool say_errors(const struct pairs *pairs, const char *name, double *value) {
+    struct ss_figures figures = {0};
+    bool known = true;
+    for (size_t i = 0; i < pairs->count; i++)
+        ss_figures_add(&figures, pairs->x[i], pairs->y[i]);
+    if (strcmp(name, "error_mean_percent") == 0)
+        *value = ss_figures_error_mean_percent(&figures);
+    else if (strcmp(name, "error_mse_e4") == 0)
+        *value = ss_figures_error_mse_e4(&figures);
+    else if (strcmp(name, "error_p95_percent") == 0)
+        *value = ss_figures_error_p95_percent(&figures);
+    else
+        known = false;
+    ss_figures_free(&figures);
+    return known;
+}
+
+static bool say_fit(const struct pairs *pairs, const char *name, double *value) {
+    struct ssreport_fit fit = ssreport_fit_line(pairs->x, pairs->y, pairs->count);
+    const struct {
+        const char *name;
+        double value;
+    } said[] = {{"count", (double)fit.count}, {"intercept", fit.intercept}, {"slope", fit.slope},
+        {"intercept_error", fit.intercept_error}, {"slope_error", fit.slope_error},
+        {"intercept_p", fit.intercept_p}, {"slope_p", fit.slope_p}, {"r_squared", fit.r_squared}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (strcmp(said[i].name, name) == 0) {
+            *value = said[i].value;
+            return true;
+        }
+    }
+    double at;
+    char which[8] = "";
+    if (sscanf(name, "band_%lf_%7s", &at, which) < 1)
+        return false;
+    struct ssreport_band band = ssreport_fit_at(&fit, at, 0.95);
+    *value = strcmp(which, "low") == 0 ? band.low : strcmp(which, "high") == 0 ? band.high : band.y;
+    return true;
+}
+
+static bool say_interference(const struct pairs *pairs, const char *name, double *value) {
+    struct ssreport_interference result;
+    assert_int_equal(ssreport_interference_of(pairs->points, pairs->point_count, &result), 0);
+    const struct {
+        const char *name;
+        double value;
+    } said[] = {{"metric_first", result.halves[0]}, {"metric_second", result.halves[1]},
+        {"metric", result.metric}, {"angle", result.angle}, {"significant", result.significant}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (strcmp(said[i].name, name) == 0) {
+            *value = said[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every figure that R has of this case. */
+static void expect_case(const char *name, size_t rows) {
+    char line[512], *fields[4];
+    size_t compared = 0;
+    FILE *stream = open_data("results.csv");
+    while (read_fields(stream, line, fields)) {
+        if (strcmp(fields[0], name) != 0)
+            continue;
+        struct pairs pairs = read_pairs(name, atoi(fields[1]));
+        double want = number_of(fields[3]), have = NAN;
+        if (!say_mean(&pairs, fields[2], &have) && !say_errors(&pairs, fields[2], &have) &&
+            !say_fit(&pairs, fields[2], &have) && !say_interference(&pairs, fields[2], &have))
+            fail_msg("nobody says %s", fields[2]);
+        bool same = isnan(want) ? isnan(have) : fabs(have - want) <= TEN_DIGITS * fabs(want);
+        if (!same)
+            fail_msg(
+                "%s, half %s: %s is %.15g, R says %.15g", name, fields[1], fields[2], have, want);
+        compared++;
+    }
+    fclose(stream);
+    if (compared != rows)
+        fail_msg("%s: %zu figures were compared, not %zu", name, compared, rows);
+}
+
+static void a_staircase(void **state) {
+    (void)state;
+    expect_case("known", 65);
+}
+
+static void a_slope_lost_in_noise(void **state) {
+    (void)state;
+    expect_case("noisy", 65);
+}
+
+static void a_rising_one(void **state) {
+    (void)state;
+    expect_case("rising", 65);
+}
+
+static void constant_throughput(void **state) {
+    (void)state;
+    expect_case("constant", 23);
+}
+
+static void one_load_only(void **state) {
+    (void)state;
+    expect_case("same_x", 17);
+}
+
+static void missing_steps(void **state) {
+    (void)state;
+    expect_case("missing", 65);
+}
+
+static void one_half_absent(void **state) {
+    (void)state;
+    expect_case("one_half", 48);
+}
+
+static void three_points(void **state) {
+    (void)state;
+    expect_case("three", 48);
+}
+
+static void two_points(void **state) {
+    (void)state;
+    expect_case("two", 20);
+}
+
+/* ---- what nobody can say ---- */
+
+static void of_too_little_nothing_is_said(void **state) {
+    (void)state;
+    const double x[] = {0.5, 0.7, 0.9}, y[] = {3, 4, 6};
+    struct ssreport_mean mean = ssreport_mean_of(y, 0, 0.95);
+    assert_true(isnan(mean.mean) && isnan(mean.low));
+    mean = ssreport_mean_of(y, 1, 0.95);
+    assert_true(mean.mean == 3 && isnan(mean.deviation) && isnan(mean.high));
+    assert_true(isnan(ssreport_median_of(NULL, 0)));
+    for (size_t count = 0; count < 2; count++) {
+        struct ssreport_fit fit = ssreport_fit_line(x, y, count);
+        assert_true(isnan(fit.slope) && isnan(fit.intercept) && isnan(fit.slope_p));
+        assert_true(isnan(ssreport_fit_at(&fit, 0.5, 0.95).y));
+    }
+    struct ssreport_fit through_two = ssreport_fit_line(x, y, 2);
+    assert_true(fabs(through_two.slope - 5) < 1e-12);
+    assert_true(isnan(through_two.slope_error) && isnan(through_two.slope_p));
+    assert_true(isnan(ssreport_fit_at(&through_two, 0.5, 0.95).low));
+    assert_true(fabs(ssreport_fit_at(&through_two, 0.9, 0.95).y - 5) < 1e-12);
+}
+
+static void without_scatter_p_is_0_or_unknown(void **state) {
+    (void)state;
+    const double x[] = {0, 0.5, 1}, flat[] = {4, 4, 4}, none[] = {0, 0, 0};
+    struct ssreport_fit fit = ssreport_fit_line(x, flat, 3);
+    assert_true(fit.slope == 0 && fit.intercept == 4 && fit.slope_error == 0);
+    assert_true(isnan(fit.slope_p) && fit.intercept_p == 0 && isnan(fit.r_squared));
+    struct ssreport_band band = ssreport_fit_at(&fit, 0.3, 0.95);
+    assert_true(band.low == 4 && band.y == 4 && band.high == 4);
+    fit = ssreport_fit_line(x, none, 3);
+    assert_true(isnan(fit.intercept_p) && isnan(fit.slope_p));
+    /* All 0: there is nothing to lose; and nothing can be lost of 0. */
+    assert_true(isnan(ssreport_interference_of_fits(&fit, &fit).metric));
+    fit.slope = 1;
+    assert_true(isnan(ssreport_interference_of_fits(&fit, &fit).metric));
+}
+
+/* Sums of many such numbers are none of their multiples. */
+static void rounding_makes_no_line(void **state) {
+    (void)state;
+    double same[37], other[37];
+    for (int i = 0; i < 37; i++) {
+        same[i] = 0.1;
+        other[i] = sqrt(i + 2);
+    }
+    struct ssreport_fit fit = ssreport_fit_line(other, same, 37);
+    assert_true(fit.slope == 0 && fit.intercept == 0.1 && isnan(fit.slope_p));
+    fit = ssreport_fit_line(same, other, 37);
+    assert_true(isnan(fit.slope) && isnan(fit.intercept) && isnan(fit.slope_p));
+}
+
+static void steps_without_a_load_do_not_count(void **state) {
+    (void)state;
+    const struct ssreport_point points[] = {
+        {0.9, 1, 1}, {NAN, 9, 1}, {0.1, 2, 1}, {0.1, 2, 2}, {0.5, INFINITY, 2}, {0.9, 1, 2}};
+    struct ssreport_interference result;
+    assert_int_equal(ssreport_interference_of(points, 6, &result), 0);
+    assert_int_equal(result.fits[0].count, 2);
+    assert_int_equal(result.fits[1].count, 2);
+    assert_true(result.halves[0] == result.halves[1] && result.metric > 58);
+}
+
+/* Further out than any number can tell there is nothing, and no abort. */
+static void a_chance_too_small_for_a_number_is_0(void **state) {
+    (void)state;
+    double x[400], y[400];
+    for (int i = 0; i < 400; i++) {
+        x[i] = i;
+        y[i] = 3 + 2 * i + (i % 2 ? 1e-6 : -1e-6);
+    }
+    struct ssreport_fit fit = ssreport_fit_line(x, y, 400);
+    assert_true(fit.slope_error > 0 && fit.slope_p == 0 && fit.intercept_p == 0);
+}
+
+static struct ssreport_interference of_slopes(double first, double second, double p) {
+    struct ssreport_fit fits[2] = {
+        {.count = 9, .intercept = 2, .slope = 2 * first, .intercept_p = 0.01, .slope_p = 0.01},
+        {.count = 9, .intercept = 5, .slope = 5 * second, .intercept_p = 0.01, .slope_p = p}};
+    return ssreport_interference_of_fits(&fits[0], &fits[1]);
+}
+
+static void two_halves_make_one_metric(void **state) {
+    (void)state;
+    struct ssreport_interference result = of_slopes(-0.5, -0.4, 0.049);
+    assert_true(fabs(result.halves[0] - 50) < 1e-12 && fabs(result.halves[1] - 40) < 1e-12);
+    assert_true(fabs(result.metric - 45) < 1e-12);
+    assert_true(fabs(result.angle - 4.763641691) < 1e-8);
+    assert_false(result.agree);
+    assert_true(result.significant);
+    /* On both sides of three degrees, which are 0.0524 around nothing. */
+    assert_true(of_slopes(0, -0.0523, 0).agree);
+    assert_false(of_slopes(0, -0.0525, 0).agree);
+    assert_false(of_slopes(0, 0.0525, 0).agree);
+    assert_false(of_slopes(-0.5, -0.4, 0.05).significant);
+    assert_false(of_slopes(-0.5, -0.4, NAN).significant);
+    assert_false(of_slopes(-0.5, NAN, NAN).agree);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_staircase),
+    cmocka_unit_test(a_slope_lost_in_noise),
+    cmocka_unit_test(a_rising_one),
+    cmocka_unit_test(constant_throughput),
+    cmocka_unit_test(one_load_only),
+    cmocka_unit_test(missing_steps),
+    cmocka_unit_test(one_half_absent),
+    cmocka_unit_test(three_points),
+    cmocka_unit_test(two_points),
+    cmocka_unit_test(of_too_little_nothing_is_said),
+    cmocka_unit_test(without_scatter_p_is_0_or_unknown),
+    cmocka_unit_test(rounding_makes_no_line),
+    cmocka_unit_test(steps_without_a_load_do_not_count),
+    cmocka_unit_test(a_chance_too_small_for_a_number_is_0),
+    cmocka_unit_test(two_halves_make_one_metric))

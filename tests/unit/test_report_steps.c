@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "ssreport/steps.h"
+#include "unit.h"
+
+#define SAMPLES_MOST 4000
+
+static const struct ssreport_settings by_default = {
+    .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
+
+/* A record that is made step by step. */
+struct made {
+    struct ssreport_record record;
+    struct ssreport_sample samples[SAMPLES_MOST];
+    struct ssreport_iteration iterations[SAMPLES_MOST];
+};
+
+static struct made *make(void) {
+    static struct made made;
+    made = (struct made){0};
+    made.record.samples = made.samples;
+    made.record.iterations = made.iterations;
+    return &made;
+}
+
+/*
+ * Holds a target for so long; NaN: free. The load is below it by `error`. A sample has the target
+ * that there is at its end, and that is already the next one where one begins then.
+ */
+static void hold(struct made *made, double target, double seconds, double error) {
+    size_t count = (size_t)lround(seconds / 0.5);
+    if (made->record.sample_count > 0) {
+        struct ssreport_sample *before = &made->samples[made->record.sample_count - 1];
+        before->target = target;
+        before->counted = before->counted && !isnan(target);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double begin = ssreport_record_end(&made->record);
+        assert_true(made->record.sample_count < SAMPLES_MOST);
+        made->samples[made->record.sample_count++] = (struct ssreport_sample){.begin = begin,
+            .end = begin + 0.5,
+            .target = target,
+            .load = isnan(target) ? 0.9 : target - error,
+            .counted = !isnan(target)};
+    }
+}
+
+static void iterate(struct made *made, double start, double end) {
+    made->record.has_iterations = true;
+    made->iterations[made->record.iteration_count++] = (struct ssreport_iteration){start, end};
+}
+
+static struct ssreport_steps find(const struct made *made, double edge) {
+    struct ssreport_settings settings = by_default;
+    struct ssreport_steps steps;
+    settings.edge = edge;
+    assert_int_equal(ssreport_steps_find(&steps, &made->record, &settings), 0);
+    return steps;
+}
+
+static void assert_near(double have, double want) {
+    if (!(fabs(have - want) < 1e-9))
+        fail_msg("%.12g is not %.12g", have, want);
+}
+
+static void a_constant_load_is_one_step(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 60, 0.01);
+    struct ssreport_steps steps = find(made, SSREPORT_EDGE_DEFAULT);
+    assert_int_equal(steps.count, 1);
+    assert_near(steps.items[0].begin, 0);
+    assert_near(steps.items[0].end, 60);
+    assert_near(steps.items[0].from, 10);
+    assert_near(steps.items[0].to, 50);
+    assert_int_equal(steps.items[0].load.count, 80);
+    assert_near(steps.items[0].load.mean, 0.49);
+    assert_near(steps.items[0].error_mean_percent, 1);
+    assert_near(steps.items[0].error_mse_e4, 1);
+    assert_int_equal(steps.items[0].half, 0);
+    assert_true(isnan(steps.items[0].throughput));
+    ssreport_steps_free(&steps);
+}
+
+/* A load that is 1 in the edges is not seen. */
+static void edges_are_left_out(void **state) {
+    (void)state;
+    const struct {
+        double length, edge, from, to;
+    } cases[] = {
+        {600, SSREPORT_EDGE_DEFAULT, 30, 570}, {180, SSREPORT_EDGE_DEFAULT, 30, 150},
+        {90, SSREPORT_EDGE_DEFAULT, 15, 75}, {6, SSREPORT_EDGE_DEFAULT, 1, 5}, {60, 0, 0, 60},
+        {60, 20, 20, 40}, {60, 20.01, 20, 40}, /* but for a hair */
+        {60, 20.2, 20.5, 39.5},                /* only whole samples */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *made = make();
+        hold(made, 0.4, cases[i].length, 0);
+        for (size_t j = 0; j < made->record.sample_count; j++) {
+            if (made->samples[j].begin < cases[i].from || made->samples[j].end > cases[i].to)
+                made->samples[j].load = 1;
+        }
+        struct ssreport_steps steps = find(made, cases[i].edge);
+        assert_int_equal(steps.count, 1);
+        assert_near(steps.items[0].from, cases[i].from);
+        assert_near(steps.items[0].to, cases[i].to);
+        assert_near(steps.items[0].load.mean, 0.4);
+        ssreport_steps_free(&steps);
+    }
+}
+
+static void what_is_too_short_is_none(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 60, 0);
+    for (int i = 1; i < 40; i++) /* a ramp */
+        hold(made, 0.5 + i * 0.01, 0.5, 0);
+    hold(made, 0.9, 60, 0);
+    struct ssreport_steps steps = find(made, SSREPORT_EDGE_DEFAULT);
+    assert_int_equal(steps.count, 2);
+    assert_int_equal(steps.too_short, 39);
+    assert_near(steps.items[1].target, 0.9);
+    ssreport_steps_free(&steps);
+    steps = find(made, 29.5);
+    assert_int_equal(steps.count, 2);
+    assert_int_equal(steps.items[0].load.count, 2);
+    ssreport_steps_free(&steps);
+    steps = find(made, 30);
+    assert_int_equal(steps.count, 0); /* no sample is left */
+    ssreport_steps_free(&steps);
+    steps = find(made, 0); /* a sample is no step, even without edges */
+    assert_int_equal(steps.count, 2);
+    ssreport_steps_free(&steps);
+}
+
+static void free_stretches_part_steps(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 30, 0);
+    hold(made, NAN, 30, 0);
+    hold(made, 0.5, 30, 0);
+    struct ssreport_steps steps = find(made, 0);
+    assert_int_equal(steps.count, 2);
+    assert_near(steps.items[0].end, 29.5);
+    assert_near(steps.items[1].begin, 60);
+    assert_near(steps.items[1].load.mean, 0.5);
+    ssreport_steps_free(&steps);
+}
+
+/* From `levels` down to one and back; the lowest twice. */
+static void hold_staircase(struct made *made, int levels, double seconds) {
+    for (int i = levels; i > 0; i--)
+        hold(made, 0.1 * i, seconds, 0);
+    for (int i = 1; i <= levels; i++)
+        hold(made, 0.1 * i, seconds, 0);
+}
+
+/* A part of which an instant is known says nothing. */
+static void the_range_of_a_duty(void **state) {
+    (void)state;
+    struct ssreport_instance instance = {
+        .known_in = {1, 1, 0, 0.1, 0.6}, .running_in = {0.3, 0.5, 0, 0.1, 0.12}};
+    struct ssreport_range range = ssreport_instance_range(&instance);
+    assert_near(range.least, 0.2);
+    assert_near(range.most, 0.5);
+    instance = (struct ssreport_instance){0};
+    assert_true(isnan(ssreport_instance_range(&instance).least));
+}
+
+static void a_staircase_has_two_halves(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold_staircase(made, 5, 24);
+    struct ssreport_steps steps = find(made, SSREPORT_EDGE_DEFAULT);
+    assert_int_equal(steps.count, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(steps.items[i].half, i < 5 ? 1 : 2);
+        assert_near(steps.items[i].from, 24.0 * (double)i + 4);
+        assert_near(steps.items[i].to, 24.0 * (double)i + 20);
+        assert_near(steps.items[i].load.mean, 0.1 * (i < 5 ? 5 - (double)i : (double)i - 4));
+    }
+    ssreport_steps_free(&steps);
+}
+
+/* The sample that ends where the next step begins has its target, but is none of it. */
+static void a_sample_belongs_where_it_lies(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 10, 0.01);
+    hold(made, 0.8, 10, 0.02);
+    struct ssreport_steps steps = find(made, 0);
+    assert_int_equal(steps.items[0].load.count, 20);
+    assert_int_equal(steps.items[1].load.count, 20);
+    assert_near(steps.items[0].error_mean_percent, 1);
+    assert_near(steps.items[1].error_mean_percent, 2);
+    assert_near(steps.items[1].from, 10);
+    ssreport_steps_free(&steps);
+}
+
+static void other_stairs(void **state) {
+    (void)state;
+    const struct {
+        double targets[6];
+        int halves[6];
+    } cases[] = {
+        {{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, {1, 1, 1, 1, 1, 1}}, /* one half is absent */
+        {{0.1, 0.2, 0.5, 0.4, 0.3, 0.2}, {1, 1, 1, 2, 2, 2}}, /* the top is held once */
+        {{0.1, 0.6, 0.1, 0.9, 0.4, 0.9}, {0, 0, 0, 0, 0, 0}}, /* a saw */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made *made = make();
+        for (size_t j = 0; j < 6; j++)
+            hold(made, cases[i].targets[j], 10, 0);
+        struct ssreport_steps steps = find(made, SSREPORT_EDGE_DEFAULT);
+        assert_int_equal(steps.count, 6);
+        for (size_t j = 0; j < 6; j++)
+            assert_int_equal(steps.items[j].half, cases[i].halves[j]);
+        ssreport_steps_free(&steps);
+    }
+}
+
+static void throughput_is_that_of_what_counts(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 60, 0);
+    hold(made, 0.8, 60, 0);
+    for (int i = 0; i < 24; i++) /* every 5 s, across all edges */
+        iterate(made, 5 * i - 1, 5 * i + 4);
+    iterate(made, 75, 76); /* one more in the second */
+    iterate(made, 61, 62); /* and one in its edge */
+    struct ssreport_steps steps = find(made, 12);
+    assert_near(steps.items[0].throughput, 0.2);
+    assert_near(steps.items[1].throughput, 0.2 + 1 / 36.0);
+    /* Six whole intervals of 6 s. */
+    assert_int_equal(steps.items[0].rates.count, 6);
+    assert_near(steps.items[0].rates.mean, 0.2);
+    assert_near(steps.items[0].rates.deviation, 0);
+    assert_true(steps.items[1].rates.low < steps.items[1].rates.mean);
+    ssreport_steps_free(&steps);
+}
+
+/* No iteration is a throughput, too, where iterations are counted. */
+static void nothing_done_is_known_from_not_counted(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 60, 0);
+    assert_true(isnan(ssreport_steps_throughput(&made->record, 0, 60)));
+    made->record.has_iterations = true;
+    assert_near(ssreport_steps_throughput(&made->record, 0, 60), 0);
+    assert_true(isnan(ssreport_steps_throughput(&made->record, 60, 60)));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_constant_load_is_one_step),
+    cmocka_unit_test(edges_are_left_out),
+    cmocka_unit_test(what_is_too_short_is_none),
+    cmocka_unit_test(free_stretches_part_steps),
+    cmocka_unit_test(the_range_of_a_duty),
+    cmocka_unit_test(a_staircase_has_two_halves),
+    cmocka_unit_test(a_sample_belongs_where_it_lies),
+    cmocka_unit_test(other_stairs),
+    cmocka_unit_test(throughput_is_that_of_what_counts),
+    cmocka_unit_test(nothing_done_is_known_from_not_counted))

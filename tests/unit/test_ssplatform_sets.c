@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "unit.h"
+
+#ifdef SSPLATFORM_PRESENT
+
+#include "platform_report.h"
+
+/* What is printed about the machine below `root`, and whether these are sets. */
+static void expect_sets(
+    const char *root, enum ssplatform_placement placement, int status, const char *expected) {
+    char *text;
+    size_t size;
+    struct ss_error error = {0};
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    int got = ssplatform_sets(stream, root, placement, &error);
+    fclose(stream);
+    if (got < 0)
+        fail_msg("%s", error.message);
+    assert_string_equal(text, expected);
+    assert_int_equal(got, status);
+    free(text);
+}
+
+static void published_machine(void **state) {
+    (void)state;
+    const char *root = machine_unpack("m620", NULL);
+    expect_sets(root, SSPLATFORM_PER_CHIP, 0,
+        "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30/"
+        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 0,
+        "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
+        "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n");
+    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-15/16-31\n");
+}
+
+static void same_machine_numbered_otherwise(void **state) {
+    (void)state;
+    const char *root = machine_unpack("m620-near", NULL);
+    expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0-15/16-31\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 0,
+        "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
+        "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n");
+    expect_sets(root, SSPLATFORM_PER_THREAD, 0,
+        "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30/"
+        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
+}
+
+/* Fast cores are paired with fast ones; slow ones have no second thread to share. */
+static void cores_of_two_kinds(void **state) {
+    (void)state;
+    const char *root = machine_unpack("hybrid", NULL);
+    expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 0, "0-1,4,6/2-3,5,7\n");
+    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0,2/1,3\n");
+    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,4-6\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 0, "4/5\n");
+}
+
+static void third_chip_is_left_over(void **state) {
+    (void)state;
+    const char *root = tree_new();
+    tree_write("sys/devices/system/cpu/online", "0-2\n");
+    for (int cpu = 0; cpu < 3; cpu++) {
+        static const char *const names[] = {"core_cpus", "package_cpus", "physical_package_id"};
+        for (int i = 0; i < 3; i++) {
+            char path[128], text[16];
+            snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/%s", cpu, names[i]);
+            snprintf(text, sizeof text, "%d\n", i < 2 ? 1 << cpu : cpu);
+            tree_write(path, text);
+        }
+    }
+    expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0/1\n");
+}
+
+static void no_second_threads(void **state) {
+    (void)state;
+    const char *root = machine_unpack("arm", NULL);
+    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 0, "0,2/1,3\n");
+    expect_sets(root, SSPLATFORM_PER_THREAD, 1, "no core has two hardware threads\n");
+}
+
+/* CPUs on which we may not run are in no set, and what they leave alone is in none either. */
+static void affinity_counts(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
+    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1,4-5,7\n");
+    expect_sets(root, SSPLATFORM_PER_CHIP, 1, "the chips have different numbers of CPUs\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 1, "no chip has two cores that are alike\n");
+    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-1/4-5\n");
+    tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,2,4\n");
+    expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
+    tree_write("proc/self/status", "Name:\tx\n");
+    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-3/4-7\n");
+}
+
+static void unknown_topology(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    tree_write("sys/devices/system/cpu/online", "0-8\n");
+    for (int placement = SSPLATFORM_PER_CHIP; placement <= SSPLATFORM_PER_THREAD; placement++)
+        expect_sets(root, (enum ssplatform_placement)placement, 1,
+            "the kernel does not tell which CPUs share a core and a chip\n");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(published_machine),
+    cmocka_unit_test(same_machine_numbered_otherwise),
+    cmocka_unit_test(cores_of_two_kinds),
+    cmocka_unit_test(third_chip_is_left_over),
+    cmocka_unit_test(no_second_threads),
+    cmocka_unit_test(affinity_counts),
+    cmocka_unit_test(unknown_topology))
+// clang-format on
+
+#else
+
+int main(void) {
+    puts("skipped: built without hwloc, so there is no showstopper-platform");
+    return 77;
+}
+
+#endif

@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by the experiments: power, sampled once a second.
+# shellcheck disable=SC2034,SC2154 # variables are shared with them
+
+energy_source=
+energy_scope=
+energy_files=()
+
+# Domains of whole packages; their parts (cores, memory) would be counted twice.
+find_rapl() {
+    local folder names=()
+    energy_files=()
+    for folder in "${energy_root%/}"/sys/class/powercap/*-rapl:*; do
+        [[ ${folder##*/} =~ ^[a-z-]+-rapl:[0-9]+$ ]] || continue
+        [[ $(cat "$folder/name" 2>/dev/null) = package-* ]] || continue
+        cat "$folder/energy_uj" >/dev/null 2>&1 || continue # often only root may read it
+        energy_files+=("$folder")
+        names+=("$(cat "$folder/name")")
+    done
+    [ ${#energy_files[@]} -gt 0 ] || return 1
+    energy_scope="rapl: CPU packages only (${names[*]})"
+}
+
+find_hwmon() {
+    local file device
+    energy_files=()
+    for file in "${energy_root%/}"/sys/class/hwmon/hwmon*/power1_{average,input}; do
+        [ -r "$file" ] || continue
+        energy_files=("$file")
+        device=$(cat "${file%/*}/name" 2>/dev/null) || device=unknown
+        energy_scope="hwmon: what the sensor $device covers"
+        [ "$device" != power_meter ] || energy_scope="hwmon: the whole machine ($device)"
+        return
+    done
+    return 1
+}
+
+find_battery() {
+    local folder
+    energy_files=()
+    for folder in "${energy_root%/}"/sys/class/power_supply/*; do
+        [ "$(cat "$folder/type" 2>/dev/null)" = Battery ] || continue
+        [ "$(cat "$folder/status" 2>/dev/null)" = Discharging ] || continue
+        [ -r "$folder/power_now" ] || [ -r "$folder/current_now" ] || continue
+        energy_files+=("$folder")
+    done
+    [ ${#energy_files[@]} -gt 0 ] || return 1
+    energy_scope="battery: the whole machine with its screen"
+}
+
+# Sets the source that --energy asks for, or says why there is none.
+find_energy() {
+    local source
+    case $energy in
+    '') return ;;
+    auto)
+        for source in rapl hwmon battery; do
+            ! "find_$source" || { energy_source=$source && break; }
+        done
+        ;;
+    rapl | hwmon | battery) ! "find_$energy" || energy_source=$energy ;;
+    *)
+        energy_source='command'
+        energy_scope="command: what it measures ($energy)"
+        ;;
+    esac
+    if [ -n "$energy_source" ]; then
+        say "Power: $energy_scope"
+    else
+        energy_scope=
+        say "Power: there is no source ($energy): no energy is recorded"
+    fi
+}
+
+# Sets `count`, in microjoules, and the time of it.
+read_rapl() {
+    local folder number
+    count=0
+    for folder in "${energy_files[@]}"; do
+        read -r number <"$folder/energy_uj"
+        count=$((count + number))
+    done
+}
+
+# A counter that begins anew gives no power for that second.
+sample_rapl() {
+    local before=$count since=$at
+    read_rapl
+    at=${EPOCHREALTIME/./}
+    watts=
+    [ "$count" -lt "$before" ] || watts=$(compute "($count - $before) / ($at - $since)")
+}
+
+sample_hwmon() {
+    local number
+    read -r number <"${energy_files[0]}"
+    watts=$(compute "$number / 1e6")
+}
+
+sample_battery() {
+    local folder power current voltage sum=0
+    for folder in "${energy_files[@]}"; do
+        if [ -r "$folder/power_now" ]; then
+            read -r power <"$folder/power_now"
+        else
+            read -r current <"$folder/current_now"
+            read -r voltage <"$folder/voltage_now"
+            power=$((current * voltage / 1000000))
+        fi
+        sum=$((sum + ${power#-}))
+    done
+    watts=$(compute "$sum / 1e6")
+}
+
+sample_command() {
+    watts=$(bash -c "$energy" | head -n 1) || watts=
+    [[ $watts =~ ^[0-9]+(\.[0-9]+)?$ ]] || watts=
+}
+
+# At absolute times, so that as many samples are taken as seconds pass. A watt for one sample is a
+# watt-second, so a second without a sample is an empty cell, not a missing line.
+sample_energy() {
+    local begin due now watts count at never number=0
+    exec {never}<> <(:)
+    begin=${EPOCHREALTIME/./}
+    at=$begin
+    [ "$energy_source" != rapl ] || read_rapl
+    echo time,elapsed_seconds,watts
+    while :; do
+        number=$((number + 1))
+        due=$((begin + 1000000 * number))
+        now=${EPOCHREALTIME/./}
+        [ "$due" -le "$now" ] || read -rt "$(compute "($due - $now) / 1e6")" -u "$never" || true
+        "sample_$energy_source"
+        echo "$(date -u +%FT%T.%3NZ),$(compute "(${EPOCHREALTIME/./} - $begin) / 1e6"),$watts"
+    done
+}
+
+start_energy() {
+    [ -n "$energy_source" ] || return 0
+    start sample_energy >"$scratch/energy.csv"
+}
+
+# sum_power SAMPLES ENERGY SETTLE: prints the watt-hours of the counted time and how many seconds of it
+# were sampled.
+sum_power() {
+    awk -F, -v settle="$3" '
+        FNR == 1 {
+            file++
+            next
+        }
+        file == 1 && $2 > settle + 0.25 {
+            if (begin == "")
+                begin = $1
+            end = $1
+        }
+        file == 2 && $1 >= begin && $1 <= end && $3 != "" {
+            sum += $3
+            seconds++
+        }
+        END { printf "%.6g,%d", sum / 3600, seconds }' "$1" "$2"
+}
+
+# The iterations of a run, of both sides where they are the same program; nothing where they are not.
+sum_iterations() {
+    local file number sum=0 programs
+    programs=$(cut -d, -f 3 "$1/manifest.rows" | sort -u | wc -l)
+    for file in "$1"/{,*/}summary.json; do
+        [ -e "$file" ] || continue
+        number=$(figure "$file" iterations)
+        [[ $number =~ ^[0-9]+$ && $programs -eq 1 ]] || return 0
+        sum=$((sum + number))
+    done
+    echo "$sum"
+}
+
+# What the iterations of every run have cost.
+write_energy() {
+    local folder samples uncounted
+    for folder in "$output"/runs/*/; do
+        folder=${folder%/}
+        [ -e "$folder/energy.csv" ] || continue
+        samples=$folder/samples.csv
+        [ -e "$samples" ] || samples=$folder/foreground/samples.csv
+        uncounted=$(head -n 1 "$folder/manifest.rows" | cut -d, -f 15)
+        echo "${folder##*/},$(sum_power "$samples" "$folder/energy.csv" "$uncounted"),$(
+            sum_iterations "$folder")"
+    done | awk -F, -v OFS=, '
+        BEGIN { print "run,watt_hours,seconds,iterations,iterations_per_watt_hour,relative" }
+        {
+            rate = ($4 != "" && $2 > 0) ? $4 / $2 : ""
+            if (first == "")
+                first = rate
+            print $0, rate, (rate != "" && first > 0 ? rate / first : "")
+        }'
+}
+
+print_energy() {
+    echo
+    if [ "$(wc -l <"$output/energy.csv")" -le 1 ]; then
+        echo "Energy: there was no source of power ($energy)."
+        return
+    fi
+    echo "Energy, ${energy_scope:-as the manifest says}; relative to the first run:"
+    echo
+    echo "| run | W | iterations/Wh | relative |"
+    echo "|---|---:|---:|---:|"
+    awk -F, 'NR > 1 { printf "| %s | %s | %s | %s |\n", $1,
+        ($3 > 0 ? sprintf("%.2f", 3600 * $2 / $3) : "-"),
+        ($5 == "" ? "-" : sprintf("%.4g", $5)), ($6 == "" ? "-" : sprintf("%.3f", $6)) }' "$output/energy.csv"
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by the experiments: ways to bring a machine to a load.
+# shellcheck disable=SC2034,SC2154 # variables are shared with them
+
+known_methods="nbench cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
+
+methods_usage() {
+    cat <<END
+                      nbench      as many instances as give the load, uncontrolled; whole ones only
+                      cdc         a constant duty cycle: control fixed, without feedback
+                      1cdc        the same with one instance
+                      pi-even pi-uneven geom-even geom-uneven
+                                  controls rbpid and geom with both spaces, as published (feedback
+                                  realtime, dithering averageq)
+                      default     showstopper without options for modules
+                      cpulimit    one for each instance
+                      quota       a control group with a CPU quota for all instances
+END
+}
+
+# has_tau METHOD: whether it is run with each of the taus; others have none or their own.
+has_tau() {
+    case $1 in
+    cdc | 1cdc | pi-* | geom-*) return ;;
+    esac
+    return 1
+}
+
+# Prints why a method cannot be had here; fails if it can.
+why_no_method() {
+    case $1 in
+    cpulimit)
+        ! command -v cpulimit >/dev/null || return 1
+        echo "cpulimit is not installed"
+        ;;
+    quota) why_no_groups ;;
+    *) return 1 ;;
+    esac
+}
+
+# choose_modules METHOD TAU: sets `modules`. All measure by idle time, as the published figures do, so
+# that their errors can be compared.
+choose_modules() {
+    local published=(-f realtime -d averageq -D "$2")
+    case $1 in
+    cdc | 1cdc) modules=("${published[@]}" -c fixed -s even) ;;
+    pi-*) modules=("${published[@]}" -c rbpid -s "${1#pi-}") ;;
+    geom-*) modules=("${published[@]}" -c geom -s "${1#geom-}") ;;
+    default) modules=(-f exact -F source=idle) ;;
+    *) modules=(-f realtime -c fixed -C duty=100%) ;;
+    esac
+}
+
+# one_load WORKLOAD: prints the load of one instance that nobody holds, measured once.
+one_load() {
+    local file=$output/one-load.$1 time=10
+    case $1 in
+    serial) compute "1 / $cpus" && return ;;
+    parallel) echo 1 && return ;;
+    esac
+    [ -z "$quick" ] || time=2
+    if [ ! -s "$file" ]; then
+        showstopper --quiet --json "$scratch/one.json" -n 1 -f realtime -c fixed -C duty=100% -l 100% \
+            --warmup 1s --duration "${time}s" "${counting[@]}" "${words[@]}" \
+            >/dev/null 2>>"$scratch/messages" ||
+            fail "$1: its load alone cannot be measured: $(tail -n 1 "$scratch/messages")"
+        figure "$scratch/one.json" load_mean >"$file.new"
+        awk '!($1 > 0) { exit 1 }' "$file.new" || fail "$1: alone it makes no load"
+        mv "$file.new" "$file"
+    fi
+    cat "$file"
+}
+
+# count_instances METHOD WORKLOAD TARGET: sets `number` and, for nbench, `stands_for`, the load that
+# these whole instances come to.
+count_instances() {
+    local one
+    number=$instances
+    stands_for=
+    case $1 in
+    1cdc) number=1 ;;
+    nbench)
+        one=$(one_load "$2")
+        number=$(compute "$one > 0 && $3 / $one > 1 ? int($3 / $one + 0.5) : 1")
+        stands_for=$(compute "$number * $one < 1 ? $number * $one : 1")
+        ;;
+    esac
+}
+
+# limit_words TARGET WORKLOAD: puts a limiter before `words`. Both cpulimits in use: one knows parts of a
+# percent and -i for children, the other one whole percents and -m for them.
+limit_words() {
+    local options=(-q) form='%.0f' limit
+    if cpulimit --help 2>&1 | grep -q -- --include-children; then
+        options=(-i)
+        form='%.2f'
+    elif [[ ! $2 =~ ^(serial|blocking|parallel)$ ]]; then
+        options+=(-m)
+    fi
+    limit=$(awk -v target="$1" -v cpus="$cpus" -v number="$number" -v form="$form" 'BEGIN {
+        limit = 100 * target * cpus / number
+        printf form, limit < 1 ? 1 : limit }')
+    words=(cpulimit "${options[@]}" -l "$limit" -f -- "${words[@]}")
+}
+
+# choose_method METHOD TAU WORKLOAD TARGET: sets `words`, `counting`, `modules`, `number`, `stands_for`.
+choose_method() {
+    choose_workload "$3"
+    choose_modules "$1" "$2"
+    count_instances "$1" "$3" "$4"
+    case $1 in
+    cpulimit) limit_words "$4" "$3" ;;
+    quota)
+        make_group all "$(compute "$4 * $cpus")"
+        words=("${entering[@]}" "${words[@]}")
+        ;;
+    esac
+}
+
+# Sets `usable` to those of `methods` that can be had, and notes why others cannot.
+check_methods() {
+    local list method reason
+    IFS=, read -ra list <<<"$methods"
+    check_words methods "$known_methods" "${list[@]}"
+    usable=()
+    for method in "${list[@]}"; do
+        if reason=$(why_no_method "$method"); then
+            plan_skip "$reason" "method=$method"
+        else
+            usable+=("$method")
+        fi
+    done
+}
+
+# list_taus METHOD
+list_taus() {
+    if has_tau "$1"; then
+        tr ',' ' ' <<<"$taus"
+    else
+        echo own
+    fi
+}
+
+# tau_seconds TAU: of 107m, in seconds; nothing for a method's own.
+tau_seconds() {
+    [[ ! $1 =~ ^([0-9]+)m$ ]] || compute "${BASH_REMATCH[1]} / 1000"
+}
+
+check_taus() {
+    local tau
+    for tau in ${taus//,/ }; do
+        [[ $tau =~ ^[1-9][0-9]*m$ ]] || fail "--taus: $tau: whole milliseconds are wanted, as 107m"
+    done
+}
+
+check_targets() {
+    local target
+    for target in ${targets//,/ }; do
+        [[ $target =~ ^[1-9][0-9]?$|^100$ ]] || fail "--targets: $target: whole percents are wanted"
+    done
+}

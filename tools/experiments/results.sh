@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by the experiments: the manifest and the report.
+# shellcheck disable=SC2034,SC2154 # variables are shared with them
+
+manifest_columns=run,experiment,workload,method,placement,role,group,target,speed,tau_seconds
+manifest_columns+=,instances,cpus,stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds
+manifest_columns+=,edge_seconds,seed,round,energy,status,reason
+
+# row ROLE KEY=VALUE...: what the manifest shall say of a record of the present run.
+row() {
+    rows+=("$(printf '%s\n' "role=$1" "energy=$energy_scope" "${@:2}")")
+}
+
+# write_rows NAME KEY=VALUE...: the present run's lines; a cell has no comma and no quote.
+write_rows() {
+    local description cells folder
+    for description in "${rows[@]}"; do
+        mapfile -t cells <<<"$description"
+        folder=${cells[0]#role=}
+        write_row ${1:+"run=runs/$1${folder:+/$folder}"} "experiment=$experiment" "${cells[@]}" "${@:2}"
+    done
+}
+
+write_row() {
+    local cell column columns line=
+    local -A cells=()
+    for cell; do
+        cells[${cell%%=*}]=$(tr -d '"\r' <<<"${cell#*=}" | tr ',' ';')
+    done
+    IFS=, read -ra columns <<<"$manifest_columns"
+    for column in "${columns[@]}"; do
+        line+=,${cells[$column]-}
+    done
+    printf '%s\n' "${line#,}"
+}
+
+# Written anew at every start, from what lies there; only whole lines are ever added.
+write_manifest() {
+    local file cells skip
+    {
+        echo "$manifest_columns"
+        for file in "$output"/runs/*/manifest.rows; do
+            [ ! -e "$file" ] || cat "$file"
+        done
+        for skip in "${skips[@]}"; do
+            mapfile -t cells <<<"$skip"
+            write_row "experiment=$experiment" "${cells[@]}"
+        done
+    } >"$output/manifest.csv.new"
+    mv "$output/manifest.csv.new" "$output/manifest.csv"
+}
+
+# settings NAME...: variables in which all runs of the folder must agree.
+settings() {
+    local name
+    showstopper --version | head -n 1
+    for name; do
+        echo "$name ${!name}"
+    done
+    [ ${#user_command[@]} -eq 0 ] || printf 'command%s\n' "$(printf ' %q' "${user_command[@]}")"
+}
+
+# check_settings NAME...: the folder of the results keeps them.
+check_settings() {
+    local now there
+    now=$(settings "$@" instances memory iteration repeat)
+    if [ -e "$output/settings" ]; then
+        there=$(cat "$output/settings")
+        [ "$now" = "$there" ] || fail "$output holds runs made in another way; choose another" \
+            "--output:"$'\n'"$(diff <(echo "$there") <(echo "$now") | grep '^[<>]')"
+    elif [ -z "$dry_run" ]; then
+        [ ! -e "$output/runs" ] || fail "$output is no folder of an experiment"
+        mkdir -p "$output"
+        echo "$now" >"$output/settings.new"
+        mv "$output/settings.new" "$output/settings"
+    fi
+}
+
+# done_rows: prints the manifest's lines of finished runs, without the heading.
+done_rows() {
+    awk -F, -v columns="$manifest_columns" '
+        BEGIN {
+            count = split(columns, names, ",")
+            for (i = 1; i <= count; i++)
+                if (names[i] == "status")
+                    at = i
+        }
+        $at == "done"' "$output/manifest.csv"
+}
+
+# What showstopper thought doubtful in the runs; it is not to be expected that an uncontrolled one
+# reaches its target.
+list_warnings() {
+    local file name
+    for file in "$output"/runs/*/{,*/}summary.json; do
+        [ -e "$file" ] || continue
+        name=${file#"$output/runs/"}
+        awk -v name="${name%/summary.json}" -v uncontrolled="/foreground$|-(nbench|cpulimit|quota)-" '
+            /"warnings": \[\]/ {
+                exit
+            }
+            inside && /\]/ {
+                exit
+            }
+            inside && name ~ uncontrolled && /target could not be reached/ {
+                next
+            }
+            inside {
+                sub(/^ *"/, "")
+                sub(/",?$/, "")
+                print "Warning: " name ": " $0
+            }
+            /"warnings": \[/ {
+                inside = 1
+            }' "$file"
+    done
+}
+
+# conclude TABLE: writes TABLE and the report with what the experiment's write_table and print_report
+# say.
+conclude() {
+    write_table >"$output/$1"
+    [ -z "$energy" ] || write_energy >"$output/energy.csv"
+    {
+        print_report
+        [ -z "$energy" ] || print_energy
+        list_warnings
+    } | tee "$output/report.md"
+    finish
+}
+
+# End with what was written; whoever calls sees failures in the status, too.
+finish() {
+    if command -v ssreport >/dev/null; then
+        ssreport --quiet --output "$output/report" ${edge:+--edge "${edge}s"} "$output" ||
+            say "ssreport made no report"
+    fi
+    say "Results: $output"
+    [ "$failures" -eq 0 ] || fail "$failures runs failed; the same call tries them again"
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tree.h"
+
+/* So long may it take, and so much may it write. */
+#define SECONDS_MAX 10
+#define TEXT_MAX    (64u << 20)
+
+extern char **environ;
+
+/* Its variables would let us describe any machine but this one. */
+static void clear_environment(void) {
+    for (char **at = environ; *at;) {
+        char name[64];
+        size_t length = strcspn(*at, "=");
+        bool ours = strncmp(*at, "HWLOC_", 6) == 0 && length < sizeof name;
+        snprintf(name, sizeof name, "%.*s", (int)length, *at);
+        if (!ours || unsetenv(name) < 0)
+            at++;
+    }
+}
+
+/* Only what the kernel says: to ask the processors would mean to run on each of them in turn, and
+ * they know nothing of a recorded machine. */
+static void set_environment(const char *root) {
+    clear_environment();
+    setenv("HWLOC_COMPONENTS", "linux,stop", 1);
+    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* they look for displays */
+    setenv("HWLOC_HIDE_ERRORS", "2", 1);
+    if (root)
+        setenv("HWLOC_FSROOT", root, 1);
+}
+
+static hwloc_topology_t load(const char *root) {
+    hwloc_topology_t topology;
+    set_environment(root);
+    if (hwloc_topology_init(&topology) < 0)
+        return NULL;
+    /* The machine, not what a control group leaves of it. */
+    bool loaded =
+        hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
+        hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
+        hwloc_topology_load(topology) == 0;
+    if (loaded)
+        return topology;
+    hwloc_topology_destroy(topology);
+    return NULL;
+}
+
+/* In the child; what it writes goes into the pipe. */
+static void write_and_exit(
+    const char *root, ssplatform_write_apart *write, const void *context, int to) {
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    alarm(SECONDS_MAX);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    FILE *stream = fdopen(to, "w");
+    hwloc_topology_t topology = stream ? load(root) : NULL;
+    if (!topology)
+        _exit(1);
+    write(stream, topology, context);
+    _exit(fclose(stream) == 0 ? 0 : 1);
+}
+
+char *ssplatform_apart(const char *root, ssplatform_write_apart *write, const void *context) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return NULL;
+    pid_t child = fork();
+    if (child == 0)
+        write_and_exit(root, write, context, ends[1]);
+    close(ends[1]);
+    size_t length = 0;
+    char *text = child < 0 ? NULL : ssplatform_read_all(ends[0], TEXT_MAX, &length);
+    close(ends[0]);
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (status == 0 && length > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+struct ss_cpus ssplatform_cpus_of(hwloc_obj_t object) {
+    struct ss_cpus cpus = {0};
+    for (int cpu = hwloc_bitmap_first(object->cpuset); cpu >= 0 && cpu < SS_CPUS_MAX;
+         cpu = hwloc_bitmap_next(object->cpuset, cpu))
+        ss_cpus_add(&cpus, (uint32_t)cpu);
+    return cpus;
+}
+
+bool ssplatform_covers(
+    hwloc_topology_t topology, hwloc_obj_type_t type, const struct ss_cpus *online) {
+    struct ss_cpus all = {0};
+    uint32_t members = 0;
+    for (hwloc_obj_t object = NULL;
+         (object = hwloc_get_next_obj_by_type(topology, type, object));) {
+        struct ss_cpus cpus = ssplatform_cpus_of(object);
+        members += ss_cpus_count(&cpus);
+        for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
+            all.bits[i] |= cpus.bits[i];
+    }
+    return members > 0 && members == ss_cpus_count(online) && memcmp(&all, online, sizeof all) == 0;
+}

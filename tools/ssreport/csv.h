@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_CSV_H
+#define SSREPORT_CSV_H
+
+#include <stdbool.h>
+
+#include "notes.h"
+#include "table.h"
+
+/*
+ * A table with a heading, read for the columns that somebody wants. A line that is no row of it is
+ * passed over and noted, as often as there is one; so is the last one without its end, which is
+ * what a run leaves that was killed.
+ */
+struct ssreport_csv {
+    const char *name;           /* of the file, in its folder */
+    const char *const *columns; /* at most SSTRACE_PICKS; NULL behind the last */
+    unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
+
+    /* Takes the fields of one row, in the order of `columns`; false: it makes no sense. */
+    bool (*take)(void *context, const struct sstrace_field *fields);
+    void *context;
+};
+
+/* -1: there is no such table; the error says why. */
+int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
+    struct ssreport_notes *notes, struct ss_error *error);
+
+/* A number that must be there. */
+bool ssreport_csv_number(const struct sstrace_field *field, double *value);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gather.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "csv.h"
+#include "words.h"
+
+#define MANIFEST "manifest.csv"
+
+static bool is_taken(const struct ssreport_report *report, const char *name) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (strcmp(report->runs[i].record.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The path without what says nothing, and a number where there is another one of that name. */
+static void choose_name(
+    const struct ssreport_report *report, const char *path, char *name, size_t size) {
+    int length = (int)strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    snprintf(name, size, "%.*s", length, path);
+    for (size_t i = 2; is_taken(report, name); i++)
+        snprintf(name, size, "%.*s (%zu)", length, path, i);
+}
+
+static int add_failure(struct ssreport_report *report, const char *name, const char *why) {
+    struct ssreport_failure *moved =
+        reallocarray(report->failures, report->failure_count + 1, sizeof *moved);
+    if (!moved)
+        return -1;
+    report->failures = moved;
+    moved[report->failure_count] =
+        (struct ssreport_failure){.name = strdup(name), .why = strdup(why)};
+    struct ssreport_failure *added = &moved[report->failure_count++];
+    return added->name && added->why ? 0 : -1;
+}
+
+/* Returns the run, or NULL where it failed; `result` says whether that was for want of memory. */
+static struct ssreport_run *add_run(
+    struct ssreport_report *report, const char *path, int set, int *result) {
+    char name[4200];
+    struct ss_error error = {0};
+    *result = 0;
+    if (report->run_count == report->run_capacity) {
+        size_t capacity = report->run_capacity ? 2 * report->run_capacity : 16;
+        struct ssreport_run *moved = reallocarray(report->runs, capacity, sizeof *moved);
+        if (!moved) {
+            *result = -1;
+            return NULL;
+        }
+        report->runs = moved;
+        report->run_capacity = capacity;
+    }
+    choose_name(report, path, name, sizeof name);
+    struct ssreport_run *run = &report->runs[report->run_count];
+    if (ssreport_run_read(run, path, name, &report->settings, &error) < 0) {
+        ssreport_run_free(run);
+        *result = add_failure(report, name, error.message);
+        return NULL;
+    }
+    run->set = set;
+    report->run_count++;
+    return run;
+}
+
+/* ---- manifests ---- */
+
+enum { RUN, WORKLOAD, METHOD, PLACEMENT, ROLE, GROUP, REASON };
+
+struct manifest {
+    struct ssreport_report *report;
+    const char *folder;
+    int set, result;
+};
+
+static char *copy_field(const struct sstrace_field *field) {
+    return field->length > 0 ? strndup(field->text, field->length) : NULL;
+}
+
+/* What was to be run, and why it was not. */
+static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
+    char name[512], why[512];
+    snprintf(name, sizeof name, "%.200s:", manifest->folder);
+    for (int i = WORKLOAD; i <= PLACEMENT; i++) {
+        size_t used = strlen(name);
+        if (fields[i].length > 0)
+            snprintf(
+                name + used, sizeof name - used, " %.*s", (int)fields[i].length, fields[i].text);
+    }
+    snprintf(why, sizeof why, "%.*s", (int)fields[REASON].length, fields[REASON].text);
+    return add_failure(manifest->report, name, *why ? why : "there is no record");
+}
+
+static bool take_run(void *context, const struct sstrace_field *fields) {
+    struct manifest *manifest = context;
+    char path[8400];
+    if (manifest->result < 0)
+        return true;
+    if (fields[RUN].length == 0) {
+        manifest->result = add_absent(manifest, fields);
+        return true;
+    }
+    snprintf(path, sizeof path, "%.4000s/%.*s", *fields[RUN].text == '/' ? "" : manifest->folder,
+        (int)fields[RUN].length, fields[RUN].text);
+    struct ssreport_run *run = add_run(manifest->report, path, manifest->set, &manifest->result);
+    if (!run)
+        return true;
+    run->workload = copy_field(&fields[WORKLOAD]);
+    run->method = copy_field(&fields[METHOD]);
+    run->placement = copy_field(&fields[PLACEMENT]);
+    run->role = copy_field(&fields[ROLE]);
+    run->group = copy_field(&fields[GROUP]);
+    return true;
+}
+
+static int load_manifest(struct ssreport_report *report, const char *folder, int set) {
+    static const char *const columns[] = {
+        "run", "workload", "method", "placement", "role", "group", "reason", NULL};
+    struct manifest manifest = {.report = report, .folder = folder, .set = set};
+    struct ssreport_csv csv = {.name = MANIFEST,
+        .columns = columns,
+        .optional = ~1U,
+        .take = take_run,
+        .context = &manifest};
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
+        return add_failure(report, folder, error.message);
+    if (*notes.text && add_failure(report, folder, notes.text) < 0)
+        return -1;
+    return manifest.result;
+}
+
+int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
+    char manifest[4200];
+    int result;
+    snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
+    if (access(manifest, F_OK) == 0)
+        return load_manifest(report, path, set);
+    add_run(report, path, set, &result);
+    return result;
+}
+
+void ssreport_report_free(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++)
+        ssreport_run_free(&report->runs[i]);
+    for (size_t i = 0; i < report->together_count; i++)
+        ssreport_run_free(&report->together[i]);
+    free(report->together);
+    for (size_t i = 0; i < report->failure_count; i++) {
+        free(report->failures[i].name);
+        free(report->failures[i].why);
+    }
+    for (size_t i = 0; i < SSREPORT_SHEETS; i++)
+        ssreport_sheet_free(&report->sheets[i]);
+    free(report->runs);
+    free(report->failures);
+    *report = (struct ssreport_report){0};
+}

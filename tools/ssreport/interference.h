@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_INTERFERENCE_H
+#define SSREPORT_INTERFERENCE_H
+
+#include "statistics.h"
+
+/* The slopes of both halves agree when the angle between them is smaller, in degrees. */
+#define SSREPORT_ANGLE_AGREES 3.0
+
+/* A coefficient is taken for one when the chance that it is 0 is smaller. */
+#define SSREPORT_SIGNIFICANT 0.05
+
+/* One step of a staircase. */
+struct ssreport_point {
+    double load;       /* of the background, observed, 0 to 1 */
+    double throughput; /* of the foreground */
+    int half;          /* 1 or 2; others do not count, nor do steps where a value is NaN */
+};
+
+/*
+ * What a background costs a foreground: by how many percent of what it has beside an idle
+ * background its throughput falls until the background is at full load. Negative: it rises.
+ */
+struct ssreport_interference {
+    struct ssreport_fit fits[2]; /* of the two halves */
+    double halves[2];            /* percent; NaN: there is no line, or it begins at 0 */
+    double metric;               /* mean of both; NaN unless both are there */
+    double angle;                /* degrees between the normalised slopes */
+    bool agree;                  /* the angle is small */
+    bool significant;            /* slopes and intercepts of both are */
+};
+
+/* Fails, with -1, for want of memory. */
+int ssreport_interference_of(
+    const struct ssreport_point *points, size_t count, struct ssreport_interference *interference);
+
+/* The same of lines that are known. */
+struct ssreport_interference ssreport_interference_of_fits(
+    const struct ssreport_fit *first, const struct ssreport_fit *second);
+
+#endif

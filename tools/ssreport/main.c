@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "gather.h"
+#include "page.h"
+#include "request.h"
+#include "summary_text.h"
+#include "version.h"
+#include "whole_file.h"
+
+static void tell(const char *name, const char *text) {
+    fprintf(stderr, "ssreport: %s: %s\n", name, text);
+}
+
+/* One line for each record of which there is something to say. */
+static void tell_notes(const struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_record *record = &report->runs[i].record;
+        if (*record->notes.text)
+            tell(record->name, record->notes.text);
+    }
+    for (size_t i = 0; i < report->failure_count; i++)
+        tell(report->failures[i].name, report->failures[i].why);
+}
+
+/* ---- what is written ---- */
+
+static int open_file(
+    struct ss_whole_file *file, char path[8400], const char *folder, const char *name) {
+    snprintf(path, 8400, "%.4000s/%.4000s", folder, name);
+    return ss_whole_file_open(file, path);
+}
+
+static int cannot_write(const char *path, struct ss_error *error) {
+    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+}
+
+static int write_sheets(
+    const struct ssreport_report *report, const char *folder, struct ss_error *error) {
+    for (int i = 0; i < SSREPORT_SHEETS; i++) {
+        const struct ssreport_sheet *sheet = &report->sheets[i];
+        struct ss_whole_file file;
+        char name[64], path[8400];
+        if (sheet->failed)
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        snprintf(name, sizeof name, "%s.csv", sheet->name);
+        if (open_file(&file, path, folder, name) < 0)
+            return cannot_write(path, error);
+        ssreport_sheet_print_csv(file.stream, sheet);
+        if (ss_whole_file_commit(&file) < 0)
+            return cannot_write(path, error);
+    }
+    return 0;
+}
+
+static int write_page(
+    const struct ssreport_report *report, const char *folder, struct ss_error *error) {
+    struct ss_whole_file file;
+    struct ss_error without = {0};
+    char path[8400];
+    if (open_file(&file, path, folder, "report.html") < 0)
+        return cannot_write(path, error);
+    ssreport_page_print(file.stream, report, &without);
+    if (ss_whole_file_commit(&file) < 0)
+        return cannot_write(path, error);
+    if (without.status)
+        fprintf(stderr, "ssreport: there are no pictures: %s\n", without.message);
+    return 0;
+}
+
+static int write_all(
+    const struct ssreport_report *report, const char *folder, struct ss_error *error) {
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+        return cannot_write(folder, error);
+    if (write_sheets(report, folder, error) < 0)
+        return -1;
+    return write_page(report, folder, error);
+}
+
+/* ---- what is reported ---- */
+
+static int fill(struct ssreport_report *report, const struct ssreport_request *request) {
+    for (size_t i = 0; i < request->count; i++) {
+        if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
+            return -1;
+    }
+    report->compares = request->first_set < request->count;
+    if (ssreport_report_interference(report) < 0 || ssreport_report_put_together(report) < 0)
+        return -1;
+    ssreport_report_compare(report);
+    ssreport_report_fill(report);
+    return 0;
+}
+
+static int make_report(const struct ssreport_request *request, struct ss_error *error) {
+    struct ssreport_report report = {
+        .settings = {
+            .edge = request->edge == SS_TIME_NEVER ? SSREPORT_EDGE_DEFAULT
+                                                   : ss_time_seconds(request->edge),
+            .interval = ss_time_seconds(request->interval),
+            .confidence = request->confidence,
+        }};
+    int result = 0;
+    if (fill(&report, request) < 0)
+        result = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    else
+        tell_notes(&report);
+    if (result == 0 && report.run_count == 0)
+        result = ss_error_set(error, SS_ERROR_FAILED, "there is no record to report");
+    if (result == 0 && request->output)
+        result = write_all(&report, request->output, error);
+    if (result == 0 && !request->quiet)
+        ssreport_summary_print(stdout, &report);
+    ssreport_report_free(&report);
+    return result;
+}
+
+static int run(const struct ssreport_request *request, struct ss_error *error) {
+    int result = 0;
+    if (request->help)
+        ssreport_request_print_help();
+    else if (request->version)
+        printf("ssreport %s\n", ss_version());
+    else
+        result = make_report(request, error);
+    if (result == 0 && fflush(stdout) != 0)
+        result = ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
+    return result;
+}
+
+int main(int argc, char **argv) {
+    struct ss_error error = {0};
+    struct ssreport_request request;
+    if (ssreport_request_parse(&request, argc, argv, &error) == 0)
+        run(&request, &error);
+    if (error.status)
+        fprintf(stderr, "ssreport: %s\n", error.message);
+    ssreport_request_free(&request);
+    return error.status;
+}

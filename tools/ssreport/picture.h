@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_PICTURE_H
+#define SSREPORT_PICTURE_H
+
+#include <stdio.h>
+
+#include <showstopper/error.h>
+
+/*
+ * Has gnuplot draw what the script says and puts the picture into a page. `number` is another one
+ * for every picture of the page, as names inside of pictures would meet there; `what` is what those
+ * are told who cannot see it.
+ */
+int ssreport_picture(
+    FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error);
+
+/* The same of a picture as gnuplot writes it: for tests. -1: it is none. */
+int ssreport_picture_embed(FILE *page, const char *svg, unsigned number, const char *what);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plots.h"
+
+#include <math.h>
+
+/* More points than this nobody sees. */
+#define COLUMNS_MOST 800
+
+#define BAND_POINTS 60
+
+/* More instances than this are drawn without marks of their range. */
+#define RANGES_MOST 64
+
+static void write_frame(FILE *script, const char *x, const char *y) {
+    fprintf(script,
+        "set encoding utf8\n"
+        "set terminal svg dynamic noenhanced size 560,300 font \"sans-serif,15\"\n"
+        "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror textcolor rgb \"#333333\"\n"
+        "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
+        "set key tmargin right horizontal samplen 1.5 noenhanced\n"
+        "set xlabel \"%s\"\nset ylabel \"%s\"\n",
+        x, y);
+}
+
+/* Seconds, or minutes where there would be many of them. */
+static double time_unit(const struct ssreport_run *run) {
+    return ssreport_record_end(&run->record) > 600 ? 60 : 1;
+}
+
+static void write_time_frame(FILE *script, const struct ssreport_run *run, const char *y) {
+    double unit = time_unit(run);
+    write_frame(script, unit == 60 ? "time in minutes" : "time in seconds", y);
+    fprintf(script, "set xrange [0:%.9g]\n", ssreport_record_end(&run->record) / unit);
+}
+
+static bool has_samples(const struct ssreport_run *run) {
+    return run->record.sample_count > 0;
+}
+
+/* ---- target and load over time ---- */
+
+struct column {
+    double begin, end, least, most, load, target;
+    bool has_target;
+};
+
+static struct column take_column(const struct ssreport_record *record, size_t from, size_t to) {
+    struct column column = {.begin = record->samples[from].begin,
+        .end = record->samples[to - 1].end,
+        .least = INFINITY,
+        .most = -INFINITY};
+    size_t targets = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        column.least = fmin(column.least, sample->load);
+        column.most = fmax(column.most, sample->load);
+        column.load += sample->load / (double)(to - from);
+        if (isnan(sample->target))
+            continue;
+        column.target += sample->target;
+        targets++;
+    }
+    column.has_target = targets > 0;
+    column.target /= (double)targets;
+    return column;
+}
+
+static void write_over_time(
+    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    const struct ssreport_record *record = &run->record;
+    size_t count = record->sample_count < COLUMNS_MOST ? record->sample_count : COLUMNS_MOST;
+    bool merges = count < record->sample_count;
+    double unit = time_unit(run);
+    (void)settings;
+    write_time_frame(script, run, "load, %");
+    fputs("set yrange [0:100]\n$load << END\n", script);
+    for (size_t i = 0; i < count; i++) {
+        struct column column = take_column(
+            record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
+        fprintf(script, "%.9g %.6g %.6g %.6g\n", (column.begin + column.end) / 2 / unit,
+            100 * column.least, 100 * column.most, 100 * column.load);
+    }
+    fputs("END\n$target << END\n", script);
+    for (size_t i = 0; i < count; i++) {
+        struct column column = take_column(
+            record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
+        if (column.has_target)
+            fprintf(script, "%.9g %.6g\n%.9g %.6g\n", column.begin / unit, 100 * column.target,
+                column.end / unit, 100 * column.target);
+        else
+            fputc('\n', script);
+    }
+    fputs("END\nplot ", script);
+    if (merges)
+        fputs("$load using 1:2:3 with filledcurves lc rgb \"#cfe3f5\" title \"range\", ", script);
+    fputs("$load using 1:4 with lines lw 1.3 lc rgb \"#1f5f9f\" title \"load\", "
+          "$target using 1:2 with lines lw 1.3 lc rgb \"#d9541e\" title \"target\"\n",
+        script);
+}
+
+/* ---- errors ---- */
+
+static bool has_errors(const struct ssreport_run *run) {
+    return run->figures.samples > 0;
+}
+
+static void write_errors(
+    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    const struct ssreport_distribution *errors = &run->errors;
+    (void)settings;
+    write_frame(script, "error (target minus load), %", "samples, %");
+    fprintf(script, "set xrange [%.9g:%.9g]\nset yrange [0:*]\n$errors << END\n", errors->from,
+        -errors->from);
+    for (size_t i = 0; i < SSREPORT_BINS; i++)
+        fprintf(script, "%.9g %.9g\n", errors->from + ((double)i + 0.5) * errors->width,
+            100.0 * (double)errors->counts[i] / (double)run->figures.samples);
+    fprintf(script,
+        "END\nset boxwidth %.9g\nset style fill solid 1 noborder\n"
+        "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb \"#d9541e\" lw 1.3\n"
+        "plot $errors using 1:2 with boxes lc rgb \"#6ba3d6\" notitle, "
+        "NaN with lines lw 1.3 lc rgb \"#d9541e\" title \"mean\"\n",
+        errors->width * 0.92, run->figures.error_mean_percent, run->figures.error_mean_percent);
+}
+
+/* ---- duties ---- */
+
+static bool has_duties(const struct ssreport_run *run) {
+    for (size_t i = 0; i < run->record.instance_room; i++) {
+        if (run->record.instances[i].known > 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_duties(
+    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    const struct ssreport_record *record = &run->record;
+    (void)settings;
+    write_frame(script, "instance", "duty, %");
+    fprintf(script, "set yrange [0:100]\nset xrange [-0.7:%.9g]\n$duties << END\n",
+        (double)record->instance_room - 0.3);
+    for (size_t i = 0; i < record->instance_room; i++) {
+        const struct ssreport_instance *instance = &record->instances[i];
+        struct ssreport_range range = ssreport_instance_range(instance);
+        if (instance->known > 0)
+            fprintf(script, "%u %.6g %.6g %.6g\n", (unsigned)instance->number,
+                100 * instance->running / instance->known, 100 * range.least, 100 * range.most);
+    }
+    fputs(
+        "END\nset boxwidth 0.6\nset pointintervalbox 0\nset style fill solid 1 noborder\n", script);
+    if (record->instance_room <= 20)
+        fputs("set xtics 1\n", script);
+    fputs("plot $duties using 1:2 with boxes lc rgb \"#6ba3d6\" title \"mean\"", script);
+    if (record->instance_room <= RANGES_MOST)
+        fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"#1f3f5f\" "
+              "title \"range over time\"",
+            script);
+    fputc('\n', script);
+}
+
+/* ---- throughput ---- */
+
+static bool has_rates(const struct ssreport_run *run) {
+    return run->rates.count > 1;
+}
+
+static void write_rates(
+    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    const struct ssreport_rates *rates = &run->rates;
+    double unit = time_unit(run);
+    (void)settings;
+    write_time_frame(script, run, "iterations per second");
+    fputs("set yrange [0:*]\n$rates << END\n", script);
+    for (size_t i = 0; i < rates->count; i++)
+        fprintf(script, "%.9g %.9g\n%.9g %.9g\n",
+            (rates->from + (double)i * rates->interval) / unit, rates->parts[i],
+            (rates->from + (double)(i + 1) * rates->interval) / unit, rates->parts[i]);
+    fprintf(script,
+        "END\nplot $rates using 1:2 with lines lw 1.3 lc rgb \"#1f5f9f\" "
+        "title \"intervals of %g s\"\n",
+        rates->interval);
+}
+
+static bool has_points(const struct ssreport_run *run) {
+    return run->record.has_iterations && run->least_load <= run->most_load;
+}
+
+static void write_points(FILE *script, const struct ssreport_run *run) {
+    for (size_t i = 0; !run->fits_steps && i < run->rates.count; i++) {
+        double from = run->rates.from + (double)i * run->rates.interval;
+        double load = ssreport_run_load(&run->record, from, from + run->rates.interval);
+        if (isfinite(load))
+            fprintf(script, "%.9g %.9g\n", 100 * load, run->rates.parts[i]);
+    }
+    for (size_t i = 0; run->fits_steps && i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        if (isfinite(step->throughput))
+            fprintf(script, "%.9g %.9g\n", 100 * step->load.mean, step->throughput);
+    }
+}
+
+static void write_against_load(
+    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    write_frame(script, "load observed, %", "iterations per second");
+    fprintf(script, "set xrange [0:100]\nset yrange [0:*]\n$points << END\n");
+    write_points(script, run);
+    fputs("END\n$line << END\n", script);
+    for (int i = 0; i <= BAND_POINTS; i++) {
+        double load = run->least_load + (run->most_load - run->least_load) * i / BAND_POINTS;
+        struct ssreport_band band = ssreport_fit_at(&run->fit, load, settings->confidence);
+        fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
+    }
+    fputs("END\nplot ", script);
+    if (isfinite(run->fit.slope_error))
+        fprintf(script,
+            "$line using 1:3:4 with filledcurves lc rgb \"#f6dccf\" title \"%g %% band\", ",
+            100 * settings->confidence);
+    if (isfinite(run->fit.slope))
+        fputs("$line using 1:2 with lines lw 1.3 lc rgb \"#d9541e\" title \"least squares\", ",
+            script);
+    fprintf(script, "$points using 1:2 with points pt 7 ps 0.5 lc rgb \"#1f5f9f\" title \"%s\"\n",
+        run->fits_steps ? "steps" : "intervals");
+}
+
+const struct ssreport_plot ssreport_plots[] = {
+    {"Target and load", has_samples, write_over_time},
+    {"Errors of the samples", has_errors, write_errors},
+    {"Duty of each instance", has_duties, write_duties},
+    {"Throughput over time", has_rates, write_rates},
+    {"Throughput against load", has_points, write_against_load},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Ten years of the usual ones: a clock gone mad must not ask for all memory. */
+#define INTERVALS_MOST 52596000.0
+
+/* By this much of an interval the last one may fall short, for rounding. */
+#define SHORT 1e-9
+
+int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval) {
+    double count = floor((to - from) / interval + SHORT);
+    *rates = (struct ssreport_rates){.from = from, .interval = interval};
+    if (!(count > 0))
+        return 0;
+    rates->parts = count <= INTERVALS_MOST ? calloc((size_t)count, sizeof *rates->parts) : NULL;
+    if (!rates->parts)
+        return -1;
+    rates->count = (size_t)count;
+    return 0;
+}
+
+void ssreport_rates_add(struct ssreport_rates *rates, double start, double end) {
+    double last = (double)rates->count;
+    double first_at = floor((start - rates->from) / rates->interval);
+    double end_at = (end - rates->from) / rates->interval;
+    if (!(end_at >= 0) || !(first_at < last))
+        return;
+    if (!(end > start)) {
+        /* One that took no time at all lies wholly where it ended. */
+        if (end_at < last)
+            rates->parts[(size_t)end_at] += 1;
+        return;
+    }
+    for (size_t i = (size_t)fmax(first_at, 0); i < rates->count; i++) {
+        double begin = fmax(start, rates->from + (double)i * rates->interval);
+        double until = fmin(end, rates->from + (double)(i + 1) * rates->interval);
+        if (begin >= end)
+            return;
+        rates->parts[i] += fmax(until - begin, 0) / (end - start);
+    }
+}
+
+void ssreport_rates_divide(struct ssreport_rates *rates) {
+    for (size_t i = 0; i < rates->count; i++)
+        rates->parts[i] /= rates->interval;
+}
+
+void ssreport_rates_close(struct ssreport_rates *rates) {
+    free(rates->parts);
+    *rates = (struct ssreport_rates){0};
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_RECORD_H
+#define SSREPORT_RECORD_H
+
+/* A recorded run in memory. Times are seconds since control began, as in its files. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+#include "notes.h"
+
+/* What lies between two samples and is one of them. Loads are parts of 1. */
+struct ssreport_sample {
+    double begin, end;
+    double target; /* NaN: free */
+    double load;
+    double duty; /* NaN: not known */
+    bool counted;
+};
+
+struct ssreport_iteration {
+    double start, end;
+};
+
+/* Into so many parts the run is cut, to see how the duty of an instance changes. */
+#define SSREPORT_DUTY_PARTS 120
+
+struct ssreport_instance {
+    uint32_t number;
+    double running, known;                  /* seconds */
+    double running_in[SSREPORT_DUTY_PARTS]; /* seconds of each part */
+    double known_in[SSREPORT_DUTY_PARTS];
+};
+
+/* The smallest and the largest duty that an instance had in a part of the run; NaN: unknown. */
+struct ssreport_range {
+    double least, most;
+};
+
+struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
+
+struct ssreport_record {
+    const char *path; /* only while it is read */
+    char *name;       /* what it is called here */
+    struct ssreport_notes notes;
+    bool interrupted;
+
+    /* Owned; NULL: not known. */
+    char *version, *command, *started, *ended_by;
+
+    /* From its own summary; NaN: not known. */
+    double instance_count, cpu_count, duration, settling, switches, iterations_done, own_cpu,
+        lateness_p99_us, error_mean_percent;
+
+    double wall;         /* when control began, seconds since 1970; NaN: not known */
+    double counted_from; /* 0 without settling time */
+
+    struct ssreport_sample *samples;
+    size_t sample_count, sample_capacity;
+    struct ssreport_iteration *iterations;
+    size_t iteration_count, iteration_capacity;
+    bool has_iterations; /* they were counted at all */
+    struct ssreport_instance *instances;
+    size_t instance_room;
+};
+
+/*
+ * Reads what there is. -1 with the error set: there is nothing to report. `notes` says what is
+ * broken or missing, either way. To be freed in any case.
+ */
+int ssreport_record_read(
+    struct ssreport_record *record, const char *path, const char *name, struct ss_error *error);
+
+void ssreport_record_free(struct ssreport_record *record);
+
+/* Where the last sample ends; 0: there is none. */
+double ssreport_record_end(const struct ssreport_record *record);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_RECORD_TABLES_H
+#define SSREPORT_RECORD_TABLES_H
+
+#include <showstopper/error.h>
+
+#include "record.h"
+
+/* The tables of a record; all but the samples may be missing, which is noted. */
+int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error *error);
+
+/* These need the samples. */
+void ssreport_record_read_decisions(struct ssreport_record *record);
+void ssreport_record_read_iterations(struct ssreport_record *record);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <math.h>
+
+/* Names of quantities that a summary has, too, are those of the summary. */
+// clang-format off
+static const struct ssreport_column run_columns[] = {
+    {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL}, {"command", NULL},
+    {"started", NULL},
+    {"ended_by", NULL},
+    {"instances", "instances"}, {"cpu_count", "CPUs"}, {"duration_seconds", "counted, s", 1},
+    {"samples", "samples"},
+    {"target_mean", "target, %", 2, true}, {"load_mean", "load, %", 2, true},
+    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"error_p95_percent", "95 % within, %", 2}, {"settling_seconds", NULL},
+    {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches per s", 1},
+    {"iterations", NULL}, {"iterations_per_second", "iterations per s", 3},
+    {"own_cpu", NULL}, {"wake_lateness_p99_us", "late (99 %), \u00b5s"},
+    {"notes", NULL},
+};
+static const struct ssreport_column step_columns[] = {
+    {"record", "record"}, {"step", "step"}, {"half", "half"},
+    {"begin_seconds", NULL}, {"end_seconds", NULL},
+    {"from_seconds", "from, s", 1}, {"to_seconds", "to, s", 1}, {"target", "target, %", 2, true},
+    {"samples", "samples"}, {"load", "load, %", 2, true}, {"load_low", NULL}, {"load_high", NULL},
+    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"iterations_per_second", "iterations per s", 3}, {"intervals", NULL},
+    {"iterations_per_second_low", "mean of intervals, from", 3}, {"iterations_per_second_high", "to", 3},
+};
+static const struct ssreport_column fit_columns[] = {
+    {"record", "record"}, {"over", "over"}, {"points", "points"},
+    {"intercept", "intercept, per s", 4}, {"intercept_error", "\u00b1", 4}, {"intercept_p", "p", 3},
+    {"slope", "slope, per s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
+    {"r_squared", "R\u00b2", 4},
+};
+static const struct ssreport_column error_columns[] = {
+    {"record", NULL}, {"from_percent", NULL}, {"to_percent", NULL}, {"samples", NULL},
+    {"share", NULL},
+};
+static const struct ssreport_column duty_columns[] = {
+    {"record", NULL}, {"instance", NULL}, {"duty_mean", NULL}, {"duty_min", NULL},
+    {"duty_max", NULL}, {"known_seconds", NULL},
+};
+static const struct ssreport_column throughput_columns[] = {
+    {"record", NULL}, {"from_seconds", NULL}, {"to_seconds", NULL}, {"load", NULL},
+    {"iterations", NULL}, {"iterations_per_second", NULL},
+};
+// clang-format on
+
+#define NUMBER(value) ssreport_sheet_number(sheet, (double)(value))
+#define TEXT(value)   ssreport_sheet_text(sheet, value)
+
+static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    TEXT(record->name);
+    NUMBER(run->set + 1);
+    TEXT(record->interrupted ? "interrupted" : "whole");
+    TEXT(record->version);
+    TEXT(record->command);
+    TEXT(record->started);
+    TEXT(record->ended_by);
+    NUMBER(record->instance_count);
+    NUMBER(record->cpu_count);
+    NUMBER(ssreport_record_end(record) - record->counted_from);
+    NUMBER(run->figures.samples);
+    NUMBER(run->figures.target_mean);
+    NUMBER(run->figures.load_mean);
+    NUMBER(run->figures.error_mean_percent);
+    NUMBER(run->figures.error_mse_e4);
+    NUMBER(run->figures.error_p95_percent);
+    NUMBER(record->settling);
+    NUMBER(run->figures.duty_mean);
+    NUMBER(record->switches);
+    NUMBER(record->iterations_done);
+    NUMBER(run->figures.throughput);
+    NUMBER(record->own_cpu);
+    NUMBER(record->lateness_p99_us);
+    TEXT(record->notes.text);
+}
+
+static void add_failure(struct ssreport_sheet *sheet, const struct ssreport_failure *failure) {
+    TEXT(failure->name);
+    NUMBER(NAN);
+    TEXT("not reported");
+    for (size_t i = 3; i + 1 < sheet->column_count; i++)
+        NUMBER(NAN);
+    TEXT(failure->why);
+}
+
+static void add_steps(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        TEXT(run->record.name);
+        NUMBER(i + 1);
+        NUMBER(step->half ? step->half : NAN);
+        NUMBER(step->begin);
+        NUMBER(step->end);
+        NUMBER(step->from);
+        NUMBER(step->to);
+        NUMBER(step->target);
+        NUMBER(step->load.count);
+        NUMBER(step->load.mean);
+        NUMBER(step->load.low);
+        NUMBER(step->load.high);
+        NUMBER(step->error_mean_percent);
+        NUMBER(step->error_mse_e4);
+        NUMBER(step->throughput);
+        NUMBER(step->rates.count);
+        NUMBER(step->rates.low);
+        NUMBER(step->rates.high);
+    }
+}
+
+static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    const struct ssreport_fit *fit = &run->fit;
+    if (!run->record.has_iterations)
+        return;
+    TEXT(run->record.name);
+    TEXT(run->fits_steps ? "steps" : "intervals");
+    NUMBER(fit->count);
+    NUMBER(fit->intercept);
+    NUMBER(fit->intercept_error);
+    NUMBER(fit->intercept_p);
+    NUMBER(fit->slope);
+    NUMBER(fit->slope_error);
+    NUMBER(fit->slope_p);
+    NUMBER(fit->r_squared);
+}
+
+static void add_errors(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    const struct ssreport_distribution *errors = &run->errors;
+    for (size_t i = 0; i < SSREPORT_BINS; i++) {
+        TEXT(run->record.name);
+        NUMBER(i > 0 ? errors->from + (double)i * errors->width : -INFINITY);
+        NUMBER(i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY);
+        NUMBER(errors->counts[i]);
+        NUMBER((double)errors->counts[i] / (double)run->figures.samples);
+    }
+}
+
+static void add_duties(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    for (size_t i = 0; i < run->record.instance_room; i++) {
+        const struct ssreport_instance *instance = &run->record.instances[i];
+        if (!(instance->known > 0))
+            continue;
+        struct ssreport_range range = ssreport_instance_range(instance);
+        TEXT(run->record.name);
+        NUMBER(instance->number);
+        NUMBER(instance->running / instance->known);
+        NUMBER(range.least);
+        NUMBER(range.most);
+        NUMBER(instance->known);
+    }
+}
+
+static void add_throughput(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    const struct ssreport_rates *rates = &run->rates;
+    for (size_t i = 0; i < rates->count; i++) {
+        double from = rates->from + (double)i * rates->interval;
+        TEXT(run->record.name);
+        NUMBER(from);
+        NUMBER(from + rates->interval);
+        NUMBER(ssreport_run_load(&run->record, from, from + rates->interval));
+        NUMBER(rates->parts[i] * rates->interval);
+        NUMBER(rates->parts[i]);
+    }
+}
+
+void ssreport_report_fill(struct ssreport_report *report) {
+    struct ssreport_sheet *sheets = report->sheets;
+    sheets[SSREPORT_RUNS] = SSREPORT_SHEET("runs", "Runs", run_columns);
+    sheets[SSREPORT_STEPS] = SSREPORT_SHEET("steps", "Stretches of constant target", step_columns);
+    sheets[SSREPORT_FITS] = SSREPORT_SHEET(
+        "fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)", fit_columns);
+    sheets[SSREPORT_ERRORS] = SSREPORT_SHEET("errors", "Distribution of errors", error_columns);
+    sheets[SSREPORT_DUTY] = SSREPORT_SHEET("duty", "Duty of each instance", duty_columns);
+    sheets[SSREPORT_THROUGHPUT] =
+        SSREPORT_SHEET("throughput", "Throughput over time", throughput_columns);
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        add_run(&sheets[SSREPORT_RUNS], run);
+        add_steps(&sheets[SSREPORT_STEPS], run);
+        add_fit(&sheets[SSREPORT_FITS], run);
+        add_errors(&sheets[SSREPORT_ERRORS], run);
+        add_duties(&sheets[SSREPORT_DUTY], run);
+        add_throughput(&sheets[SSREPORT_THROUGHPUT], run);
+    }
+    for (size_t i = 0; i < report->together_count; i++)
+        add_fit(&sheets[SSREPORT_FITS], &report->together[i]);
+    for (size_t i = 0; i < report->failure_count; i++)
+        add_failure(&sheets[SSREPORT_RUNS], &report->failures[i]);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_REQUEST_H
+#define SSREPORT_REQUEST_H
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "option.h"
+
+/* The command line. */
+struct ssreport_request {
+    const char *output; /* NULL: nothing is written */
+    ss_time edge;       /* SS_TIME_NEVER: not given */
+    ss_time interval;
+    double confidence; /* 0 to 1 */
+    int help, version, quiet;
+    int against;    /* is never set: what it parts is sorted before */
+    char **folders; /* of both sets, ended by NULL; owned */
+    size_t first_set;
+    size_t count;
+    struct ss_option_store store;
+};
+
+int ssreport_request_parse(
+    struct ssreport_request *request, int argc, char **argv, struct ss_error *error);
+void ssreport_request_free(struct ssreport_request *request);
+void ssreport_request_print_help(void);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "figures.h"
+
+/* Widths of the bins that read well, in percent. */
+static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+
+/* ---- figures ---- */
+
+static void set_figures(struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    struct ssreport_figures *figures = &run->figures;
+    struct ss_figures sums = {0};
+    double duties = 0;
+    for (size_t i = 0; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        if (!sample->counted)
+            continue;
+        ss_figures_add(&sums, sample->target, sample->load);
+        duties += sample->duty;
+    }
+    *figures = (struct ssreport_figures){
+        .samples = sums.count,
+        .target_mean = ss_figures_target_mean(&sums),
+        .load_mean = ss_figures_load_mean(&sums),
+        .error_mean_percent = ss_figures_error_mean_percent(&sums),
+        .error_mse_e4 = ss_figures_error_mse_e4(&sums),
+        .error_p95_percent = ss_figures_error_p95_percent(&sums),
+        .duty_mean = sums.count ? duties / (double)sums.count : NAN,
+        .throughput =
+            ssreport_steps_throughput(record, record->counted_from, ssreport_record_end(record)),
+    };
+    ss_figures_free(&sums);
+}
+
+/* So wide that nearly all errors lie within, 0 in the middle. */
+static void set_distribution(struct ssreport_run *run) {
+    size_t i = 0;
+    double reach = run->figures.error_p95_percent * 1.5;
+    while (i + 1 < sizeof widths / sizeof *widths && widths[i] * SSREPORT_BINS / 2 < reach)
+        i++;
+    struct ssreport_distribution *errors = &run->errors;
+    errors->width = widths[i];
+    errors->from = -errors->width * SSREPORT_BINS / 2;
+    for (size_t j = 0; j < run->record.sample_count; j++) {
+        const struct ssreport_sample *sample = &run->record.samples[j];
+        if (!sample->counted)
+            continue;
+        double at = (100 * (sample->target - sample->load) - errors->from) / errors->width;
+        errors->counts[(size_t)fmin(fmax(at, 0), SSREPORT_BINS - 1)]++;
+    }
+}
+
+/* ---- throughput ---- */
+
+double ssreport_run_load(const struct ssreport_record *record, double from, double to) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        double middle = (sample->begin + sample->end) / 2;
+        if (middle < from || middle >= to)
+            continue;
+        sum += sample->load;
+        count++;
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+static int set_rates(struct ssreport_run *run, const struct ssreport_settings *settings) {
+    const struct ssreport_record *record = &run->record;
+    if (!record->has_iterations)
+        return 0;
+    if (ssreport_rates_open(
+            &run->rates, record->counted_from, ssreport_record_end(record), settings->interval) < 0)
+        return -1;
+    for (size_t i = 0; i < record->iteration_count; i++)
+        ssreport_rates_add(&run->rates, record->iterations[i].start, record->iterations[i].end);
+    ssreport_rates_divide(&run->rates);
+    return 0;
+}
+
+/* The points that a line is laid through: steps, where there are enough, or intervals. */
+static size_t collect(const struct ssreport_run *run, double *loads, double *throughputs) {
+    size_t used = 0;
+    size_t count = run->fits_steps ? run->steps.count : run->rates.count;
+    for (size_t i = 0; i < count; i++) {
+        double from = run->rates.from + (double)i * run->rates.interval;
+        double load = run->fits_steps
+                          ? run->steps.items[i].load.mean
+                          : ssreport_run_load(&run->record, from, from + run->rates.interval);
+        double throughput = run->fits_steps ? run->steps.items[i].throughput : run->rates.parts[i];
+        if (!isfinite(load) || !isfinite(throughput))
+            continue;
+        loads[used] = load;
+        throughputs[used++] = throughput;
+    }
+    return used;
+}
+
+int ssreport_run_fit(struct ssreport_run *run) {
+    run->fits_steps = run->steps.count >= 3;
+    size_t room = run->steps.count + run->rates.count + 1;
+    double *loads = calloc(2 * room, sizeof *loads);
+    if (!loads)
+        return -1;
+    size_t count = collect(run, loads, loads + room);
+    run->fit = ssreport_fit_line(loads, loads + room, count);
+    run->least_load = INFINITY;
+    run->most_load = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        run->least_load = fmin(run->least_load, loads[i]);
+        run->most_load = fmax(run->most_load, loads[i]);
+    }
+    free(loads);
+    return 0;
+}
+
+int ssreport_run_read(struct ssreport_run *run, const char *path, const char *name,
+    const struct ssreport_settings *settings, struct ss_error *error) {
+    *run = (struct ssreport_run){0};
+    if (ssreport_record_read(&run->record, path, name, error) < 0)
+        return -1;
+    set_figures(run);
+    set_distribution(run);
+    if (ssreport_steps_find(&run->steps, &run->record, settings) < 0 ||
+        set_rates(run, settings) < 0 || ssreport_run_fit(run) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return 0;
+}
+
+void ssreport_run_free(struct ssreport_run *run) {
+    ssreport_record_free(&run->record);
+    ssreport_steps_free(&run->steps);
+    ssreport_rates_close(&run->rates);
+    free(run->method);
+    free(run->group);
+    free(run->placement);
+    free(run->role);
+    free(run->workload);
+    *run = (struct ssreport_run){0};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_RUN_H
+#define SSREPORT_RUN_H
+
+#include <showstopper/error.h>
+
+#include "rates.h"
+#include "record.h"
+#include "steps.h"
+
+/* What the samples of the counted time come to. */
+struct ssreport_figures {
+    size_t samples;
+    double target_mean, load_mean; /* parts of 1 */
+    double error_mean_percent, error_mse_e4, error_p95_percent;
+    double duty_mean;
+    double throughput; /* iterations per second of the counted time; NaN: not counted */
+};
+
+#define SSREPORT_BINS 40
+
+/* How often an error occurred; those beyond an end are in the bin there. */
+struct ssreport_distribution {
+    double from, width; /* percent */
+    size_t counts[SSREPORT_BINS];
+};
+
+/* A record and all that is made of it. */
+struct ssreport_run {
+    struct ssreport_record record;
+    int set; /* 0: the first one, 1: what it is held against */
+    struct ssreport_figures figures;
+    struct ssreport_distribution errors;
+    struct ssreport_steps steps;
+    struct ssreport_rates rates;
+    struct ssreport_fit fit; /* throughput against load, over the steps or else the intervals */
+    bool fits_steps;
+    double least_load, most_load; /* that were seen in what the line is made of */
+
+    /* From a manifest; NULL: not in one. */
+    char *workload, *method, *placement, *role, *group;
+};
+
+/* Reads and reckons. -1: there is nothing to report; to be freed in any case. */
+int ssreport_run_read(struct ssreport_run *run, const char *path, const char *name,
+    const struct ssreport_settings *settings, struct ss_error *error);
+
+void ssreport_run_free(struct ssreport_run *run);
+
+/* Lays the line through steps and rates that are there. -1: no memory. */
+int ssreport_run_fit(struct ssreport_run *run);
+
+/* Mean load of the samples that lie between two times; NaN: there is none. */
+double ssreport_run_load(const struct ssreport_record *record, double from, double to);
+
+#endif

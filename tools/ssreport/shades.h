@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_SHADES_H
+#define SSREPORT_SHADES_H
+
+#include "sheet.h"
+
+/* From the sheet of interference a table for each placement: the darker the more of it. */
+void ssreport_shades_print(FILE *page, const struct ssreport_sheet *sheet);
+
+/* The colour of a value in percent, red, green and blue from 0 to 255. */
+void ssreport_shades_colour(double percent, int colour[3]);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnuplot_run.h"
+
+static struct ssreport_cell *add_cell(struct ssreport_sheet *sheet) {
+    if (sheet->count == sheet->capacity) {
+        size_t capacity = sheet->capacity ? 2 * sheet->capacity : 64;
+        struct ssreport_cell *moved = reallocarray(sheet->cells, capacity, sizeof *moved);
+        if (!moved) {
+            sheet->failed = true;
+            return NULL;
+        }
+        sheet->cells = moved;
+        sheet->capacity = capacity;
+    }
+    return &sheet->cells[sheet->count++];
+}
+
+void ssreport_sheet_number(struct ssreport_sheet *sheet, double number) {
+    struct ssreport_cell *cell = add_cell(sheet);
+    if (cell)
+        *cell = (struct ssreport_cell){.number = number};
+}
+
+void ssreport_sheet_text(struct ssreport_sheet *sheet, const char *text) {
+    struct ssreport_cell *cell = add_cell(sheet);
+    if (cell)
+        *cell = (struct ssreport_cell){.text = strdup(text ? text : ""), .number = NAN};
+}
+
+size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet) {
+    return sheet->count / sheet->column_count;
+}
+
+void ssreport_sheet_free(struct ssreport_sheet *sheet) {
+    for (size_t i = 0; i < sheet->count; i++)
+        free(sheet->cells[i].text);
+    free(sheet->cells);
+    sheet->cells = NULL;
+    sheet->count = sheet->capacity = 0;
+}
+
+/* ---- CSV ---- */
+
+static void print_csv_text(FILE *stream, const char *text) {
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
+void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) {
+    for (size_t i = 0; i < sheet->column_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? "," : "", sheet->columns[i].name);
+    fputc('\n', stream);
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct ssreport_cell *cell = &sheet->cells[i];
+        size_t column = i % sheet->column_count;
+        if (column > 0)
+            fputc(',', stream);
+        if (cell->text)
+            print_csv_text(stream, cell->text);
+        else if (isfinite(cell->number))
+            fprintf(stream, "%.12g", cell->number);
+        if (column + 1 == sheet->column_count)
+            fputc('\n', stream);
+    }
+}
+
+/* ---- HTML ---- */
+
+void ssreport_html_text(FILE *stream, const char *text) {
+    while (*text) {
+        size_t length = sstrace_letter_length(text);
+        if (length == 0)
+            fputc(*text == '\n' || *text == '\t' ? ' ' : '?', stream);
+        else if (*text == '<')
+            fputs("&lt;", stream);
+        else if (*text == '>')
+            fputs("&gt;", stream);
+        else if (*text == '&')
+            fputs("&amp;", stream);
+        else if (*text == '"')
+            fputs("&quot;", stream);
+        else
+            fwrite(text, 1, length, stream);
+        text += length > 0 ? length : 1;
+    }
+}
+
+void ssreport_html_number(FILE *stream, double number, int decimals) {
+    if (!isfinite(number)) {
+        fputs("\u2013", stream);
+        return;
+    }
+    char text[400];
+    snprintf(text, sizeof text, "%.*f", decimals, number);
+    /* Something small is not nothing; nor is there a negative nothing. */
+    if (number != 0 && strtod(text, NULL) == 0 && fabs(number) < 1e-3)
+        snprintf(text, sizeof text, "%.1e", number);
+    else if (strtod(text, NULL) == 0)
+        snprintf(text, sizeof text, "%.*f", decimals, 0.0);
+    fprintf(stream, "%s%s", *text == '-' ? "\u2212" : "", text + (*text == '-'));
+}
+
+static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t row, size_t first) {
+    fputs("<tr>", stream);
+    for (size_t i = first; i < sheet->column_count; i++) {
+        const struct ssreport_column *column = &sheet->columns[i];
+        const struct ssreport_cell *cell = &sheet->cells[row * sheet->column_count + i];
+        if (!column->heading)
+            continue;
+        fputs(cell->text ? "<td class=\"text\">" : "<td>", stream);
+        if (cell->text)
+            ssreport_html_text(stream, cell->text);
+        else
+            ssreport_html_number(
+                stream, column->percent ? 100 * cell->number : cell->number, column->decimals);
+        fputs("</td>", stream);
+    }
+    fputs("</tr>\n", stream);
+}
+
+void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only) {
+    size_t first = only ? 1 : 0;
+    fputs("<div class=\"wide\"><table>\n<caption>", stream);
+    ssreport_html_text(stream, sheet->title);
+    fputs("</caption>\n<thead><tr>", stream);
+    for (size_t i = first; i < sheet->column_count; i++) {
+        if (!sheet->columns[i].heading)
+            continue;
+        fputs("<th scope=\"col\">", stream);
+        ssreport_html_text(stream, sheet->columns[i].heading);
+        fputs("</th>", stream);
+    }
+    fputs("</tr></thead>\n<tbody>\n", stream);
+    for (size_t row = 0; row < ssreport_sheet_rows(sheet); row++) {
+        const char *text = sheet->cells[row * sheet->column_count].text;
+        if (!only || (text && strcmp(text, only) == 0))
+            print_row(stream, sheet, row, first);
+    }
+    fputs("</tbody></table></div>\n", stream);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_SHEET_H
+#define SSREPORT_SHEET_H
+
+/* A table of the report, in memory, and its forms: CSV in full precision, HTML to be read. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct ssreport_column {
+    const char *name;    /* in CSV */
+    const char *heading; /* in HTML; NULL: the column is not there */
+    int decimals;        /* in HTML */
+    bool percent;        /* in HTML, of a part of 1 */
+};
+
+struct ssreport_cell {
+    char *text; /* NULL: the number; owned */
+    double number;
+};
+
+struct ssreport_sheet {
+    const char *name; /* of the file, without ".csv" */
+    const char *title;
+    const struct ssreport_column *columns;
+    size_t column_count;
+    struct ssreport_cell *cells; /* row by row */
+    size_t count, capacity;
+    bool failed; /* there was no memory for a cell */
+};
+
+#define SSREPORT_SHEET(name_, title_, columns_)                                                    \
+    ((struct ssreport_sheet){.name = (name_),                                                      \
+        .title = (title_),                                                                         \
+        .columns = (columns_),                                                                     \
+        .column_count = sizeof(columns_) / sizeof *(columns_)})
+
+/* The next cell; a row ends by itself. NaN and NULL: nothing is known. */
+void ssreport_sheet_number(struct ssreport_sheet *sheet, double number);
+void ssreport_sheet_text(struct ssreport_sheet *sheet, const char *text);
+
+size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet);
+
+void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet);
+
+/* The rows whose first cell is this text; NULL: all. The first column is then left out. */
+void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only);
+
+void ssreport_sheet_free(struct ssreport_sheet *sheet);
+
+/* ---- texts in HTML ---- */
+
+/* Escaped; what no document may hold becomes a mark. */
+void ssreport_html_text(FILE *stream, const char *text);
+
+/* A number, or a dash where it is NaN. */
+void ssreport_html_number(FILE *stream, double number, int decimals);
+
+#endif

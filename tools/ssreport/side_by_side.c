@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Runs that a manifest says were side by side: what the one did to the other. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interference.h"
+#include "report.h"
+
+// clang-format off
+static const struct ssreport_column interference_columns[] = {
+    {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
+    {"metric_percent", "interference, %", 2}, {"first_half_percent", "first half", 2},
+    {"second_half_percent", "second half", 2}, {"angle_degrees", "angle, degrees", 2},
+    {"agree", NULL}, {"significant", NULL},
+    {"first_points", NULL}, {"first_intercept", NULL}, {"first_intercept_p", NULL},
+    {"first_slope", NULL}, {"first_slope_p", NULL},
+    {"second_points", NULL}, {"second_intercept", NULL}, {"second_intercept_p", NULL},
+    {"second_slope", NULL}, {"second_slope_p", NULL},
+};
+static const struct ssreport_column whole_columns[] = {
+    {"placement", "placement"}, {"workload", "workload on both sides"}, {"steps", "steps"},
+    {"iterations_per_second", "iterations per s, both", 4},
+    {"relative_to_per_chip", "relative to per-chip", 4},
+};
+// clang-format on
+
+static bool is_equal(const char *left, const char *right) {
+    return left && right && strcmp(left, right) == 0;
+}
+
+static const char *shown(const char *text) {
+    return text ? text : "-";
+}
+
+static const struct ssreport_run *find_background(
+    const struct ssreport_report *report, const struct ssreport_run *foreground) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (is_equal(run->role, "background") && run->set == foreground->set &&
+            is_equal(run->group, foreground->group) &&
+            is_equal(shown(run->placement), shown(foreground->placement)))
+            return run;
+    }
+    return NULL;
+}
+
+/* What the foreground did during a step of the background; their clocks begin at other times. */
+static double throughput_beside(const struct ssreport_run *foreground,
+    const struct ssreport_run *background, const struct ssreport_step *step) {
+    double shift = background->record.wall - foreground->record.wall;
+    double from = step->from + shift, to = step->to + shift;
+    if (!(from >= 0) || !(to <= ssreport_record_end(&foreground->record) + 1))
+        return NAN;
+    return ssreport_steps_throughput(&foreground->record, from, to);
+}
+
+static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_fit *fit) {
+    ssreport_sheet_number(sheet, (double)fit->count);
+    ssreport_sheet_number(sheet, fit->intercept);
+    ssreport_sheet_number(sheet, fit->intercept_p);
+    ssreport_sheet_number(sheet, fit->slope);
+    ssreport_sheet_number(sheet, fit->slope_p);
+}
+
+static void add_interference(struct ssreport_sheet *sheet, const struct ssreport_run *foreground,
+    const struct ssreport_run *background, const struct ssreport_interference *result) {
+    ssreport_sheet_text(sheet, shown(foreground->placement));
+    ssreport_sheet_text(sheet, shown(foreground->workload));
+    ssreport_sheet_text(sheet, shown(background->workload));
+    ssreport_sheet_number(sheet, result->metric);
+    ssreport_sheet_number(sheet, result->halves[0]);
+    ssreport_sheet_number(sheet, result->halves[1]);
+    ssreport_sheet_number(sheet, result->angle);
+    ssreport_sheet_text(sheet, result->agree ? "yes" : "no");
+    ssreport_sheet_text(sheet, result->significant ? "yes" : "no");
+    add_fit(sheet, &result->fits[0]);
+    add_fit(sheet, &result->fits[1]);
+}
+
+/* Of both sides together, where they run the same program; `points` are of the foreground. */
+static void add_whole_system(struct ssreport_sheet *sheet, const struct ssreport_run *foreground,
+    const struct ssreport_run *background, const struct ssreport_point *points) {
+    double sum = 0;
+    size_t count = 0;
+    if (!is_equal(foreground->workload, background->workload))
+        return;
+    for (size_t i = 0; i < background->steps.count; i++) {
+        double both = points[i].throughput + background->steps.items[i].throughput;
+        sum += isfinite(both) ? both : 0;
+        count += isfinite(both);
+    }
+    ssreport_sheet_text(sheet, shown(foreground->placement));
+    ssreport_sheet_text(sheet, shown(foreground->workload));
+    ssreport_sheet_number(sheet, (double)count);
+    ssreport_sheet_number(sheet, sum / (double)count);
+    ssreport_sheet_number(sheet, NAN);
+}
+
+/* Fills in the last column, once all are known. */
+static void relate_to_per_chip(struct ssreport_sheet *sheet) {
+    size_t rows = ssreport_sheet_rows(sheet);
+    for (size_t i = 0; i < rows; i++) {
+        struct ssreport_cell *row = &sheet->cells[i * sheet->column_count];
+        for (size_t j = 0; j < rows; j++) {
+            const struct ssreport_cell *other = &sheet->cells[j * sheet->column_count];
+            if (is_equal(other[0].text, "per-chip") && is_equal(other[1].text, row[1].text))
+                row[4].number = row[3].number / other[3].number;
+        }
+    }
+}
+
+static int add_pair(struct ssreport_report *report, const struct ssreport_run *foreground,
+    const struct ssreport_run *background) {
+    size_t count = background->steps.count;
+    struct ssreport_interference result;
+    struct ssreport_point *points = calloc(count + 1, sizeof *points);
+    if (!points)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct ssreport_step *step = &background->steps.items[i];
+        points[i] = (struct ssreport_point){.load = step->load.mean,
+            .throughput = throughput_beside(foreground, background, step),
+            .half = step->half};
+    }
+    int status = ssreport_interference_of(points, count, &result);
+    if (status == 0) {
+        add_interference(&report->sheets[SSREPORT_INTERFERENCE], foreground, background, &result);
+        add_whole_system(&report->sheets[SSREPORT_WHOLE_SYSTEM], foreground, background, points);
+    }
+    free(points);
+    return status;
+}
+
+int ssreport_report_interference(struct ssreport_report *report) {
+    report->sheets[SSREPORT_INTERFERENCE] =
+        SSREPORT_SHEET("interference", "All pairs", interference_columns);
+    report->sheets[SSREPORT_WHOLE_SYSTEM] =
+        SSREPORT_SHEET("whole-system", "Throughput of both sides together", whole_columns);
+    for (size_t i = 0; i < report->run_count; i++) {
+        struct ssreport_run *run = &report->runs[i];
+        if (!is_equal(run->role, "foreground"))
+            continue;
+        const struct ssreport_run *background = find_background(report, run);
+        if (!background)
+            ssreport_notes_add(&run->record.notes, "no background of group '%s' is reported",
+                run->group ? run->group : "");
+        else if (add_pair(report, run, background) < 0)
+            return -1;
+    }
+    relate_to_per_chip(&report->sheets[SSREPORT_WHOLE_SYSTEM]);
+    return 0;
+}

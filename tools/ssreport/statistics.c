@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "statistics.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_sf_gamma.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+
+/* How many standard errors the bound of a two-sided interval is away. */
+static double bound(double confidence, size_t freedom) {
+    return gsl_cdf_tdist_Pinv((1 + confidence) / 2, (double)freedom);
+}
+
+struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence) {
+    struct ssreport_mean mean = {
+        .count = count, .mean = NAN, .deviation = NAN, .low = NAN, .high = NAN};
+    if (count == 0)
+        return mean;
+    mean.mean = gsl_stats_mean(values, 1, count);
+    if (count == 1)
+        return mean;
+    mean.deviation = gsl_stats_sd_m(values, 1, count, mean.mean);
+    double half = bound(confidence, count - 1) * mean.deviation / sqrt((double)count);
+    mean.low = mean.mean - half;
+    mean.high = mean.mean + half;
+    return mean;
+}
+
+double ssreport_median_of(double *values, size_t count) {
+    if (count == 0)
+        return NAN;
+    gsl_sort(values, 1, count);
+    return gsl_stats_median_from_sorted_data(values, 1, count);
+}
+
+/*
+ * Both tails of Student's t beyond +-t, by the incomplete beta function: of small ones
+ * gsl_cdf_tdist_Q() has but seven digits. What is too small for a number is 0, and no reason to
+ * abort, which is what GSL does with whatever it calls an error.
+ */
+static double both_tails(double t, double freedom) {
+    gsl_sf_result tails = {0};
+    gsl_error_handler_t *handler = gsl_set_error_handler_off();
+    int status = gsl_sf_beta_inc_e(freedom / 2, 0.5, freedom / (freedom + t * t), &tails);
+    gsl_set_error_handler(handler);
+    return status == GSL_SUCCESS ? tails.val : status == GSL_EUNDRFLW ? 0 : NAN;
+}
+
+static double p_value(double coefficient, double error, size_t freedom) {
+    if (error == 0)
+        return coefficient == 0 ? NAN : 0;
+    return both_tails(coefficient / error, (double)freedom);
+}
+
+/* What is known once line and covariance are. */
+static void judge(struct ssreport_fit *fit) {
+    fit->intercept_error = sqrt(fit->covariance[0]);
+    fit->slope_error = sqrt(fit->covariance[2]);
+    fit->intercept_p = p_value(fit->intercept, fit->intercept_error, fit->count - 2);
+    fit->slope_p = p_value(fit->slope, fit->slope_error, fit->count - 2);
+}
+
+struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count) {
+    struct ssreport_fit fit = {.count = count,
+        .intercept = NAN,
+        .slope = NAN,
+        .intercept_error = NAN,
+        .slope_error = NAN,
+        .intercept_p = NAN,
+        .slope_p = NAN,
+        .r_squared = NAN,
+        .covariance = {NAN, NAN, NAN}};
+    if (count < 2)
+        return fit;
+    double covariance[3], squares;
+    /* Where all x are the same this divides 0 by 0, and so does r_squared where all y are. */
+    gsl_fit_linear(x, 1, y, 1, count, &fit.intercept, &fit.slope, &covariance[0], &covariance[1],
+        &covariance[2], &squares);
+    fit.r_squared = 1 - squares / gsl_stats_tss(y, 1, count);
+    if (count < 3)
+        return fit;
+    for (int i = 0; i < 3; i++)
+        fit.covariance[i] = covariance[i];
+    judge(&fit);
+    return fit;
+}
+
+struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence) {
+    struct ssreport_band band = {.y = fit->intercept + fit->slope * x, .low = NAN, .high = NAN};
+    if (fit->count < 3 || isnan(fit->slope_error))
+        return band;
+    const double *c = fit->covariance;
+    double error = sqrt(fmax(c[0] + x * (2 * c[1] + x * c[2]), 0));
+    double half = bound(confidence, fit->count - 2) * error;
+    band.low = band.y - half;
+    band.high = band.y + half;
+    return band;
+}

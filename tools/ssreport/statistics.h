@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_STATISTICS_H
+#define SSREPORT_STATISTICS_H
+
+/*
+ * What is said of numbers; no input, no output. All values given must be finite. What cannot be
+ * said of them is NaN: a mean of nothing, a scatter of one, an error of a line through two.
+ * Figures of control quality are those of figures.h, as everywhere.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ssreport_mean {
+    size_t count;
+    double mean;      /* NaN: count is 0 */
+    double deviation; /* of one value, n - 1; this and the interval are NaN: count is below 2 */
+    double low, high; /* confidence interval of the mean, Student's t */
+};
+
+/* `confidence` as in 0.95. */
+struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence);
+
+/* The middle value, or the mean of both in the middle; the values are put in order. NaN: none. */
+double ssreport_median_of(double *values, size_t count);
+
+/*
+ * y = intercept + slope x by least squares.
+ *
+ * All NaN: fewer than two pairs, or all x the same, so that no line is better than others.
+ * Two pairs: the line goes through both; errors and p-values are NaN.
+ * All y the same: slope 0 and r_squared NaN, as there is nothing to explain.
+ * All pairs on a line: errors are 0, the p-value of a coefficient is 0, and NaN where the
+ * coefficient is 0, too.
+ */
+struct ssreport_fit {
+    size_t count;
+    double intercept, slope;
+    double intercept_error, slope_error; /* standard errors */
+    double intercept_p, slope_p;         /* that it is 0: two-sided, t with n - 2 */
+    double r_squared;
+    double covariance[3]; /* of the intercept; of both; of the slope */
+};
+
+struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count);
+
+/* The line at `x` and the confidence band of the mean there; NaN where it has no errors. */
+struct ssreport_band {
+    double y, low, high;
+};
+
+struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence);
+
+#endif

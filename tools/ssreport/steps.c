@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "figures.h"
+#include "rates.h"
+
+/* Targets stand in a record with six decimals. */
+#define SAME_TARGET 1e-6
+
+#define EDGE_MOST     30.0 /* seconds */
+#define EDGE_PART     (1 / 6.0)
+#define SAMPLES_LEAST 3    /* with those in the edges */
+#define SLACK         0.02 /* seconds by which a sample is late and still no other one */
+#define STAIRS_LEAST  3    /* steps */
+#define TWICE         1.5
+
+/* ---- which there are ---- */
+
+static int add_stretch(struct ssreport_steps *steps, const struct ssreport_sample *sample,
+    double begin, size_t first) {
+    struct ssreport_step *moved =
+        reallocarray(steps->items, steps->count + 2, sizeof *moved); /* one may be cut in two */
+    if (!moved)
+        return -1;
+    steps->items = moved;
+    moved[steps->count++] = (struct ssreport_step){
+        .begin = begin, .end = sample->end, .first = first, .target = sample->target};
+    return 0;
+}
+
+/*
+ * A sample has the target that there was at its end, so the one that first has another target may
+ * lie before it wholly, and does where steps begin when samples are taken: it is the last one of
+ * the step before.
+ */
+static int find_stretches(struct ssreport_steps *steps, const struct ssreport_record *record) {
+    bool open = false;
+    for (size_t i = 0; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        struct ssreport_step *last = open ? &steps->items[steps->count - 1] : NULL;
+        open = sample->counted;
+        if (!sample->counted)
+            continue;
+        if (last)
+            last->end = sample->end;
+        if (last && fabs(sample->target - last->target) <= SAME_TARGET)
+            continue;
+        if (add_stretch(steps, sample, last ? sample->end : sample->begin, i) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the staircase ---- */
+
+/* 1: up, -1: down, at step `i` from the one before. */
+static int direction(const struct ssreport_steps *steps, size_t i) {
+    return steps->items[i].target > steps->items[i - 1].target ? 1 : -1;
+}
+
+/* How often it turns, and the last step before it does so first; the last one of all: it does not.
+ */
+static size_t count_turns(const struct ssreport_steps *steps, size_t *turn) {
+    size_t turns = 0;
+    *turn = steps->count - 1;
+    for (size_t i = 2; i < steps->count; i++) {
+        if (direction(steps, i) == direction(steps, i - 1))
+            continue;
+        if (turns++ == 0)
+            *turn = i - 1;
+    }
+    return turns;
+}
+
+static double median_length(const struct ssreport_steps *steps, size_t but) {
+    double *lengths = calloc(steps->count, sizeof *lengths);
+    size_t used = 0;
+    for (size_t i = 0; lengths && i < steps->count; i++) {
+        if (i != but)
+            lengths[used++] = steps->items[i].end - steps->items[i].begin;
+    }
+    double median = lengths ? ssreport_median_of(lengths, used) : NAN;
+    free(lengths);
+    return median;
+}
+
+static void set_halves(struct ssreport_steps *steps) {
+    size_t turn;
+    if (steps->count < STAIRS_LEAST || count_turns(steps, &turn) > 1)
+        return;
+    struct ssreport_step *turning = &steps->items[turn];
+    bool turns = turn + 1 < steps->count;
+    double length = turning->end - turning->begin;
+    bool twice = turns && length > TWICE * median_length(steps, turn);
+    for (size_t i = 0; i < steps->count; i++)
+        steps->items[i].half = i <= turn ? 1 : 2;
+    if (!twice)
+        return;
+    memmove(turning + 1, turning, (steps->count - turn) * sizeof *turning);
+    steps->count++;
+    turning[0].end = turning[1].begin = turning->begin + length / 2;
+    turning[1].half = 2;
+}
+
+/* ---- what was seen ---- */
+
+double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to) {
+    struct ssreport_rates rates;
+    if (!record->has_iterations || !(to > from) ||
+        ssreport_rates_open(&rates, from, to, to - from) < 0)
+        return NAN;
+    for (size_t i = 0; i < record->iteration_count; i++)
+        ssreport_rates_add(&rates, record->iterations[i].start, record->iterations[i].end);
+    ssreport_rates_divide(&rates);
+    double throughput = rates.count ? rates.parts[0] : NAN;
+    ssreport_rates_close(&rates);
+    return throughput;
+}
+
+static struct ssreport_mean find_rates(const struct ssreport_record *record,
+    const struct ssreport_step *step, const struct ssreport_settings *settings) {
+    struct ssreport_rates rates = {0};
+    if (record->has_iterations &&
+        ssreport_rates_open(&rates, step->from, step->to, settings->interval) == 0) {
+        for (size_t i = 0; i < record->iteration_count; i++)
+            ssreport_rates_add(&rates, record->iterations[i].start, record->iterations[i].end);
+        ssreport_rates_divide(&rates);
+    }
+    struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
+    ssreport_rates_close(&rates);
+    return mean;
+}
+
+/* False: there is too little of it. `loads` has room for all samples. */
+static bool look_at_samples(struct ssreport_step *step, const struct ssreport_record *record,
+    const struct ssreport_settings *settings, double *loads) {
+    double length = step->end - step->begin;
+    double edge = settings->edge < 0 ? fmin(EDGE_MOST, length * EDGE_PART) : settings->edge;
+    struct ss_figures figures = {0};
+    step->from = step->to = NAN;
+    size_t used = 0, all = 0;
+    for (size_t i = step->first; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        if (sample->begin >= step->end)
+            break;
+        all += sample->begin >= step->begin;
+        if (sample->begin < step->begin + edge - SLACK || sample->end > step->end - edge + SLACK)
+            continue;
+        if (used == 0)
+            step->from = sample->begin;
+        step->to = sample->end;
+        loads[used++] = sample->load;
+        ss_figures_add(&figures, step->target, sample->load);
+    }
+    step->load = ssreport_mean_of(loads, used, settings->confidence);
+    step->error_mean_percent = ss_figures_error_mean_percent(&figures);
+    step->error_mse_e4 = ss_figures_error_mse_e4(&figures);
+    ss_figures_free(&figures);
+    return all >= SAMPLES_LEAST && used > 0;
+}
+
+int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,
+    const struct ssreport_settings *settings) {
+    *steps = (struct ssreport_steps){0};
+    double *loads = calloc(record->sample_count + 1, sizeof *loads);
+    if (!loads || find_stretches(steps, record) < 0) {
+        free(loads);
+        return -1;
+    }
+    set_halves(steps);
+    size_t kept = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        struct ssreport_step step = steps->items[i];
+        if (!look_at_samples(&step, record, settings, loads))
+            continue;
+        step.throughput = ssreport_steps_throughput(record, step.from, step.to);
+        step.rates = find_rates(record, &step, settings);
+        steps->items[kept++] = step;
+    }
+    steps->too_short = steps->count - kept;
+    steps->count = kept;
+    free(loads);
+    return 0;
+}
+
+void ssreport_steps_free(struct ssreport_steps *steps) {
+    free(steps->items);
+    *steps = (struct ssreport_steps){0};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_STEPS_H
+#define SSREPORT_STEPS_H
+
+/* Stretches of constant target in a record, and what was seen in each. */
+
+#include "record.h"
+#include "statistics.h"
+
+/* Instead of an edge: a sixth of the step, at most 30 s. */
+#define SSREPORT_EDGE_DEFAULT (-1.0)
+
+struct ssreport_settings {
+    double edge;       /* seconds left out at both ends of a step; or SSREPORT_EDGE_DEFAULT */
+    double interval;   /* seconds, of throughput */
+    double confidence; /* as in 0.95 */
+};
+
+struct ssreport_step {
+    double begin, end; /* seconds; all of it */
+    size_t first;      /* sample that lies in it */
+    double from, to;   /* what counts of it: from one sample to another */
+    double target;
+    int half; /* of a staircase that turns once: 1 or 2; of one that does not: 1; 0: no staircase */
+    struct ssreport_mean load; /* of the samples that lie in what counts */
+    double error_mean_percent, error_mse_e4;
+    double throughput;          /* iterations per second; NaN: not counted */
+    struct ssreport_mean rates; /* of the whole intervals in it, which give its scatter */
+};
+
+struct ssreport_steps {
+    struct ssreport_step *items;
+    size_t count;
+    size_t too_short; /* stretches of fewer than three samples, or with none but in the edges */
+};
+
+/*
+ * A step is a longest stretch of counted samples with one target. The one at which a staircase
+ * turns holds its level twice where it is half as long again as others, and is then cut in two.
+ * -1: no memory.
+ */
+int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,
+    const struct ssreport_settings *settings);
+
+void ssreport_steps_free(struct ssreport_steps *steps);
+
+/* Iterations per second of all instances between two times; NaN: they were not counted. */
+double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "option.h"
+#include "words.h"
+
+/* Steps are printed where there are no more runs. */
+#define STEPS_OF_MOST 4
+
+/* Its end tells more of a path than its beginning. */
+static void print_name(FILE *stream, const char *name, int width) {
+    char shown[96];
+    snprintf(shown, sizeof shown, "%s", ss_words_show(name).text);
+    size_t length = strlen(shown);
+    if (length <= (size_t)width)
+        fprintf(stream, "%-*s", width, shown);
+    else
+        fprintf(stream, "..%s", shown + length - (size_t)width + 2);
+}
+
+/* A dash where it is not known. */
+static void print_number(FILE *stream, int width, int decimals, double number) {
+    if (fabs(number) < 0.5 * pow(10, -decimals))
+        number = 0; /* no negative one */
+    if (isfinite(number))
+        fprintf(stream, " %*.*f", width, decimals, number);
+    else
+        fprintf(stream, " %*s", width, "-");
+}
+
+static void print_runs(FILE *stream, const struct ssreport_report *report) {
+    fprintf(stream, "%-23s %7s %7s %7s %8s %9s %11s\n", "run", "samples", "target", "load", "error",
+        "squared", "iterations");
+    fprintf(stream, "%-23s %7s %7s %7s %8s %9s %11s\n", "", "", "%", "%", "mean, %", "x 10^4",
+        "per second");
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        print_name(stream, run->record.name, 23);
+        print_number(stream, 7, 0, (double)run->figures.samples);
+        print_number(stream, 7, 2, 100 * run->figures.target_mean);
+        print_number(stream, 7, 2, 100 * run->figures.load_mean);
+        print_number(stream, 8, 3, run->figures.error_mean_percent);
+        print_number(stream, 9, 3, run->figures.error_mse_e4);
+        print_number(stream, 11, 3, run->figures.throughput);
+        fprintf(stream, "%s\n", run->record.interrupted ? " !" : "");
+    }
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (report->runs[i].record.interrupted) {
+            fputs("! interrupted\n", stream);
+            break;
+        }
+    }
+}
+
+static void print_steps(FILE *stream, const struct ssreport_run *run) {
+    if (run->steps.count < 2)
+        return;
+    fputs("\nsteps of ", stream);
+    fprintf(stream, "%s\n", ss_words_show(run->record.name).text);
+    fprintf(stream, "%5s %9s %9s %8s %8s %8s %11s %15s\n", "step", "from, s", "to, s", "target",
+        "load, %", "error", "per second", "in intervals");
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        fprintf(stream, "%5zu", i + 1);
+        print_number(stream, 9, 1, step->from);
+        print_number(stream, 9, 1, step->to);
+        print_number(stream, 8, 2, 100 * step->target);
+        print_number(stream, 8, 2, 100 * step->load.mean);
+        print_number(stream, 8, 3, step->error_mean_percent);
+        print_number(stream, 11, 3, step->throughput);
+        if (isfinite(step->rates.low))
+            fprintf(stream, " +- %-.3g", step->rates.high - step->rates.mean);
+        fputc('\n', stream);
+    }
+}
+
+static void print_fit(FILE *stream, const struct ssreport_run *run) {
+    const struct ssreport_fit *fit = &run->fit;
+    if (!run->fits_steps || !isfinite(fit->slope))
+        return;
+    fprintf(stream, "least squares: %.4g + %.4g x load per second", fit->intercept, fit->slope);
+    if (isfinite(fit->r_squared))
+        fprintf(stream, ", R^2 %.4f", fit->r_squared);
+    if (isfinite(fit->slope_p))
+        fprintf(stream, ", p %.1e", fit->slope_p);
+    fputc('\n', stream);
+}
+
+/* Rows of texts and numbers, as they come. */
+static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet, int text_width) {
+    char heading[400] = "";
+    fputc('\n', stream);
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        const struct ssreport_column *column = &sheet->columns[i];
+        size_t used = strlen(heading);
+        if (column->heading)
+            snprintf(
+                heading + used, sizeof heading - used, "%s%s", used ? "; " : "", column->heading);
+    }
+    ss_option_print_wrapped(stream, 0, heading);
+    for (size_t i = 0; i < sheet->count; i++) {
+        size_t at = i % sheet->column_count;
+        const struct ssreport_column *column = &sheet->columns[at];
+        const struct ssreport_cell *cell = &sheet->cells[i];
+        if (column->heading && cell->text) {
+            print_name(stream, cell->text, text_width);
+            fputc(' ', stream);
+        } else if (column->heading) {
+            print_number(
+                stream, 8, column->decimals, column->percent ? 100 * cell->number : cell->number);
+        }
+        if (at + 1 == sheet->column_count)
+            fputc('\n', stream);
+    }
+}
+
+void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) {
+    print_runs(stream, report);
+    /* Of more the tables tell. */
+    for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MOST; i++) {
+        print_steps(stream, &report->runs[i]);
+        print_fit(stream, &report->runs[i]);
+    }
+    for (size_t i = 0; i < report->together_count; i++) {
+        fprintf(stream, "\n%s\n", ss_words_show(report->together[i].record.name).text);
+        print_fit(stream, &report->together[i]);
+    }
+    if (report->compares)
+        print_sheet(stream, &report->sheets[SSREPORT_COMPARISON], 12);
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_INTERFERENCE]) > 0)
+        print_sheet(stream, &report->sheets[SSREPORT_INTERFERENCE], 12);
+}
