@@ -113,6 +113,8 @@ struct ss_board {
     _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
     _Atomic uint32_t phase;     /* master */
     _Atomic uint32_t over;      /* master: the guardian may go */
+    _Atomic uint32_t losses;    /* how often somebody may have left what is still to be found */
+    _Atomic uint32_t swept;     /* guardian: after how many of them it has been looked for */
     _Atomic int32_t guardian;   /* master */
     _Atomic int32_t sensor;     /* master */
     char mark[48];              /* of this run and no other one, in its instances' environment */

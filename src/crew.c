@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,13 +145,13 @@ void ss_crew_kill(struct ss_crew *crew) {
     }
 }
 
-/* Waits for its end. false: it did not end as it should. */
+/* Waits for its end. false: there was none, or it did not end as it should. */
 static bool await_guardian(struct ss_crew *crew) {
     int status = 0;
-    if (crew->guardian > 0) {
-        kill(crew->guardian, SIGCONT); /* somebody may have stopped it */
-        while (waitpid(crew->guardian, &status, 0) < 0 && errno == EINTR) {
-        }
+    if (crew->guardian <= 0)
+        return false;
+    kill(crew->guardian, SIGCONT); /* somebody may have stopped it */
+    while (waitpid(crew->guardian, &status, 0) < 0 && errno == EINTR) {
     }
     crew->guardian = 0;
     return WIFEXITED(status);
@@ -161,8 +162,10 @@ void ss_crew_dismiss_guardian(struct ss_crew *crew) {
     struct ss_error ignored = {0};
     atomic_store(&crew->board->over, 1);
     ring_guardian(crew);
-    for (int i = 0; i < SUCCESSORS_MAX && !await_guardian(crew); i++)
-        ss_crew_start_guardian(crew, &ignored);
+    for (int i = 0; i < SUCCESSORS_MAX && !await_guardian(crew); i++) {
+        if (ss_crew_start_guardian(crew, &ignored) < 0)
+            poll(NULL, 0, 1 << i); /* who was killed may just be giving memory back */
+    }
 }
 
 static ss_time shared_cpu_time(const struct ss_crew *crew) {

@@ -95,6 +95,8 @@ static bool give_birth(struct executor *executor) {
 static int bury(struct executor *executor) {
     ss_workload_clear(
         &executor->workload, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
+    if (!ss_workload_is_empty(&executor->workload))
+        atomic_fetch_add(&executor->board->losses, 1);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     ss_board_permit(executor->board, executor->setup->number, ss_platform_now(), false);
@@ -205,6 +207,7 @@ _Noreturn static void pace(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         atomic_fetch_add_explicit(&executor->row->beat, 1, memory_order_relaxed);
+        ss_signals_regain_priority();
         look_around(executor);
         bool stopped = executor->stepper.state == SS_STATE_STOPPED;
         ss_workload_follow(&executor->workload, stopped ? SIGSTOP : 0);

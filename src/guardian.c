@@ -33,7 +33,6 @@ struct guardian {
     struct charge *charges;
     struct pollfd *polls;   /* the bell, the master, then every executor */
     bool blind;             /* there is a process that we cannot hold and must look for */
-    bool bereaved;          /* an executor has died and may have left what is still to be found */
     struct ss_holds *holds; /* on all branches */
     struct ss_census_source source;
     struct ss_census census;
@@ -103,7 +102,7 @@ static void rescue(struct guardian *guardian, uint32_t number) {
     uint32_t life = atomic_load(&row->life);
     if (life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN || life == SS_LIFE_ENDED)
         return;
-    guardian->bereaved = true;
+    atomic_fetch_add(&guardian->board->losses, 1);
     hold_leader(guardian, number);
     refresh_holds(guardian);
     if (!guardian->board->keep) {
@@ -151,6 +150,15 @@ static void kill_executor(struct guardian *guardian, uint32_t number) {
         ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
 
+/* The board remembers what is still to be done, should we be killed before it is. */
+static void sweep(struct guardian *guardian) {
+    struct ss_board *board = guardian->board;
+    for (uint32_t losses; (losses = atomic_load(&board->losses)) != atomic_load(&board->swept);) {
+        ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
+        atomic_store(&board->swept, losses);
+    }
+}
+
 /* Sleeps until something happens, and sees to it. Returns how many executors are left. */
 static uint32_t look(struct guardian *guardian, int timeout) {
     uint32_t count = guardian->board->instances;
@@ -177,9 +185,7 @@ static uint32_t look(struct guardian *guardian, int timeout) {
         left += lives;
         guardian->blind |= lives && guardian->charges[i].executor < 0;
     }
-    if (guardian->bereaved)
-        ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
-    guardian->bereaved = false;
+    sweep(guardian);
     return left;
 }
 
@@ -198,8 +204,7 @@ _Noreturn static void take_over(struct guardian *guardian) {
         kill_executor(guardian, i);
         rescue(guardian, i);
     }
-    if (guardian->bereaved)
-        ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
+    sweep(guardian);
     ss_terminal_close(guardian->setup->terminal);
     leave(guardian->board);
 }
@@ -291,6 +296,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
         }
         if (getppid() != setup->master)
             take_over(&guardian);
+        ss_signals_regain_priority();
         due = count_heads(&guardian, due);
         ss_time wait = ss_time_since(due, ss_platform_now());
         look(&guardian, (int)(wait / SS_MILLISECOND) + 1);

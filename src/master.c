@@ -256,6 +256,7 @@ static ss_time next_deadline(const struct ss_master *master) {
 static void supervise(struct ss_master *master) {
     while (master->stage != SS_STAGE_OVER) {
         atomic_fetch_add(&master->board->beat, 1);
+        ss_signals_regain_priority();
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);

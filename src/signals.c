@@ -7,6 +7,8 @@
 
 #include <showstopper/error.h>
 
+#include "platform/platform.h"
+
 static int pipe_end = -1; /* a handler can be given nothing */
 
 static void pass_on(int number) {
@@ -18,13 +20,43 @@ static void pass_on(int number) {
     errno = saved;
 }
 
+static volatile sig_atomic_t demoted;
+
+/*
+ * The kernel says that we have not slept for long, but not whose fault that is: where memory is
+ * short we may wait in the kernel for somebody whom our own priority keeps from ending.
+ */
+static bool is_demotion(const siginfo_t *info) {
+    if (info->si_code != SI_KERNEL)
+        return false;
+    demoted = 1;
+    ss_platform_be_ordinary();
+    return true;
+}
+
 /* What is caught in the middle of it cannot be left otherwise; the guardian sees to the rest. */
-static void give_up(int number) {
+static void give_up(int number, siginfo_t *info, void *context) {
     static const char why[] = "showstopper: the run was ended: a module of it loops for ever\n";
     (void)number;
+    (void)context;
+    if (is_demotion(info))
+        return;
     ssize_t written = write(STDERR_FILENO, why, sizeof why - 1);
     (void)written;
     _exit(SS_ERROR_FAILED);
+}
+
+static void slow_down(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (!is_demotion(info))
+        ss_signals_raise_default(number);
+}
+
+void ss_signals_regain_priority(void) {
+    if (!demoted)
+        return;
+    demoted = 0;
+    ss_platform_be_punctual(true);
 }
 
 static const struct {
@@ -38,7 +70,7 @@ static const struct {
     {SIGTSTP, pass_on},
     {SIGCONT, pass_on},
     {SIGCHLD, pass_on},
-    {SIGXCPU, give_up},
+    {SIGXCPU, SIG_IGN}, /* but see catch_overrun() */
     {SIGPIPE, SIG_IGN},
     {SIGXFSZ, SIG_IGN}, /* a write that goes too far fails, and that is told */
     {SIGTTIN, SIG_IGN},
@@ -47,6 +79,11 @@ static const struct {
 
 #define KNOWN (sizeof known / sizeof *known)
 _Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+
+static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
+    sigaction(SIGXCPU, &action, NULL);
+}
 
 int ss_signals_open(struct ss_signals *signals) {
     if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -61,6 +98,7 @@ int ss_signals_open(struct ss_signals *signals) {
             action.sa_handler = SIG_IGN;
         sigaction(known[i].number, &action, NULL);
     }
+    catch_overrun(give_up);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -90,15 +128,12 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
             if (*number == known[i].number)
                 action.sa_handler = handler;
         }
-        /*
-         * Ignoring SIGCHLD would have the kernel reap our children behind our back, and SIGXCPU is
-         * what ends an endless loop.
-         */
-        if ((known[i].number == SIGCHLD || known[i].number == SIGXCPU) &&
-            action.sa_handler == SIG_IGN)
+        /* Ignoring it would have the kernel reap our children behind our back. */
+        if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
             action.sa_handler = SIG_DFL;
         sigaction(known[i].number, &action, NULL);
     }
+    catch_overrun(slow_down);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

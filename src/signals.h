@@ -38,6 +38,12 @@ pid_t ss_signals_fork(void);
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
 /*
+ * Who used real-time priority for longer than we allow ourselves has lost it by then and goes on
+ * without: once a turn of its loop it may ask for it again. A loop without turns is the watchdog's.
+ */
+void ss_signals_regain_priority(void);
+
+/*
  * In a child before exec: exactly what the caller of the program had. With `terminal`, reading from
  * a terminal, writing to it and changing its settings no longer stop the child. Async-signal-safe.
  */

@@ -93,6 +93,9 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
  */
 int ss_platform_be_punctual(bool realtime);
 
+/* Gives real-time priority back. Async-signal-safe. */
+void ss_platform_be_ordinary(void);
+
 void ss_platform_affinity(struct ss_cpus *cpus);
 
 /* Whether a child of this process lives: zombies do not count. */

@@ -2,6 +2,7 @@
 
 /* A module that never returns ends the run; time that passes without us does not. */
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,31 @@ static const char trace_source[] =
     "    .head = {SS_MODULE_VERSION, sizeof(struct ss_trace_module), SS_KIND_TRACE, \"stuck\",\n"
     "        \"loops in the master\"},\n"
     "    .target = target,\n"
+    "};\n";
+
+/* So much CPU time, once, as if the kernel held us up while memory is short. */
+static const char slow_source[] =
+    "#include <time.h>\n"
+    "#include <showstopper/control.h>\n"
+    "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
+    "    static int done;\n"
+    "    if (self->executor == 1 && !done && input->moment.now > input->moment.since + 300000000) "
+    "{\n"
+    "        struct timespec from, at;\n"
+    "        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);\n"
+    "        do\n"
+    "            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);\n"
+    "        while ((at.tv_sec - from.tv_sec) + (at.tv_nsec - from.tv_nsec) / 1e9 < 0.7);\n"
+    "        done = 1;\n"
+    "    }\n"
+    "    return input->target;\n"
+    "}\n"
+    "SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {\n"
+    "    .head = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL, "
+    "\"slow\",\n"
+    "        \"takes long once\"},\n"
+    "    .open_loop = true,\n"
+    "    .update = update,\n"
     "};\n";
 
 /* A module that everybody can read. False, with a word about it, where there is no compiler. */
@@ -123,6 +149,37 @@ START_TEST(the_master_at_ordinary_priority) {
 }
 END_TEST
 
+static size_t count_realtime(const struct family *executors) {
+    size_t count = 0;
+    for (size_t i = 0; i < executors->count; i++)
+        count += (sched_getscheduler(executors->pids[i]) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
+    return count;
+}
+
+/* Real-time priority is lost for the time of the long turn, and nothing else. */
+START_TEST(a_long_turn_is_no_loop) {
+    const char *folder = run_make_folder();
+    if (!build(folder, slow_source)) {
+        run_remove_folder(folder);
+        return;
+    }
+    struct run_setup setup = {.folder = folder};
+    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "20%", "-c",
+                                            "./stuck.so", "--duration", "4s", PAYLOAD, "spin"));
+    run_wait_text(run, "instances run");
+    struct family executors = family_find("ss-executor");
+    ck_assert_uint_eq(executors.count, 2);
+    if (run_count_text(&run->err, "no real-time priority") == 0) {
+        RUN_UNTIL(run, count_realtime(&executors) == 1);
+        RUN_UNTIL(run, count_realtime(&executors) == 2);
+    }
+    run_expect(run_wait(run), 0);
+    run_expect_nothing_left();
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 static void stop_all(struct run *run, const struct family *family) {
     family_signal(family, SIGSTOP);
     RUN_UNTIL(run, family_count(family, 'T') == family->count);
@@ -186,6 +243,7 @@ PROCESS_MAIN(
     SS_CASE(an_executor_at_ordinary_priority),
     SS_CASE(the_master_at_real_time_priority),
     SS_CASE(the_master_at_ordinary_priority),
+    SS_CASE(a_long_turn_is_no_loop),
     SS_CASE(a_suspended_run_goes_on),
     SS_CASE(a_starved_run_goes_on))
 /* clang-format on */

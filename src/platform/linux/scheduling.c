@@ -24,7 +24,7 @@ struct ss_scheduling {
     union affinity affinity;
 };
 
-/* How long a process of ours may run at real-time priority without sleeping once. */
+/* How long a process of ours may run at real-time priority without sleeping; then SIGXCPU comes. */
 #define REALTIME_LIMIT_US 500000
 
 struct ss_scheduling *ss_platform_scheduling_save(void) {
@@ -70,6 +70,10 @@ int ss_platform_be_punctual(bool realtime) {
     }
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : errno;
+}
+
+void ss_platform_be_ordinary(void) {
+    sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &(struct sched_param){0});
 }
 
 void ss_platform_affinity(struct ss_cpus *cpus) {
