@@ -17,6 +17,9 @@
 #define STOP_PATIENCE (50 * SS_MILLISECOND)
 #define STOP_ROUND    (50 * SS_MICROSECOND)
 
+/* Stops between two looks for the thread that is at work. */
+#define AIM_INTERVAL 8
+
 /* A negative number is no fault of the command's. */
 _Noreturn static void give_up(int report, int why) {
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
@@ -79,6 +82,8 @@ int ss_workload_start(
         *exec_failed = why > 0;
         why = abs(why);
         workload->leader = leader;
+        workload->stops = 0;
+        workload->listener = 0;
         if (why) {
             waitpid(leader, NULL, 0);
             workload->leader = 0;
@@ -118,7 +123,22 @@ static void await_stop(const struct ss_workload *workload) {
     }
 }
 
+/*
+ * A stop takes hold when one of a process's threads takes notice, and the kernel asks the first one.
+ * If that one sleeps while others keep all CPUs busy, it must wait for one, for milliseconds.
+ */
+static void stop_leader(struct ss_workload *workload) {
+    if (workload->leader <= 1)
+        return;
+    /* At its first stop it has only just been started. */
+    if (workload->stops++ % AIM_INTERVAL == 1)
+        workload->listener = ss_platform_thread_at_work(workload->leader);
+    if (workload->listener)
+        ss_platform_thread_signal(workload->leader, workload->listener, SIGSTOP);
+}
+
 void ss_workload_stop(struct ss_workload *workload) {
+    stop_leader(workload);
     signal_group(workload, SIGSTOP);
     if (workload->holds.count > 0 && workload->leader > 1)
         await_stop(workload);

@@ -38,6 +38,8 @@ struct ss_workload {
     uint32_t row;
     int cage; /* holds who may not be signalled; -1 or 0: nobody */
     struct ss_holds holds;
+    pid_t listener; /* the leader's thread that takes notice of a stop at once; 0: its first */
+    unsigned stops; /* since the start, so that a listener is looked for now and then */
 };
 
 /*

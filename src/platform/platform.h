@@ -127,6 +127,12 @@ bool ss_platform_process_may_signal(pid_t pid);
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
 
+/* A thread of the process that wants a CPU now, and not its first one; 0: there is none. */
+pid_t ss_platform_thread_at_work(pid_t process);
+
+/* To one thread, which passes on to all others what concerns the whole process. */
+void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
+
 /* All processes there are, in no order. */
 void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
 

@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -105,7 +107,33 @@ static int do_become_root(char **words) {
     payload_spin();
 }
 
+static void *spin_before_all(void *nothing) {
+    struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    bool allowed = sched_setscheduler(0, SCHED_FIFO, &parameters) == 0;
+    payload_say(allowed ? "ready" : "refused");
+    payload_spin();
+    return nothing;
+}
+
+/* `deaf`: its first thread waits for the one CPU that its second one, at real-time priority, uses. */
+static int do_deaf(char **words) {
+    cpu_set_t cpus;
+    int cpu = 0;
+    pthread_t thread;
+    (void)words;
+    alarm(LIFE_SECONDS);
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    while (!CPU_ISSET(cpu, &cpus))
+        cpu++;
+    CPU_ZERO(&cpus);
+    CPU_SET(cpu, &cpus);
+    sched_setaffinity(0, sizeof cpus, &cpus);
+    pthread_create(&thread, NULL, spin_before_all, NULL);
+    return pause();
+}
+
 const struct payload_act payload_more_acts[] = {
+    {"deaf", do_deaf},
     {"linger", do_linger},
     {"heir", do_heir},
     {"spawn", do_spawn},

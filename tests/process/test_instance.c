@@ -13,6 +13,7 @@
 
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* What an instance has of its own: its input, its group, and its number. */
 static bool may_differ(const char *line) {
@@ -253,6 +254,26 @@ START_TEST(threads_are_stopped_together) {
 }
 END_TEST
 
+/* The first stop would take hold a second late, were its first thread alone told of it. */
+START_TEST(who_is_at_work_takes_notice) {
+    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "one CPU is all there is");
+    struct run *run = START(
+        "-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300m", PAYLOAD, "deaf");
+    run_wait_text(run, "instances run");
+    double begin = run_now();
+    RUN_UNTIL(run, run->out.length > 0);
+    bool allowed = strcmp(run->out.bytes, "ready\n") == 0;
+    pid_t instance = run_find(run, "payload");
+    RUN_UNTIL(run, run_state(instance) == 'T');
+    double needed = run_now() - begin;
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+    SKIP_UNLESS(allowed, "no real-time priority is allowed");
+    ck_assert_msg(needed < 0.8, "%.3f s instead of 0.3", needed);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(surroundings_are_the_callers),
@@ -264,5 +285,6 @@ PROCESS_MAIN(
     SS_CASE(output_is_kept_by_instance),
     SS_CASE(output_without_end),
     SS_CASE(what_the_leader_leaves_is_ended),
-    SS_CASE(threads_are_stopped_together))
+    SS_CASE(threads_are_stopped_together),
+    SS_CASE(who_is_at_work_takes_notice))
 /* clang-format on */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+
+/* Of many threads that wait it is enough to have asked some. */
+#define ASKED_MAX 64
+
+/* The process and two links that every folder has. */
+#define LINKS_OF_ONE_THREAD 3
+
+static bool wants_cpu(pid_t process, pid_t thread) {
+    char path[64];
+    char text[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
+    if (ss_linux_read_text(path, text, sizeof text) < 0)
+        return false;
+    const char *end = strrchr(text, ')'); /* the name may hold brackets, too */
+    return end && strncmp(end, ") R", 3) == 0;
+}
+
+static pid_t find_at_work(const char *path, pid_t process) {
+    DIR *folder = opendir(path);
+    pid_t found = 0;
+    struct dirent *entry;
+    for (int asked = 0; folder && !found && asked < ASKED_MAX && (entry = readdir(folder));) {
+        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread <= 0 || thread == process)
+            continue;
+        asked++;
+        if (wants_cpu(process, thread))
+            found = thread;
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+pid_t ss_platform_thread_at_work(pid_t process) {
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    if (stat(path, &status) < 0 || status.st_nlink <= LINKS_OF_ONE_THREAD)
+        return 0;
+    return find_at_work(path, process);
+}
+
+void ss_platform_thread_signal(pid_t process, pid_t thread, int signal) {
+    syscall(SYS_tgkill, process, thread, signal);
+}
