@@ -124,8 +124,8 @@ static void await_stop(const struct ss_workload *workload) {
 }
 
 /*
- * A stop takes hold when one of a process's threads takes notice, and the kernel asks the first one.
- * If that one sleeps while others keep all CPUs busy, it must wait for one, for milliseconds.
+ * A stop takes hold when one of a process's threads takes notice, and the kernel asks the first
+ * one. If that one sleeps while others keep all CPUs busy, it must wait for one, for milliseconds.
  */
 static void stop_leader(struct ss_workload *workload) {
     if (workload->leader <= 1)

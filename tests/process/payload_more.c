@@ -115,7 +115,8 @@ static void *spin_before_all(void *nothing) {
     return nothing;
 }
 
-/* `deaf`: its first thread waits for the one CPU that its second one, at real-time priority, uses. */
+/* `deaf`: its first thread waits for the one CPU that its second one, at real-time priority, uses.
+ */
 static int do_deaf(char **words) {
     cpu_set_t cpus;
     int cpu = 0;

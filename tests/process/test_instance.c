@@ -257,8 +257,8 @@ END_TEST
 /* The first stop would take hold a second late, were its first thread alone told of it. */
 START_TEST(who_is_at_work_takes_notice) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "one CPU is all there is");
-    struct run *run = START(
-        "-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300m", PAYLOAD, "deaf");
+    struct run *run =
+        START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300m", PAYLOAD, "deaf");
     run_wait_text(run, "instances run");
     double begin = run_now();
     RUN_UNTIL(run, run->out.length > 0);

@@ -111,6 +111,63 @@ if command -v gnuplot >/dev/null; then
         fail "a name is there twice"
 fi
 
+grep -q '<figcaption>Duty of each instance over time</figcaption>' "$folder/report/report.html" ||
+    ! command -v gnuplot >/dev/null || fail "no duty over time"
+grep -q '^energy: no power was recorded$' "$folder/out" || fail "nothing on energy"
+
+# An experiment: published figures, which the program finds by itself, power, a foreground that died.
+experiment=$folder/experiment
+mkdir "$experiment"
+for name in a b slow fast; do
+    cp -r "$folder/run" "$experiment/$name"
+done
+awk -F, 'BEGIN { print "time,elapsed_seconds,watts" }
+    NR > 1 && NR % 2 { print $1 "," $2 ",7.5" }' "$folder/run/samples.csv" >"$experiment/a/energy.csv"
+sed -i '2,$d' "$experiment/fast/iterations.csv"
+# shellcheck disable=SC2016
+"$bin/showstopper" -q -n 2 -c fixed -l 50% --duration 4s --record "$experiment/front" \
+    sh -c 'if [ $0 -eq 1 ]; then sleep 1; exit 3; fi; exec sleep 9' % >/dev/null 2>&1 &&
+    fail "an instance that fails is no failure"
+cat >"$experiment/manifest.csv" <<'END'
+run,experiment,workload,method,role,group,target,tau_seconds,speed,round,energy,reason
+a,accuracy,serial,cdc,,,0.5,0.107,,1,command: a constant,
+b,accuracy,serial,cdc,,,0.5,0.107,,2,,
+slow,replay,blocking,pi-even,,,,0.107,1,1,,
+fast,replay,blocking,pi-even,,,,0.107,2,1,,
+front,interference,serial,uncontrolled,foreground,1,,,,1,,
+,interference,serial,default,background,1,,,,1,,it was killed
+END
+report 0 --edge 300m -o "$folder/report" "$experiment"
+awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+[ "$(value constant-load.csv 1 runs)" = 2 ] || fail "two runs make a mean"
+[ "$(value constant-load.csv 1 error_mean_percent_published)" = -0.13 ] || fail "published error"
+[ "$(value constant-load.csv 1 error_mse_e4_published)" = 7.54 ] || fail "published MSE"
+[ "$(value replay.csv 1 error_mse_e4_published_most)" = 3.3 ] || fail "published range"
+[ "$(value replay.csv 1 ratio)" = 1 ] || fail "the original against itself"
+[ "$(value replay.csv 2 in_proportion)" = no ] || fail "nothing done is in proportion"
+grep -q '^ssreport: .*/fast: the iterations are not in proportion to the time' "$folder/err" ||
+    fail "no warning in: $(cat "$folder/err")"
+grep -q '^ssreport: .*/front: .*instance 1 ended with status 3 after .*no background of group' \
+    "$folder/err" || fail "the foreground is not named in: $(cat "$folder/err")"
+grep -q '^ssreport: .*serial default: it was killed$' "$folder/err" || fail "what has no record"
+[ "$(value energy.csv 1 covers)" = "command: a constant" ] || fail "what does power cover?"
+[ "$(value energy.csv 1 watts)" = 7.5 ] || fail "watts"
+[ "$(value energy.csv 2 note)" = "no power was recorded" ] || fail "power of what has none"
+[ "$(grep -c '/a,' "$folder/report/energy-steps.csv")" -eq 4 ] || fail "energy by step"
+grep -q '^power covers command: a constant$' "$folder/out" || fail "no source in: $(cat "$folder/out")"
+is_well_formed "$folder/report/report.html" || fail "the page of an experiment is not well-formed"
+mkdir "$folder/published"
+printf 'workload,target_percent,cdc\nfop,50,1.5\n' >"$folder/published/constant-load-mse.csv"
+report 0 -o "$folder/report" --published "$folder/published" "$experiment"
+[ "$(value constant-load.csv 1 error_mse_e4_published)" = 1.5 ] || fail "--published"
+grep -q '^ssreport: published figures: constant-load-mean-error.csv: No such file' "$folder/err" ||
+    fail "what is missing is not named: $(cat "$folder/err")"
+report 0 -q --published "$folder/none" "$experiment"
+grep -q '^ssreport: no published figures: .*/none: No such file' "$folder/err" ||
+    fail "no folder is not named: $(cat "$folder/err")"
+report 0 -q --deviation 100% "$experiment"
+! grep -q 'not in proportion' "$folder/err" || fail "--deviation"
+
 # Against itself everything is the same.
 report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"
 for name in ratio_min ratio_median ratio_max; do

@@ -38,14 +38,26 @@ static inline void assert_has_not(const struct text *text, const char *part) {
 
 static inline struct ssreport_report begin_report(void) {
     return (struct ssreport_report){
-        .settings = {.edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95}};
+        .settings = {
+            .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95, .deviation = 0.05}};
 }
 
 static inline void finish_report(struct ssreport_report *report) {
     assert_int_equal(ssreport_report_interference(report), 0);
     assert_int_equal(ssreport_report_put_together(report), 0);
+    assert_int_equal(ssreport_report_constant_load(report), 0);
+    assert_int_equal(ssreport_report_replay(report), 0);
+    ssreport_report_energy(report);
     ssreport_report_compare(report);
     ssreport_report_fill(report);
+}
+
+/* The published figures that lie in this tree. */
+static inline void read_published(struct ssreport_report *report) {
+    struct ssreport_notes notes = {0};
+    ssreport_published_read(
+        &report->published, PROJECT_SOURCE_DIR "/tools/experiments/published", &notes);
+    assert_string_equal(notes.text, "");
 }
 
 static inline const struct ssreport_cell *cell(
@@ -57,6 +69,15 @@ static inline const struct ssreport_cell *cell(
     }
     fail_msg("%s: no row %zu or no column '%s'", of->name, row, name);
     return NULL;
+}
+
+static inline void assert_text(const struct ssreport_report *report, int sheet, size_t row,
+    const char *name, const char *want) {
+    assert_string_equal(cell(report, sheet, row, name)->text, want);
+}
+
+static inline void assert_rows(const struct ssreport_report *report, int sheet, size_t want) {
+    assert_int_equal(ssreport_sheet_rows(&report->sheets[sheet]), want);
 }
 
 static inline void assert_cell(

@@ -103,6 +103,58 @@ static void the_rest_is_still_reported(void **state) {
     ssreport_report_free(&report);
 }
 
+static void assert_named(const struct ssreport_report *report, const struct text *page, size_t row,
+    const char *state, const char *part) {
+    assert_string_equal(cell(report, SSREPORT_RUNS, row, "state")->text, state);
+    const char *notes = cell(report, SSREPORT_RUNS, row, "notes")->text;
+    if (!strstr(notes, part))
+        fail_msg("no '%s' in: %s", part, notes);
+    assert_has(page, part);
+}
+
+/* An experiment in which all went wrong but one run. */
+static void each_fault_is_named_with_its_run(void **state) {
+    (void)state;
+    static const char died[] =
+        "{\"elapsed_seconds\":12.500000,\"event\":\"instance_ended\",\"instance\":\"1\","
+        "\"value\":137.000000}\n";
+    folder_open();
+    const char *const names[] = {"whole", "cut", "old", "other", "front", "back"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        folder_write_stairs(names[i]);
+    folder_write("empty/other", "");
+    unlink(folder_file("cut/summary.json"));
+    folder_change("old/plan.json", FOLDER_VERSION, "0.0.1");
+    folder_change("other/plan.json", FOLDER_VERSION, "7.7.7");
+    folder_write("front/events.jsonl", died);
+    folder_write("manifest.csv", "run,role,group,reason\nwhole,,,\ncut,,,\nold,,,\nother,,,\n"
+                                 "front,foreground,1,\nback,background,1,\nempty,,,\n"
+                                 ",,,it failed with status 3\n");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    finish_report(&report);
+    assert_int_equal(report.run_count, 6);
+    assert_int_equal(report.failure_count, 2);
+    struct text page;
+    struct ss_error without = {.status = 1};
+    begin(&page);
+    ssreport_page_print(page.stream, &report, &without);
+    end(&page);
+    assert_named(&report, &page, 1, "interrupted", "interrupted: there is no summary.json");
+    assert_named(&report, &page, 2, "whole", "recorded by version 0.0.1, this is ");
+    assert_named(&report, &page, 3, "whole", "recorded by version 7.7.7, this is ");
+    assert_named(&report, &page, 4, "whole", "instance 1 ended with status 137 after 12.5 s");
+    assert_named(&report, &page, 4, "whole", "it did not run in 2 of the 3 steps");
+    assert_named(&report, &page, 6, "not reported", "samples.csv: No such file or directory");
+    assert_named(&report, &page, 7, "not reported", "it failed with status 3");
+    for (size_t i = 0; i < 6; i++) {
+        assert_cell(&report, SSREPORT_RUNS, i, "samples", 60);
+        assert_cell(&report, SSREPORT_RUNS, i, "iterations_per_second", 1);
+    }
+    free(page.bytes);
+    ssreport_report_free(&report);
+}
+
 static void figures_are_of_the_counted_time(void **state) {
     (void)state;
     folder_open();
@@ -154,6 +206,13 @@ static void pictures_show_what_there_is(void **state) {
     free(text.bytes);
     text = write_plot(&report, "Duty of each instance");
     assert_has(&text, "$duties << END\n0 30 0 100\n1 50 0 100\nEND\n");
+    free(text.bytes);
+    /* 120 parts of 0.25 s: one instance runs for 9 s, the other one from 15 s on. */
+    text = write_plot(&report, "Duty of each instance over time");
+    assert_has(&text, "$duties << END\n0 0.25 -0.5 0.5 100\n");
+    assert_has(&text, "\n8.75 9 -0.5 0.5 100\n9 9.25 -0.5 0.5 0\n");
+    assert_has(&text, "\n14.75 15 0.5 1.5 0\n15 15.25 0.5 1.5 100\n");
+    assert_has(&text, "set yrange [-0.5:1.5]");
     free(text.bytes);
     text = write_plot(&report, "Throughput over time");
     assert_has(&text, "$rates << END\n0 1\n6 1\n6 1\n12 1\n");
@@ -211,6 +270,7 @@ UNIT_MAIN(
     cmocka_unit_test(tables_are_escaped),
     cmocka_unit_test(pictures_do_not_share_names),
     cmocka_unit_test(the_rest_is_still_reported),
+    cmocka_unit_test(each_fault_is_named_with_its_run),
     cmocka_unit_test(figures_are_of_the_counted_time),
     cmocka_unit_test(pictures_show_what_there_is),
     cmocka_unit_test(a_page_without_gnuplot))

@@ -40,8 +40,8 @@ static void a_whole_one(void **state) {
     assert_true(record.lateness_p99_us == 70);
     assert_true(fabs(record.wall - 1795168800.0) < 1e-3); /* 2026-11-20T10:00:00Z */
     assert_int_equal(record.instance_room, 2);
-    assert_true(fabs(record.instances[0].running / record.instances[0].known - 0.3) < 1e-4);
-    assert_true(fabs(record.instances[1].running / record.instances[1].known - 0.5) < 1e-4);
+    assert_true(fabs(record.instances[0].all.running / record.instances[0].all.known - 0.3) < 1e-4);
+    assert_true(fabs(record.instances[1].all.running / record.instances[1].all.known - 0.5) < 1e-4);
     struct ssreport_range range = ssreport_instance_range(&record.instances[0]);
     assert_true(range.least == 0 && fabs(range.most - 1) < 1e-12);
     assert_noted(&record, "recorded by version 9.8.7, this is ");
@@ -107,6 +107,38 @@ static void a_line_cut_off(void **state) {
     ssreport_record_free(&record);
 }
 
+/* One wrong time does not make a run of years. */
+static void a_clock_gone_mad(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/samples.csv", "Z,10.000000", "Z,1e8");
+    folder_change("a/decisions.csv", "x,9,0,stopped", "x,9,1e6,stopped");
+    unlink(folder_file("a/plan.json"));
+    struct ssreport_record record = read_record("a");
+    assert_int_equal(record.sample_count, 59);
+    assert_true(ssreport_record_end(&record) == 30);
+    assert_noted(&record, "samples.csv:21: this is no row of it");
+    assert_int_equal(record.instance_room, 2);
+    assert_noted(&record, "decisions.csv:3: this is no row of it");
+    ssreport_record_free(&record);
+}
+
+/* The range of what showstopper itself would start: memory is taken for what has a figure only. */
+static void an_instance_of_a_high_number(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/plan.json", "{\"instances\": 1000000}");
+    folder_change("a/decisions.csv", "x,9,0,stopped", "x,9,999999,stopped");
+    struct ssreport_record record = read_record("a");
+    assert_int_equal(record.instance_room, 1000000);
+    assert_true(record.instances[999999].all.known > 20);
+    assert_null(record.instances[999998].parts);
+    assert_null(strchr(record.notes.text, ';'));
+    ssreport_record_free(&record);
+}
+
 static void broken_json(void **state) {
     (void)state;
     folder_open();
@@ -160,7 +192,7 @@ static void only_the_counted_time_counts(void **state) {
         counted += record.samples[i].counted;
     assert_int_equal(record.sample_count, 59);
     assert_int_equal(counted, 50 - 2); /* the free one and the one that it ended in */
-    assert_true(record.instances[0].known < 25.1);
+    assert_true(record.instances[0].all.known < 25.1);
     ssreport_record_free(&record);
 }
 
@@ -177,6 +209,44 @@ static void a_warm_up_with_times(void **state) {
     assert_true(record.samples[0].begin == 0 && record.samples[0].counted);
     assert_true(fabs(record.wall - 1795168800.0) < 1e-3);
     assert_not_noted(&record, ";");
+    ssreport_record_free(&record);
+}
+
+static void whoever_ended_by_himself(void **state) {
+    (void)state;
+    static const char end[] = "{\"elapsed_seconds\":%s,\"event\":\"instance_ended\","
+                              "\"instance\":\"%d\"%s,\"value\":%d.000000}\n";
+    char events[1024];
+    folder_open();
+    folder_write_record("a");
+    size_t used = (size_t)snprintf(events, sizeof events, end, "7.5", 1, "", 0);
+    folder_write("a/events.jsonl", events);
+    struct ssreport_record record = read_record("a");
+    assert_true(record.first_end == 7.5);
+    assert_not_noted(&record, "instance"); /* it was done */
+    ssreport_record_free(&record);
+    used += (size_t)snprintf(events + used, sizeof events - used, end, "9.25", 0, "", 139);
+    used += (size_t)snprintf(events + used, sizeof events - used, end, "9.5", 2, "", 1);
+    folder_write("a/events.jsonl", events);
+    record = read_record("a");
+    assert_true(record.first_end == 7.5);
+    assert_noted(&record, "instance 0 ended with status 139 after 9.2 s, and so did 1 more");
+    ssreport_record_free(&record);
+    /* In the warm-up; and what was told to end, or ended when the run did. */
+    snprintf(events, sizeof events, end, "null", 0, "", 0);
+    folder_write("a/events.jsonl", events);
+    record = read_record("a");
+    assert_true(record.first_end == 0);
+    ssreport_record_free(&record);
+    used = (size_t)snprintf(
+        events, sizeof events, end, "3.0", 0, ",\"text\":\"as it was told to\"", 143);
+    used += (size_t)snprintf(events + used, sizeof events - used,
+        "{\"elapsed_seconds\":30,\"event\":\"ending\",\"text\":\"duration\"}\n");
+    snprintf(events + used, sizeof events - used, end, "30.1", 1, "", 9);
+    folder_write("a/events.jsonl", events);
+    record = read_record("a");
+    assert_true(isinf(record.first_end));
+    assert_not_noted(&record, "instance");
     ssreport_record_free(&record);
 }
 
@@ -213,9 +283,12 @@ UNIT_MAIN(
     cmocka_unit_test(an_interrupted_one),
     cmocka_unit_test(broken_lines),
     cmocka_unit_test(a_line_cut_off),
+    cmocka_unit_test(a_clock_gone_mad),
+    cmocka_unit_test(an_instance_of_a_high_number),
     cmocka_unit_test(broken_json),
     cmocka_unit_test(nothing_done_is_not_nothing_counted),
     cmocka_unit_test(figures_that_do_not_agree_are_noted),
     cmocka_unit_test(only_the_counted_time_counts),
     cmocka_unit_test(a_warm_up_with_times),
+    cmocka_unit_test(whoever_ended_by_himself),
     cmocka_unit_test(what_is_no_record))

@@ -15,6 +15,7 @@ static struct ssreport_run *add_run(
     *run = (struct ssreport_run){.set = set};
     run->record.name = strdup("made");
     run->record.has_iterations = true;
+    run->record.first_end = INFINITY;
     run->record.samples = calloc(1, sizeof *run->record.samples);
     run->record.samples[0].end = 10 * STEPS;
     run->record.sample_count = 1;
@@ -100,6 +101,27 @@ static void a_foreground_is_seen_at_its_own_clock(void **state) {
     report.runs[1].record.wall -= 4;
     finish_report(&report);
     assert_true(fabs(cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent")->number) > 1);
+    ssreport_report_free(&report);
+}
+
+/* What it did while it died, and after that, says nothing about its background. */
+static void a_foreground_that_died(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_pair(&report, "1", "per-thread", "b");
+    report.runs[1].record.first_end = 42; /* at its own clock: in the fourth step */
+    add_pair(&report, "2", "per-thread", "b");
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_INTERFERENCE, 2);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_points", 3);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "second_points", 0);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent", NAN);
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "agree", "no");
+    if (!strstr(report.runs[1].record.notes.text, "did not run in 3 of the 6 steps"))
+        fail_msg("notes: %s", report.runs[1].record.notes.text);
+    /* The other pair is as it was. */
+    assert_cell(&report, SSREPORT_INTERFERENCE, 1, "second_points", 3);
+    assert_string_equal(report.runs[3].record.notes.text, "");
     ssreport_report_free(&report);
 }
 
@@ -214,6 +236,7 @@ static void a_manifest_names_runs(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(two_sets_are_compared_step_by_step),
     cmocka_unit_test(a_foreground_is_seen_at_its_own_clock),
+    cmocka_unit_test(a_foreground_that_died),
     cmocka_unit_test(runs_at_loads_of_their_own_make_a_curve),
     cmocka_unit_test(shades_and_marks),
     cmocka_unit_test(a_manifest_names_runs))

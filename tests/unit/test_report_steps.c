@@ -159,8 +159,9 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
 /* A part of which an instant is known says nothing. */
 static void the_range_of_a_duty(void **state) {
     (void)state;
-    struct ssreport_instance instance = {
-        .known_in = {1, 1, 0, 0.1, 0.6}, .running_in = {0.3, 0.5, 0, 0.1, 0.12}};
+    struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {
+        {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
+    struct ssreport_instance instance = {.parts = parts};
     struct ssreport_range range = ssreport_instance_range(&instance);
     assert_near(range.least, 0.2);
     assert_near(range.most, 0.5);

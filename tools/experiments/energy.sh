@@ -142,71 +142,16 @@ start_energy() {
     start sample_energy >"$scratch/energy.csv"
 }
 
-# sum_power SAMPLES ENERGY SETTLE: prints the watt-hours of the counted time and how many seconds of it
-# were sampled.
-sum_power() {
-    awk -F, -v settle="$3" '
-        FNR == 1 {
-            file++
-            next
-        }
-        file == 1 && $2 > settle + 0.25 {
-            if (begin == "")
-                begin = $1
-            end = $1
-        }
-        file == 2 && $1 >= begin && $1 <= end && $3 != "" {
-            sum += $3
-            seconds++
-        }
-        END { printf "%.6g,%d", sum / 3600, seconds }' "$1" "$2"
-}
-
-# The iterations of a run, of both sides where they are the same program; nothing where they are not.
-sum_iterations() {
-    local file number sum=0 programs
-    programs=$(cut -d, -f 3 "$1/manifest.rows" | sort -u | wc -l)
-    for file in "$1"/{,*/}summary.json; do
-        [ -e "$file" ] || continue
-        number=$(figure "$file" iterations)
-        [[ $number =~ ^[0-9]+$ && $programs -eq 1 ]] || return 0
-        sum=$((sum + number))
-    done
-    echo "$sum"
-}
-
-# What the iterations of every run have cost.
-write_energy() {
-    local folder samples uncounted
-    for folder in "$output"/runs/*/; do
-        folder=${folder%/}
-        [ -e "$folder/energy.csv" ] || continue
-        samples=$folder/samples.csv
-        [ -e "$samples" ] || samples=$folder/foreground/samples.csv
-        uncounted=$(head -n 1 "$folder/manifest.rows" | cut -d, -f 15)
-        echo "${folder##*/},$(sum_power "$samples" "$folder/energy.csv" "$uncounted"),$(
-            sum_iterations "$folder")"
-    done | awk -F, -v OFS=, '
-        BEGIN { print "run,watt_hours,seconds,iterations,iterations_per_watt_hour,relative" }
-        {
-            rate = ($4 != "" && $2 > 0) ? $4 / $2 : ""
-            if (first == "")
-                first = rate
-            print $0, rate, (rate != "" && first > 0 ? rate / first : "")
-        }'
-}
-
+# What the iterations have cost, if there was power to be measured; the sums are ssreport's.
 print_energy() {
     echo
-    if [ "$(wc -l <"$output/energy.csv")" -le 1 ]; then
+    if [ -z "$energy_source" ] && ! ls "$output"/runs/*/energy.csv >/dev/null 2>&1; then
         echo "Energy: there was no source of power ($energy)."
         return
     fi
-    echo "Energy, ${energy_scope:-as the manifest says}; relative to the first run:"
+    echo "Energy, ${energy_scope:-as the manifest says}; relative to the first run of the same program:"
     echo
-    echo "| run | W | iterations/Wh | relative |"
-    echo "|---|---:|---:|---:|"
-    awk -F, 'NR > 1 { printf "| %s | %s | %s | %s |\n", $1,
-        ($3 > 0 ? sprintf("%.2f", 3600 * $2 / $3) : "-"),
-        ($5 == "" ? "-" : sprintf("%.4g", $5)), ($6 == "" ? "-" : sprintf("%.3f", $6)) }' "$output/energy.csv"
+    print_columns "$output/report/energy.csv" record=run=%s "watts=W=%.2f" \
+        "iterations_per_watt_hour=iterations/Wh=%.4g" "relative=relative=%.3f" note=note=%s ||
+        echo "The power is in energy.csv of every run."
 }

@@ -117,11 +117,74 @@ list_warnings() {
     done
 }
 
+# print_columns FILE NAME=HEADING=FORMAT[=FACTOR]...: columns of a table that ssreport has written, as
+# Markdown; fails where there is no such table. Of a record only its place in runs/ is shown.
+print_columns() {
+    if [ ! -s "$1" ]; then
+        echo "Without ssreport, which is not installed or has failed, there is no table here."
+        return 1
+    fi
+    folder=$output/runs/ wanted=$(IFS=';' && echo "${*:2}") awk '
+        # A cell may stand in quotes, which are doubled inside of it.
+        function split_row(line, cells,    count, cell) {
+            for (line = line ","; line != ""; line = substr(line, RLENGTH + 1)) {
+                match(line, /^("([^"]|"")*"|[^",]*),/)
+                if (RLENGTH < 1)
+                    break
+                cell = substr(line, 1, RLENGTH - 1)
+                gsub(/^"|"$/, "", cell)
+                gsub(/""/, "\"", cell)
+                gsub(/\|/, "/", cell)
+                cells[++count] = cell
+            }
+            return count
+        }
+        BEGIN {
+            count = split(ENVIRON["wanted"], specs, ";")
+            for (i = 1; i <= count; i++) {
+                parts = split(specs[i], part, "=")
+                names[i] = part[1]
+                format[i] = part[3]
+                factor[i] = parts > 3 ? part[4] : 1
+                head = head "| " part[2] " "
+                rule = rule (part[3] == "%s" ? "|---" : "|---:")
+            }
+            print head "|\n" rule "|"
+        }
+        NR == 1 {
+            columns = split_row($0, cells)
+            for (i = 1; i <= columns; i++)
+                at[cells[i]] = i
+            next
+        }
+        {
+            split_row($0, cells)
+            row = ""
+            for (i = 1; i <= count; i++) {
+                cell = cells[at[names[i]]]
+                if (index(cell, ENVIRON["folder"]) == 1)
+                    cell = substr(cell, length(ENVIRON["folder"]) + 1)
+                if (cell != "" && format[i] != "%s")
+                    cell = sprintf(format[i], cell * factor[i])
+                row = row "| " (cell == "" ? "-" : cell) " "
+            }
+            print row "|"
+        }' "$1"
+}
+
+# Pages and tables of all runs, where ssreport is installed; what it warns of is seen at once.
+make_pages() {
+    command -v ssreport >/dev/null || return 0
+    rm -f "$output"/report/*.csv
+    ssreport --quiet --output "$output/report" ${edge:+--edge "${edge}s"} \
+        ${deviation:+--deviation "$deviation%"} "$output" || say "ssreport made no report"
+}
+
 # conclude TABLE: writes TABLE and the report with what the experiment's write_table and print_report
 # say.
 conclude() {
     write_table >"$output/$1"
-    [ -z "$energy" ] || write_energy >"$output/energy.csv"
+    make_pages
     {
         print_report
         [ -z "$energy" ] || print_energy
@@ -132,10 +195,6 @@ conclude() {
 
 # End with what was written; whoever calls sees failures in the status, too.
 finish() {
-    if command -v ssreport >/dev/null; then
-        ssreport --quiet --output "$output/report" ${edge:+--edge "${edge}s"} "$output" ||
-            say "ssreport made no report"
-    fi
     say "Results: $output"
     [ "$failures" -eq 0 ] || fail "$failures runs failed; the same call tries them again"
 }

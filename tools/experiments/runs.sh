@@ -81,7 +81,7 @@ show_time() {
 
 # carry_out_one NAME FUNCTION WORD...
 carry_out_one() {
-    local run_name=$1 status=0 pid part=$output/runs/.$1.part
+    local run_name=$1 status=0 pid last part=$output/runs/.$1.part
     scratch=$(mktemp -d "$ram/showstopper-$tool.XXXXXX")
     echo "$scratch" >"$output/scratch"
     mkdir "$scratch/data"
@@ -103,9 +103,10 @@ carry_out_one() {
         cat "$part/manifest.rows" >>"$output/manifest.csv"
         mv -T "$part" "$output/runs/$run_name"
     else
-        say "$run_name: failed with status $status: $(tail -n 1 "$scratch/messages")"
+        last=$(tail -n 1 "$scratch/messages")
+        say "$run_name: failed with status $status${last:+: $last}"
         failures=$((failures + 1))
-        write_rows '' status=failed "reason=$(tail -n 1 "$scratch/messages")" >>"$output/manifest.csv"
+        write_rows '' status=failed "reason=status $status${last:+: $last}" >>"$output/manifest.csv"
     fi
     rm -rf "$scratch" "$output/scratch"
     scratch=

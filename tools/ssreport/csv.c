@@ -4,12 +4,39 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "wallclock.h"
 #include "words.h"
 
 bool ssreport_csv_number(const struct sstrace_field *field, double *value) {
     return sstrace_field_number(field, false, value) && isfinite(*value);
+}
+
+bool ssreport_csv_time(const struct sstrace_field *field, double *time) {
+    char text[64];
+    int64_t at;
+    if (field->length >= sizeof text)
+        return false;
+    memcpy(text, field->text, field->length);
+    text[field->length] = '\0';
+    if (ss_wallclock_parse(text, 0, &at, NULL) < 0)
+        return false;
+    *time = (double)at / 1e9;
+    return true;
+}
+
+bool ssreport_csv_make_room(void **rows, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity)
+        return true;
+    size_t larger = *capacity ? 2 * *capacity : 256;
+    void *moved = reallocarray(*rows, larger, size);
+    if (!moved)
+        return false;
+    *rows = moved;
+    *capacity = larger;
+    return true;
 }
 
 /* Finds where the wanted columns stand in the heading, which is the line that was read last. */

@@ -29,4 +29,10 @@ int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
 /* A number that must be there. */
 bool ssreport_csv_number(const struct sstrace_field *field, double *value);
 
+/* A moment of the wall clock, in seconds since 1970. */
+bool ssreport_csv_time(const struct sstrace_field *field, double *time);
+
+/* Room for one more row behind `count`; false: there is no memory. */
+bool ssreport_csv_make_room(void **rows, size_t count, size_t *capacity, size_t size);
+
 #endif

@@ -70,7 +70,41 @@ static struct ssreport_run *add_run(
 
 /* ---- manifests ---- */
 
-enum { RUN, WORKLOAD, METHOD, PLACEMENT, ROLE, GROUP, REASON };
+/* The columns that are read. Those from WORKLOAD to PLACEMENT name what has no record. */
+enum {
+    RUN,
+    EXPERIMENT,
+    WORKLOAD,
+    METHOD,
+    PLACEMENT,
+    ROLE,
+    GROUP,
+    ENERGY,
+    REASON,
+    TARGET,
+    STANDS_FOR,
+    TAU,
+    SPEED,
+    ROUND
+};
+
+static const char *const manifest_columns[] = {[RUN] = "run",
+    [EXPERIMENT] = "experiment",
+    [WORKLOAD] = "workload",
+    [METHOD] = "method",
+    [PLACEMENT] = "placement",
+    [ROLE] = "role",
+    [GROUP] = "group",
+    [ENERGY] = "energy",
+    [REASON] = "reason",
+    [TARGET] = "target",
+    [STANDS_FOR] = "stands_for",
+    [TAU] = "tau_seconds",
+    [SPEED] = "speed",
+    [ROUND] = "round",
+    NULL};
+_Static_assert(sizeof manifest_columns / sizeof *manifest_columns - 1 <= SSTRACE_PICKS,
+    "a row has no room for so many fields");
 
 struct manifest {
     struct ssreport_report *report;
@@ -80,6 +114,46 @@ struct manifest {
 
 static char *copy_field(const struct sstrace_field *field) {
     return field->length > 0 ? strndup(field->text, field->length) : NULL;
+}
+
+static double read_number(const struct sstrace_field *field) {
+    double number;
+    return ssreport_csv_number(field, &number) && number > 0 ? number : 0;
+}
+
+static void take_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
+    run->experiment = copy_field(&fields[EXPERIMENT]);
+    run->workload = copy_field(&fields[WORKLOAD]);
+    run->method = copy_field(&fields[METHOD]);
+    run->placement = copy_field(&fields[PLACEMENT]);
+    run->role = copy_field(&fields[ROLE]);
+    run->group = copy_field(&fields[GROUP]);
+    run->power_source = copy_field(&fields[ENERGY]);
+    run->target = read_number(&fields[TARGET]);
+    run->stands_for = read_number(&fields[STANDS_FOR]);
+    run->tau = read_number(&fields[TAU]);
+    run->speed = read_number(&fields[SPEED]);
+    run->round = read_number(&fields[ROUND]);
+}
+
+/*
+ * In the record's own folder; for runs side by side it may lie beside their folders, once for all.
+ */
+static void find_energy(struct ssreport_run *run, const char *path) {
+    char folder[8500], file[8600];
+    struct ss_error error = {0};
+    snprintf(folder, sizeof folder, "%s", path);
+    for (int up = 0; up < (run->role ? 2 : 1); up++) {
+        if (up > 0)
+            snprintf(folder, sizeof folder, "%s/..", path);
+        snprintf(file, sizeof file, "%s/energy.csv", folder);
+        if (access(file, F_OK) < 0)
+            continue;
+        run->energy.shared = up > 0;
+        if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
+            ssreport_notes_add(&run->record.notes, "no power: %s", error.message);
+        return;
+    }
 }
 
 /* What was to be run, and why it was not. */
@@ -110,20 +184,15 @@ static bool take_run(void *context, const struct sstrace_field *fields) {
     struct ssreport_run *run = add_run(manifest->report, path, manifest->set, &manifest->result);
     if (!run)
         return true;
-    run->workload = copy_field(&fields[WORKLOAD]);
-    run->method = copy_field(&fields[METHOD]);
-    run->placement = copy_field(&fields[PLACEMENT]);
-    run->role = copy_field(&fields[ROLE]);
-    run->group = copy_field(&fields[GROUP]);
+    take_origin(run, fields);
+    find_energy(run, path);
     return true;
 }
 
 static int load_manifest(struct ssreport_report *report, const char *folder, int set) {
-    static const char *const columns[] = {
-        "run", "workload", "method", "placement", "role", "group", "reason", NULL};
     struct manifest manifest = {.report = report, .folder = folder, .set = set};
     struct ssreport_csv csv = {.name = MANIFEST,
-        .columns = columns,
+        .columns = manifest_columns,
         .optional = ~1U,
         .take = take_run,
         .context = &manifest};
@@ -142,7 +211,9 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
     if (access(manifest, F_OK) == 0)
         return load_manifest(report, path, set);
-    add_run(report, path, set, &result);
+    struct ssreport_run *run = add_run(report, path, set, &result);
+    if (run)
+        find_energy(run, path);
     return result;
 }
 
@@ -152,6 +223,7 @@ void ssreport_report_free(struct ssreport_report *report) {
     for (size_t i = 0; i < report->together_count; i++)
         ssreport_run_free(&report->together[i]);
     free(report->together);
+    ssreport_published_free(&report->published);
     for (size_t i = 0; i < report->failure_count; i++) {
         free(report->failures[i].name);
         free(report->failures[i].why);

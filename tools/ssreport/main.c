@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gather.h"
 #include "page.h"
@@ -22,6 +23,8 @@ static void tell_notes(const struct ssreport_report *report) {
     }
     for (size_t i = 0; i < report->failure_count; i++)
         tell(report->failures[i].name, report->failures[i].why);
+    if (*report->notes.text)
+        fprintf(stderr, "ssreport: %s\n", report->notes.text);
 }
 
 /* ---- what is written ---- */
@@ -80,14 +83,35 @@ static int write_all(
 
 /* ---- what is reported ---- */
 
+/* Only what an experiment has measured can stand beside published figures. */
+static void read_published(struct ssreport_report *report, const char *folder) {
+    char own[8400];
+    bool wanted = false;
+    for (size_t i = 0; i < report->run_count; i++)
+        wanted |= report->runs[i].experiment != NULL;
+    if (!wanted)
+        return;
+    if (!folder)
+        ssreport_published_folder(own, sizeof own);
+    folder = folder ? folder : own;
+    if (access(folder, R_OK | X_OK) < 0)
+        ssreport_notes_add(
+            &report->notes, "no published figures: %.300s: %s", folder, strerror(errno));
+    else
+        ssreport_published_read(&report->published, folder, &report->notes);
+}
+
 static int fill(struct ssreport_report *report, const struct ssreport_request *request) {
     for (size_t i = 0; i < request->count; i++) {
         if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
             return -1;
     }
     report->compares = request->first_set < request->count;
-    if (ssreport_report_interference(report) < 0 || ssreport_report_put_together(report) < 0)
+    read_published(report, request->published);
+    if (ssreport_report_interference(report) < 0 || ssreport_report_put_together(report) < 0 ||
+        ssreport_report_constant_load(report) < 0 || ssreport_report_replay(report) < 0)
         return -1;
+    ssreport_report_energy(report);
     ssreport_report_compare(report);
     ssreport_report_fill(report);
     return 0;
@@ -100,6 +124,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
                                                    : ss_time_seconds(request->edge),
             .interval = ss_time_seconds(request->interval),
             .confidence = request->confidence,
+            .deviation = request->deviation,
         }};
     int result = 0;
     if (fill(&report, request) < 0)

@@ -87,6 +87,8 @@ static void print_run(FILE *page, const struct ssreport_report *report,
     print_plots(page, run, &report->settings, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
+    if (run->steps.count > 1 && run->energy.count > 0)
+        ssreport_sheet_print_html(page, &report->sheets[SSREPORT_ENERGY_STEPS], run->record.name);
     if (isfinite(run->fit.slope))
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_FITS], run->record.name);
     fputs("</section>\n", page);
@@ -115,6 +117,44 @@ static void print_comparison(FILE *page, const struct ssreport_report *report) {
     fputs("</section>\n", page);
 }
 
+static const char published[] = "<p>Published figures are those of other programs on another "
+                                "machine.</p>\n";
+
+static void print_constant_load(FILE *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_CONSTANT_LOAD]) == 0)
+        return;
+    fprintf(page, "<section>\n<h2>Constant load</h2>\n%s", published);
+    print_sheet(page, &report->sheets[SSREPORT_CONSTANT_LOAD]);
+    fputs("</section>\n", page);
+}
+
+static void print_replay(FILE *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_REPLAY]) == 0)
+        return;
+    fprintf(page, "<section>\n<h2>Replay at several speeds</h2>\n%s", published);
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (run->speed > 0 && *run->record.notes.text)
+            print_note(page, run->record.name, run->record.notes.text);
+    }
+    print_sheet(page, &report->sheets[SSREPORT_REPLAY]);
+    fputs("</section>\n", page);
+}
+
+/* Where nobody has sampled power, that much. */
+static void print_energy(FILE *page, const struct ssreport_report *report) {
+    bool known = false;
+    for (size_t i = 0; i < report->run_count; i++)
+        known |= report->runs[i].energy.count > 0;
+    if (!known) {
+        fputs("<p>Energy: no power was recorded beside these runs.</p>\n", page);
+        return;
+    }
+    fputs("<section>\n<h2>Energy</h2>\n", page);
+    print_sheet(page, &report->sheets[SSREPORT_ENERGY]);
+    fputs("</section>\n", page);
+}
+
 static void print_interference(FILE *page, const struct ssreport_report *report) {
     if (ssreport_sheet_rows(&report->sheets[SSREPORT_INTERFERENCE]) == 0)
         return;
@@ -122,6 +162,8 @@ static void print_interference(FILE *page, const struct ssreport_report *report)
     ssreport_shades_print(page, &report->sheets[SSREPORT_INTERFERENCE]);
     print_sheet(page, &report->sheets[SSREPORT_INTERFERENCE]);
     print_sheet(page, &report->sheets[SSREPORT_WHOLE_SYSTEM]);
+    fputs(published, page);
+    print_sheet(page, &report->sheets[SSREPORT_INTERFERENCE_PUBLISHED]);
     fputs("</section>\n", page);
 }
 
@@ -131,10 +173,15 @@ void ssreport_page_print(
     print_head(page, report);
     for (size_t i = 0; i < report->failure_count; i++)
         print_note(page, report->failures[i].name, report->failures[i].why);
+    if (*report->notes.text)
+        print_note(page, NULL, report->notes.text);
     print_sheet(page, &report->sheets[SSREPORT_RUNS]);
+    print_constant_load(page, report);
+    print_replay(page, report);
     print_together(page, report, &number, without);
     print_comparison(page, report);
     print_interference(page, report);
+    print_energy(page, report);
     for (size_t i = 0; i < report->run_count; i++)
         print_run(page, report, &report->runs[i], &number, without);
     if (without->status)

@@ -126,7 +126,7 @@ static void write_errors(
 
 static bool has_duties(const struct ssreport_run *run) {
     for (size_t i = 0; i < run->record.instance_room; i++) {
-        if (run->record.instances[i].known > 0)
+        if (run->record.instances[i].all.known > 0)
             return true;
     }
     return false;
@@ -142,9 +142,10 @@ static void write_duties(
     for (size_t i = 0; i < record->instance_room; i++) {
         const struct ssreport_instance *instance = &record->instances[i];
         struct ssreport_range range = ssreport_instance_range(instance);
-        if (instance->known > 0)
+        if (instance->all.known > 0)
             fprintf(script, "%u %.6g %.6g %.6g\n", (unsigned)instance->number,
-                100 * instance->running / instance->known, 100 * range.least, 100 * range.most);
+                100 * instance->all.running / instance->all.known, 100 * range.least,
+                100 * range.most);
     }
     fputs(
         "END\nset boxwidth 0.6\nset pointintervalbox 0\nset style fill solid 1 noborder\n", script);
@@ -156,6 +157,57 @@ static void write_duties(
               "title \"range over time\"",
             script);
     fputc('\n', script);
+}
+
+/* ---- duties over time ---- */
+
+/* So many fields at most, as each of them is a part of the picture. */
+#define FIELDS_MOST 720
+#define ROWS_MOST   64
+
+/* What one field shows: some instances, in some neighbouring parts of the run. */
+static double duty_of(
+    const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
+    double running = 0, known = 0;
+    for (size_t i = first; i < last; i++) {
+        for (size_t part = from; record->instances[i].parts && part < to; part++) {
+            running += record->instances[i].parts[part].running;
+            known += record->instances[i].parts[part].known;
+        }
+    }
+    return running / known;
+}
+
+static void write_duties_over_time(
+    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    const struct ssreport_record *record = &run->record;
+    size_t instances = record->instance_room;
+    size_t rows = instances < ROWS_MOST ? instances : ROWS_MOST;
+    size_t most = FIELDS_MOST / rows;
+    size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
+    double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
+    (void)settings;
+    write_time_frame(script, run, "instance");
+    fprintf(script,
+        "unset grid\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\nset cblabel \"duty, %%\"\n"
+        "set palette defined (0 \"#e8f0f8\", 0.5 \"#8fbce0\", 1 \"#123a66\")\n"
+        "set style fill solid 1 noborder\n$duties << END\n",
+        (double)instances - 0.5);
+    for (size_t row = 0; row < rows; row++) {
+        size_t first = row * instances / rows, last = (row + 1) * instances / rows;
+        for (size_t i = 0; i < columns; i++) {
+            size_t from = i * SSREPORT_DUTY_PARTS / columns;
+            size_t to = (i + 1) * SSREPORT_DUTY_PARTS / columns;
+            double duty = duty_of(record, first, last, from, to);
+            if (isfinite(duty))
+                fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", (double)from * part,
+                    (double)to * part, (double)first - 0.5, (double)last - 0.5, 100 * duty);
+        }
+    }
+    fprintf(script,
+        "END\n%splot $duties using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
+        "lc palette notitle\n",
+        instances <= 20 ? "set ytics 1\n" : "");
 }
 
 /* ---- throughput ---- */
@@ -226,6 +278,7 @@ const struct ssreport_plot ssreport_plots[] = {
     {"Target and load", has_samples, write_over_time},
     {"Errors of the samples", has_errors, write_errors},
     {"Duty of each instance", has_duties, write_duties},
+    {"Duty of each instance over time", has_duties, write_duties_over_time},
     {"Throughput over time", has_rates, write_rates},
     {"Throughput against load", has_points, write_against_load},
     {NULL, NULL, NULL},

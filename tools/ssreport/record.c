@@ -81,41 +81,6 @@ static void read_summary(struct ssreport_record *record) {
     yajl_tree_free(summary);
 }
 
-/* ---- events ---- */
-
-/* False: it is none. */
-static bool take_event(struct ssreport_record *record, const char *line) {
-    yajl_val event = yajl_tree_parse(line, NULL, 0);
-    const char *name = ssreplay_document_text(event, "event");
-    double elapsed = ssreplay_document_number(event, "elapsed_seconds");
-    bool known = name != NULL;
-    if (known && strcmp(name, "counting") == 0 && elapsed > 0)
-        record->counted_from = elapsed;
-    yajl_tree_free(event);
-    return known;
-}
-
-static void read_events(struct ssreport_record *record) {
-    char path[4200], *line = NULL;
-    size_t size = 0, number = 0, broken = 0, first = 0;
-    snprintf(path, sizeof path, "%.4000s/events.jsonl", record->path);
-    FILE *stream = fopen(path, "re");
-    if (!stream) {
-        ssreport_notes_add(&record->notes, "events.jsonl: %s", strerror(errno));
-        return;
-    }
-    while (getline(&line, &size, stream) >= 0) {
-        number++;
-        if (!take_event(record, line) && broken++ == 0)
-            first = number;
-    }
-    free(line);
-    fclose(stream);
-    if (broken > 0)
-        ssreport_notes_add(&record->notes, "events.jsonl:%zu: this is no event%s", first,
-            broken > 1 ? ", nor are others" : "");
-}
-
 /* ---- all of it ---- */
 
 double ssreport_record_end(const struct ssreport_record *record) {
@@ -125,13 +90,14 @@ double ssreport_record_end(const struct ssreport_record *record) {
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance) {
     struct ssreport_range range = {NAN, NAN};
     double most_known = 0;
-    for (size_t i = 0; i < SSREPORT_DUTY_PARTS; i++)
-        most_known = fmax(most_known, instance->known_in[i]);
-    for (size_t i = 0; i < SSREPORT_DUTY_PARTS; i++) {
+    for (size_t i = 0; instance->parts && i < SSREPORT_DUTY_PARTS; i++)
+        most_known = fmax(most_known, instance->parts[i].known);
+    for (size_t i = 0; instance->parts && i < SSREPORT_DUTY_PARTS; i++) {
+        const struct ssreport_duty *part = &instance->parts[i];
         /* Of a part that is hardly known nothing can be said. */
-        if (!(instance->known_in[i] > 0) || instance->known_in[i] < most_known / 2)
+        if (!(part->known > 0) || part->known < most_known / 2)
             continue;
-        double duty = instance->running_in[i] / instance->known_in[i];
+        double duty = part->running / part->known;
         range.least = fmin(range.least, duty);
         range.most = fmax(range.most, duty);
     }
@@ -166,14 +132,15 @@ int ssreport_record_read(
         .own_cpu = NAN,
         .lateness_p99_us = NAN,
         .error_mean_percent = NAN,
-        .wall = NAN};
+        .wall = NAN,
+        .first_end = INFINITY};
     if (!record->name)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     if (access(path, R_OK | X_OK) < 0)
         return ss_error_set(error, SS_ERROR_FAILED, "it cannot be read: %s", strerror(errno));
     read_plan(record);
     read_summary(record);
-    read_events(record);
+    ssreport_record_read_events(record);
     if (ssreport_record_read_samples(record, error) < 0)
         return -1;
     ssreport_record_read_decisions(record);
@@ -190,6 +157,8 @@ void ssreport_record_free(struct ssreport_record *record) {
     free(record->ended_by);
     free(record->samples);
     free(record->iterations);
+    for (size_t i = 0; i < record->instance_room; i++)
+        free(record->instances[i].parts);
     free(record->instances);
     *record = (struct ssreport_record){0};
 }

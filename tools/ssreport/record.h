@@ -28,11 +28,14 @@ struct ssreport_iteration {
 /* Into so many parts the run is cut, to see how the duty of an instance changes. */
 #define SSREPORT_DUTY_PARTS 120
 
+struct ssreport_duty {
+    double running, known; /* seconds */
+};
+
 struct ssreport_instance {
     uint32_t number;
-    double running, known;                  /* seconds */
-    double running_in[SSREPORT_DUTY_PARTS]; /* seconds of each part */
-    double known_in[SSREPORT_DUTY_PARTS];
+    struct ssreport_duty all;
+    struct ssreport_duty *parts; /* owned; NULL: nothing is known */
 };
 
 /* The smallest and the largest duty that an instance had in a part of the run; NaN: unknown. */
@@ -57,6 +60,7 @@ struct ssreport_record {
 
     double wall;         /* when control began, seconds since 1970; NaN: not known */
     double counted_from; /* 0 without settling time */
+    double first_end;    /* when the first instance ended by itself; INFINITY: none did */
 
     struct ssreport_sample *samples;
     size_t sample_count, sample_capacity;

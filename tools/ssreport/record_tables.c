@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "csv.h"
-#include "wallclock.h"
 
 #define INSTANCES_MOST 1000000
 
@@ -13,17 +12,8 @@
 #define USUAL_LENGTH 0.5
 #define LENGTH_MOST  1.0
 
-static bool make_room(void **items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? 2 * *capacity : 256;
-    void *moved = reallocarray(*items, larger, size);
-    if (!moved)
-        return false;
-    *items = moved;
-    *capacity = larger;
-    return true;
-}
+/* A sample that comes so many seconds after the last one was not taken then: its time is wrong. */
+#define SILENCE_MOST 86400.0
 
 /* ---- samples ---- */
 
@@ -36,14 +26,9 @@ struct sample_reader {
 
 static void set_wall(
     struct ssreport_record *record, const struct sstrace_field *time, double elapsed) {
-    char text[64];
-    int64_t at;
-    if (!isnan(record->wall) || time->length >= sizeof text)
-        return;
-    memcpy(text, time->text, time->length);
-    text[time->length] = '\0';
-    if (ss_wallclock_parse(text, 0, &at, NULL) == 0)
-        record->wall = (double)at / 1e9 - elapsed;
+    double at;
+    if (isnan(record->wall) && ssreport_csv_time(time, &at))
+        record->wall = at - elapsed;
 }
 
 static bool take_sample(void *context, const struct sstrace_field *fields) {
@@ -58,13 +43,13 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     if (!(sample.end > 0))
         return true; /* of the warm-up, whose times are known with --start-at */
     double last = ssreport_record_end(record);
-    if (record->sample_count > 0 && sample.end <= last)
+    if ((record->sample_count > 0 && sample.end <= last) || sample.end - last > SILENCE_MOST)
         return false;
     sample.begin = sample.end - last <= LENGTH_MOST ? last : sample.end - USUAL_LENGTH;
     bool is_free = isnan(sample.target);
     sample.counted = !is_free && !reader->was_free && sample.end > record->counted_from;
-    if (!make_room((void **)&record->samples, record->sample_count, &record->sample_capacity,
-            sizeof sample))
+    if (!ssreport_csv_make_room((void **)&record->samples, record->sample_count,
+            &record->sample_capacity, sizeof sample))
         return false;
     reader->was_free = is_free;
     set_wall(record, &fields[TIME], sample.end);
@@ -112,23 +97,28 @@ static struct ssreport_instance *find_instance(struct ssreport_record *record, d
 }
 
 /* Parts it where it crosses from one part of the run into the next. */
-static void add_stretch(const struct ssreport_record *record, struct ssreport_instance *instance,
+static bool add_stretch(const struct ssreport_record *record, struct ssreport_instance *instance,
     double begin, double end, bool running) {
     double part_length = ssreport_record_end(record) / SSREPORT_DUTY_PARTS;
     begin = fmax(begin, record->counted_from);
     end = fmin(end, ssreport_record_end(record));
     if (!(begin < end))
-        return;
-    instance->known += end - begin;
-    instance->running += running ? end - begin : 0;
+        return true;
+    if (!instance->parts)
+        instance->parts = calloc(SSREPORT_DUTY_PARTS, sizeof *instance->parts);
+    if (!instance->parts)
+        return false;
+    instance->all.known += end - begin;
+    instance->all.running += running ? end - begin : 0;
     for (size_t part = (size_t)(begin / part_length); part < SSREPORT_DUTY_PARTS; part++) {
         double from = fmax(begin, (double)part * part_length);
         double to = fmin(end, (double)(part + 1) * part_length);
         if (to <= from && from >= end)
-            return;
-        instance->known_in[part] += fmax(to - from, 0);
-        instance->running_in[part] += running ? fmax(to - from, 0) : 0;
+            break;
+        instance->parts[part].known += fmax(to - from, 0);
+        instance->parts[part].running += running ? fmax(to - from, 0) : 0;
     }
+    return true;
 }
 
 static bool take_decision(void *context, const struct sstrace_field *fields) {
@@ -140,9 +130,9 @@ static bool take_decision(void *context, const struct sstrace_field *fields) {
         !(running || sstrace_field_is(&fields[2], "stopped")) || length < 0)
         return false;
     struct ssreport_instance *instance = find_instance(record, number);
-    if (instance && !isnan(begin))
-        add_stretch(record, instance, begin, begin + length, running);
-    return instance;
+    if (!instance || isnan(begin))
+        return instance;
+    return add_stretch(record, instance, begin, begin + length, running);
 }
 
 void ssreport_record_read_decisions(struct ssreport_record *record) {
@@ -166,7 +156,7 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
     if (isnan(iteration.start) || isnan(iteration.end))
         return true; /* of the warm-up */
     if (iteration.end < iteration.start ||
-        !make_room((void **)&record->iterations, record->iteration_count,
+        !ssreport_csv_make_room((void **)&record->iterations, record->iteration_count,
             &record->iteration_capacity, sizeof iteration))
         return false;
     record->iterations[record->iteration_count++] = iteration;

@@ -6,6 +6,9 @@
 
 #include "record.h"
 
+/* Before the tables: since when it counts, and what has ended by itself. */
+void ssreport_record_read_events(struct ssreport_record *record);
+
 /* The tables of a record; all but the samples may be missing, which is noted. */
 int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error *error);
 

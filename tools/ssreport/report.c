@@ -142,15 +142,15 @@ static void add_errors(struct ssreport_sheet *sheet, const struct ssreport_run *
 static void add_duties(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     for (size_t i = 0; i < run->record.instance_room; i++) {
         const struct ssreport_instance *instance = &run->record.instances[i];
-        if (!(instance->known > 0))
+        if (!(instance->all.known > 0))
             continue;
         struct ssreport_range range = ssreport_instance_range(instance);
         TEXT(run->record.name);
         NUMBER(instance->number);
-        NUMBER(instance->running / instance->known);
+        NUMBER(instance->all.running / instance->all.known);
         NUMBER(range.least);
         NUMBER(range.most);
-        NUMBER(instance->known);
+        NUMBER(instance->all.known);
     }
 }
 

@@ -4,6 +4,7 @@
 
 /* All that is reported together. */
 
+#include "published.h"
 #include "run.h"
 #include "sheet.h"
 
@@ -23,6 +24,11 @@ enum {
     SSREPORT_RATIOS,
     SSREPORT_INTERFERENCE,
     SSREPORT_WHOLE_SYSTEM,
+    SSREPORT_INTERFERENCE_PUBLISHED,
+    SSREPORT_CONSTANT_LOAD,
+    SSREPORT_REPLAY,
+    SSREPORT_ENERGY,
+    SSREPORT_ENERGY_STEPS,
     SSREPORT_SHEETS,
 };
 
@@ -35,6 +41,8 @@ struct ssreport_report {
     bool compares;                 /* there are two sets */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
     size_t together_count;
+    struct ssreport_published published;
+    struct ssreport_notes notes; /* of no run in particular */
     struct ssreport_sheet sheets[SSREPORT_SHEETS];
 };
 
@@ -44,13 +52,42 @@ struct ssreport_report {
  */
 int ssreport_report_put_together(struct ssreport_report *report);
 
-/* Fills the first six sheets. */
+/* Fills the first six sheets; the last thing to do, as notes are in them. */
 void ssreport_report_fill(struct ssreport_report *report);
 
 /* The next two: what set 0 did for what set 1 did, step by step. */
 void ssreport_report_compare(struct ssreport_report *report);
 
-/* The last two: whatever ran side by side. -1: no memory. */
+/* The next three: whatever ran side by side. -1: no memory. */
 int ssreport_report_interference(struct ssreport_report *report);
+
+/* What held a constant load, with the published figures. -1: no memory. */
+int ssreport_report_constant_load(struct ssreport_report *report);
+
+/*
+ * A trace at several speeds. A run that did not do its iterations in proportion to its time gets a
+ * note. -1: no memory.
+ */
+int ssreport_report_replay(struct ssreport_report *report);
+
+/* The last two: what the iterations have cost, in all and step by step. */
+void ssreport_report_energy(struct ssreport_report *report);
+
+/* ---- for those above ---- */
+
+/* Whether both are there and the same, or, the second one, neither is. */
+bool ssreport_is_word(const char *left, const char *right);
+bool ssreport_is_same(const char *left, const char *right);
+
+/* The run of this role that ran beside another one; NULL: none is reported. */
+const struct ssreport_run *ssreport_report_beside(
+    const struct ssreport_report *report, const struct ssreport_run *run, const char *role);
+
+/*
+ * What a foreground did in iterations per second while its background was between two times; their
+ * clocks begin at other times. NaN: it was not there, or no longer with all of its instances.
+ */
+double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
+    const struct ssreport_run *background, double from, double to);
 
 #endif

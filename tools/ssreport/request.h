@@ -9,10 +9,12 @@
 
 /* The command line. */
 struct ssreport_request {
-    const char *output; /* NULL: nothing is written */
-    ss_time edge;       /* SS_TIME_NEVER: not given */
+    const char *output;    /* NULL: nothing is written */
+    const char *published; /* NULL: what came with the program */
+    ss_time edge;          /* SS_TIME_NEVER: not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
+    double deviation;  /* part of 1 */
     int help, version, quiet;
     int against;    /* is never set: what it parts is sorted before */
     char **folders; /* of both sets, ended by NULL; owned */

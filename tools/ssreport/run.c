@@ -137,8 +137,11 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_record_free(&run->record);
     ssreport_steps_free(&run->steps);
     ssreport_rates_close(&run->rates);
+    ssreport_energy_free(&run->energy);
+    free(run->experiment);
     free(run->method);
     free(run->group);
+    free(run->power_source);
     free(run->placement);
     free(run->role);
     free(run->workload);

@@ -4,6 +4,7 @@
 
 #include <showstopper/error.h>
 
+#include "energy.h"
 #include "rates.h"
 #include "record.h"
 #include "steps.h"
@@ -37,8 +38,15 @@ struct ssreport_run {
     bool fits_steps;
     double least_load, most_load; /* that were seen in what the line is made of */
 
-    /* From a manifest; NULL: not in one. */
-    char *workload, *method, *placement, *role, *group;
+    struct ssreport_energy energy;
+
+    /* From a manifest; NULL and 0: it says nothing of it. */
+    char *experiment, *workload, *method, *placement, *role, *group;
+    char *power_source;        /* what its samples of power cover */
+    double target, stands_for; /* parts of 1; whole instances stand for a load of their own */
+    double tau;                /* mean length of a round, seconds */
+    double speed;              /* of a replay: 2 is twice as fast as the trace */
+    double round;              /* from 1 */
 };
 
 /* Reads and reckons. -1: there is nothing to report; to be freed in any case. */

@@ -25,36 +25,48 @@ static const struct ssreport_column whole_columns[] = {
     {"iterations_per_second", "iterations per s, both", 4},
     {"relative_to_per_chip", "relative to per-chip", 4},
 };
+static const struct ssreport_column published_columns[] = {
+    {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
+    {"metric_percent", "here", 1},
+    {"kvm_percent", "published, KVM", 1}, {"kvm_least", "of all pairs there, from", 1},
+    {"kvm_most", "to", 1},
+    {"lxc_percent", "published, LXC", 1}, {"lxc_least", "of all pairs there, from", 1},
+    {"lxc_most", "to", 1},
+};
 // clang-format on
 
-static bool is_equal(const char *left, const char *right) {
+bool ssreport_is_word(const char *left, const char *right) {
     return left && right && strcmp(left, right) == 0;
+}
+
+bool ssreport_is_same(const char *left, const char *right) {
+    return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
 static const char *shown(const char *text) {
     return text ? text : "-";
 }
 
-static const struct ssreport_run *find_background(
-    const struct ssreport_report *report, const struct ssreport_run *foreground) {
+const struct ssreport_run *ssreport_report_beside(
+    const struct ssreport_report *report, const struct ssreport_run *run, const char *role) {
     for (size_t i = 0; i < report->run_count; i++) {
-        const struct ssreport_run *run = &report->runs[i];
-        if (is_equal(run->role, "background") && run->set == foreground->set &&
-            is_equal(run->group, foreground->group) &&
-            is_equal(shown(run->placement), shown(foreground->placement)))
-            return run;
+        const struct ssreport_run *other = &report->runs[i];
+        if (ssreport_is_word(other->role, role) && other->set == run->set &&
+            ssreport_is_word(other->group, run->group) &&
+            ssreport_is_same(other->placement, run->placement))
+            return other;
     }
     return NULL;
 }
 
-/* What the foreground did during a step of the background; their clocks begin at other times. */
-static double throughput_beside(const struct ssreport_run *foreground,
-    const struct ssreport_run *background, const struct ssreport_step *step) {
-    double shift = background->record.wall - foreground->record.wall;
-    double from = step->from + shift, to = step->to + shift;
-    if (!(from >= 0) || !(to <= ssreport_record_end(&foreground->record) + 1))
+double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
+    const struct ssreport_run *background, double from, double to) {
+    const struct ssreport_record *record = &foreground->record;
+    double shift = background->record.wall - record->wall;
+    if (!(from + shift >= 0) || !(to + shift <= ssreport_record_end(record) + 1) ||
+        !(to + shift <= record->first_end))
         return NAN;
-    return ssreport_steps_throughput(&foreground->record, from, to);
+    return ssreport_steps_throughput(record, from + shift, to + shift);
 }
 
 static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_fit *fit) {
@@ -85,7 +97,7 @@ static void add_whole_system(struct ssreport_sheet *sheet, const struct ssreport
     const struct ssreport_run *background, const struct ssreport_point *points) {
     double sum = 0;
     size_t count = 0;
-    if (!is_equal(foreground->workload, background->workload))
+    if (!ssreport_is_word(foreground->workload, background->workload))
         return;
     for (size_t i = 0; i < background->steps.count; i++) {
         double both = points[i].throughput + background->steps.items[i].throughput;
@@ -106,13 +118,45 @@ static void relate_to_per_chip(struct ssreport_sheet *sheet) {
         struct ssreport_cell *row = &sheet->cells[i * sheet->column_count];
         for (size_t j = 0; j < rows; j++) {
             const struct ssreport_cell *other = &sheet->cells[j * sheet->column_count];
-            if (is_equal(other[0].text, "per-chip") && is_equal(other[1].text, row[1].text))
+            if (ssreport_is_word(other[0].text, "per-chip") &&
+                ssreport_is_word(other[1].text, row[1].text))
                 row[4].number = row[3].number / other[3].number;
         }
     }
 }
 
-static int add_pair(struct ssreport_report *report, const struct ssreport_run *foreground,
+/* What others have published of such a pair, and of all pairs in that placement. */
+static void add_published(struct ssreport_report *report, const struct ssreport_run *foreground,
+    const struct ssreport_run *background, double metric) {
+    struct ssreport_sheet *sheet = &report->sheets[SSREPORT_INTERFERENCE_PUBLISHED];
+    ssreport_sheet_text(sheet, shown(foreground->placement));
+    ssreport_sheet_text(sheet, shown(foreground->workload));
+    ssreport_sheet_text(sheet, shown(background->workload));
+    ssreport_sheet_number(sheet, metric);
+    for (int table = SSREPORT_PUBLISHED_KVM; table <= SSREPORT_PUBLISHED_LXC; table++) {
+        struct ssreport_published_range range =
+            ssreport_published_range(&report->published, table, foreground->placement);
+        ssreport_sheet_number(
+            sheet, ssreport_published_number(&report->published, table, foreground->placement,
+                       foreground->workload, background->workload));
+        ssreport_sheet_number(sheet, range.least);
+        ssreport_sheet_number(sheet, range.most);
+    }
+}
+
+/* How many steps say nothing, as the foreground had not begun or was at its end. */
+static void note_lost_steps(
+    struct ssreport_run *foreground, const struct ssreport_point *points, size_t count) {
+    size_t lost = 0;
+    for (size_t i = 0; i < count; i++)
+        lost += isnan(points[i].throughput);
+    if (lost > 0 && foreground->record.has_iterations)
+        ssreport_notes_add(&foreground->record.notes,
+            "it did not run in %zu of the %zu steps of its background, which do not count", lost,
+            count);
+}
+
+static int add_pair(struct ssreport_report *report, struct ssreport_run *foreground,
     const struct ssreport_run *background) {
     size_t count = background->steps.count;
     struct ssreport_interference result;
@@ -122,13 +166,16 @@ static int add_pair(struct ssreport_report *report, const struct ssreport_run *f
     for (size_t i = 0; i < count; i++) {
         const struct ssreport_step *step = &background->steps.items[i];
         points[i] = (struct ssreport_point){.load = step->load.mean,
-            .throughput = throughput_beside(foreground, background, step),
+            .throughput =
+                ssreport_report_throughput_beside(foreground, background, step->from, step->to),
             .half = step->half};
     }
+    note_lost_steps(foreground, points, count);
     int status = ssreport_interference_of(points, count, &result);
     if (status == 0) {
         add_interference(&report->sheets[SSREPORT_INTERFERENCE], foreground, background, &result);
         add_whole_system(&report->sheets[SSREPORT_WHOLE_SYSTEM], foreground, background, points);
+        add_published(report, foreground, background, result.metric);
     }
     free(points);
     return status;
@@ -139,11 +186,13 @@ int ssreport_report_interference(struct ssreport_report *report) {
         SSREPORT_SHEET("interference", "All pairs", interference_columns);
     report->sheets[SSREPORT_WHOLE_SYSTEM] =
         SSREPORT_SHEET("whole-system", "Throughput of both sides together", whole_columns);
+    report->sheets[SSREPORT_INTERFERENCE_PUBLISHED] = SSREPORT_SHEET("interference-published",
+        "Beside what others have published, in percent", published_columns);
     for (size_t i = 0; i < report->run_count; i++) {
         struct ssreport_run *run = &report->runs[i];
-        if (!is_equal(run->role, "foreground"))
+        if (!ssreport_is_word(run->role, "foreground"))
             continue;
-        const struct ssreport_run *background = find_background(report, run);
+        const struct ssreport_run *background = ssreport_report_beside(report, run, "background");
         if (!background)
             ssreport_notes_add(&run->record.notes, "no background of group '%s' is reported",
                 run->group ? run->group : "");

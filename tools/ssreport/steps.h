@@ -14,6 +14,7 @@ struct ssreport_settings {
     double edge;       /* seconds left out at both ends of a step; or SSREPORT_EDGE_DEFAULT */
     double interval;   /* seconds, of throughput */
     double confidence; /* as in 0.95 */
+    double deviation;  /* part of 1 by which a replay's throughput may be another one */
 };
 
 struct ssreport_step {

@@ -117,6 +117,98 @@ static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet, int te
     }
 }
 
+/* ---- tables of experiments ---- */
+
+/* A column of a table in the order in which it is shown; texts are cut to the width. */
+struct shown {
+    const char *name, *heading;
+    int width, decimals;
+};
+
+static const struct shown constant_columns[] = {{"workload", "workload", 10},
+    {"method", "method", 12}, {"tau_seconds", "round,s", 7, 3}, {"target", "target%", 8},
+    {"load_mean", "load, %", 8, 2}, {"error_mean_percent", "error", 8, 3},
+    {"error_mean_percent_published", "publ.", 8, 3}, {"error_mse_e4", "squared", 9, 2},
+    {"error_mse_e4_published", "publ.", 9, 2}, {NULL}};
+static const struct shown replay_columns[] = {{"workload", "workload", 10},
+    {"method", "method", 12}, {"speed", "speed", 7, 2}, {"error_mean_percent", "error", 8, 3},
+    {"error_mse_e4", "squared", 8, 2}, {"error_mse_e4_published_least", "publ.", 7, 2},
+    {"error_mse_e4_published_most", "to", 7, 2}, {"iterations_per_second", "per s", 11, 3},
+    {"ratio", "ratio", 8, 3}, {NULL}};
+static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds", "seconds", 9},
+    {"watts", "W", 9, 2}, {"watt_hours", "Wh", 11, 4},
+    {"iterations_per_watt_hour", "per Wh", 13, 3}, {"relative", "relative", 10, 3}, {NULL}};
+
+static const struct ssreport_cell *find_cell(
+    const struct ssreport_sheet *sheet, size_t row, const char *name, bool *percent) {
+    size_t column = 0;
+    while (strcmp(sheet->columns[column].name, name) != 0)
+        column++;
+    *percent = sheet->columns[column].percent;
+    return &sheet->cells[row * sheet->column_count + column];
+}
+
+static void print_table(FILE *stream, const struct ssreport_sheet *sheet, const char *title,
+    const struct shown *columns) {
+    fprintf(stream, "\n%s\n", title);
+    for (const struct shown *shown = columns; shown->name; shown++)
+        fprintf(stream, shown->decimals || shown->width < 10 ? "%*s" : "%-*s", shown->width,
+            shown->heading);
+    for (size_t row = 0; row < ssreport_sheet_rows(sheet); row++) {
+        fputc('\n', stream);
+        for (const struct shown *shown = columns; shown->name; shown++) {
+            bool percent;
+            const struct ssreport_cell *cell = find_cell(sheet, row, shown->name, &percent);
+            if (cell->text)
+                print_name(stream, cell->text, shown->width);
+            else
+                print_number(stream, shown->width - 1, shown->decimals,
+                    percent ? 100 * cell->number : cell->number);
+        }
+    }
+    fputc('\n', stream);
+}
+
+/* What the power covers, each source once. */
+static void print_sources(FILE *stream, const struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        bool again = run->energy.count == 0;
+        for (size_t j = 0; j < i; j++)
+            again |= report->runs[j].energy.count > 0 &&
+                     ssreport_is_same(report->runs[j].power_source, run->power_source);
+        if (again)
+            continue;
+        fputs("power covers ", stream);
+        ss_option_print_wrapped(stream, 13,
+            run->power_source ? ss_words_show(run->power_source).text : "what is not known");
+    }
+}
+
+static void print_energy(FILE *stream, const struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (report->runs[i].energy.count == 0)
+            continue;
+        print_table(stream, &report->sheets[SSREPORT_ENERGY],
+            "energy; iterations per watt-hour, relative to the first run of the same program",
+            energy_columns);
+        print_sources(stream, report);
+        return;
+    }
+    fputs("energy: no power was recorded\n", stream);
+}
+
+static void print_experiments(FILE *stream, const struct ssreport_report *report) {
+    const struct ssreport_sheet *constant = &report->sheets[SSREPORT_CONSTANT_LOAD];
+    const struct ssreport_sheet *replay = &report->sheets[SSREPORT_REPLAY];
+    if (ssreport_sheet_rows(constant) > 0)
+        print_table(stream, constant, "constant load; errors as mean, %, and squared, x 10^4",
+            constant_columns);
+    if (ssreport_sheet_rows(replay) > 0)
+        print_table(stream, replay, "replay; throughput as a ratio to that of the original speed",
+            replay_columns);
+}
+
 void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) {
     print_runs(stream, report);
     /* Of more the tables tell. */
@@ -128,8 +220,10 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
         fprintf(stream, "\n%s\n", ss_words_show(report->together[i].record.name).text);
         print_fit(stream, &report->together[i]);
     }
+    print_experiments(stream, report);
     if (report->compares)
         print_sheet(stream, &report->sheets[SSREPORT_COMPARISON], 12);
     if (ssreport_sheet_rows(&report->sheets[SSREPORT_INTERFERENCE]) > 0)
         print_sheet(stream, &report->sheets[SSREPORT_INTERFERENCE], 12);
+    print_energy(stream, report);
 }

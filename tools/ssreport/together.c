@@ -8,10 +8,6 @@
 
 #include "report.h"
 
-static bool is_same(const char *left, const char *right) {
-    return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
 /* What ran beside others is no throughput at its own load. */
 static bool is_one(const struct ssreport_run *run) {
     return !run->role && run->record.has_iterations;
@@ -19,7 +15,8 @@ static bool is_one(const struct ssreport_run *run) {
 
 static bool belong_together(const struct ssreport_run *run, const struct ssreport_run *other) {
     return is_one(run) && is_one(other) && run->set == other->set &&
-           is_same(run->workload, other->workload) && is_same(run->method, other->method);
+           ssreport_is_same(run->workload, other->workload) &&
+           ssreport_is_same(run->method, other->method);
 }
 
 static int copy_steps(struct ssreport_run *together, const struct ssreport_run *run) {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_REPORT_MANIFEST_H
+#define SHOWSTOPPER_TESTS_REPORT_MANIFEST_H
+
+/* Folders of experiments. */
+
+#include "report_make.h"
+
+/* Rows of a manifest, whose records are there already. */
+static inline struct ssreport_report gather_rows(const char *rows) {
+    char text[4096];
+    snprintf(text, sizeof text,
+        "run,experiment,workload,method,role,group,placement,target,tau_seconds,speed,round,energy"
+        "\n%s",
+        rows);
+    folder_write("manifest.csv", text);
+    struct ssreport_report report = begin_report();
+    read_published(&report);
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    assert_int_equal(report.failure_count, 0);
+    finish_report(&report);
+    return report;
+}
+
+/* `iterations` instead of 30, in 30 s. */
+static inline void folder_set_iterations(const char *name, int iterations) {
+    char path[64], *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("instance,start,end\n", stream);
+    for (int i = 0; i < iterations; i++)
+        fprintf(stream, "0,%.9f,%.9f\n", 30.0 * i / iterations, 30.0 * (i + 1) / iterations);
+    fclose(stream);
+    snprintf(path, sizeof path, "%s/iterations.csv", name);
+    folder_write(path, text);
+    free(text);
+}
+
+#endif

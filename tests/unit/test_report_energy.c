@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What iterations have cost. */
+
+#include "report_manifest.h"
+#include "ssreport/page.h"
+#include "ssreport/summary_text.h"
+
+/*
+ * Power in every second from 09:59:58 to 10:00:33: `first` watts until the tenth second of the
+ * records, then `second`.
+ */
+static void write_power(const char *path, int first, int second) {
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("time,elapsed_seconds,watts\n", stream);
+    for (int i = -2; i < 34; i++)
+        fprintf(stream, "2026-11-20T%s:%02d.000Z,%d,%d\n", i < 0 ? "09:59" : "10:00",
+            i < 0 ? 60 + i : i, i + 3, i <= 10 ? first : second);
+    fclose(stream);
+    folder_write(path, text);
+    free(text);
+}
+
+static void a_sample_is_a_watt_second_per_watt(void **state) {
+    (void)state;
+    struct ssreport_power samples[] = {{0, 1000}, {1, 4}, {2, NAN}, {3, 8}, {4, 1000}};
+    struct ssreport_energy energy = {.samples = samples, .count = 5};
+    struct ssreport_cost cost = ssreport_energy_between(&energy, 0, 3);
+    assert_int_equal(cost.seconds, 2);
+    assert_int_equal(cost.unknown, 1);
+    assert_true(cost.watts == 6);
+    assert_true(fabs(cost.watt_hours - 12 / 3600.0) < 1e-15);
+    cost = ssreport_energy_between(&energy, 5, 9);
+    assert_int_equal(cost.seconds, 0);
+    assert_true(isnan(cost.watts));
+}
+
+static void runs_and_steps_have_a_cost(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    folder_write_record("b");
+    folder_write_record("c");
+    folder_set_iterations("b", 60);
+    write_power("a/energy.csv", 10, 40);
+    write_power("b/energy.csv", 30, 30);
+    folder_change("b/energy.csv", "10:00:05.000Z,8,30", "10:00:05.000Z,8,");
+    struct ssreport_report report = gather_rows("a,throughput,x,default,,,,,,,1,rapl: packages\n"
+                                                "b,throughput,x,default,,,,,,,1,\n"
+                                                "c,throughput,x,default,,,,,,,1,\n");
+    assert_rows(&report, SSREPORT_ENERGY, 3);
+    assert_text(&report, SSREPORT_ENERGY, 0, "covers", "rapl: packages");
+    assert_cell(&report, SSREPORT_ENERGY, 0, "seconds", 30);
+    assert_cell(&report, SSREPORT_ENERGY, 0, "watts", 30);
+    assert_cell(&report, SSREPORT_ENERGY, 0, "watt_hours", 0.25);
+    assert_cell(&report, SSREPORT_ENERGY, 0, "iterations", 30);
+    assert_cell(&report, SSREPORT_ENERGY, 0, "iterations_per_watt_hour", 120);
+    assert_cell(&report, SSREPORT_ENERGY, 0, "relative", 1);
+    assert_text(&report, SSREPORT_ENERGY, 0, "note", "");
+    assert_text(&report, SSREPORT_ENERGY, 1, "covers", "not known");
+    assert_cell(&report, SSREPORT_ENERGY, 1, "seconds", 29);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "relative", 60 / (29 * 30 / 3600.0) / 120);
+    assert_text(&report, SSREPORT_ENERGY, 1, "note", "power is known for 29 of 30 s");
+    assert_text(&report, SSREPORT_ENERGY, 2, "note", "no power was recorded");
+    assert_cell(&report, SSREPORT_ENERGY, 2, "watt_hours", NAN);
+    /* The first steps count from 2 to 8.5 and from 12.5 to 18.5 s. */
+    assert_rows(&report, SSREPORT_ENERGY_STEPS, 3 + 1);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "seconds", 6);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "watt_hours", 60 / 3600.0);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 6.5 / 60 * 3600);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "target", 0.4);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "watts", 40);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 90 / 390.0);
+    struct text text;
+    struct ss_error without = {.status = 1};
+    begin(&text);
+    ssreport_page_print(text.stream, &report, &without);
+    ssreport_summary_print(text.stream, &report);
+    end(&text);
+    assert_has(&text, "<td class=\"text\">rapl: packages</td>");
+    assert_has(&text, "<td class=\"text\">no power was recorded</td>");
+    assert_has(&text, "<caption>Energy by step, relative to the first one</caption>");
+    assert_has(&text, "\npower covers rapl: packages\n");
+    assert_has(&text, "\npower covers what is not known\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+static void without_any_it_is_said(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    finish_report(&report);
+    struct text text;
+    struct ss_error without = {.status = 1};
+    begin(&text);
+    ssreport_page_print(text.stream, &report, &without);
+    ssreport_summary_print(text.stream, &report);
+    end(&text);
+    assert_has(&text, "<p>Energy: no power was recorded beside these runs.</p>");
+    assert_has(&text, "\nenergy: no power was recorded\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+    folder_write("a/energy.csv", "time,watt\n1,2\n");
+    report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_non_null(
+        strstr(report.runs[0].record.notes.text, "no power: energy.csv has no column 'watts'"));
+    ssreport_report_free(&report);
+}
+
+/* What fed both is counted once, with what both have done. */
+static void both_sides_have_one_power(void **state) {
+    (void)state;
+    folder_open();
+    mkdir(folder_file("pair"), 0777);
+    mkdir(folder_file("pair/front"), 0777);
+    mkdir(folder_file("pair/back"), 0777);
+    folder_write_record("pair/front");
+    folder_write_record("pair/back");
+    write_power("pair/energy.csv", 36, 36);
+    static const char rows[] =
+        "pair/front,interference,x,uncontrolled,foreground,g,sets,,,,1,rapl\n"
+        "pair/back,interference,%s,default,background,g,sets,,,,1,rapl\n";
+    char text[512];
+    snprintf(text, sizeof text, rows, "x");
+    struct ssreport_report report = gather_rows(text);
+    assert_text(&report, SSREPORT_ENERGY, 0, "note", "counted with its background");
+    assert_cell(&report, SSREPORT_ENERGY, 0, "iterations", NAN);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "iterations", 60);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "iterations_per_watt_hour", 200);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "relative", 1);
+    assert_text(&report, SSREPORT_ENERGY, 1, "note", "with the iterations of the foreground");
+    assert_rows(&report, SSREPORT_ENERGY_STEPS, 1);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 200);
+    ssreport_report_free(&report);
+    snprintf(text, sizeof text, rows, "y");
+    report = gather_rows(text);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "watts", 36);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "iterations", NAN);
+    assert_text(
+        &report, SSREPORT_ENERGY, 1, "note", "of two programs, whose iterations do not add up");
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_sample_is_a_watt_second_per_watt),
+    cmocka_unit_test(runs_and_steps_have_a_cost),
+    cmocka_unit_test(without_any_it_is_said),
+    cmocka_unit_test(both_sides_have_one_power))

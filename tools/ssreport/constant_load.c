@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How well constant loads were held, by workload, method and target. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "series.h"
+
+/* The published figures are those of rounds of this mean length, in seconds. */
+#define PUBLISHED_TAU 0.107
+
+// clang-format off
+static const struct ssreport_column constant_columns[] = {
+    {"set", NULL}, {"workload", "workload"}, {"method", "method"},
+    {"tau_seconds", "mean round, s", 3}, {"target", "target, %", 0, true}, {"runs", "runs"},
+    {"instances", NULL}, {"stands_for", "instances stand for, %", 2, true},
+    {"load_mean", "load, %", 2, true},
+    {"error_mean_percent", "mean error, %", 3},
+    {"error_mean_percent_published", "published", 3}, {"published_is", "which is"},
+    {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"error_mse_e4_published", "published", 3},
+};
+// clang-format on
+
+/* Figures are means over the repetitions, of which `run` is the first. */
+struct cell {
+    const struct ssreport_run *run;
+    size_t runs;
+    double load, error, squared;
+};
+
+static double published(const struct ssreport_report *report, const struct ssreport_run *run,
+    enum ssreport_published_table table, const char *target) {
+    if (run->tau > 0 && fabs(run->tau - PUBLISHED_TAU) > 1e-6)
+        return NAN;
+    return ssreport_published_number(&report->published, table, run->workload, target, run->method);
+}
+
+static void add_cell(struct ssreport_report *report, const struct cell *cell) {
+    struct ssreport_sheet *sheet = &report->sheets[SSREPORT_CONSTANT_LOAD];
+    const struct ssreport_run *run = cell->run;
+    double runs = (double)cell->runs;
+    char target[32];
+    snprintf(target, sizeof target, "%.6g", 100 * run->target);
+    double error = published(report, run, SSREPORT_PUBLISHED_MEAN_ERROR, target);
+    bool probable =
+        ssreport_published_is_probable(&report->published, run->workload, target, run->method);
+    ssreport_sheet_number(sheet, run->set + 1);
+    ssreport_sheet_text(sheet, run->workload);
+    ssreport_sheet_text(sheet, run->method);
+    ssreport_sheet_number(sheet, run->tau > 0 ? run->tau : NAN);
+    ssreport_sheet_number(sheet, run->target);
+    ssreport_sheet_number(sheet, runs);
+    ssreport_sheet_number(sheet, run->record.instance_count);
+    ssreport_sheet_number(sheet, run->stands_for > 0 ? run->stands_for : NAN);
+    ssreport_sheet_number(sheet, cell->load / runs);
+    ssreport_sheet_number(sheet, cell->error / runs);
+    ssreport_sheet_number(sheet, error);
+    ssreport_sheet_text(sheet, isnan(error) ? "" : probable ? "probable" : "certain");
+    ssreport_sheet_number(sheet, cell->squared / runs);
+    ssreport_sheet_number(sheet, published(report, run, SSREPORT_PUBLISHED_MSE, target));
+}
+
+int ssreport_report_constant_load(struct ssreport_report *report) {
+    report->sheets[SSREPORT_CONSTANT_LOAD] = SSREPORT_SHEET(
+        "constant-load", "Constant load: errors, and those that were published", constant_columns);
+    struct ssreport_run **runs = ssreport_series_of(report, "accuracy");
+    if (!runs)
+        return -1;
+    for (struct ssreport_run **run = runs; *run;) {
+        struct cell cell = {.run = *run};
+        for (; *run && ssreport_series_is_one(cell.run, *run); run++) {
+            const struct ssreport_figures *figures = &(*run)->figures;
+            if (figures->samples == 0)
+                continue;
+            cell.load += figures->load_mean;
+            cell.error += figures->error_mean_percent;
+            cell.squared += figures->error_mse_e4;
+            cell.runs++;
+        }
+        if (cell.runs > 0)
+            add_cell(report, &cell);
+    }
+    free(runs);
+    return 0;
+}

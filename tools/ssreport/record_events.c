@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "record_tables.h"
+#include "ssreplay/document.h"
+#include "words.h"
+
+struct event_reader {
+    struct ssreport_record *record;
+    bool ending;
+    size_t failed; /* instances that ended by themselves and with a fault */
+    char first_failure[128];
+};
+
+/* What ends before it is told to do no more from then on. */
+static void take_end(struct event_reader *reader, yajl_val event, double elapsed) {
+    struct ssreport_record *record = reader->record;
+    double status = ssreplay_document_number(event, "value");
+    const char *instance = ssreplay_document_text(event, "instance");
+    if (reader->ending || ssreplay_document_text(event, "text"))
+        return;
+    double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
+    record->first_end = fmin(record->first_end, at);
+    if (status != 0 && reader->failed++ == 0)
+        snprintf(reader->first_failure, sizeof reader->first_failure,
+            "instance %.20s ended with status %.0f after %.1f s",
+            instance ? ss_words_show(instance).text : "?", status, at);
+}
+
+/* False: it is none. */
+static bool take_event(struct event_reader *reader, const char *line) {
+    yajl_val event = yajl_tree_parse(line, NULL, 0);
+    const char *name = ssreplay_document_text(event, "event");
+    double elapsed = ssreplay_document_number(event, "elapsed_seconds");
+    bool known = name != NULL;
+    if (known && strcmp(name, "counting") == 0 && elapsed > 0)
+        reader->record->counted_from = elapsed;
+    else if (known && strcmp(name, "ending") == 0)
+        reader->ending = true;
+    else if (known && strcmp(name, "instance_ended") == 0)
+        take_end(reader, event, elapsed);
+    yajl_tree_free(event);
+    return known;
+}
+
+void ssreport_record_read_events(struct ssreport_record *record) {
+    struct event_reader reader = {.record = record};
+    char path[4200], *line = NULL;
+    size_t size = 0, number = 0, broken = 0, first = 0;
+    snprintf(path, sizeof path, "%.4000s/events.jsonl", record->path);
+    FILE *stream = fopen(path, "re");
+    if (!stream) {
+        ssreport_notes_add(&record->notes, "events.jsonl: %s", strerror(errno));
+        return;
+    }
+    while (getline(&line, &size, stream) >= 0) {
+        number++;
+        if (!take_event(&reader, line) && broken++ == 0)
+            first = number;
+    }
+    free(line);
+    fclose(stream);
+    if (broken > 0)
+        ssreport_notes_add(&record->notes, "events.jsonl:%zu: this is no event%s", first,
+            broken > 1 ? ", nor are others" : "");
+    if (reader.failed > 1)
+        ssreport_notes_add(
+            &record->notes, "%s, and so did %zu more", reader.first_failure, reader.failed - 1);
+    else if (reader.failed == 1)
+        ssreport_notes_add(&record->notes, "%s", reader.first_failure);
+}
