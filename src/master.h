@@ -76,6 +76,15 @@ void ss_master_watch(struct ss_master *master);
 /* Children that have ended (watch.c). */
 void ss_master_reap(struct ss_master *master);
 
+/* Goes on to the next stage when the present one is over (stages.c). */
+void ss_master_advance(struct ss_master *master, ss_time now);
+
+/* When the waiting of a run is over that has yet to begin (stages.c). */
+ss_time ss_master_first_stage_end(const struct ss_plan *plan);
+
+/* All that the executors have sent so far. */
+uint64_t ss_master_count_switches(const struct ss_master *master);
+
 /* Ends the run: `by` is for the summary; the signal goes to the instances first. */
 void ss_master_end(struct ss_master *master, const char *by, int signal);
 
