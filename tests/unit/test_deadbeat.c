@@ -63,6 +63,20 @@ static void loads_are_held_on_many_cpus(void **state) {
     hold_all(128, 128, 1, 0.02, 0.1);
 }
 
+/* Each fills all CPUs, which nobody knows at the beginning, and decides every two seconds only. */
+static void many_that_fill_many_cpus_are_held(void **state) {
+    (void)state;
+    static const char *const loads[] = {"25%", "50%", "75%"};
+    for (size_t i = 0; i < 3; i++) {
+        struct trial_options options = make_default(512, 1024, loads[i]);
+        options.width = 512;
+        options.settle = 20 * SS_SECOND;
+        struct trial_figures figures = run(&options, 80 * SS_SECOND);
+        assert_true(fabs(figures.error_mean_percent) <= 0.05);
+        assert_true(figures.error_mse_e4 <= 1);
+    }
+}
+
 /* Here runs or stops are shorter than can be enforced in every round. */
 static void loads_near_the_ends_are_held(void **state) {
     (void)state;
@@ -245,6 +259,7 @@ UNIT_MAIN(
     cmocka_unit_test(loads_are_held_by_twelve),
     cmocka_unit_test(loads_are_held_by_sixty_four),
     cmocka_unit_test(loads_are_held_on_many_cpus),
+    cmocka_unit_test(many_that_fill_many_cpus_are_held),
     cmocka_unit_test(loads_near_the_ends_are_held),
     cmocka_unit_test(idle_time_serves_as_well),
     cmocka_unit_test(it_switches_no_more_often_than_averageq),

@@ -292,6 +292,38 @@ static void who_leaves_leaves_nothing_behind(void **state) {
     demand_mix_free(&mix);
 }
 
+/* One time in four, and then for half of the longest time in the mean, unless it is stopped. */
+static void threads_begin_together_or_one_by_one(void **state) {
+    (void)state;
+    static struct trial trial;
+    struct trial_options options = make_options(4, 1, "50%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.options[SS_KIND_DITHERING] = "53297u";
+    options.width = 3;
+    options.start_lateness = 10 * MS;
+    open_trial(&trial, &options);
+    const struct machine_instance *one = &trial.machine.instances[0];
+    int gathered = 0;
+    double waited = 0;
+    for (int i = 0; i < 1000; i++) {
+        while (one->running)
+            advance(&trial, 20 * SS_MICROSECOND);
+        assert_int_equal(trial.machine.threads, 0);
+        while (!one->running)
+            advance(&trial, 20 * SS_MICROSECOND);
+        ss_time begun = trial.now;
+        gathered += trial.machine.threads == 1;
+        while (one->running && trial.machine.threads == 1)
+            advance(&trial, 20 * SS_MICROSECOND);
+        waited += ss_time_seconds(trial.now - begun);
+        assert_true(trial.now - begun <= options.start_lateness);
+        assert_true(!one->running || trial.machine.threads == 3);
+    }
+    trial_close(&trial);
+    assert_close(gathered / 1000.0, 0.25, 0.05);
+    assert_close(waited / gathered, 0.005, 0.0005);
+}
+
 /* ---- the whole ---- */
 
 static void log_everything(struct log *log, uint64_t seed) {
@@ -305,6 +337,7 @@ static void log_everything(struct log *log, uint64_t seed) {
     options.lateness_law = TRIAL_LATENESS_RECORDED;
     options.preempt = 2 * MS;
     options.stop_lateness = 4 * MS;
+    options.start_lateness = 4 * MS;
     options.seed = seed;
     options.on_sample = note;
     options.context = log;
@@ -336,5 +369,6 @@ UNIT_MAIN(
     cmocka_unit_test(wake_ups_are_as_late_as_they_were_recorded),
     cmocka_unit_test(who_is_woken_holds_up_who_wakes_him),
     cmocka_unit_test(a_stop_waits_for_the_tick),
+    cmocka_unit_test(threads_begin_together_or_one_by_one),
     cmocka_unit_test(who_leaves_leaves_nothing_behind),
     cmocka_unit_test(the_same_seed_gives_the_same_bytes))

@@ -56,6 +56,9 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
                  .help = "a stop reaches one thread of an instance at once and the others at the "
                          "next of ticks so far apart; 0: all at once"}},
+    {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
+                 .help = "one time in four the other threads of an instance begin later than its "
+                         "first, by chance up to so much"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
                  .help = "the part of the machine that other processes want all the time"}},
     {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
@@ -135,6 +138,7 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .lateness_law = (enum trial_lateness)simulation->lateness_law,
         .preempt = simulation->priority == PRIORITY_NORMAL ? simulation->preempt : 0,
         .stop_lateness = simulation->stop_lateness,
+        .start_lateness = simulation->start_lateness,
         .seed = simulation->seed,
     };
     memcpy(options.modules, simulation->modules, sizeof options.modules);

@@ -26,6 +26,7 @@ struct simulation {
     int priority;     /* enum simulation_priority */
     ss_time preempt;
     ss_time stop_lateness;
+    ss_time start_lateness;
     double background; /* of the whole machine */
     ss_time background_period;
     const char *sweep;

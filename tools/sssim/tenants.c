@@ -1,6 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tenants.h"
 
+#include "chance.h"
+
+/* So often all threads of a process were seen on one CPU when it was continued, with others idle. */
+#define GATHERED 0.25
+
+/* For how long only one thread of an instance runs that is continued; 0: all do at once. */
+static ss_time draw_gathering(struct trial *trial, uint32_t number) {
+    if (trial->options.start_lateness == 0 || trial->machine.instances[number].width < 2 ||
+        trial->lives[number].demand.left != SS_TIME_NEVER ||
+        chance_draw(&trial->random) >= GATHERED)
+        return 0;
+    double longest = (double)trial->options.start_lateness;
+    return 1 + ss_time_from_double(chance_draw(&trial->random) * longest);
+}
+
+/* The others have found CPUs, or have been stopped before they did. */
+static void scatter(struct trial *trial, uint32_t number) {
+    struct trial_instance *one = &trial->lives[number];
+    if (one->gathered)
+        machine_set_width(&trial->machine, number, one->gathered, trial->now);
+    one->gathered = 0;
+}
+
+static ss_time continue_all(struct trial *trial, uint32_t number) {
+    struct trial_instance *one = &trial->lives[number];
+    ss_time gathering = draw_gathering(trial, number);
+    if (gathering) {
+        one->gathered = trial->machine.instances[number].width;
+        machine_set_width(&trial->machine, number, 1, trial->now);
+    }
+    machine_set_running(&trial->machine, number, true, trial->now);
+    return ss_time_add(trial->now, gathering ? gathering : one->demand.left);
+}
+
 /* How many threads a stop does not reach at once, and until when they go on. */
 static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *until) {
     ss_time length = trial->options.stop_lateness;
@@ -17,10 +51,11 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
     uint32_t sleeper = tenants_demand_sleeper(trial, number);
     ss_time due = trial->queue.due[sleeper];
     if (running) {
-        machine_set_running(&trial->machine, number, true, trial->now);
-        due = ss_time_add(trial->now, demand->left);
+        due = continue_all(trial, number);
     } else {
-        demand->left = due == SS_TIME_NEVER ? due : due - trial->now;
+        if (demand->left != SS_TIME_NEVER)
+            demand->left = due - trial->now;
+        scatter(trial, number);
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
     }
@@ -30,7 +65,9 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
 void tenants_change_demand(struct trial *trial, uint32_t number) {
     struct demand *demand = &trial->lives[number].demand;
     ss_time due = SS_TIME_NEVER;
-    if (trial->machine.instances[number].running) {
+    if (trial->lives[number].gathered) {
+        scatter(trial, number);
+    } else if (trial->machine.instances[number].running) {
         demand_next(demand);
         machine_set_width(&trial->machine, number, demand->threads, trial->now);
         due = ss_time_add(trial->now, demand->left);

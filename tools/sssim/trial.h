@@ -54,6 +54,8 @@ struct trial_options {
                         finds no idle CPU */
     ss_time stop_lateness; /* a stop reaches one thread at once, and the others at the next
                               multiple of this; 0: all at once */
+    ss_time start_lateness; /* up to so much later than the first of an instance do its other
+                               threads begin now and then; 0: at once */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* NULL: nobody listens */
     void *context;
@@ -62,6 +64,7 @@ struct trial_options {
 /* What the executors and the modules cannot see. */
 struct trial_instance {
     struct demand demand;
+    uint32_t gathered; /* threads it will have when the others have begun; 0: they have */
     bool awake; /* its executor: how late it is this time has been drawn */
 };
 
