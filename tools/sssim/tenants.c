@@ -3,7 +3,8 @@
 
 #include "chance.h"
 
-/* So often all threads of a process were seen on one CPU when it was continued, with others idle. */
+/* So often all threads of a process were seen on one CPU when it was continued, with others idle.
+ */
 #define GATHERED 0.25
 
 /* For how long only one thread of an instance runs that is continued; 0: all do at once. */

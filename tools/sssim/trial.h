@@ -52,8 +52,8 @@ struct trial_options {
     enum trial_lateness lateness_law;
     ss_time preempt; /* by so much each thread holds up the executor that continued it, where it
                         finds no idle CPU */
-    ss_time stop_lateness; /* a stop reaches one thread at once, and the others at the next
-                              multiple of this; 0: all at once */
+    ss_time stop_lateness;  /* a stop reaches one thread at once, and the others at the next
+                               multiple of this; 0: all at once */
     ss_time start_lateness; /* up to so much later than the first of an instance do its other
                                threads begin now and then; 0: at once */
     uint64_t seed;
@@ -65,7 +65,7 @@ struct trial_options {
 struct trial_instance {
     struct demand demand;
     uint32_t gathered; /* threads it will have when the others have begun; 0: they have */
-    bool awake; /* its executor: how late it is this time has been drawn */
+    bool awake;        /* its executor: how late it is this time has been drawn */
 };
 
 /* Must stay where it was opened: its parts point to one another. */
