@@ -22,6 +22,9 @@ static void pass_on(int number) {
 
 static volatile sig_atomic_t demoted;
 
+/* Who loses real-time priority again and again would take CPUs from everybody with it. */
+#define REGAINED_MOST 8
+
 /*
  * The kernel says that we have not slept for long, but not whose fault that is: where memory is
  * short we may wait in the kernel for somebody whom our own priority keeps from ending.
@@ -53,9 +56,11 @@ static void slow_down(int number, siginfo_t *info, void *context) {
 }
 
 void ss_signals_regain_priority(void) {
-    if (!demoted)
+    static int regained;
+    if (!demoted || regained >= REGAINED_MOST)
         return;
     demoted = 0;
+    regained++;
     ss_platform_be_punctual(true);
 }
 
