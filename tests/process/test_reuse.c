@@ -275,12 +275,13 @@ static void try_branches_of_the_same_tick(void) {
     run_wait_text(run, "gone ");
     for (int round = 0; round < 6; round++) {
         struct family executors = family_find("ss-executor");
-        struct family instances = family_find("brief");
         size_t from = run->out.length;
         kill(run->pid, SIGSTOP);
         RUN_UNTIL(run, run_state(run->pid) == 'T');
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
+        /* Only now is nobody stopped any more whom we would not continue. */
+        struct family instances = family_find("brief");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {
             pid_t number;
