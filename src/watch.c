@@ -115,7 +115,7 @@ void ss_master_watch(struct ss_master *master) {
 
 static void on_executor_lost(struct ss_master *master, uint32_t number, int status) {
     bool stuck = atomic_load(&master->board->rows[number].failure) == SS_FAILURE_STUCK;
-    if (stuck || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+    if (stuck)
         ss_error_set(master->error, SS_ERROR_FAILED,
             "executor %s ran without a pause and was ended: a module of the run loops for ever",
             master->plan->numbers[number]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <showstopper/control.h>
 #include <showstopper/shared.h>
@@ -59,8 +60,10 @@ struct model {
     double x, y, xx, xy;
 };
 
-#define MODEL_WORDS 16
+/* It is published as it stands, word by word. */
+#define MODEL_WORDS (sizeof(struct model) / sizeof(uint64_t))
 
+_Static_assert(sizeof(double) == sizeof(uint64_t), "every member is a word");
 _Static_assert(MODEL_WORDS <= SS_NOTICE_WORDS, "the model must fit in a notice");
 
 struct run {
@@ -84,24 +87,8 @@ static const struct ss_option options[] = {
 };
 
 static void publish(struct ss_notice *notice, const struct model *model) {
-    uint64_t words[MODEL_WORDS] = {
-        model->last.time,
-        ss_word_from_double(model->last.used),
-        model->last.given,
-        model->fit.time,
-        ss_word_from_double(model->fit.used),
-        model->fit.given,
-        model->series,
-        ss_word_from_double(model->owed),
-        ss_word_from_double(model->target),
-        ss_word_from_double(model->gain),
-        ss_word_from_double(model->base),
-        ss_word_from_double(model->weight),
-        ss_word_from_double(model->x),
-        ss_word_from_double(model->y),
-        ss_word_from_double(model->xx),
-        ss_word_from_double(model->xy),
-    };
+    uint64_t words[MODEL_WORDS];
+    memcpy(words, model, sizeof words);
     ss_notice_publish(notice, words, MODEL_WORDS);
 }
 
@@ -110,22 +97,8 @@ static struct model *look(const struct ss_self *self) {
     struct run *run = self->run;
     struct model *seen = self->own;
     uint64_t words[MODEL_WORDS];
-    if (ss_notice_read(&run->notice, words, MODEL_WORDS)) {
-        *seen = (struct model){
-            .last = {words[0], ss_double_from_word(words[1]), words[2]},
-            .fit = {words[3], ss_double_from_word(words[4]), words[5]},
-            .series = words[6],
-            .owed = ss_double_from_word(words[7]),
-            .target = ss_double_from_word(words[8]),
-            .gain = ss_double_from_word(words[9]),
-            .base = ss_double_from_word(words[10]),
-            .weight = ss_double_from_word(words[11]),
-            .x = ss_double_from_word(words[12]),
-            .y = ss_double_from_word(words[13]),
-            .xx = ss_double_from_word(words[14]),
-            .xy = ss_double_from_word(words[15]),
-        };
-    }
+    if (ss_notice_read(&run->notice, words, MODEL_WORDS))
+        memcpy(seen, words, sizeof *seen);
     return seen;
 }
 
