@@ -84,7 +84,7 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *mon
             100 * monitor->steal_sum / monitor->seconds);
     if (monitor->lost > 0)
         ss_outcome_warn(
-            outcome, "%llu samples of the load were lost", (unsigned long long)monitor->lost);
+            outcome, "samples of the load that were lost: %llu", (unsigned long long)monitor->lost);
 }
 
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,

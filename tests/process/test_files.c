@@ -83,7 +83,7 @@ START_TEST(counters_that_only_figures_need) {
         ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
         /* The other is what a slow machine says that came to none before. */
         if (!strstr(run->out.bytes, "no sample was counted"))
-            run_expect_text(&run->out, "samples of the load were lost");
+            run_expect_text(&run->out, "samples of the load that were lost");
         run_expect_nothing_left();
         run_free(run);
     }
