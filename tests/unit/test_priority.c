@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who uses real-time priority for too long. */
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "signals.h"
+#include "unit.h"
+
+#define REGAINED 8
+#define REFUSED  100
+
+static bool is_realtime(void) {
+    return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
+}
+
+/* As the kernel says it. */
+static void overrun(void) {
+    siginfo_t info = {.si_signo = SIGXCPU, .si_code = SI_KERNEL};
+    syscall(SYS_rt_sigqueueinfo, getpid(), SIGXCPU, &info);
+}
+
+/* How often it was regained; REFUSED: it is not ours to have. */
+static int count_regained(void) {
+    ss_signals_adopt(SIG_IGN, (const int[]){0});
+    if (ss_platform_be_punctual(true) != 0)
+        return REFUSED;
+    for (int count = 0; count < REFUSED - 1; count++) {
+        overrun();
+        if (is_realtime())
+            return REFUSED + 1;
+        ss_signals_regain_priority();
+        if (!is_realtime())
+            return count;
+    }
+    return REFUSED - 1;
+}
+
+static void it_is_not_regained_for_ever(void **state) {
+    (void)state;
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(count_regained());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == REFUSED)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), REGAINED);
+}
+
+UNIT_MAIN(cmocka_unit_test(it_is_not_regained_for_ever))

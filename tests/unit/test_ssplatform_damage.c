@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of the recorded machines that are damaged. */
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "unit.h"
+
+#ifdef SSPLATFORM_PRESENT
+
+#include "platform_report.h"
+
+enum damage { MISSING, EMPTY, GARBAGE, FOLDER, HUGE, DAMAGES };
+
+static void damage(const char *path, enum damage how) {
+    static char huge[1 << 20];
+    memset(huge, '7', how == HUGE ? sizeof huge : 0);
+    if (how == FOLDER)
+        assert_int_equal(mkdir(tree_path(path), 0777), 0);
+    else if (how == HUGE)
+        tree_write_bytes(path, huge, sizeof huge);
+    else if (how != MISSING)
+        tree_write(path, how == GARBAGE ? "\x01\xff\x80,:[ zz" : "");
+}
+
+/* What a file has a say in: the first row whose `file` is in its path. */
+static const struct say {
+    const char *file, *parts[3];
+} says[] = {
+    {"proc/cpuinfo", {"models", "hypervisor."}},
+    {"osrelease", {"kernel."}},
+    {"boot/", {"kernel."}},
+    {"proc/version", {"kernel.build"}},
+    {"proc/cmdline", {"kernel.parameters"}},
+    {"kernel/arch", {"kernel.architecture"}},
+    {"proc/sys/kernel/", {"scheduler."}},
+    {"proc/meminfo", {"memory.bytes"}},
+    {"transparent_hugepage", {"memory."}},
+    {"cpu/online", {"cpus.online", "topology.", "caches"}},
+    {"cpu/possible", {"cpus.possible"}},
+    {"cpu/isolated", {"cpus.isolated"}},
+    {"cpu/smt/", {"smt."}},
+    {"/topology/", {"topology."}},
+    {"/cache/", {"caches"}},
+    {"/cpufreq/", {"frequency", "boost"}},
+    {"intel_pstate/", {"pstate.", "boost"}},
+    {"/cpuidle/", {"idle."}},
+    {"node/online", {"topology.", "caches"}},
+    {"system/node/", {"topology.numa"}},
+    {"vulnerabilities/", {"mitigations"}},
+    {"clocksource", {"clock_source."}},
+    {"dmi/", {"machine."}},
+    {"proc/1/", {"container."}},
+    {"ns/pid", {"container."}},
+    {"dockerenv", {"container."}},
+    {"proc/self/", {"allowance."}},
+    {"proc/mounts", {NULL}},
+    {"cgroup", {"allowance."}},
+    {"", {NULL}},
+};
+
+static bool begins(const char *path, const char *with) {
+    return with && strncmp(path, with, strlen(with)) == 0;
+}
+
+static bool has_a_say(const struct say *say, const char *path) {
+    return begins(path, say->parts[0]) || begins(path, say->parts[1]) ||
+           begins(path, say->parts[2]);
+}
+
+/* Nothing but what the file has a say in may change, and no value into another one. */
+static void check_damage(
+    const struct report *before, const struct report *after, const char *file, enum damage how) {
+    const struct say *say = says;
+    while (!strstr(file, say->file))
+        say++;
+    for (size_t i = 0; i < before->count; i++) {
+        const char *path = before->values[i].path;
+        const char *value = report_find(after, path);
+        if (value && strcmp(value, before->values[i].value) == 0)
+            continue;
+        if (!has_a_say(say, path))
+            fail_msg("%s, damage %d: %s was %s and is %s", file, how, path, before->values[i].value,
+                value ? value : "missing");
+        /* A group that says nothing leaves it to the one above; lists part at the damaged CPU. */
+        if (!strchr(path, '[') && !begins(path, "allowance.") && value &&
+            strcmp(value, "null") != 0)
+            fail_msg("%s, damage %d: %s became %s", file, how, path, value);
+    }
+}
+
+/* Those of one CPU stand for all. */
+static bool is_tried(const char *path) {
+    const char *cpu = strstr(path, "cpu/cpu");
+    return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');
+}
+
+static void damage_file(const struct report *before, const char *path, enum damage how) {
+    assert_int_equal(rename(tree_path(path), tree_path("kept")), 0);
+    damage(path, how);
+    struct report after = report_take(tree_root);
+    check_damage(before, &after, path, how);
+    report_free(&after);
+    assert_true(remove(tree_path(path)) == 0 || how == MISSING);
+    assert_int_equal(rename(tree_path("kept"), tree_path(path)), 0);
+}
+
+/* Those of a CPU, of which there are many, are damaged in one way each. */
+static void damage_all(const char *name, bool thoroughly) {
+    struct machine machine = {0};
+    struct report before = report_take(machine_unpack(name, &machine));
+    for (size_t i = 0; i < machine.count; i++) {
+        const char *path = machine.paths[i];
+        bool once = !thoroughly || strstr(path, "cpu/cpu1/");
+        for (enum damage how = 0; how < DAMAGES && is_tried(path); how++) {
+            if (!once || how == (enum damage)(i % DAMAGES))
+                damage_file(&before, path, how);
+        }
+    }
+    report_free(&before);
+    machine_free(&machine);
+}
+
+static void damage_to_the_container_stays_where_it_is(void **state) {
+    (void)state;
+    damage_all("container", true);
+}
+
+static void damage_to_xeon_stays_where_it_is(void **state) {
+    (void)state;
+    damage_all("xeon", false);
+}
+
+static void refuses_a_root_that_is_not_there(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    tree_new();
+    assert_int_equal(ssplatform_report(stderr, tree_path("none"), &error), -1);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
+}
+
+static void does_not_wait_at_a_pipe(void **state) {
+    (void)state;
+    const char *root = machine_unpack("container", NULL);
+    static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
+    for (size_t i = 0; i < 2; i++) {
+        remove(tree_path(files[i]));
+        assert_int_equal(mkfifo(tree_path(files[i]), 0600), 0);
+    }
+    struct report report = report_take(root);
+    report_expect(&report, "kernel.parameters", "null");
+    report_expect(&report, "kernel.tick_hz", "null");
+    report_expect(&report, "cpus.count", "4");
+    report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(damage_to_xeon_stays_where_it_is),
+    cmocka_unit_test(damage_to_the_container_stays_where_it_is),
+    cmocka_unit_test(refuses_a_root_that_is_not_there),
+    cmocka_unit_test(does_not_wait_at_a_pipe))
+// clang-format on
+
+#else
+
+int main(void) {
+    puts("skipped: built without hwloc, so there is no showstopper-platform");
+    return 77;
+}
+
+#endif
