@@ -90,15 +90,20 @@ static void count(struct ss_monitor *monitor, const struct ss_monitor_sample *sa
     monitor->beyond_target += error < -OUT_OF_REACH && sample->duty < 1 - FULL_DUTY;
 }
 
-/*
- * What was wanted at the sample's end. False when part of its time may have been uncontrolled: in a
- * `free` stretch, or in the sample that one ends in.
- */
-static bool take_target(struct ss_monitor *monitor, ss_time now, struct ss_monitor_sample *sample) {
+static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
     struct ss_target target;
-    ss_pipeline_target(&monitor->plan->rig, &monitor->trace, monitor->board, now, &target);
+    ss_pipeline_target(&monitor->plan->rig, &monitor->trace, monitor->board, time, &target);
+    return target;
+}
+
+/*
+ * What was wanted until the sample's end: of a step that falls on it nothing can be seen yet. False
+ * when part of its time was uncontrolled: it began or ended in a `free` stretch.
+ */
+static bool take_target(struct ss_monitor *monitor, ss_time end, struct ss_monitor_sample *sample) {
+    struct ss_target target = target_at(monitor, end - 1);
     bool counts = !target.free && !monitor->was_free;
-    monitor->was_free = target.free;
+    monitor->was_free = target_at(monitor, end).free;
     if (target.free)
         return false;
     sample->target = target.load;
@@ -110,6 +115,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     struct ss_monitor_sample sample = {.target = NAN, .duty = NAN};
     struct ss_counters counters;
     count_lost(monitor, now);
+    ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, SS_MONITOR_INTERVAL);
     bool readable = read_counters(monitor, now, &counters);
     bool known = readable && monitor->has_last &&
@@ -121,7 +127,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         return;
     }
     sample.time = counters.time;
-    if (monitor->control_from != SS_TIME_NEVER && take_target(monitor, now, &sample))
+    if (monitor->control_from != SS_TIME_NEVER && take_target(monitor, end, &sample))
         count(monitor, &sample);
     monitor->latest = sample;
 }

@@ -110,6 +110,24 @@ START_TEST(figures_are_those_of_the_table) {
 }
 END_TEST
 
+/* Nothing of a step can be seen in the sample at whose end it lies. */
+START_TEST(a_step_belongs_to_the_next_sample) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    const char *trace = run_path(folder, "trace");
+    run_write_file(trace, "0 10%\n1s 10%\n1s 90%\n9s 90%\n");
+    struct run *run = run_wait(START("-q", "-n", "1", "-t", "file", "-T", trace, "-c", "fixed",
+        "--duration", "2s", "--record", record, PAYLOAD, "spin"));
+    run_expect(run, 0);
+    struct run_text text = read_record(record, "samples.csv");
+    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        double elapsed, target;
+        ck_assert_int_eq(sscanf(line, "%*[^,],%lf,%lf", &elapsed, &target), 2);
+        ck_assert_double_eq_tol(target, elapsed < 1.5 ? 0.1 : 0.9, 1e-6);
+    }
+    run_free(run);
+}
+END_TEST
+
 /* The stopped parts of all states are what the duty leaves. */
 START_TEST(decisions_are_what_was_done) {
     const char *record = run_path(run_make_folder(), "record");
@@ -262,6 +280,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_run_is_kept),
     SS_CASE(figures_are_those_of_the_table),
+    SS_CASE(a_step_belongs_to_the_next_sample),
     SS_CASE(decisions_are_what_was_done),
     SS_CASE(a_record_that_is_there_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),

@@ -334,9 +334,11 @@ two_sides() {
         echo "skipped: two sides: CPUs 0 and 1 may not both be used"
         return
     fi
-    beside --sets 0/1 --energy auto --energy-root "$scratch/machine"
+    beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
+        --energy-root "$scratch/machine"
+    reports "\| sets \| serial \| parallel \| [-+][0-9.]+ \|.* \| (yes|no) \| (yes|no) \|"
     prints "Power: hwmon: the whole machine \(power_meter\)"
-    runs=runs/sets-serial-serial-1
+    runs=runs/sets-serial-parallel-1
     [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"
     [ "$(manifest interference-results role)" = "background foreground" ] || fail "roles"
     [ "$(manifest interference-results cpus)" = "1 0" ] || fail "CPUs"

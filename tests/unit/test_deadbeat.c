@@ -121,8 +121,8 @@ static void steps_are_followed_at_once(void **state) {
         seen.count = 0;
         run(&options, 29 * SS_SECOND);
         unlink(path);
-        assert_settled(&seen, 2, 9.8, 0.01);
-        assert_settled(&seen, 10.6, 19.8, 0.01);
+        assert_settled(&seen, 2, 10, 0.01);
+        assert_settled(&seen, 10.6, 20, 0.01);
         assert_settled(&seen, 20.6, 29, 0.01);
         assert_settled(&seen, 10.2, 10.6, 0.06);
         assert_settled(&seen, 20.2, 20.6, 0.06);

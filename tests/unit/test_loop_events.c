@@ -127,7 +127,7 @@ static void a_pause_stops_the_traces_clock(void **state) {
             assert_close(sample->load, 0, 1e-12);
         else
             assert_close(
-                sample->target, sample->elapsed >= 40 && sample->elapsed < 50 ? 0.6 : 0.1, 1e-12);
+                sample->target, sample->elapsed > 40 && sample->elapsed <= 50 ? 0.6 : 0.1, 1e-12);
     }
     assert_settled(&log, 36, 39.5, 0.05);
     assert_settled(&log, 44, 49.5, 0.05);

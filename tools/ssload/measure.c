@@ -86,7 +86,9 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
         error, SS_ERROR_FAILED, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
 }
 
-static int take_sample(struct measurement *it, struct ss_error *error) {
+/* The target is the one that held until `end`: of a step that falls on it nothing can be seen yet.
+ */
+static int take_sample(struct measurement *it, ss_time end, struct ss_error *error) {
     if (read_meter(it, error) < 0)
         return -1;
     const struct ss_cpu_reading *reading = &it->meter.last;
@@ -94,10 +96,11 @@ static int take_sample(struct measurement *it, struct ss_error *error) {
     sample.time = ss_platform_wallclock() - (int64_t)(ss_platform_now() - reading->time);
     sample.elapsed = ss_time_seconds(reading->time - it->started);
     struct ss_load_sample of_all = sample;
-    of_all.target = ssload_target_at(&it->target, reading->time - it->started);
+    of_all.target = ssload_target_at(&it->target, ss_time_since(end, it->started + 1));
     of_all.pressure = reading->pressure;
     if (!add_row(it, of_all, SS_LOAD_ALL_CPUS))
         return 0;
+    it->report.was_free = isnan(ssload_target_at(&it->target, ss_time_since(end, it->started)));
     it->taken++;
     for (size_t i = 0; it->request->per_cpu && i < reading->count; i++)
         add_row(it, sample, (int32_t)reading->items[i].cpu);
@@ -123,7 +126,7 @@ static int take_samples(struct measurement *it, struct ss_error *error) {
         ss_time length = ss_time_since(ss_platform_now(), it->meter.last.time);
         if (last && length < LEAST)
             break;
-        if (take_sample(it, error) < 0)
+        if (take_sample(it, over ? ss_platform_now() : due, error) < 0)
             return -1;
         last |= request->count > 0 && it->taken >= request->count;
     }

@@ -69,14 +69,12 @@ void ssload_report_add(struct ssload_report *report, const struct ss_load_sample
         sums->pressure += sample->pressure * seconds;
         sums->pressure_seconds += seconds;
     }
-    /* As showstopper counts: not the sample either that a `free` stretch ends in. */
+    /* As showstopper counts: not the sample either that began in a `free` stretch. */
     if (!isnan(sample->target) && !report->was_free) {
         sums->target += sample->target;
         sums->error += sample->error;
         sums->targets++;
     }
-    if (sample->cpu == SS_LOAD_ALL_CPUS)
-        report->was_free = isnan(sample->target);
     print_sample(report, sample);
 }
 

@@ -126,11 +126,17 @@ static double mean_duty(const struct trial *trial) {
     return count ? sum / count : NAN;
 }
 
+static struct ss_target target_at(const struct trial *trial, ss_time time) {
+    struct ss_target target;
+    ss_pipeline_target(&trial->rig, &trial->trace, trial->board, time, &target);
+    return target;
+}
+
 /* Whether control was in force from the beginning to the end of the sample that ends now. */
 static bool is_controlled(struct trial *trial, const struct ss_target *target) {
     const struct ss_board *board = trial->board;
     bool was_free = trial->free_seen;
-    trial->free_seen = target->free;
+    trial->free_seen = target_at(trial, trial->now).free;
     return !target->free && !was_free && atomic_load(&board->phase) == SS_PHASE_RUNNING &&
            trial->seen.time >= atomic_load(&board->control_start) &&
            trial->seen.time >= atomic_load(&board->control_since);
@@ -161,8 +167,8 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
         .load = load.load,
         .duty = NAN,
     };
-    struct ss_target target;
-    ss_pipeline_target(&trial->rig, &trial->trace, trial->board, trial->now, &target);
+    /* What held until now, as showstopper's monitor has it. */
+    struct ss_target target = target_at(trial, trial->now - 1);
     int status = 0;
     if (is_controlled(trial, &target)) {
         sample.target = target.load;
@@ -183,9 +189,7 @@ static void start_monitor(struct trial *trial) {
     ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
     trial->trace = selves[SS_KIND_TRACE];
     machine_read_exactly(&trial->machine, trial->now, &trial->seen);
-    struct ss_target target;
-    ss_pipeline_target(&trial->rig, &trial->trace, trial->board, trial->now, &target);
-    trial->free_seen = target.free;
+    trial->free_seen = target_at(trial, trial->now).free;
     ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
     queue_set(&trial->queue, trial->options.instances,
         trial->now + (first ? first : TRIAL_SAMPLE_INTERVAL));
