@@ -168,6 +168,18 @@ grep -q '^ssreport: no published figures: .*/none: No such file' "$folder/err" |
 report 0 -q --deviation 100% "$experiment"
 ! grep -q 'not in proportion' "$folder/err" || fail "--deviation"
 
+# Of many runs there are the figures, but no pictures of each.
+many=$folder/many
+for ((number = 1; number <= 41; number++)); do
+    mkdir -p "$many"
+    cp -r "$folder/run" "$many/$number"
+done
+report 0 -q -o "$folder/report" "$many"/*
+! grep -q '<figcaption>Target and load' "$folder/report/report.html" || fail "too many pictures"
+grep -q 'drawn in reports of at most 40' "$folder/report/report.html" || fail "no word on pictures"
+is_well_formed "$folder/report/report.html" || fail "the page of many runs is not well-formed"
+rm -r "$many"
+
 # Against itself everything is the same.
 report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"
 for name in ratio_min ratio_median ratio_max; do

@@ -28,7 +28,8 @@ static void tables_are_escaped(void **state) {
     ssreport_sheet_print_html(text.stream, &sheet, NULL);
     end(&text);
     assert_has(&text, "<caption>T&amp;T</caption>");
-    assert_has(&text, "<th scope=\"col\">name&lt;</th><th scope=\"col\">load, %</th></tr>");
+    assert_has(
+        &text, "<th scope=\"col\" class=\"text\">name&lt;</th><th scope=\"col\">load, %</th></tr>");
     assert_has(
         &text, "<td class=\"text\">a,&quot;b&quot;?&lt;i&gt;\xc3\xa4?</td><td>12.3</td></tr>");
     assert_has(&text, "<td>\u22121.0e-07</td>");

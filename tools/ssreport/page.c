@@ -8,6 +8,9 @@
 #include "shades.h"
 #include "version.h"
 
+/* Nobody looks at the pictures of each of more runs, and a picture is 20 kB. */
+#define PICTURED_MOST 40
+
 static const char style[] =
     ":root{color-scheme:light}\n"
     "body{margin:0 auto;max-width:80rem;padding:1rem;background:#fff;color:#222;"
@@ -23,12 +26,13 @@ static const char style[] =
     "svg{display:block;width:100%;min-width:20rem;height:auto}\n"
     ".wide{overflow-x:auto;margin:.8rem 0}\n"
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
-    "td.text:first-child{min-width:10rem}\n"
+    "td.text:first-child{min-width:8rem}\n"
     "caption{white-space:nowrap;text-align:left;font-weight:600;font-size:.95rem;padding-bottom:."
     "2rem}\n"
     "th,td{padding:.2rem .55rem;text-align:right;border-bottom:1px solid #e4e4e4;"
     "vertical-align:bottom}\n"
-    "th{font-weight:600;max-width:7rem}td.text{text-align:left;max-width:20rem;"
+    "th{font-weight:600;max-width:7rem}.text{text-align:left}td.text{min-width:5rem;max-width:"
+    "20rem;"
     "overflow-wrap:break-word}\n"
     "table.shaded td{text-align:center;min-width:3.5rem}th[scope=row]{text-align:left}\n";
 
@@ -84,7 +88,8 @@ static void print_run(FILE *page, const struct ssreport_report *report,
     fputs("</code></p>\n", page);
     if (*run->record.notes.text)
         print_note(page, NULL, run->record.notes.text);
-    print_plots(page, run, &report->settings, number, without);
+    if (report->run_count <= PICTURED_MOST)
+        print_plots(page, run, &report->settings, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
     if (run->steps.count > 1 && run->energy.count > 0)
@@ -175,13 +180,18 @@ void ssreport_page_print(
         print_note(page, report->failures[i].name, report->failures[i].why);
     if (*report->notes.text)
         print_note(page, NULL, report->notes.text);
-    print_sheet(page, &report->sheets[SSREPORT_RUNS]);
     print_constant_load(page, report);
     print_replay(page, report);
     print_together(page, report, &number, without);
     print_comparison(page, report);
     print_interference(page, report);
     print_energy(page, report);
+    print_sheet(page, &report->sheets[SSREPORT_RUNS]);
+    if (report->run_count > PICTURED_MOST)
+        fprintf(page,
+            "<p>Single runs are drawn in reports of at most %d: give <code>ssreport</code> one of "
+            "these.</p>\n",
+            PICTURED_MOST);
     for (size_t i = 0; i < report->run_count; i++)
         print_run(page, report, &report->runs[i], &number, without);
     if (without->status)

@@ -133,6 +133,14 @@ static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t r
     fputs("</tr>\n", stream);
 }
 
+static bool holds_text(const struct ssreport_sheet *sheet, size_t column) {
+    for (size_t i = column; i < sheet->count; i += sheet->column_count) {
+        if (sheet->cells[i].text)
+            return true;
+    }
+    return false;
+}
+
 void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only) {
     size_t first = only ? 1 : 0;
     fputs("<div class=\"wide\"><table>\n<caption>", stream);
@@ -141,7 +149,8 @@ void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet,
     for (size_t i = first; i < sheet->column_count; i++) {
         if (!sheet->columns[i].heading)
             continue;
-        fputs("<th scope=\"col\">", stream);
+        fputs(holds_text(sheet, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
+            stream);
         ssreport_html_text(stream, sheet->columns[i].heading);
         fputs("</th>", stream);
     }
