@@ -164,16 +164,19 @@ START_TEST(a_long_turn_is_no_loop) {
         return;
     }
     struct run_setup setup = {.folder = folder};
-    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "20%", "-c",
-                                            "./stuck.so", "--duration", "4s", PAYLOAD, "spin"));
+    struct run *run = run_start(&setup,
+        WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "20%", "-c", "./stuck.so", PAYLOAD, "spin"));
     run_wait_text(run, "instances run");
+    double begin = run_now();
     struct family executors = family_find("ss-executor");
     ck_assert_uint_eq(executors.count, 2);
     if (run_count_text(&run->err, "no real-time priority") == 0) {
         RUN_UNTIL(run, count_realtime(&executors) == 1);
         RUN_UNTIL(run, count_realtime(&executors) == 2);
     }
-    run_expect(run_wait(run), 0);
+    RUN_UNTIL(run, run_now() > begin + 3); /* a loop has been found by then */
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
     run_free(run);
     run_remove_folder(folder);
