@@ -205,13 +205,17 @@ static void limit_memory(void) {
         &group, "memory.memsw.limit_in_bytes", "memory.swap.max", group.unified ? "0" : MEMORY);
 }
 
-/* All so named are to be chosen before all others. */
+/* All so named are to be chosen before all others; some may end meanwhile. */
 static void prefer(const char *victim) {
     struct family family = family_find(victim);
     for (size_t i = 0; i < family.count; i++) {
         char path[64];
         snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)family.pids[i]);
-        run_write_file(path, "1000");
+        FILE *file = fopen(path, "we");
+        if (file) {
+            fputs("1000", file);
+            fclose(file);
+        }
     }
 }
 
