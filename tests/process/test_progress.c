@@ -71,14 +71,14 @@ END_TEST
 
 START_TEST(letters_and_colours_are_what_the_terminal_has) {
     struct terminal *terminal =
-        start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 1200m " SPIN);
+        start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 1);
     for (size_t i = 0; i < terminal->run->out.length; i++)
         ck_assert((unsigned char)terminal->run->out.bytes[i] < 0x80);
     ck_assert_uint_eq(run_count_text(&terminal->run->out, "\033[0"), 0);
     terminal_free(terminal);
-    terminal = start("NO_COLOR= exec showstopper --duration 1200m " SPIN);
+    terminal = start("NO_COLOR= exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     run_expect_text(&terminal->run->out, "\033[0;32m");
     run_expect_text(&terminal->run->out, "└");
@@ -88,7 +88,7 @@ END_TEST
 
 /* A terminal that cannot move its cursor is given plain lines. */
 START_TEST(dumb_terminal_gets_lines) {
-    struct terminal *terminal = start("TERM=dumb exec showstopper --duration 1200m " SPIN);
+    struct terminal *terminal = start("TERM=dumb exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_ptr_null(strchr(terminal->run->out.bytes, '\033'));
     run_expect_text(&terminal->run->out, "target  50.0 %  load");
