@@ -9,6 +9,8 @@
 #define FOLDER_VERSION "9.8.7"
 #include "report_folder.h"
 #include "ssreport/gather.h"
+#include "ssreport/page.h"
+#include "ssreport/summary_text.h"
 
 /* What is written to a stream, as text; to be freed. */
 struct text {
@@ -50,6 +52,17 @@ static inline void finish_report(struct ssreport_report *report) {
     ssreport_report_energy(report);
     ssreport_report_compare(report);
     ssreport_report_fill(report);
+}
+
+/* The page, without pictures, and the summary. */
+static inline struct text print_report(const struct ssreport_report *report) {
+    struct text text;
+    struct ss_error without = {.status = 1};
+    begin(&text);
+    ssreport_page_print(text.stream, report, &without);
+    ssreport_summary_print(text.stream, report);
+    end(&text);
+    return text;
 }
 
 /* The published figures that lie in this tree. */

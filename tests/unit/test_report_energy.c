@@ -3,8 +3,6 @@
 /* What iterations have cost. */
 
 #include "report_manifest.h"
-#include "ssreport/page.h"
-#include "ssreport/summary_text.h"
 
 /*
  * Power in every second from 09:59:58 to 10:00:33: `first` watts until the tenth second of the
@@ -73,12 +71,7 @@ static void runs_and_steps_have_a_cost(void **state) {
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "target", 0.4);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "watts", 40);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 90 / 390.0);
-    struct text text;
-    struct ss_error without = {.status = 1};
-    begin(&text);
-    ssreport_page_print(text.stream, &report, &without);
-    ssreport_summary_print(text.stream, &report);
-    end(&text);
+    struct text text = print_report(&report);
     assert_has(&text, "<td class=\"text\">rapl: packages</td>");
     assert_has(&text, "<td class=\"text\">no power was recorded</td>");
     assert_has(&text, "<caption>Energy by step, relative to the first one</caption>");
@@ -95,12 +88,7 @@ static void without_any_it_is_said(void **state) {
     struct ssreport_report report = begin_report();
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
     finish_report(&report);
-    struct text text;
-    struct ss_error without = {.status = 1};
-    begin(&text);
-    ssreport_page_print(text.stream, &report, &without);
-    ssreport_summary_print(text.stream, &report);
-    end(&text);
+    struct text text = print_report(&report);
     assert_has(&text, "<p>Energy: no power was recorded beside these runs.</p>");
     assert_has(&text, "\nenergy: no power was recorded\n");
     free(text.bytes);

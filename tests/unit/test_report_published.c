@@ -3,8 +3,6 @@
 /* What was published, beside what an experiment has measured. */
 
 #include "report_manifest.h"
-#include "ssreport/page.h"
-#include "ssreport/summary_text.h"
 
 static void assert_number(const struct ssreport_published *published, int table, const char *first,
     const char *second, const char *column, double want) {
@@ -86,12 +84,7 @@ static void constant_loads_stand_beside_them(void **state) {
     assert_cell(&report, SSREPORT_CONSTANT_LOAD, 2, "error_mean_percent_published", 0.05);
     assert_cell(&report, SSREPORT_CONSTANT_LOAD, 2, "error_mse_e4_published", 2.74);
     assert_text(&report, SSREPORT_CONSTANT_LOAD, 2, "published_is", "probable");
-    struct text text;
-    struct ss_error without = {.status = 1};
-    begin(&text);
-    ssreport_page_print(text.stream, &report, &without);
-    ssreport_summary_print(text.stream, &report);
-    end(&text);
+    struct text text = print_report(&report);
     assert_has(&text, "<caption>Constant load: errors, and those that were published</caption>");
     assert_has(&text, "<td>2.000</td><td>\u221220.800</td><td class=\"text\">certain</td>");
     assert_has(&text, "blocking  nbench            -      25   48.00   2.000 -20.800");

@@ -3,8 +3,6 @@
 /* One trace at several speeds. */
 
 #include "report_manifest.h"
-#include "ssreport/page.h"
-#include "ssreport/summary_text.h"
 
 static void assert_note(const struct ssreport_run *run, const char *part) {
     if (!strstr(run->record.notes.text, part))
@@ -43,12 +41,7 @@ static void speeds_are_held_against_the_original(void **state) {
     assert_note(&report.runs[0], "not in proportion to the time scale (+10.0 % against speed 1)");
     assert_null(strstr(report.runs[1].record.notes.text, "proportion"));
     assert_null(strstr(report.runs[3].record.notes.text, "proportion"));
-    struct text text;
-    struct ss_error without = {.status = 1};
-    begin(&text);
-    ssreport_page_print(text.stream, &report, &without);
-    ssreport_summary_print(text.stream, &report);
-    end(&text);
+    struct text text = print_report(&report);
     assert_has(&text, "<h2>Replay at several speeds</h2>");
     assert_has(&text, "says nothing about the original");
     assert_has(&text, "pi-uneven     18.00   2.000    4.00   0.34   3.28      1.100   1.100");
