@@ -88,25 +88,16 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
     reader->buffer = NULL;
 }
 
-static const char *read_number(const char *at, uint64_t *number) {
-    while (*at == ' ')
-        at++;
-    *number = 0;
-    while (isdigit((unsigned char)*at))
-        *number = *number * 10 + (uint64_t)(*at++ - '0');
-    return at;
-}
-
 static void add_cpu(
     struct ss_counter_reader *reader, const char *at, struct ss_counters *counters) {
     uint64_t cpu;
-    at = read_number(at, &cpu);
+    at = ss_linux_read_number(at, &cpu);
     if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&reader->cpus, (uint32_t)cpu))
         return;
     uint64_t ticks[STAT_COLUMNS] = {0};
     int columns = 0;
     while (columns < STAT_COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
-        at = read_number(at, &ticks[columns++]);
+        at = ss_linux_read_number(at, &ticks[columns++]);
     /* With less than the oldest kernels have, the line is no reading. */
     if (columns <= STAT_IDLE)
         return;

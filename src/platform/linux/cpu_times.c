@@ -53,25 +53,16 @@ void ss_platform_cpu_times_close(struct ss_cpu_reader *reader) {
     ss_platform_counters_close(&reader->counters);
 }
 
-static const char *read_number(const char *at, uint64_t *number) {
-    while (*at == ' ')
-        at++;
-    *number = 0;
-    while (isdigit((unsigned char)*at))
-        *number = *number * 10 + (uint64_t)(*at++ - '0');
-    return at;
-}
-
 /* False when the line is no reading of a measured CPU. */
 static bool read_cpu(
     const struct ss_counter_reader *counters, const char *at, struct ss_cpu_times *times) {
     uint64_t cpu, ticks[COLUMNS] = {0};
-    at = read_number(at, &cpu);
+    at = ss_linux_read_number(at, &cpu);
     if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&counters->cpus, (uint32_t)cpu))
         return false;
     int columns = 0;
     while (columns < COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
-        at = read_number(at, &ticks[columns++]);
+        at = ss_linux_read_number(at, &ticks[columns++]);
     uint64_t unit = (uint64_t)counters->unit;
     *times = (struct ss_cpu_times){
         .cpu = (uint32_t)cpu,
@@ -111,10 +102,10 @@ static double read_pressure(int file) {
     if (read_small(file, text) < 0 || strncmp(text, label, sizeof label - 1) != 0 ||
         !isdigit((unsigned char)text[sizeof label - 1]))
         return NAN;
-    const char *at = read_number(text + sizeof label - 1, &whole);
+    const char *at = ss_linux_read_number(text + sizeof label - 1, &whole);
     const char *decimals = at + (*at == '.');
     double unit = 1;
-    for (at = read_number(decimals, &hundredths); decimals < at; decimals++)
+    for (at = ss_linux_read_number(decimals, &hundredths); decimals < at; decimals++)
         unit *= 10;
     return ((double)whole + (double)hundredths / unit) / 100;
 }
@@ -122,7 +113,7 @@ static double read_pressure(int file) {
 static bool find_number(const char *text, const char *name, uint64_t *number) {
     const char *at = strstr(text, name);
     if (at)
-        read_number(at + strlen(name), number);
+        ss_linux_read_number(at + strlen(name), number);
     return at;
 }
 
@@ -138,9 +129,9 @@ static int parse_group(struct ss_cpu_reader *reader, struct ss_cpu_reading *read
     reading->capacity = used.capacity;
     char text[SMALL_FILE];
     if (read_small(reader->user, text) == 0) {
-        read_number(text, &times->user);
+        ss_linux_read_number(text, &times->user);
         reading->parts = read_small(reader->system, text) == 0;
-        read_number(text, &times->system);
+        ss_linux_read_number(text, &times->system);
     } else {
         reading->parts = find_number(counters->buffer, "\nuser_usec ", &times->user) &&
                          find_number(counters->buffer, "\nsystem_usec ", &times->system);
