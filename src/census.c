@@ -5,9 +5,11 @@
 
 #include "cages.h"
 
-/* Time from one look to the next: after somebody new was found, usually, and at most. */
+/* Time from one look to the next: after somebody was found, usually, if births are told, at most.
+ */
 #define SHORTLY (5 * SS_MILLISECOND)
 #define USUALLY (100 * SS_MILLISECOND)
+#define AT_REST (500 * SS_MILLISECOND)
 #define AT_MOST SS_SECOND
 #define RECOUNT SS_SECOND
 
@@ -372,6 +374,24 @@ static void plan_again(struct ss_census *census) {
     census->settled[1] = census->latest;
 }
 
+static void listen(struct ss_census *census, bool on) {
+    if (census->listening != on)
+        census->listening = census->source->listen(census->source->holder, on) && on;
+}
+
+/*
+ * Whether nobody comes who is not told of. Where births follow one another, telling of each would
+ * cost more than looking now and then; so does what is told and is no birth.
+ */
+static bool is_told(struct ss_census *census, bool news, bool early) {
+    bool calm = !news && !census->found && census->latest >= 0 && census->again == census->until &&
+                !(early && census->listening);
+    if (calm && census->listening)
+        return true;
+    listen(census, calm);
+    return census->listening && census->source->latest() == census->latest;
+}
+
 ss_time ss_census_take(struct ss_census *census, ss_time now) {
     pid_t latest = census->source->latest();
     bool due = now >= census->recount;
@@ -394,5 +414,10 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
         census->interval = USUALLY;
     else
         census->interval = census->interval < AT_MOST / 2 ? census->interval * 2 : AT_MOST;
-    return now + (census->found || census->budget == 0 ? SHORTLY : census->interval);
+    bool shortly = census->found || census->budget == 0;
+    if (is_told(census, news, now < census->due))
+        census->due = now + AT_REST < census->recount ? now + AT_REST : census->recount;
+    else
+        census->due = now + (shortly ? SHORTLY : census->interval);
+    return census->due;
 }

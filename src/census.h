@@ -24,6 +24,7 @@ struct ss_census_source {
     bool (*cage)(const char *name, pid_t pid);
     void (*each)(void (*see)(void *context, pid_t pid), void *context);
     bool (*is_gone)(void *holder, uint32_t place); /* nobody is left of a branch on the board */
+    bool (*listen)(void *holder, bool on); /* for births; false: nobody would tell of them */
     void *holder;
 };
 
@@ -45,11 +46,13 @@ struct ss_census {
     pid_t again;      /* who came behind this number ... */
     pid_t until;      /* ... and up to this one is still to be looked at again */
     ss_time interval;
+    ss_time due;               /* the next look, unless something is told before */
     ss_time recount;           /* when those who have been counted are asked again */
     uint32_t budget;           /* of lines of descent that may still be followed in this look */
     pid_t stranger;            /* a parent known in this look to be none of ours; 0: none */
     bool ours;                 /* this look has met somebody of ours ... */
     bool found;                /* ... and somebody in a group not known before */
+    bool listening;            /* whoever comes is told of */
     bool crowded;              /* somebody was met for whom there is no room */
     struct ss_pid_map covered; /* groups that one signal reaches, to rows */
     struct ss_pid_map executors;
@@ -65,7 +68,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups, pid_t since);
 void ss_census_close(struct ss_census *census);
 
-/* Looks at what is new. Returns when to look again. */
+/* Looks at what is new. Returns when to look again; earlier if it listens and is told of births. */
 ss_time ss_census_take(struct ss_census *census, ss_time now);
 
 /*

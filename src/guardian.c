@@ -31,7 +31,9 @@ struct guardian {
     const struct ss_guardian_setup *setup;
     struct ss_board *board;
     struct charge *charges;
-    struct pollfd *polls;   /* the bell, the master, then every executor */
+    struct pollfd *polls;   /* the bell, the master, births, then every executor */
+    int births;             /* -1: the system does not tell of them */
+    bool heard;             /* of births, or of what may have been one */
     bool blind;             /* there is a process that we cannot hold and must look for */
     struct ss_holds *holds; /* on all branches */
     struct ss_census_source source;
@@ -45,7 +47,8 @@ struct guardian {
 
 #define POLL_BELL      0
 #define POLL_MASTER    1
-#define POLL_EXECUTORS 2
+#define POLL_BIRTHS    2
+#define POLL_EXECUTORS 3
 
 static void hold_executor(struct guardian *guardian, uint32_t number) {
     struct ss_row *row = &guardian->board->rows[number];
@@ -173,6 +176,7 @@ static uint32_t look(struct guardian *guardian, int timeout) {
         while (read(guardian->setup->bell, bytes, sizeof bytes) == sizeof bytes) {
         }
     }
+    guardian->heard |= guardian->polls[POLL_BIRTHS].revents != 0;
     guardian->blind = guardian->polls[POLL_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
         hold_executor(guardian, i);
@@ -189,8 +193,18 @@ static uint32_t look(struct guardian *guardian, int timeout) {
     return left;
 }
 
-_Noreturn static void leave(const struct ss_board *board) {
-    ss_cages_remove(board);
+static bool listen_for_births(void *context, bool on) {
+    struct guardian *guardian = context;
+    bool told = guardian->births >= 0 && ss_platform_births_listen(guardian->births, on) && on;
+    guardian->polls[POLL_BIRTHS].fd = told ? guardian->births : -1;
+    return told;
+}
+
+/* Older kernels go on telling of births when who listened has gone. */
+_Noreturn static void leave(struct guardian *guardian) {
+    if (guardian->census.listening)
+        listen_for_births(guardian, false);
+    ss_cages_remove(guardian->board);
     _exit(0);
 }
 
@@ -206,7 +220,7 @@ _Noreturn static void take_over(struct guardian *guardian) {
     }
     sweep(guardian);
     ss_terminal_close(guardian->setup->terminal);
-    leave(guardian->board);
+    leave(guardian);
 }
 
 static bool is_gone(void *context, uint32_t place) {
@@ -225,6 +239,7 @@ static const struct ss_census_source system_source = {
     .cage = ss_platform_cage_put,
     .each = ss_platform_process_each,
     .is_gone = is_gone,
+    .listen = listen_for_births,
 };
 
 static bool open_guardian(struct guardian *guardian, const struct ss_guardian_setup *setup) {
@@ -233,6 +248,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     guardian->board = setup->board;
     guardian->source = system_source;
     guardian->source.holder = guardian;
+    guardian->births = ss_platform_births_open();
     guardian->charges = calloc(count, sizeof *guardian->charges);
     guardian->polls = calloc(POLL_EXECUTORS + (size_t)count, sizeof *guardian->polls);
     guardian->holds = calloc(1, sizeof *guardian->holds);
@@ -246,6 +262,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
         guardian->charges[i] = (struct charge){.executor = -1, .leader = -1};
         guardian->polls[POLL_EXECUTORS + i] = (struct pollfd){.fd = -1, .events = POLLIN};
     }
+    guardian->polls[POLL_BIRTHS] = (struct pollfd){.fd = -1, .events = POLLIN};
     guardian->polls[POLL_BELL] = (struct pollfd){.fd = setup->bell, .events = POLLIN};
     guardian->polls[POLL_MASTER] = (struct pollfd){
         .fd = ss_platform_process_open(setup->master, ss_platform_process_started(setup->master)),
@@ -257,8 +274,9 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
 /* Takes the census where it is due. Returns when it will be next. */
 static ss_time count_heads(struct guardian *guardian, ss_time due) {
     ss_time now = ss_platform_now();
-    if (now < due)
+    if (now < due && !guardian->heard)
         return due;
+    guardian->heard = false;
     ss_watchdog_look(&guardian->watchdog, now);
     due = ss_census_take(&guardian->census, now);
     refresh_holds(guardian);
@@ -292,7 +310,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     for (ss_time due = 0;;) {
         if (atomic_load(&setup->board->over)) {
             look(&guardian, 0); /* the last executor may have died while we were at work */
-            leave(setup->board);
+            leave(&guardian);
         }
         if (getppid() != setup->master)
             take_over(&guardian);

@@ -13,7 +13,8 @@
 
 struct ss_watched {
     uint32_t beat;
-    ss_time cpu_time; /* when the beat changed last, as far as we saw */
+    bool suspect;     /* the last look found the beat unchanged, too */
+    ss_time cpu_time; /* when we began to suspect it */
 };
 
 int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master) {
@@ -26,11 +27,17 @@ int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t
     return watchdog->watched ? 0 : -1;
 }
 
+/* The CPU time is asked for only where it matters: that costs more than all else here. */
 static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
+    if (beat != watched->beat || beat == 0) {
+        *watched = (struct ss_watched){.beat = beat};
+        return false;
+    }
     ss_time cpu_time = ss_platform_process_cpu_time(pid);
-    if (beat == watched->beat && beat != 0)
+    if (watched->suspect)
         return ss_time_since(cpu_time, watched->cpu_time) > STUCK;
-    *watched = (struct ss_watched){beat, cpu_time};
+    watched->suspect = true;
+    watched->cpu_time = cpu_time;
     return false;
 }
 

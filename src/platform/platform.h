@@ -127,6 +127,18 @@ bool ss_platform_process_may_signal(pid_t pid);
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
 
+/*
+ * A way to be told when a process or thread begins, to be waited for like a pipe; -1: the system
+ * does not tell us.
+ */
+int ss_platform_births_open(void);
+
+/*
+ * Begins or ends to be told. false: we shall not be. Other things may be told, too. What is told
+ * stays there until it is begun anew.
+ */
+bool ss_platform_births_listen(int births, bool on);
+
 /* A thread of the process that wants a CPU now, and not its first one; 0: there is none. */
 pid_t ss_platform_thread_at_work(pid_t process);
 

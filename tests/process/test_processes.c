@@ -7,6 +7,7 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -266,8 +267,45 @@ START_TEST(a_process_is_signalled_where_holds_are_refused) {
 }
 END_TEST
 
+/* ---- births ---- */
+
+static bool is_told(int births) {
+    struct pollfd poll_births = {.fd = births, .events = POLLIN};
+    return poll(&poll_births, 1, 0) == 1;
+}
+
+START_TEST(births_are_told_to_who_listens) {
+    int births = ss_platform_births_open();
+    if (births < 0)
+        return; /* to root alone, and not inside containers */
+    for (int i = 0; i < 3; i++) {
+        ck_assert(ss_platform_births_listen(births, true));
+        pid_t child = kin_start(NULL);
+        RUN_UNTIL(NULL, is_told(births));
+        kin_end(child);
+        ck_assert(ss_platform_births_listen(births, false));
+    }
+    close(births);
+}
+END_TEST
+
+/* The kernel passes over the request in silence: who believes that it was heard waits in vain. */
+START_TEST(births_are_not_told_inside_a_namespace) {
+    if (unshare(CLONE_NEWPID) < 0)
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(ss_platform_births_open() >= 0);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 // clang-format off
 PROCESS_MAIN(
+    SS_CASE(births_are_told_to_who_listens),
+    SS_CASE(births_are_not_told_inside_a_namespace),
     SS_CASE(living_children_count),
     SS_CASE(a_child_lives_in_its_threads),
     SS_CASE(a_process_is_looked_at),

@@ -136,6 +136,7 @@ START_TEST(it_looks_twice_a_second) {
     pid_t spinner = kin_start(spin);
     put_executor(0, spinner);
     look();
+    look(); /* suspects it */
     ss_time end = ss_platform_process_cpu_time(spinner) + 1500 * SS_MILLISECOND;
     RUN_UNTIL_WITHIN(50, NULL, ss_platform_process_cpu_time(spinner) >= end);
     ss_watchdog_look(&watchdog, now + 499 * SS_MILLISECOND);

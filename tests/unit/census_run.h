@@ -152,9 +152,11 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .cage = world_cage,
         .each = world_each,
         .is_gone = world_is_gone,
+        .listen = world_listen,
         .holder = &world,
     };
-    assert_int_equal(ss_census_open(&world.census, world.board, &world.source, groups, world.latest), 0);
+    assert_int_equal(
+        ss_census_open(&world.census, world.board, &world.source, groups, world.latest), 0);
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
         world_open_row(row);
 }
@@ -184,7 +186,7 @@ static inline int world_teardown(void **state) {
     return 0;
 }
 
-/* As UNIT_MAIN, with a new world for each case. */
+/* As UNIT_MAIN, with a new world for each case, and all again in one that tells of births. */
 #define WORLD_MAIN(...)                                                                            \
     int main(int argc, char **argv) {                                                              \
         struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
@@ -194,13 +196,17 @@ static inline int world_teardown(void **state) {
         }                                                                                          \
         if (argc > 1)                                                                              \
             cmocka_set_test_filter(argv[1]);                                                       \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
+        int failed = cmocka_run_group_tests_name("silent world", tests, NULL, NULL);               \
+        world_tells = true;                                                                        \
+        return failed + cmocka_run_group_tests_name("telling world", tests, NULL, NULL);           \
     }
 
 /* ---- time ---- */
 
 /* One look, now. */
 static inline void world_take(void) {
+    world.takes++;
+    world.told = false;
     world.due = ss_census_take(&world.census, world.now);
     assert_true(world.due > world.now);
     world_hold_all();
@@ -209,8 +215,9 @@ static inline void world_take(void) {
 /* All the looks that are due meanwhile. */
 static inline void world_pass(ss_time time) {
     ss_time end = world.now + time;
-    while (world.due <= end) {
-        world.now = world.due > world.now ? world.due : world.now;
+    while (world.due <= end || world.told) {
+        if (!world.told && world.due > world.now)
+            world.now = world.due;
         world_take();
     }
     world.now = end;

@@ -58,13 +58,20 @@ static struct {
     bool late;   /* the executors do not look at the board */
     bool silent; /* the latest number is not told */
     bool cages;  /* who may not be signalled can be put into a cage */
+    bool listens;
+    bool told; /* of one that has not been looked at yet */
+    unsigned long takes;
     unsigned long looks;
     unsigned long surveys;
     unsigned long caged;
     void (*on_look)(pid_t pid); /* the world may change with every look */
+    void (*on_listen)(void);    /* ... and before it is listened to */
     struct world_hold guardian[SS_BOARD_BRANCHES];
     struct world_hold executors[SS_BOARD_BRANCHES];
 } world;
+
+/* Whoever listens is told of births. */
+static bool world_tells;
 
 static inline struct world_process *world_at(pid_t pid) {
     assert_true(pid >= 0 && pid <= world.limit);
@@ -114,6 +121,14 @@ static inline bool world_cage(const char *name, pid_t pid) {
     assert_true(world_at(pid)->ours);
     world.caged += world.cages;
     return world.cages;
+}
+
+static inline bool world_listen(void *holder, bool on) {
+    assert_ptr_equal(holder, &world);
+    if (on && world_tells && world.on_listen)
+        world.on_listen();
+    world.listens = on && world_tells;
+    return world_tells;
 }
 
 static inline void world_each(void (*see)(void *context, pid_t pid), void *context) {
@@ -166,6 +181,7 @@ static inline pid_t world_fork(pid_t parent) {
         world.latest = world.latest < world.limit ? world.latest + 1 : WORLD_FIRST;
     while (!world_is_free(world.latest));
     world_put(world.latest, parent);
+    world.told |= world.listens;
     return world.latest;
 }
 

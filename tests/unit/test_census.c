@@ -304,6 +304,8 @@ static void a_new_process_of_an_old_number_is_found(void **state) {
     pid_t daemon = world_fork(middle);
     pid_t child = world_fork(world_leader(0));
     world_end(middle);
+    for (int i = 0; i < 10; i++)
+        world_fork(WORLD_SHELL);
     world_pass(SS_SECOND);
     world_end(daemon);
     world_end(child);

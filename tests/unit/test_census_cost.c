@@ -75,7 +75,78 @@ static void where_nothing_is_new_it_looks_as_usual(void **state) {
         wait_after_a_stranger();
     world.now = world.due;
     world_take();
-    assert_true(world.due - world.now == 100 * SS_MILLISECOND);
+    assert_true(world.due - world.now == (world_tells ? 500 : 100) * SS_MILLISECOND);
+}
+
+static void where_births_are_told_it_need_not_look(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    unsigned long takes = world.takes;
+    world_pass(10 * SS_SECOND);
+    if (world_tells)
+        assert_in_range(world.takes - takes, 18, 22);
+    else
+        assert_in_range(world.takes - takes, 90, 110);
+}
+
+static void who_is_told_of_is_found_at_once(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(world_tells ? 0 : 100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+    world_pass(500 * SS_MILLISECOND);
+    session = world_fork_session(world_leader(2));
+    world_pass(world_tells ? 0 : 100 * SS_MILLISECOND);
+    world_expect_branch(2, session, true);
+}
+
+/* Being told of each would cost more than looking. */
+static void many_births_are_not_told_one_by_one(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    unsigned long takes = world.takes;
+    for (int i = 0; i < 1000; i++) {
+        world_fork_strangers(3);
+        world_pass(SS_MILLISECOND);
+    }
+    assert_in_range(world.takes - takes, 1, 30);
+    assert_false(world.listens);
+}
+
+/* Threads that end or take another name are told of, too. */
+static void what_is_no_birth_is_not_told_one_by_one(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    unsigned long takes = world.takes;
+    for (int i = 0; i < 1000; i++) {
+        world.told = world.listens;
+        world_pass(SS_MILLISECOND);
+    }
+    assert_in_range(world.takes - takes, 1, 30);
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+}
+
+static pid_t born_too_early;
+
+static void fork_before_listening(void) {
+    born_too_early = world_fork_session(world_leader(1));
+    world.on_listen = NULL;
+}
+
+/* Who comes between the look and the listening is not told of. */
+static void who_comes_before_it_listens_is_found(void **state) {
+    (void)state;
+    world_pass(5 * SS_SECOND);
+    world.on_listen = fork_before_listening;
+    world_fork(WORLD_SHELL);
+    world_pass(400 * SS_MILLISECOND);
+    if (!world_tells)
+        return;
+    assert_true(born_too_early > 0);
+    world_expect_branch(1, born_too_early, true);
 }
 
 static void who_was_found_may_have_company(void **state) {
@@ -143,6 +214,11 @@ WORLD_MAIN(
     cmocka_unit_test(others_do_not_make_looks_dearer),
     cmocka_unit_test(strangers_alone_make_it_wait_longer),
     cmocka_unit_test(where_nothing_is_new_it_looks_as_usual),
+    cmocka_unit_test(where_births_are_told_it_need_not_look),
+    cmocka_unit_test(who_is_told_of_is_found_at_once),
+    cmocka_unit_test(many_births_are_not_told_one_by_one),
+    cmocka_unit_test(what_is_no_birth_is_not_told_one_by_one),
+    cmocka_unit_test(who_comes_before_it_listens_is_found),
     cmocka_unit_test(who_was_found_may_have_company),
     cmocka_unit_test(one_look_follows_few_lines),
     cmocka_unit_test(strangers_of_one_parent_cost_one_look),

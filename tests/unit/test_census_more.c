@@ -182,7 +182,8 @@ static void succeed(void) {
     ss_census_close(&world.census);
     memset(world.guardian, 0, sizeof world.guardian);
     world.changes = UINT32_MAX;
-    assert_int_equal(ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
+    assert_int_equal(
+        ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
     ss_census_survey(&world.census);
     world_hold_all();
 }

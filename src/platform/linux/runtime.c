@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -92,13 +91,10 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
 
 /* With its end, without which it may have been cut off. */
 static bool read_number(const char **at, uint64_t *number) {
-    char *end;
-    *at += strspn(*at, " ");
-    if (!isdigit((unsigned char)**at))
-        return false;
-    *number = strtoull(*at, &end, 10);
+    const char *end = ss_linux_read_number(*at, number);
+    bool found = end > *at && end[-1] != ' ';
     *at = end;
-    return *end == ' ' || *end == '\n';
+    return found && (*end == ' ' || *end == '\n');
 }
 
 /* One number for each CPU that there could be, in their order. */
