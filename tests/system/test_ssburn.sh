@@ -140,6 +140,20 @@ no_child_outlives_its_parent_for_long() {
     exec 3<&-
 }
 
+# With a wait at the end of each iteration, every thread would sleep once for each.
+parallel_waits_for_nobody() {
+    local pid sleeps
+    "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &
+    pid=$!
+    timeout 60 bash -c 'until grep -qs "^iteration 200 " out; do sleep 0.05; done' ||
+        fail "parallel: no 200 iterations: $(cat err)"
+    sleeps=$(awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }' \
+        "/proc/$pid/task"/*/status)
+    kill -KILL "$pid"
+    wait "$pid" 2>wait.err || true
+    [ "$sleeps" -lt 100 ] || fail "parallel: $sleeps sleeps in 200 iterations"
+}
+
 # `sleep` is a child of the shell and then of the ssburn that takes its place.
 children_of_others_are_left_alone() {
     local status=0
@@ -158,3 +172,4 @@ help_and_version
 lost_output_ends_it
 no_child_outlives_its_parent_for_long
 children_of_others_are_left_alone
+parallel_waits_for_nobody
