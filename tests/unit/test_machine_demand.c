@@ -48,6 +48,43 @@ static void no_class_gets_more_than_there_is(void **state) {
     assert_true(four > 4 * 8.0 / 9 + 0.1 && four < 4);
 }
 
+/* For how long the ring's threads run one at a time at most once it has been continued. */
+static ss_time measure_gathering(struct demand *demand) {
+    ss_time time = 0;
+    assert_true(demand_resume(demand));
+    while (demand->threads < 2) {
+        time += demand->left;
+        demand_next(demand);
+    }
+    return time;
+}
+
+/* Such a pause of the second thread comes of itself only a few times in a thousand. */
+static void a_ring_that_is_continued_is_on_one_cpu_at_first(void **state) {
+    (void)state;
+    struct demand_mix mix = parse_mix("blocking");
+    struct demand demand;
+    int gathered = 0;
+    demand_open(&demand, demand_mix_find(&mix, 0), 8, 1, 0);
+    for (int i = 0; i < 1000; i++)
+        gathered += measure_gathering(&demand) > SS_MILLISECOND;
+    assert_in_range(gathered, 450, 650);
+    demand_mix_free(&mix);
+}
+
+static void other_classes_go_on_as_they_were(void **state) {
+    (void)state;
+    struct demand_mix mix = parse_mix("serial,parallel,forking");
+    for (uint32_t i = 0; i < 3; i++) {
+        struct demand demand;
+        demand_open(&demand, demand_mix_find(&mix, i), 8, 1, i);
+        struct demand before = demand;
+        assert_false(demand_resume(&demand));
+        assert_memory_equal(&demand, &before, sizeof demand);
+    }
+    demand_mix_free(&mix);
+}
+
 /* How often it changes, in a second. */
 static double count_turns(const char *class) {
     struct demand_mix mix = parse_mix(class);
@@ -243,6 +280,8 @@ static void items_are_parted_by_commas(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(each_class_wants_what_it_does_alone),
     cmocka_unit_test(no_class_gets_more_than_there_is),
+    cmocka_unit_test(a_ring_that_is_continued_is_on_one_cpu_at_first),
+    cmocka_unit_test(other_classes_go_on_as_they_were),
     cmocka_unit_test(blocking_and_forking_turn_often),
     cmocka_unit_test(a_mix_goes_by_turns),
     cmocka_unit_test(sequences_have_nothing_in_common),

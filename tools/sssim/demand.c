@@ -32,6 +32,13 @@ static const struct phase blocking[] = {
     {2, 20000},
 };
 
+/*
+ * A real one that is continued uses less at first: its threads are on one CPU more often than not.
+ * With these two numbers the duty that a load takes and the scatter are those seen on 2 CPUs.
+ */
+#define GATHERED      0.6
+#define GATHERED_TIME 12e6 /* nanoseconds, in the mean */
+
 /* 1,100 forks a second: a child works, parent and child run side by side, both wait; 1 in the
  * mean. */
 static const struct phase forking[] = {
@@ -129,8 +136,9 @@ const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_
 
 static void take_phase(struct demand *demand) {
     const struct phase *phase = &tables[demand->class->kind].phases[demand->phase];
-    demand->threads = phase->threads;
+    demand->threads = demand->gathered > 0 && phase->threads > 1 ? 1 : phase->threads;
     demand->left = 1 + ss_time_from_double(chance_draw_exponential(&demand->random, phase->mean));
+    demand->gathered = ss_time_since(demand->gathered, demand->left);
 }
 
 static void take_stretch(struct demand *demand) {
@@ -171,4 +179,15 @@ void demand_next(struct demand *demand) {
         take_stretch(demand);
     else
         take_phase(demand);
+}
+
+bool demand_resume(struct demand *demand) {
+    if (!demand->class || demand->class->kind != DEMAND_BLOCKING)
+        return false;
+    demand->gathered = 0;
+    if (chance_draw(&demand->random) < GATHERED)
+        demand->gathered =
+            ss_time_from_double(chance_draw_exponential(&demand->random, GATHERED_TIME));
+    demand_next(demand);
+    return true;
 }

@@ -2,6 +2,8 @@
 #ifndef SSSIM_DEMAND_H
 #define SSSIM_DEMAND_H
 
+#include <stdbool.h>
+
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -47,11 +49,15 @@ struct demand {
     size_t phase;     /* in the class's table or profile */
     uint32_t threads; /* that are runnable now */
     ss_time left;     /* of running time, until that changes; SS_TIME_NEVER: it does not */
+    ss_time gathered; /* for so long its threads share one CPU */
 };
 
 /* The sequences of two instances, and those of two seeds, have nothing in common. */
 void demand_open(struct demand *demand, const struct demand_class *class, uint32_t cpus,
     uint64_t seed, uint32_t instance);
+
+/* It has been stopped and is to go on: whether it wants something else now. */
+bool demand_resume(struct demand *demand);
 
 /* Goes on to the next stretch. */
 void demand_next(struct demand *demand);

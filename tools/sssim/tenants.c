@@ -3,8 +3,7 @@
 
 #include "chance.h"
 
-/* So often all threads of a process were seen on one CPU when it was continued, with others idle.
- */
+/* So often all threads of a process that had waited for each other were on one CPU. */
 #define GATHERED 0.25
 
 /* For how long only one thread of an instance runs that is continued; 0: all do at once. */
@@ -27,6 +26,8 @@ static void scatter(struct trial *trial, uint32_t number) {
 
 static ss_time continue_all(struct trial *trial, uint32_t number) {
     struct trial_instance *one = &trial->lives[number];
+    if (demand_resume(&one->demand))
+        machine_set_width(&trial->machine, number, one->demand.threads, trial->now);
     ss_time gathering = draw_gathering(trial, number);
     if (gathering) {
         one->gathered = trial->machine.instances[number].width;
