@@ -27,7 +27,8 @@
 struct task {
     unsigned count;        /* signallers */
     uint64_t seconds;      /* how long they signal */
-    uint64_t period;       /* nanoseconds from one signal of a signaller to its next */
+    uint64_t round;        /* nanoseconds from one stop of a target to its next */
+    double duty;           /* the part of a round in which a target runs */
     uint64_t start;        /* CLOCK_MONOTONIC, nanoseconds */
     unsigned signals_most; /* that one signaller can send */
     bool grouped;          /* the command says which groups are to be signalled */
@@ -148,7 +149,8 @@ static void sleep_until(uint64_t deadline) {
 /* Signals from the start to the end; `late` takes how late each wake-up was, in nanoseconds. */
 static void pace(const struct task *task, unsigned number, const struct target *target,
     struct account *account, uint64_t *late) {
-    uint64_t deadline = task->start + task->period * number / task->count;
+    uint64_t run = (uint64_t)((double)task->round * task->duty);
+    uint64_t deadline = task->start + task->round * number / task->count;
     uint64_t end = task->start + task->seconds * SECOND;
     sleep_until(task->start);
     uint64_t cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
@@ -157,9 +159,10 @@ static void pace(const struct task *task, unsigned number, const struct target *
         if (told_to_end)
             break;
         uint64_t now = clock_now(CLOCK_MONOTONIC);
-        signal_target(target, account->signals % 2 ? SIGCONT : SIGSTOP);
+        bool stops = account->signals % 2 == 0;
+        signal_target(target, stops ? SIGSTOP : SIGCONT);
         late[account->signals++] = now > deadline ? now - deadline : 0;
-        deadline += task->period;
+        deadline += stops ? task->round - run : run;
     }
     account->cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     account->complete = !told_to_end;
@@ -248,30 +251,41 @@ static int run(struct task *task) {
     return print(task, accounts, late);
 }
 
+/* Returns the first argument that is no option; 0: they are not understood. */
+static int take_options(int argc, char **argv, struct task *task) {
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (strcmp(argv[at], "-g") == 0)
+            task->grouped = true;
+        else if (strcmp(argv[at], "-d") == 0 && at + 1 < argc)
+            task->duty = atof(argv[++at]);
+        else
+            return 0;
+    }
+    return at;
+}
+
 int main(int argc, char **argv) {
-    bool grouped = argc > 1 && strcmp(argv[1], "-g") == 0;
-    argc -= grouped;
-    argv += grouped;
-    unsigned count = argc > 3 ? (unsigned)atoi(argv[1]) : 0;
-    double rate = argc > 3 ? atof(argv[2]) : 0;
-    unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
-    if (count < 1 || count > 10000 || rate < count * 0.1 || rate > 1e6 || seconds < 1 ||
-        seconds > 3600 || (grouped && argc == 4)) {
+    struct task task = {.duty = 0.5};
+    int at = take_options(argc, argv, &task);
+    bool complete = at > 0 && argc - at >= (task.grouped ? 4 : 3);
+    double rate = complete ? atof(argv[at + 1]) : 0;
+    task.count = complete ? (unsigned)atoi(argv[at]) : 0;
+    task.seconds = complete ? (unsigned)atoi(argv[at + 2]) : 0;
+    task.command = argv + at + 3;
+    if (task.count < 1 || task.count > 10000 || rate < task.count * 0.1 || rate > 1e6 ||
+        task.seconds < 1 || task.seconds > 3600 || !(task.duty > 0 && task.duty < 1)) {
         fprintf(stderr,
-            "Usage: floor [-g] N RATE SECONDS [COMMAND...]\n"
+            "Usage: floor [-g] [-d DUTY] N RATE SECONDS [COMMAND...]\n"
             "N processes stop and continue a COMMAND each (without one: a process that spins).\n"
-            "RATE is the number of signals of all together per second, 0.1 each at least.\n"
+            "RATE is the number of signals of all together per second, 0.1 each at least. The\n"
+            "COMMAND runs for the part DUTY of the time, 0.5 unless given: the less the machine\n"
+            "has to do, the dearer it is to wake up.\n"
             "With -g a signal goes to every process group whose number the COMMAND prints, one a\n"
             "line, before it prints `ready`.\n");
         return 2;
     }
-    struct task task = {
-        .count = count,
-        .seconds = seconds,
-        .period = (uint64_t)((double)SECOND * count / rate),
-        .signals_most = (unsigned)(rate / count * seconds) + 2,
-        .grouped = grouped,
-        .command = argv + 4,
-    };
+    task.round = (uint64_t)((double)SECOND * 2 * task.count / rate);
+    task.signals_most = (unsigned)(rate / task.count * task.seconds) + 2;
     return run(&task);
 }

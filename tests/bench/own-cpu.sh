@@ -27,10 +27,10 @@ run_showstopper() {
     result switches_per_second >>"$folder/showstopper.rate"
 }
 
-# As many signals as showstopper sent just before.
+# As many signals as showstopper sent just before, at the same load: waking up from idle is dearer.
 run_floor() {
-    floor "$instances" "$(result switches_per_second)" "$seconds" ssburn serial --work "$work" \
-        >"$folder/floor.json"
+    floor -d "$(result duty_mean)" "$instances" "$(result switches_per_second)" "$seconds" \
+        ssburn serial --work "$work" >"$folder/floor.json"
     figure "$folder/floor.json" own_cpu >>"$folder/floor.cpu"
     figure "$folder/floor.json" switches_per_second >>"$folder/floor.rate"
 }
