@@ -131,14 +131,14 @@ static void on_executor_lost(struct ss_master *master, uint32_t number, int stat
 
 /* One that ends by itself could not be set up, and nor could the next one. */
 static void on_guardian_lost(struct ss_master *master, int status) {
+    ss_master_note(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status))
         ss_error_set(master->error, SS_ERROR_FAILED,
             "the guardian cannot be set up: out of memory: run fewer instances");
-    else
-        ss_master_say(master, "the guardian was lost: another one takes its place");
-    ss_master_note(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
+    else
+        ss_master_say(master, "the guardian was lost: another one has taken its place");
 }
 
 void ss_master_reap(struct ss_master *master) {
