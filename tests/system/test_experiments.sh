@@ -321,7 +321,7 @@ recorded_topologies() {
 
 # beside WORD...: an interference of four steps.
 beside() {
-    experiment interference --levels 80:40:40 --hold 1 --edge 0 --warmup 0 "$@"
+    experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 "$@"
 }
 
 two_sides() {
@@ -336,14 +336,14 @@ two_sides() {
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
         --energy-root "$scratch/machine"
-    reports "\| sets \| serial \| parallel \| [-+][0-9.]* \|.* \| (yes|no) \| (yes|no) \|"
+    reports "\| sets \| serial \| parallel \| [-+][0-9][0-9.]* \|.* \| (yes|no) \| (yes|no) \|"
     prints "Power: hwmon: the whole machine \(power_meter\)"
     runs=runs/sets-serial-parallel-1
     [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"
     [ "$(manifest interference-results role)" = "background foreground" ] || fail "roles"
     [ "$(manifest interference-results cpus)" = "1 0" ] || fail "CPUs"
     grep -q '"cpus": "1"' "$scratch/interference-results/$runs/background/summary.json" || fail "which"
-    [ "$(manifest interference-results hold_seconds)" = "1 1" ] || fail "steps"
+    [ "$(manifest interference-results hold_seconds)" = "2 2" ] || fail "steps"
     grep -q ',42$' "$scratch/interference-results/$runs/energy.csv" || fail "no power"
     awk -F, 'NR > 1 && ($8 <= 0 || $8 > 1.01) { exit bad = 1 }
         NR > 1 { sum += $10 }

@@ -63,14 +63,14 @@ static void runs_and_steps_have_a_cost(void **state) {
     assert_text(&report, SSREPORT_ENERGY, 1, "note", "power is known for 29 of 30 s");
     assert_text(&report, SSREPORT_ENERGY, 2, "note", "no power was recorded");
     assert_cell(&report, SSREPORT_ENERGY, 2, "watt_hours", NAN);
-    /* The first steps count from 2 to 8.5 and from 12.5 to 18.5 s. */
+    /* The first steps count from 2 to 8 and from 12 to 18 s. */
     assert_rows(&report, SSREPORT_ENERGY_STEPS, 3 + 1);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "seconds", 6);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "watt_hours", 60 / 3600.0);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 6.5 / 60 * 3600);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 6 / 60.0 * 3600);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "target", 0.4);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "watts", 40);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 90 / 390.0);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 90 / 360.0);
     struct text text = print_report(&report);
     assert_has(&text, "<td class=\"text\">rapl: packages</td>");
     assert_has(&text, "<td class=\"text\">no power was recorded</td>");

@@ -104,6 +104,33 @@ static void a_foreground_is_seen_at_its_own_clock(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Two that are to begin at one time do so but for a moment. */
+static void a_foreground_that_begins_late(void **state) {
+    (void)state;
+    const struct { double wall, points; } cases[] = {{1000.003, 3}, {1000.1, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ssreport_report report = begin_report();
+        add_pair(&report, "1", "per-thread", "b");
+        report.runs[1].record.wall = cases[i].wall;
+        finish_report(&report);
+        assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_points", cases[i].points);
+        ssreport_report_free(&report);
+    }
+}
+
+/* A pair of which not all steps count says so. */
+static void steps_of_a_background_that_are_too_short(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_pair(&report, "1", "per-thread", "b");
+    report.runs[0].steps.too_short = 2;
+    finish_report(&report);
+    if (!strstr(
+            report.runs[1].record.notes.text, "2 of the 8 steps of its background do not count"))
+        fail_msg("notes: %s", report.runs[1].record.notes.text);
+    ssreport_report_free(&report);
+}
+
 /* What it did while it died, and after that, says nothing about its background. */
 static void a_foreground_that_died(void **state) {
     (void)state;
@@ -236,6 +263,8 @@ static void a_manifest_names_runs(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(two_sets_are_compared_step_by_step),
     cmocka_unit_test(a_foreground_is_seen_at_its_own_clock),
+    cmocka_unit_test(a_foreground_that_begins_late),
+    cmocka_unit_test(steps_of_a_background_that_are_too_short),
     cmocka_unit_test(a_foreground_that_died),
     cmocka_unit_test(runs_at_loads_of_their_own_make_a_curve),
     cmocka_unit_test(shades_and_marks),

@@ -9,6 +9,9 @@
 #include "interference.h"
 #include "report.h"
 
+/* Seconds by which two begin apart that are to begin at one time. */
+#define APART 0.02
+
 // clang-format off
 static const struct ssreport_column interference_columns[] = {
     {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
@@ -63,7 +66,7 @@ double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
     const struct ssreport_run *background, double from, double to) {
     const struct ssreport_record *record = &foreground->record;
     double shift = background->record.wall - record->wall;
-    if (!(from + shift >= 0) || !(to + shift <= ssreport_record_end(record) + 1) ||
+    if (!(from + shift >= -APART) || !(to + shift <= ssreport_record_end(record) + 1) ||
         !(to + shift <= record->first_end))
         return NAN;
     return ssreport_steps_throughput(record, from + shift, to + shift);
@@ -144,10 +147,15 @@ static void add_published(struct ssreport_report *report, const struct ssreport_
     }
 }
 
-/* How many steps say nothing, as the foreground had not begun or was at its end. */
-static void note_lost_steps(
-    struct ssreport_run *foreground, const struct ssreport_point *points, size_t count) {
-    size_t lost = 0;
+/* How many steps say nothing: too short, or the foreground had not begun or was at its end. */
+static void note_lost_steps(struct ssreport_run *foreground, const struct ssreport_run *background,
+    const struct ssreport_point *points) {
+    size_t lost = 0, count = background->steps.count;
+    if (background->steps.too_short > 0)
+        ssreport_notes_add(&foreground->record.notes,
+            "%zu of the %zu steps of its background do not count, too short for three samples and "
+            "one between the edges: hold them longer",
+            background->steps.too_short, background->steps.too_short + count);
     for (size_t i = 0; i < count; i++)
         lost += isnan(points[i].throughput);
     if (lost > 0 && foreground->record.has_iterations)
@@ -170,7 +178,7 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
                 ssreport_report_throughput_beside(foreground, background, step->from, step->to),
             .half = step->half};
     }
-    note_lost_steps(foreground, points, count);
+    note_lost_steps(foreground, background, points);
     int status = ssreport_interference_of(points, count, &result);
     if (status == 0) {
         add_interference(&report->sheets[SSREPORT_INTERFERENCE], foreground, background, &result);

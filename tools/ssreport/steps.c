@@ -19,23 +19,19 @@
 
 /* ---- which there are ---- */
 
-static int add_stretch(struct ssreport_steps *steps, const struct ssreport_sample *sample,
-    double begin, size_t first) {
+static int add_stretch(
+    struct ssreport_steps *steps, const struct ssreport_sample *sample, size_t first) {
     struct ssreport_step *moved =
         reallocarray(steps->items, steps->count + 2, sizeof *moved); /* one may be cut in two */
     if (!moved)
         return -1;
     steps->items = moved;
     moved[steps->count++] = (struct ssreport_step){
-        .begin = begin, .end = sample->end, .first = first, .target = sample->target};
+        .begin = sample->begin, .end = sample->end, .first = first, .target = sample->target};
     return 0;
 }
 
-/*
- * A sample has the target that there was at its end, so the one that first has another target may
- * lie before it wholly, and does where steps begin when samples are taken: it is the last one of
- * the step before.
- */
+/* A sample has the target that held until its end; what came before that is left to the edges. */
 static int find_stretches(struct ssreport_steps *steps, const struct ssreport_record *record) {
     bool open = false;
     for (size_t i = 0; i < record->sample_count; i++) {
@@ -44,11 +40,9 @@ static int find_stretches(struct ssreport_steps *steps, const struct ssreport_re
         open = sample->counted;
         if (!sample->counted)
             continue;
-        if (last)
-            last->end = sample->end;
         if (last && fabs(sample->target - last->target) <= SAME_TARGET)
-            continue;
-        if (add_stretch(steps, sample, last ? sample->end : sample->begin, i) < 0)
+            last->end = sample->end;
+        else if (add_stretch(steps, sample, i) < 0)
             return -1;
     }
     return 0;
@@ -144,9 +138,9 @@ static bool look_at_samples(struct ssreport_step *step, const struct ssreport_re
     size_t used = 0, all = 0;
     for (size_t i = step->first; i < record->sample_count; i++) {
         const struct ssreport_sample *sample = &record->samples[i];
-        if (sample->begin >= step->end)
+        if (sample->begin >= step->end - SLACK)
             break;
-        all += sample->begin >= step->begin;
+        all += sample->begin >= step->begin - SLACK;
         if (sample->begin < step->begin + edge - SLACK || sample->end > step->end - edge + SLACK)
             continue;
         if (used == 0)
