@@ -22,7 +22,7 @@
 #include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 3
+#define SS_BOARD_VERSION 4
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -115,6 +115,7 @@ struct ss_board {
     _Atomic uint32_t over;      /* master: the guardian may go */
     _Atomic uint32_t losses;    /* how often somebody may have left what is still to be found */
     _Atomic uint32_t swept;     /* guardian: after how many of them it has been looked for */
+    _Atomic uint32_t left;      /* guardian: processes that did not end although they were killed */
     _Atomic int32_t guardian;   /* master */
     _Atomic int32_t sensor;     /* master */
     char mark[48];              /* of this run and no other one, in its instances' environment */

@@ -158,6 +158,7 @@ static void sweep(struct guardian *guardian) {
     struct ss_board *board = guardian->board;
     for (uint32_t losses; (losses = atomic_load(&board->losses)) != atomic_load(&board->swept);) {
         ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
+        atomic_store(&board->left, board->keep ? 0 : guardian->sweep.touched);
         atomic_store(&board->swept, losses);
     }
 }

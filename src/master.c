@@ -217,6 +217,15 @@ static int open_master(struct ss_master *master) {
     return open_crew(master);
 }
 
+static void warn_of_left(struct ss_master *master) {
+    uint32_t left = atomic_load(&master->board->left);
+    if (left > 0)
+        ss_outcome_warn(master->outcome,
+            "%u killed process%s of instances had not ended when the run did: frozen by a control "
+            "group, or waiting for a device?",
+            (unsigned)left, left == 1 ? "" : "es");
+}
+
 static void close_master(struct ss_master *master) {
     ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
     if (master->output.failed)
@@ -224,6 +233,7 @@ static void close_master(struct ss_master *master) {
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
     if (master->crew.board) {
         ss_crew_dismiss_guardian(&master->crew);
+        warn_of_left(master);
         ss_crew_close(&master->crew);
     }
     ss_monitor_close(&master->monitor);

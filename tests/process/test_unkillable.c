@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A process that no signal ends for now: a run goes on without it, ends without it, and says so. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+static void set(const struct control_group *group, const char *file, const char *value) {
+    ck_assert_msg(control_group_limit(group, file, file, value), "%s: %s", file, value);
+}
+
+/* Not even a signal that cannot be ignored ends a process that this kind of group has frozen. */
+static void hold(const struct control_group *group, struct run *run, bool is_frozen) {
+    char pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)run_find(run, "sleep"));
+    set(group, "cgroup.procs", pid);
+    set(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED");
+}
+
+/* Nobody stays frozen should a test fail. */
+static void thaw_after_us(const struct control_group *group) {
+    int ends[2];
+    char byte;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    if (fork() == 0) {
+        setsid(); /* all of the test's own group is killed at its end */
+        close(ends[1]);
+        ck_assert_int_eq(read(ends[0], &byte, 1), 0);
+        control_group_limit(group, "freezer.state", "freezer.state", "THAWED");
+        control_group_remove(group);
+        _exit(0);
+    }
+    close(ends[0]);
+}
+
+static bool make_group(struct control_group *group) {
+    bool made = control_group_make(group, "freezer");
+    if (made)
+        thaw_after_us(group);
+    return made;
+}
+
+static void end_held(const struct control_group *group, struct run *run, bool is_frozen) {
+    static const char warning[] = "1 killed process of instances had not ended";
+    ck_assert_int_eq(run_count_text(&run->err, warning), is_frozen);
+    set(group, "freezer.state", "THAWED");
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
+}
+
+START_TEST(the_run_ends_without_it) {
+    struct control_group group;
+    SKIP_UNLESS(make_group(&group), "no group holds whom a signal must not end");
+    for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
+        struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
+            "-c", "sleep 50 & exec \"$@\"", "sh", PAYLOAD, "spin");
+        hold(&group, run, is_frozen);
+        double begin = run_now();
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        ck_assert_double_lt(run_now() - begin, RUN_CLEAN_PATIENCE);
+        end_held(&group, run, is_frozen);
+    }
+    control_group_remove(&group);
+}
+END_TEST
+
+/* But for a moment. */
+START_TEST(the_next_iteration_does_not_wait) {
+    struct control_group group;
+    SKIP_UNLESS(make_group(&group), "no group holds whom a signal must not end");
+    const char *folder = run_make_folder(), *file = run_path(folder, "go");
+    char text[512];
+    snprintf(text, sizeof text, "sleep 50 & echo ready; until test -e %s; do :; done", file);
+    struct run *run = START(
+        "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "--repeat", "sh", "-c", text);
+    run_wait_text(run, "ready");
+    hold(&group, run, true);
+    double begin = run_now();
+    run_write_file(file, "");
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") >= 2);
+    ck_assert_double_lt(run_now() - begin, RUN_CLEAN_PATIENCE);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    end_held(&group, run, true);
+    control_group_remove(&group);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(the_run_ends_without_it),
+    SS_CASE(the_next_iteration_does_not_wait))
+/* clang-format on */
