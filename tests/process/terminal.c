@@ -70,6 +70,7 @@ struct terminal *terminal_open(const char *const *words) {
     terminal->line = open(line_name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     ck_assert_msg(terminal->line >= 0 && ioctl(terminal->line, TIOCSWINSZ, &size) == 0, "%s: %s",
         line_name, strerror(errno));
+    terminal->at_first = terminal_settings(terminal);
     terminal->run = run_start(&setup, words);
     close(terminal->run->pipes[0]);
     terminal->run->pipes[0] = keyboard;

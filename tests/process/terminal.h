@@ -16,6 +16,7 @@ struct terminal {
     struct run *run; /* pipes[0] is the end at which we type */
     int line;        /* the other end, of which the settings stay readable whoever has gone */
     size_t seen;     /* bytes of run->out that terminal_wait() has passed */
+    struct termios at_first; /* its settings before anybody could change them */
 };
 
 #define TERMINAL_CTRL_C         "\003"

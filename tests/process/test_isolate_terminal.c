@@ -180,7 +180,7 @@ END_TEST
 static void expect_settings(void (*end)(struct terminal *terminal), int status) {
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, "--duration",
         end ? "1h" : "4s", "-n", "1", "-l", "100%", PAYLOAD, "tty-raw", "keys"));
-    struct termios before = terminal_settings(terminal);
+    struct termios before = terminal->at_first;
     terminal_wait_ready(terminal, 1);
     struct termios now = terminal_settings(terminal);
     ck_assert(!terminal_settings_equal(&before, &now));

@@ -17,7 +17,7 @@
 /* Without a shell, as that would put right what a program that died by a signal has left. */
 static struct terminal *spoil_settings(struct termios *before, const char *const *words) {
     struct terminal *terminal = terminal_open(words);
-    *before = terminal_settings(terminal);
+    *before = terminal->at_first;
     terminal_wait_ready(terminal, 1);
     return terminal;
 }
