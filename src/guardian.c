@@ -153,12 +153,16 @@ static void kill_executor(struct guardian *guardian, uint32_t number) {
         ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
 
+static void sweep_until(struct guardian *guardian, ss_time deadline) {
+    ss_sweep_run(&guardian->sweep, deadline);
+    atomic_store(&guardian->board->left, guardian->board->keep ? 0 : guardian->sweep.touched);
+}
+
 /* The board remembers what is still to be done, should we be killed before it is. */
 static void sweep(struct guardian *guardian) {
     struct ss_board *board = guardian->board;
     for (uint32_t losses; (losses = atomic_load(&board->losses)) != atomic_load(&board->swept);) {
-        ss_sweep_run(&guardian->sweep, ss_platform_now() + SWEEP_PATIENCE);
-        atomic_store(&board->left, board->keep ? 0 : guardian->sweep.touched);
+        sweep_until(guardian, ss_platform_now() + SWEEP_PATIENCE);
         atomic_store(&board->swept, losses);
     }
 }
@@ -311,6 +315,8 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     for (ss_time due = 0;;) {
         if (atomic_load(&setup->board->over)) {
             look(&guardian, 0); /* the last executor may have died while we were at work */
+            if (atomic_load(&setup->board->left) > 0)
+                sweep_until(&guardian, 0); /* who was left may have ended long since */
             leave(&guardian);
         }
         if (getppid() != setup->master)

@@ -16,11 +16,13 @@ static void set(const struct control_group *group, const char *file, const char 
 }
 
 /* Not even a signal that cannot be ignored ends a process that this kind of group has frozen. */
-static void hold(const struct control_group *group, struct run *run, bool is_frozen) {
+static pid_t hold(const struct control_group *group, struct run *run, bool is_frozen) {
     char pid[16];
-    snprintf(pid, sizeof pid, "%d", (int)run_find(run, "sleep"));
+    pid_t held = run_find(run, "sleep");
+    snprintf(pid, sizeof pid, "%d", (int)held);
     set(group, "cgroup.procs", pid);
     set(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED");
+    return held;
 }
 
 /* Nobody stays frozen should a test fail. */
@@ -95,8 +97,39 @@ START_TEST(the_next_iteration_does_not_wait) {
 }
 END_TEST
 
+/* Its instance is over, others go on: whether it is left is known only at the end. */
+START_TEST(who_ends_before_the_run_is_not_left) {
+    struct control_group group;
+    SKIP_UNLESS(make_group(&group), "no group holds whom a signal must not end");
+    const char *folder = run_make_folder(), *file = run_path(folder, "go");
+    char text[512];
+    snprintf(text, sizeof text,
+        "case %% in 0) sleep 50 & until test -e %s; do :; done;; *) exec \"$@\";; esac", file);
+    for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
+        struct run *run = START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "100m",
+            "sh", "-c", text, "sh", PAYLOAD, "spin");
+        pid_t held = hold(&group, run, true);
+        run_write_file(file, "");
+        run_wait_text(run, "instance 0 ended");
+        double given_up = run_now() + 2; /* by the guardian, too */
+        RUN_UNTIL(run, run_now() > given_up);
+        if (!is_frozen) {
+            set(&group, "freezer.state", "THAWED");
+            RUN_UNTIL(run, !control_group_holds(&group, held));
+        }
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        end_held(&group, run, is_frozen);
+        unlink(file);
+    }
+    control_group_remove(&group);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(the_run_ends_without_it),
-    SS_CASE(the_next_iteration_does_not_wait))
+    SS_CASE(the_next_iteration_does_not_wait),
+    SS_CASE(who_ends_before_the_run_is_not_left))
 /* clang-format on */
