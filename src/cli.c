@@ -22,7 +22,8 @@ static const struct ss_argument rows[] = {
         .help = "the text in the command that becomes the instance's number; doubled it stands "
                 "for itself, '' is none"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
-        .help = "pin all instances to these CPUs and measure only these, as 0-3,8"}},
+        .help = "pin all instances to these CPUs and measure only these: 0-3,8, or 0-14:2 for "
+                "every second one"}},
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0",
         .help = "run uncontrolled first; the trace starts after it"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0",

@@ -21,6 +21,15 @@ uint32_t ss_cpus_count(const struct ss_cpus *cpus) {
     return count;
 }
 
+uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed) {
+    for (uint32_t i = 0; i < SS_CPUS_MAX / 64; i++) {
+        uint64_t outside = cpus->bits[i] & ~allowed->bits[i];
+        if (outside)
+            return 64 * i + (uint32_t)__builtin_ctzll(outside);
+    }
+    return SS_CPUS_MAX;
+}
+
 struct range {
     uint32_t first, last, stride;
 };

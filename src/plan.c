@@ -18,12 +18,12 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->cpus) {
         if (ss_cpus_parse(cli->cpus, &plan->cpus, error) < 0)
             return ss_error_wrap(error, "--cpus");
-        for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        uint32_t outside = ss_cpus_first_outside(&plan->cpus, &allowed);
+        if (outside < SS_CPUS_MAX) {
             char list[256];
             ss_cpus_print(list, sizeof list, &allowed);
-            if (ss_cpus_has(&plan->cpus, cpu) && !ss_cpus_has(&allowed, cpu))
-                return ss_error_set(error, SS_ERROR_FAILED,
-                    "--cpus: CPU %u is none of those that may be used here: %s", cpu, list);
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "--cpus: CPU %u is none of those that may be used here: %s", outside, list);
         }
     }
     plan->cpu_count = ss_cpus_count(&plan->cpus);

@@ -298,6 +298,8 @@ START_TEST(wrong_cpus) {
     REFUSED(125, "--cpus", "--cpus", "999999", TOUCH_AT("50%"));
     refuse_as(stay_on_one_cpu, 125, "none of those",
         WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
+    refuse_as(stay_on_one_cpu, 125, "--cpus: CPU 8191 is none of those",
+        WORDS(SHOWSTOPPER, "--cpus", "8191", TOUCH_AT("50%")));
 }
 END_TEST
 

@@ -350,7 +350,8 @@ static void help_names_every_option(void **state) {
     }
     static const char *const others[] = {"-n, --instances N ", "--warmup TIME ", "--settle TIME ",
         "--duration TIME ", "--progress WHEN ", "--grace TIME ", "--set PID LOAD ",
-        "--tolerance PERCENT ", "default 5s", "default stagger", "default auto"};
+        "--tolerance PERCENT ", "0-14:2 for every second one", "default 5s", "default stagger",
+        "default auto"};
     for (size_t i = 0; i < COUNT(others); i++)
         assert_in_help(help, others[i]);
     free(help);

@@ -94,10 +94,32 @@ static void a_short_buffer_cuts_between_numbers(void **state) {
     assert_int_equal(buffer[0], 'x');
 }
 
+static void the_first_cpu_outside_is_found(void **state) {
+    (void)state;
+    static const struct {
+        const char *cpus, *allowed;
+        uint32_t first;
+    } cases[] = {
+        {"0-3", "0-3", SS_CPUS_MAX},
+        {"1,3", "0-8191", SS_CPUS_MAX},
+        {"0-3", "1-3", 0},
+        {"0-3", "0-1", 2},
+        {"63,64", "0-63", 64},
+        {"5,8191", "0-8190", 8191},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ss_cpus cpus, allowed;
+        assert_int_equal(ss_cpus_parse(cases[i].cpus, &cpus, NULL), 0);
+        assert_int_equal(ss_cpus_parse(cases[i].allowed, &allowed, NULL), 0);
+        assert_int_equal(ss_cpus_first_outside(&cpus, &allowed), cases[i].first);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_set_holds_what_was_added),
     cmocka_unit_test(lists_are_read_and_printed),
     cmocka_unit_test(other_text_is_refused),
     cmocka_unit_test(ranges_without_sense_are_refused),
-    cmocka_unit_test(a_short_buffer_cuts_between_numbers))
+    cmocka_unit_test(a_short_buffer_cuts_between_numbers),
+    cmocka_unit_test(the_first_cpu_outside_is_found))

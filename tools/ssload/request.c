@@ -14,7 +14,8 @@ static const struct ss_argument rows[] = {
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m",
         .help = "end after so long"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
-        .help = "measure these CPUs, as 0-3,8; default: those that may be used"}},
+        .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: those that "
+                "may be used"}},
     {0, NULL, {"per-cpu", AT(per_cpu), .help = "each CPU, too, in rows of its own"}},
     {0, "PATH", {"cgroup", SS_OPTION_TEXT, AT(group),
         .help = "measure a control group instead, as part of what it may use"}},
