@@ -13,6 +13,7 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_rig *rig,
         .executor = executor,
         .read = read,
         .read_context = read_context,
+        .previous = NAN,
         .membership_seen = atomic_load(&board->membership) - 1,
     };
     ss_rig_selves(rig, board, executor, pipeline->selves);
@@ -20,6 +21,7 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_rig *rig,
 
 void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since) {
     pipeline->since = since;
+    pipeline->previous = NAN;
 }
 
 static ss_time round_length(const struct ss_pipeline *pipeline) {
@@ -145,9 +147,11 @@ static void decide_duty(
         .target = decision->target,
         .load = decision->load,
         .place = pipeline->place,
+        .previous = pipeline->previous,
     };
     look_around(pipeline, &input);
     decision->global_duty = ask_control(pipeline, &input, &decision->failure);
+    pipeline->previous = decision->global_duty;
     decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
 }
 

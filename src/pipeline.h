@@ -16,7 +16,8 @@ struct ss_pipeline {
     uint32_t executor;
     ss_counters_read *read;
     void *read_context;
-    ss_time since; /* when the present stretch of control began */
+    ss_time since;   /* when the present stretch of control began */
+    double previous; /* the global duty decided last; NaN: none since then */
     struct ss_place place;
     uint32_t membership_seen; /* of the board, when `place` was found */
 };

@@ -15,7 +15,9 @@ struct ss_control_input {
     struct ss_account account; /* for a module that keeps one */
     struct ss_permission permission; /* what all instances together have been allowed */
     struct ss_place place;
-    ss_time round; /* mean length of a round of dithering; 0: it has none */
+    ss_time round;   /* mean length of a round of dithering; 0: it has none */
+    double previous; /* the global duty that this executor used last, after averaging; NaN: none in
+                        the present stretch of control */
 };
 
 struct ss_control_module {

@@ -3,9 +3,16 @@
 
 #include <showstopper/control.h>
 
+/* Which duty D_prev is, in the order of the option's words. */
+enum previous {
+    PREVIOUS_OWN,    /* this executor's output, before averaging */
+    PREVIOUS_GLOBAL, /* the average that it used */
+};
+
 struct config {
     uint64_t peers;
     double floor; /* as a part of the target */
+    int previous; /* enum previous */
 };
 
 struct memory {
@@ -27,6 +34,12 @@ static const struct ss_option options[] = {
         .initial = "1%",
         .min = "0.01%",
         .help = "the least duty and load that are reckoned with, as a part of the target"},
+    {.name = "previous",
+        .type = SS_OPTION_CHOICE,
+        .offset = offsetof(struct config, previous),
+        .initial = "own",
+        .choices = "own global",
+        .help = "which duty is scaled: this executor's own output, or the average that it used"},
     SS_OPTION_END,
 };
 
@@ -46,8 +59,10 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     const struct config *config = self->config;
     struct memory *memory = self->own;
     bool fresh = !memory->started || memory->last < input->moment.since;
+    bool global = config->previous == PREVIOUS_GLOBAL && !isnan(input->previous);
+    double previous = global ? input->previous : memory->duty;
     double duty =
-        fresh ? input->target : follow(memory->duty, input->target, input->load, config->floor);
+        fresh ? input->target : follow(previous, input->target, input->load, config->floor);
     *memory = (struct memory){.last = input->moment.now, .duty = duty, .started = true};
     return duty;
 }

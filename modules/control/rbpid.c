@@ -11,7 +11,7 @@ struct config {
 
 struct memory {
     ss_time last;    /* this executor's last update */
-    double integral; /* I, from 0 to 1 */
+    double integral; /* ki I, a duty from 0 to 1 */
     bool started;
 };
 
@@ -43,22 +43,23 @@ static double clamp(double value) {
     return fmin(fmax(value, 0), 1);
 }
 
-/* From I = 0 the mean of a short run would be several percent off. */
+/* From ki I = 0 the mean of a short run would be several percent off. */
 static void restart(struct memory *memory, const struct ss_control_input *input) {
     *memory =
         (struct memory){.last = input->moment.now, .integral = input->target, .started = true};
 }
 
 /*
- * The integral stands still while the output is beyond a bound and the error would drive it
- * further: it would have to be undone before the output could leave the bound again.
+ * The integral stands still while the output is beyond a bound: it would have to be undone before
+ * the output could leave the bound again. What is bounded is its part of the output, so that it can
+ * reach any duty whatever ki is.
  */
 static void integrate(
     struct memory *memory, const struct config *config, double error, double seconds) {
-    double output = config->ke * error + config->ki * memory->integral;
-    if ((output > 1 && error > 0) || (output < 0 && error < 0))
+    double output = config->ke * error + memory->integral;
+    if (output > 1 || output < 0)
         return;
-    memory->integral = clamp(memory->integral + error * seconds);
+    memory->integral = clamp(memory->integral + config->ki * error * seconds);
 }
 
 /* e = L* - L, I = I + e dt, D = ke e + ki I */
@@ -71,7 +72,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     integrate(
         memory, config, error, ss_time_seconds(ss_time_since(input->moment.now, memory->last)));
     memory->last = input->moment.now;
-    return clamp(config->ke * error + config->ki * memory->integral);
+    return clamp(config->ke * error + memory->integral);
 }
 
 static uint32_t get_peers(const struct ss_self *self) {

@@ -50,9 +50,28 @@ static void rbpid_has_gains(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=2,ki=1/2", 1, 1);
-    assert_close(update_at(&rig, 100, 0.6, 0.5), 2 * 0.1 + 0.5 * 0.6, 1e-12);
-    assert_close(update_at(&rig, 101, 0.6, 0.5), 2 * 0.1 + 0.5 * (0.6 + 0.1), 1e-12);
+    assert_close(update_at(&rig, 100, 0.6, 0.5), 2 * 0.1 + 0.6, 1e-12);
+    assert_close(update_at(&rig, 101, 0.6, 0.5), 2 * 0.1 + 0.6 + 0.5 * 0.1, 1e-12);
     rig_close(&rig);
+}
+
+/* Without an error the first output is the target, and any duty can be reached. */
+static void rbpid_reaches_every_duty_whatever_ki_is(void **state) {
+    (void)state;
+    static const char *const options[] = {"ki=0", "ki=1/2", "ki=1", "ki=2", "ki=1000"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct rig rig;
+        rig_open(&rig, "control/rbpid", options[i], 1, 1);
+        assert_close(update_at(&rig, 100, 0.8, 0.8), 0.8, 1e-12);
+        double duty = 0.8;
+        for (int step = 1; step <= 100; step++)
+            duty = update_at(&rig, 100 + step, 0.8, 0.7);
+        assert_close(duty, i == 0 ? 0.8 + 0.1 : 1, 1e-12);
+        for (int step = 101; step <= 300; step++)
+            duty = update_at(&rig, 100 + step, 0.8, 0.9);
+        assert_close(duty, i == 0 ? 0.8 - 0.1 : 0, 1e-12);
+        rig_close(&rig);
+    }
 }
 
 static void rbpid_times_its_own_updates(void **state) {
@@ -113,28 +132,16 @@ static void rbpid_does_not_wind_down(void **state) {
     rig_close(&rig);
 }
 
-/* An error that leads back must be added up even while the output is beyond the bound. */
-static void rbpid_comes_back_from_a_bound(void **state) {
-    (void)state;
-    struct rig rig;
-    rig_open(&rig, "control/rbpid", "ki=2", 1, 1);
-    /* 2 * 0.9 = 1.8: beyond the bound by I alone. */
-    assert_true(update_at(&rig, 100, 0.9, 0.9) == 1);
-    /* e = -0.1 for 4 s: I = 0.9 - 0.4, D = -0.1 + 2 * 0.5 */
-    assert_close(update_at(&rig, 104, 0.9, 1), -0.1 + 2 * 0.5, 1e-9);
-    rig_close(&rig);
-}
-
-/* e = 0.1 for 20 s would bring I to 2.5; at 1 it shows as D = 1 without any error. */
+/* e = 0.1 for 20 s would bring ki I to 1.5; at 1 it shows as D = 1 without any error. */
 static void rbpid_integral_stays_in_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=0,ki=1/2", 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
-    assert_close(update_at(&rig, 120, 0.5, 0.4), 0.5, 1e-12);
-    assert_close(update_at(&rig, 121, 0.5, 0.5), 0.5, 1e-12);
-    update_at(&rig, 141, 0.5, 0.6);
-    assert_close(update_at(&rig, 142, 0.5, 0.4), 0.5 * 0.1, 1e-9);
+    assert_close(update_at(&rig, 120, 0.5, 0.4), 1, 1e-12);
+    assert_close(update_at(&rig, 121, 0.5, 0.5), 1, 1e-12);
+    update_at(&rig, 151, 0.5, 0.6);
+    assert_close(update_at(&rig, 152, 0.5, 0.4), 0.5 * 0.1, 1e-9);
     rig_close(&rig);
 }
 
@@ -171,6 +178,30 @@ static void geom_follows_its_formula(void **state) {
     assert_close(update_at(&rig, 102, 0.6, 0.4), 0.2 * 0.6 / 0.4, 1e-15);
     /* Its own last output: the other executor has not begun. */
     assert_close(update_of(&rig, 1, 102, 100, 0.7, 0.1), 0.7, 1e-15);
+    rig_close(&rig);
+}
+
+static double scale(const struct rig *rig, double seconds, double previous) {
+    struct ss_control_input input = {
+        .moment = {.now = ss_time_from_double(seconds * 1e9), .since = 100 * SS_SECOND},
+        .target = 0.4,
+        .load = 0.8,
+        .previous = previous,
+    };
+    return module_of(rig)->update(&rig->selves[0], &input);
+}
+
+/* The average that was used is 0.6, its own output before it 0.4. */
+static void geom_scales_its_own_duty_or_the_global_one(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/geom", "previous=own", 1, 1);
+    assert_close(scale(&rig, 100, NAN), 0.4, 1e-15);
+    assert_close(scale(&rig, 101, 0.6), 0.4 * 0.4 / 0.8, 1e-15);
+    rig_close(&rig);
+    rig_open(&rig, "control/geom", "previous=global", 1, 1);
+    assert_close(scale(&rig, 100, NAN), 0.4, 1e-15);
+    assert_close(scale(&rig, 101, 0.6), 0.6 * 0.4 / 0.8, 1e-15);
     rig_close(&rig);
 }
 
@@ -310,16 +341,17 @@ static void null_is_the_target(void **state) {
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(rbpid_follows_its_formula),
     cmocka_unit_test(rbpid_has_gains),
+    cmocka_unit_test(rbpid_reaches_every_duty_whatever_ki_is),
     cmocka_unit_test(rbpid_times_its_own_updates),
     cmocka_unit_test(rbpid_begins_at_time_zero),
     cmocka_unit_test(rbpid_takes_zero_elapsed_time),
     cmocka_unit_test(rbpid_does_not_wind_up),
     cmocka_unit_test(rbpid_does_not_wind_down),
-    cmocka_unit_test(rbpid_comes_back_from_a_bound),
     cmocka_unit_test(rbpid_integral_stays_in_bounds),
     cmocka_unit_test(rbpid_restarts_at_a_new_stretch),
     cmocka_unit_test(rbpid_takes_targets_at_the_bounds),
     cmocka_unit_test(geom_follows_its_formula),
+    cmocka_unit_test(geom_scales_its_own_duty_or_the_global_one),
     cmocka_unit_test(geom_begins_at_time_zero),
     cmocka_unit_test(geom_is_exact_near_zero),
     cmocka_unit_test(geom_is_bounded),
