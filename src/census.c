@@ -13,7 +13,14 @@
 #define AT_MOST SS_SECOND
 #define RECOUNT SS_SECOND
 
+/* So long a process counts as young, and so long one that cannot be seen yet is waited for. */
+#define YOUTH  SS_SECOND
+#define UNSEEN (20 * SS_MILLISECOND)
+
 #define MEMBERS_MAX 32768
+
+/* What finds no room is asked like everybody else. */
+#define NEWCOMERS_MAX 8192
 
 /* So many places must be free again before we look for those for whom there was none. */
 #define MEMBERS_SPARE (MEMBERS_MAX / 32)
@@ -49,8 +56,9 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         .leaders = calloc(board->instances, sizeof *census->leaders),
         .parents = calloc(board->instances, sizeof *census->parents),
         .members = calloc(MEMBERS_MAX, sizeof *census->members),
+        .newcomers = calloc(NEWCOMERS_MAX, sizeof *census->newcomers),
     };
-    if (!census->leaders || !census->parents || !census->members ||
+    if (!census->leaders || !census->parents || !census->members || !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->executors, board->instances) < 0 ||
         ss_pid_map_open(&census->places, MEMBERS_MAX) < 0)
@@ -67,6 +75,7 @@ void ss_census_close(struct ss_census *census) {
     free(census->leaders);
     free(census->parents);
     free(census->members);
+    free(census->newcomers);
 }
 
 static pid_t group_of(const struct ss_census *census, pid_t pid) {
@@ -202,6 +211,14 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
     }
 }
 
+static void await(struct ss_census *census, pid_t pid, bool ours) {
+    if (census->newcomers_count == NEWCOMERS_MAX)
+        return;
+    census->newcomers[census->newcomers_count++] = (struct ss_census_newcomer){
+        .pid = pid, .ours = ours, .since = census->now, .due = census->now + SHORTLY};
+    census->young += ours;
+}
+
 static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t place) {
     if (ss_pid_map_set(&census->places, pid, census->count) < 0)
         return;
@@ -210,39 +227,51 @@ static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t pl
     note_beyond(census, member);
 }
 
-/* Somebody not seen before, or one thread of somebody. */
-static void examine(void *context, pid_t pid) {
-    struct ss_census *census = context;
+/*
+ * A process not seen before, or a thread of one. Returns false if the pid may still turn out to be
+ * one of ours: it cannot be seen yet, or its line of descent cannot be told.
+ */
+static bool examine(struct ss_census *census, pid_t pid) {
     pid_t group = group_of(census, pid);
-    if (group < 0 || ss_pid_map_get(&census->places, pid) != SS_PID_MAP_NONE ||
+    if (group < 0)
+        return false;
+    if (ss_pid_map_get(&census->places, pid) != SS_PID_MAP_NONE ||
         ss_pid_map_get(&census->executors, pid) != NOBODY)
-        return;
+        return true;
     uint32_t row = ss_pid_map_get(&census->covered, group);
     uint32_t place = SS_BOARD_BRANCHES;
-    struct ss_process process;
+    struct ss_process process = {.group = group};
     bool covered = row != NOBODY;
     if (!covered) {
         census->budget--;
         row = may_be_ours(census, pid) ? trace(census, pid, &process) : NOBODY;
         /* Without a leader it is being born, in no group of its own yet. */
         if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
-            return; /* there will be another look */
+            return row == NOBODY;
     }
     if (census->count == MEMBERS_MAX) {
         census->crowded = true;
-        return;
+        return true;
     }
     if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
         place = cover(census, row, pid, &process);
     census->ours = true;
     enter(census, pid, row, place);
+    /* What leads a group hardly ever leaves it. */
+    if (place == SS_BOARD_BRANCHES && process.group != pid)
+        await(census, pid, true);
+    return true;
+}
+
+static void examine_any(void *context, pid_t pid) {
+    examine(context, pid);
 }
 
 /* Whoever there is, however many that are. */
 static void examine_all(struct ss_census *census) {
     uint32_t budget = census->budget;
     census->budget = UINT32_MAX;
-    census->source->each(examine, census);
+    census->source->each(examine_any, census);
     census->budget = budget;
 }
 
@@ -268,6 +297,7 @@ static bool ask_again(struct ss_census *census, struct ss_census_member *member)
         return !census->source->is_gone(census->source->holder, member->place);
     if (ss_pid_map_get(&census->covered, group) != NOBODY)
         return true;
+    census->budget -= census->budget > 0;
     uint32_t row = trace(census, member->pid, &process);
     if (row == UNKNOWN)
         return true;
@@ -277,6 +307,37 @@ static bool ask_again(struct ss_census *census, struct ss_census_member *member)
     if (atomic_load(&census->board->rows[row].leader) > 1)
         member->place = cover(census, row, member->pid, &process);
     return true;
+}
+
+/* Returns whether it is to be asked again soon. */
+static bool ask_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
+    ss_time age = census->now - newcomer->since;
+    uint32_t index = ss_pid_map_get(&census->places, newcomer->pid);
+    newcomer->due = census->now + (age < SHORTLY ? SHORTLY : age > USUALLY ? USUALLY : age);
+    if (!newcomer->ours)
+        return index == SS_PID_MAP_NONE && !examine(census, newcomer->pid) && age < UNSEEN;
+    if (index == SS_PID_MAP_NONE)
+        return false;
+    struct ss_census_member *member = &census->members[index];
+    if (!ask_again(census, member)) {
+        forget(census, index);
+        return false;
+    }
+    return member->place == SS_BOARD_BRANCHES && age < YOUTH;
+}
+
+/* Those that are found meanwhile come in at the end. */
+static void ask_newcomers(struct ss_census *census) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < census->newcomers_count; i++) {
+        struct ss_census_newcomer newcomer = census->newcomers[i];
+        bool due = newcomer.due <= census->now && census->budget > 0;
+        if (!due || ask_newcomer(census, &newcomer))
+            census->newcomers[kept++] = newcomer;
+        else
+            census->young -= newcomer.ours;
+    }
+    census->newcomers_count = kept;
 }
 
 /* A group that nobody is left of, or that its executor has not got hold of in time. */
@@ -341,18 +402,21 @@ void ss_census_survey(struct ss_census *census) {
 }
 
 /* Returns the last that was examined. */
-static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to) {
+static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to, bool new) {
     pid_t pid = from;
-    while (pid <= to && census->budget > 0)
-        examine(census, pid++);
+    for (; pid <= to && census->budget > 0; pid++) {
+        if (!examine(census, pid) && new)
+            await(census, pid, false);
+    }
     return pid - 1;
 }
 
 /*
  * Examines who got a number behind `seen`, up to `latest`. Numbers are given in turn, from the
- * limit back to the beginning. Returns how far it came.
+ * limit back to the beginning. Where they are `new`, those that cannot be told yet are looked at
+ * again shortly. Returns how far it came.
  */
-static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest) {
+static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, bool new) {
     bool turned = latest < seen;
     pid_t many = turned ? census->limit - seen + latest : latest - seen;
     if (latest < 0 || many > MANY_NUMBERS || census->limit <= FEW_NUMBERS) {
@@ -360,9 +424,9 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest) {
         return latest;
     }
     if (!turned)
-        return examine_range(census, seen + 1, latest);
-    pid_t last = examine_range(census, seen + 1, census->limit);
-    return census->budget > 0 ? examine_range(census, 2, latest) : last;
+        return examine_range(census, seen + 1, latest, new);
+    pid_t last = examine_range(census, seen + 1, census->limit, new);
+    return census->budget > 0 ? examine_range(census, 2, latest, new) : last;
 }
 
 /* A number is given before its process can be seen, so that one may have been missed. */
@@ -384,12 +448,28 @@ static void listen(struct ss_census *census, bool on) {
  * cost more than looking now and then; so does what is told and is no birth.
  */
 static bool is_told(struct ss_census *census, bool news, bool early) {
-    bool calm = !news && !census->found && census->latest >= 0 && census->again == census->until &&
-                !(early && census->listening);
+    bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&
+                census->again == census->until && !(early && census->listening);
     if (calm && census->listening)
         return true;
     listen(census, calm);
     return census->listening && census->source->latest() == census->latest;
+}
+
+/*
+ * How long to wait for the next look. Something that has made a group does so again: a tree that
+ * forks as it begins is followed closely. Where only strangers come and go, it may wait: most of
+ * them will be gone then.
+ */
+static ss_time next_interval(const struct ss_census *census, bool news) {
+    ss_time longer = 2 * census->interval;
+    if (census->found)
+        return SHORTLY;
+    if (census->young)
+        return longer < USUALLY ? longer : USUALLY;
+    if (!news || census->ours || census->interval < USUALLY)
+        return USUALLY;
+    return longer < AT_MOST ? longer : AT_MOST;
 }
 
 ss_time ss_census_take(struct ss_census *census, ss_time now) {
@@ -399,25 +479,22 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     census->ours = census->found = false;
     census->stranger = 0;
     census->budget = BUDGET;
+    census->now = now;
     read_rows(census);
+    ask_newcomers(census);
     if (news)
-        census->latest = examine_since(census, census->latest, latest);
+        census->latest = examine_since(census, census->latest, latest, true);
     if (due) {
         recount(census);
         plan_again(census);
         census->recount = now + RECOUNT;
     }
     if (census->again != census->until)
-        census->again = examine_since(census, census->again, census->until);
-    /* Where only strangers come and go, it may wait: most of them will be gone then. */
-    if (!news || census->ours)
-        census->interval = USUALLY;
-    else
-        census->interval = census->interval < AT_MOST / 2 ? census->interval * 2 : AT_MOST;
-    bool shortly = census->found || census->budget == 0;
+        census->again = examine_since(census, census->again, census->until, false);
+    census->interval = next_interval(census, news);
     if (is_told(census, news, now < census->due))
         census->due = now + AT_REST < census->recount ? now + AT_REST : census->recount;
     else
-        census->due = now + (shortly ? SHORTLY : census->interval);
+        census->due = now + (census->budget == 0 ? SHORTLY : census->interval);
     return census->due;
 }

@@ -6,7 +6,9 @@
  * Who belongs to which instance. An instance's own group needs no counting: one signal reaches all
  * of it. The census finds descendants that are in other groups and writes them on the board as
  * branches. It costs what is new, not what is there: only numbers given away since the last look
- * are looked at, and whom it has counted once it asks again for the group, about once a second.
+ * are looked at, and whom it has counted once it asks again for the group: in its first second
+ * every 0.1 s and more often at the beginning, as most that leave their group do so when they
+ * begin; later once a second.
  */
 
 #include "board.h"
@@ -36,6 +38,14 @@ struct ss_census_member {
     bool beyond;    /* we may not signal it; it is in the cage, or has been counted as lost */
 };
 
+/* A pid that has only just been given away. It is asked for its group again while it is young. */
+struct ss_census_newcomer {
+    pid_t pid;
+    bool ours; /* it has been counted; otherwise it could not be seen yet, or not be traced */
+    ss_time since;
+    ss_time due;
+};
+
 struct ss_census {
     struct ss_board *board;
     const struct ss_census_source *source;
@@ -61,6 +71,10 @@ struct ss_census {
     pid_t *parents;           /* its executor, as it stands in `executors` */
     struct ss_census_member *members;
     uint32_t count;
+    struct ss_census_newcomer *newcomers; /* the oldest first */
+    uint32_t newcomers_count;
+    uint32_t young; /* those of them that are ours */
+    ss_time now;    /* of this look */
 };
 
 /* Whoever is to be counted got a number behind `since`. */

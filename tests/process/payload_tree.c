@@ -110,6 +110,27 @@ static int do_groups(char **words) {
     return lead_leavers(word_number(words, 0), "payload-group", leave_group);
 }
 
+/*
+ * `bloom LEVELS CHILDREN`: a tree so deep, each process in a session or a group of its own as soon
+ * as it runs; all spin.
+ */
+static int do_bloom(char **words) {
+    long levels = word_number(words, 0);
+    long children = word_number(words, 1);
+    long child = 0;
+    for (long level = 1; level <= levels; level++) {
+        for (child = 0; child < children && fork_named("payload-bloom") != 0;)
+            child++;
+        if (child == children)
+            break; /* the parent */
+        if (child % 2)
+            leave_group();
+        else
+            leave_session();
+    }
+    payload_spin();
+}
+
 static void forget_streams(void) {
     int nothing = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3; i++)
@@ -294,6 +315,7 @@ static int do_threads_many(char **words) {
 const struct payload_act payload_tree_acts[] = {
     {"setsid", do_setsid},
     {"groups", do_groups},
+    {"bloom", do_bloom},
     {"daemon", do_daemon},
     {"daemon-storm", do_daemon_storm},
     {"fork-storm", do_fork_storm},

@@ -81,6 +81,13 @@ START_TEST(orphans_are_throttled) {
 }
 END_TEST
 
+/* The first that are found fork others meanwhile. */
+START_TEST(trees_that_fork_as_they_begin_are_throttled) {
+    struct run *run = START_2(PAYLOAD, "bloom", "3", "2");
+    expect_throttled(run, 30);
+}
+END_TEST
+
 /* Somebody whom the instance's own group has covered at first. */
 START_TEST(late_sessions_are_throttled) {
     struct run *run = START_2(PAYLOAD, "late-setsid", "1500");
@@ -376,6 +383,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(sessions_are_throttled),
     SS_CASE(groups_are_throttled),
+    SS_CASE(trees_that_fork_as_they_begin_are_throttled),
     SS_CASE(daemons_are_throttled),
     SS_CASE(orphans_are_throttled),
     SS_CASE(late_sessions_are_throttled),

@@ -62,6 +62,7 @@ static struct {
     bool told; /* of one that has not been looked at yet */
     unsigned long takes;
     unsigned long looks;
+    unsigned long asks; /* for groups */
     unsigned long surveys;
     unsigned long caged;
     void (*on_look)(pid_t pid); /* the world may change with every look */
@@ -93,6 +94,7 @@ static inline pid_t world_tell_limit(void) {
 }
 
 static inline pid_t world_group(pid_t pid) {
+    world.asks++;
     return world_is_there(pid) && !world.processes[pid].hidden ? world.processes[pid].group : -1;
 }
 

@@ -116,6 +116,99 @@ static void a_session_made_late_is_found(void **state) {
     world_check(true);
 }
 
+/* ---- what leaves its group as it begins ---- */
+
+#define BLOOM_LEVELS 5
+#define BLOOM_SIZE   (1 << (BLOOM_LEVELS + 1))
+
+/* A process of a tree that grows: it leaves its group and forks when it is so old. */
+struct bloom {
+    pid_t pid;
+    int level;
+    ss_time birth;
+    ss_time unreached; /* until now, without a break */
+    bool left;
+};
+
+/*
+ * Returns the longest time that a process has been out of reach. `whole` is the time in which there
+ * was such a process.
+ */
+static ss_time grow_bloom(ss_time age, ss_time *whole) {
+    static struct bloom all[BLOOM_SIZE];
+    size_t count = 1;
+    ss_time longest = 0;
+    all[0] = (struct bloom){.pid = world_leader(0), .birth = world.now};
+    *whole = 0;
+    for (ss_time end = world.now + 3 * SS_SECOND; world.now < end;) {
+        for (size_t i = 0; i < count; i++) {
+            if (all[i].left || world.now < all[i].birth + age)
+                continue;
+            all[i].left = true;
+            world_setsid(all[i].pid);
+            for (int child = 0; child < 2 && all[i].level < BLOOM_LEVELS; child++)
+                all[count++] = (struct bloom){
+                    .pid = world_fork(all[i].pid), .level = all[i].level + 1, .birth = world.now};
+        }
+        world_pass(SS_MILLISECOND);
+        bool missed = false;
+        for (size_t i = 0; i < count; i++) {
+            bool reached = world_is_reached(0, all[i].pid);
+            missed |= !reached;
+            all[i].unreached = reached ? 0 : all[i].unreached + SS_MILLISECOND;
+            if (all[i].unreached > longest)
+                longest = all[i].unreached;
+        }
+        *whole += missed ? SS_MILLISECOND : 0;
+    }
+    assert_int_equal(count, BLOOM_SIZE - 1);
+    return longest;
+}
+
+static void a_tree_that_forks_as_it_begins_is_followed(void **state) {
+    static const int ages[] = {1, 4, 11, 40, 150};
+    for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+        ss_time whole;
+        world_close();
+        world_open();
+        ss_time longest = grow_bloom((ss_time)ages[i] * SS_MILLISECOND, &whole);
+        assert_in_range(longest, 0, 100 * SS_MILLISECOND);
+        assert_in_range(whole, 0, (ages[i] < 20 ? 150 : 500) * SS_MILLISECOND);
+        world_check(true);
+    }
+    (void)state;
+}
+
+static void what_leaves_in_its_first_second_is_found_soon(void **state) {
+    (void)state;
+    for (int age = 50; age < 1000; age += 90) {
+        world_pass(1234 * SS_MILLISECOND);
+        pid_t child = world_fork(world_leader(0));
+        for (int i = 0; i < age; i += 10) {
+            world_fork_strangers(1);
+            world_pass(10 * SS_MILLISECOND);
+        }
+        world_setsid(child);
+        world_pass(100 * SS_MILLISECOND);
+        world_expect_branch(0, child, true);
+    }
+    world_check(true);
+}
+
+/* A pid is given away before its process can be seen. */
+static void what_can_be_seen_only_after_a_look_is_found_soon(void **state) {
+    (void)state;
+    world_pass(3 * SS_SECOND);
+    pid_t session = world_fork_session(world_leader(0));
+    world_at(session)->hidden = true;
+    world.now = world.due;
+    world_take();
+    assert_int_equal(world_count_branches(), 0);
+    world_at(session)->hidden = false;
+    world_pass(200 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+}
+
 /* ---- processes on their own ---- */
 
 /* As daemons do: the middle one leads the session and ends. */
@@ -329,6 +422,9 @@ WORLD_MAIN(
     cmocka_unit_test(a_session_is_found_below_many_parents),
     cmocka_unit_test(sessions_below_sessions_are_branches),
     cmocka_unit_test(a_session_made_late_is_found),
+    cmocka_unit_test(a_tree_that_forks_as_it_begins_is_followed),
+    cmocka_unit_test(what_leaves_in_its_first_second_is_found_soon),
+    cmocka_unit_test(what_can_be_seen_only_after_a_look_is_found_soon),
     cmocka_unit_test(who_has_no_leader_is_a_branch_alone),
     cmocka_unit_test(who_is_dead_leads_no_group),
     cmocka_unit_test(a_group_that_the_executor_missed_is_found_otherwise),

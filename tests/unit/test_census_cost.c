@@ -161,6 +161,24 @@ static void who_was_found_may_have_company(void **state) {
     assert_true(world.due - world.now >= 50 * SS_MILLISECOND);
 }
 
+/* As below `setsid make`: groups are made once, and then there are forks. */
+static void forks_within_groups_cost_no_more_looks(void **state) {
+    (void)state;
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(5 * SS_SECOND);
+    unsigned long takes = world.takes;
+    unsigned long asks = world.asks;
+    for (int i = 0; i < 1000; i++) {
+        pid_t child = world_fork(session);
+        world_pass(10 * SS_MILLISECOND);
+        if (i % 2)
+            world_end(child);
+    }
+    assert_in_range(world.takes - takes, 90, 115);
+    /* All of them: 500 stay, and are asked once a second. */
+    assert_in_range(world.asks - asks, 1, 1000 * 20 + 500 * 10);
+}
+
 static void one_look_follows_few_lines(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
@@ -220,6 +238,7 @@ WORLD_MAIN(
     cmocka_unit_test(what_is_no_birth_is_not_told_one_by_one),
     cmocka_unit_test(who_comes_before_it_listens_is_found),
     cmocka_unit_test(who_was_found_may_have_company),
+    cmocka_unit_test(forks_within_groups_cost_no_more_looks),
     cmocka_unit_test(one_look_follows_few_lines),
     cmocka_unit_test(strangers_of_one_parent_cost_one_look),
     cmocka_unit_test(a_strangers_number_may_become_ours))
