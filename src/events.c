@@ -50,7 +50,7 @@ static void pause_run(struct ss_master *master) {
         return;
     ss_progress_hide(&master->progress);
     ss_time from = ss_platform_now();
-    ss_master_note(master, "paused", -1, NULL, NAN);
+    ss_master_note_bound(master, from, "paused", NULL);
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     ss_crew_wake(&master->crew);
     for (int i = 0; i < 100 && !all_stopped(master); i++)
@@ -67,10 +67,9 @@ static void pause_run(struct ss_master *master) {
     atomic_store(&board->control_since, now);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_recorder_set_origin(master->recorder, atomic_load(&board->control_start));
-    ss_master_note(master, "continued", -1, NULL, NAN);
+    ss_master_note_bound(master, now, "continued", NULL);
     ss_monitor_shift(&master->monitor, now - from);
-    if (master->iterations.from != SS_TIME_NEVER)
-        master->iterations.from = master->iterations.throughput.from += now - from;
+    ss_iterations_pause(&master->iterations, from, now - from);
     ss_monitor_begin(&master->monitor, now);
     ss_crew_wake(&master->crew);
 }

@@ -2,6 +2,37 @@
 #include "iterations.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length) {
+    /* Both saturate at "not yet". */
+    iterations->from = ss_time_add(iterations->from, length);
+    iterations->throughput.from = ss_time_add(iterations->throughput.from, length);
+    struct ss_pause *pauses =
+        reallocarray(iterations->pauses, iterations->pause_count + 1, sizeof *pauses);
+    if (!pauses)
+        return;
+    iterations->pauses = pauses;
+    pauses[iterations->pause_count++] = (struct ss_pause){.begin = begin, .length = length};
+}
+
+/* The same time on a clock that stood still in the pauses and is right now. */
+static ss_time move_up(const struct ss_iterations *iterations, ss_time time) {
+    ss_time moved = time;
+    for (size_t i = iterations->pause_count; i-- > 0;) {
+        const struct ss_pause *pause = &iterations->pauses[i];
+        ss_time passed = ss_time_since(time, pause->begin);
+        moved = ss_time_add(moved, ss_time_since(pause->length, passed));
+    }
+    return moved;
+}
+
+void ss_iterations_free(struct ss_iterations *iterations) {
+    ss_throughput_free(&iterations->throughput);
+    free(iterations->pauses);
+    iterations->pauses = NULL;
+    iterations->pause_count = 0;
+}
 
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
@@ -10,6 +41,8 @@ void ss_iterations_add(
         start = end;
     if (iterations->tell)
         iterations->tell(iterations->context, instance, start, end);
+    start = move_up(iterations, start);
+    end = move_up(iterations, end);
     ss_throughput_add(&iterations->throughput, start, end);
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;

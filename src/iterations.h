@@ -9,6 +9,11 @@
 
 #include "throughput.h"
 
+/* Time in which the run stood still. */
+struct ss_pause {
+    ss_time begin, length;
+};
+
 /* Counts iterations in a window of time that may still be open. */
 struct ss_iterations {
     ss_time from; /* SS_TIME_NEVER: nothing is counted yet */
@@ -17,6 +22,8 @@ struct ss_iterations {
     uint64_t ended; /* in the window */
     double parts;   /* parts of iterations that lie in the window: each whole one adds 1 */
     struct ss_throughput throughput; /* since the window's beginning */
+    struct ss_pause *pauses;         /* in order */
+    size_t pause_count;
 
     /* Who is told of each; NULL: nobody. */
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end);
@@ -26,7 +33,15 @@ struct ss_iterations {
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
 
+/*
+ * The run stood still from `begin` on. That time is no part of the window, nor of an iteration that
+ * was under way: all that was before moves up to its end.
+ */
+void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
+
 /* Per second of the window that ends at `now` or has ended before; NaN: no window yet. */
 double ss_iterations_per_second(const struct ss_iterations *iterations, ss_time now);
+
+void ss_iterations_free(struct ss_iterations *iterations);
 
 #endif

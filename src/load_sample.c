@@ -29,10 +29,10 @@ struct ss_load_sample ss_load_sample_new(void) {
 
 /* ---- rows ---- */
 
-/* In the order in which they stand; the first three sorts are those that are no fraction. */
+/* In the order in which they stand. */
 static const struct column {
     const char *name;
-    enum { TIME, ELAPSED, CPU, FRACTION } sort;
+    enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
     unsigned only_with; /* 0: always there */
     size_t offset;
 } columns_known[] = {
@@ -50,7 +50,8 @@ static const struct column {
     {"iowait", FRACTION, 0, offsetof(struct ss_load_sample, iowait)},
     {"idle", FRACTION, 0, offsetof(struct ss_load_sample, idle)},
     {"pressure", FRACTION, 0, offsetof(struct ss_load_sample, pressure)},
-    {"duty", FRACTION, SS_LOAD_COLUMN_DUTY, offsetof(struct ss_load_sample, duty)},
+    {"duty", FRACTION, SS_LOAD_COLUMNS_RUN, offsetof(struct ss_load_sample, duty)},
+    {"counted", FLAG, SS_LOAD_COLUMNS_RUN, offsetof(struct ss_load_sample, counted)},
 };
 
 #define COLUMNS (sizeof columns_known / sizeof *columns_known)
@@ -84,7 +85,10 @@ static char *print_value(char *at, const struct column *column, const struct ss_
             return stpcpy(stpcpy(stpcpy(at, quote), "all"), quote);
         return at + snprintf(at, 16, "%" PRId32, sample->cpu);
     }
-    double value = *(const double *)((const char *)sample + column->offset);
+    const char *field = (const char *)sample + column->offset;
+    if (column->sort == FLAG)
+        return stpcpy(at, *(const bool *)field ? "1" : "0");
+    double value = *(const double *)field;
     return isfinite(value) ? ss_lines_put_number(at, value, 6) : stpcpy(at, unknown);
 }
 

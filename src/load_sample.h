@@ -26,7 +26,8 @@ struct ss_load_sample {
     double iowait;
     double idle;
     double pressure;
-    double duty; /* mean global duty of the executors */
+    double duty;  /* mean global duty of the executors */
+    bool counted; /* the run's figures are made of it */
 };
 
 /* Nothing is known yet. */
@@ -35,7 +36,7 @@ struct ss_load_sample ss_load_sample_new(void);
 /* Columns that not everybody has. */
 enum {
     SS_LOAD_COLUMN_CPU = 1,
-    SS_LOAD_COLUMN_DUTY = 2,
+    SS_LOAD_COLUMNS_RUN = 2, /* duty and counted */
 };
 
 /* Each writes one line with its end and returns its length. */

@@ -28,6 +28,11 @@ void ss_master_note(
     ss_recorder_event(master->recorder, ss_platform_now(), event, instance, text, value);
 }
 
+void ss_master_note_bound(
+    struct ss_master *master, ss_time at, const char *event, const char *text) {
+    ss_recorder_event(master->recorder, at, event, -1, text, NAN);
+}
+
 uint64_t ss_master_count_switches(const struct ss_master *master) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < master->plan->instances; i++)
@@ -39,8 +44,8 @@ uint64_t ss_master_count_switches(const struct ss_master *master) {
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
-    ss_outcome_take(master->outcome, master->plan, master->board, &master->crew, &master->monitor,
-        &master->iterations, ss_master_count_switches(master) - master->switches, now);
+    ss_outcome_take(master->outcome, master->board, &master->crew, &master->monitor,
+        ss_master_count_switches(master) - master->switches, now);
 }
 
 void ss_master_end(struct ss_master *master, const char *by, int signal) {
@@ -49,7 +54,7 @@ void ss_master_end(struct ss_master *master, const char *by, int signal) {
     ss_time now = ss_platform_now();
     bool at_once = signal == SIGKILL;
     take_outcome(master, by, now);
-    ss_master_note(master, "ending", -1, by, NAN);
+    ss_master_note_bound(master, now, "ending", by);
     master->stage = SS_STAGE_ENDING;
     master->ending_since = now;
     master->stage_end = SS_TIME_NEVER;
@@ -228,6 +233,8 @@ static void warn_of_left(struct ss_master *master) {
 
 static void close_master(struct ss_master *master) {
     ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
+    ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
+    ss_iterations_free(&master->iterations);
     if (master->output.failed)
         ss_outcome_warn(
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
@@ -249,7 +256,6 @@ static void close_master(struct ss_master *master) {
             ss_master_note(master, "error", -1, master->error->message, NAN);
         ss_recorder_close(master->recorder, master->board, master->outcome);
     }
-    master->outcome->throughput = master->iterations.throughput;
     ss_board_close(master->board);
     free(master->recorder);
     ss_progress_close(&master->progress);

@@ -92,6 +92,10 @@ void ss_master_end(struct ss_master *master, const char *by, int signal);
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
+/* A bound of the time that counts, at the very moment that the figures have it. */
+void ss_master_note_bound(
+    struct ss_master *master, ss_time at, const char *event, const char *text);
+
 /* A line of -v. */
 __attribute__((format(printf, 2, 3))) void ss_master_say(
     struct ss_master *master, const char *format, ...);

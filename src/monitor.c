@@ -73,7 +73,8 @@ static void count_lost(struct ss_monitor *monitor, ss_time now) {
     }
 }
 
-static void count(struct ss_monitor *monitor, const struct ss_monitor_sample *sample) {
+/* False: no figure is made of it. */
+static bool count(struct ss_monitor *monitor, const struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
     if (monitor->control_from != SS_TIME_NEVER) {
         double end = ss_time_seconds(ss_time_since(sample->time, monitor->control_from));
@@ -81,13 +82,14 @@ static void count(struct ss_monitor *monitor, const struct ss_monitor_sample *sa
     }
     if (monitor->counted_from == SS_TIME_NEVER ||
         !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
-        return;
+        return false;
     monitor->duty_sum += sample->duty;
     monitor->seconds += sample->load.seconds;
     if (!isnan(sample->load.steal))
         monitor->steal_sum += sample->load.steal * sample->load.seconds;
     monitor->short_of_target += error > OUT_OF_REACH && sample->duty > FULL_DUTY;
     monitor->beyond_target += error < -OUT_OF_REACH && sample->duty < 1 - FULL_DUTY;
+    return true;
 }
 
 static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
@@ -127,7 +129,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         return;
     }
     sample.time = counters.time;
-    if (monitor->control_from != SS_TIME_NEVER && take_target(monitor, end, &sample))
-        count(monitor, &sample);
+    sample.counted = monitor->control_from != SS_TIME_NEVER && take_target(monitor, end, &sample) &&
+                     count(monitor, &sample);
     monitor->latest = sample;
 }

@@ -15,6 +15,7 @@ struct ss_monitor_sample {
     struct ss_load load;
     double target; /* NaN: none, in warm-up and `free` stretches */
     double duty;   /* mean global duty of the executors; NaN without a target */
+    bool counted;  /* the figures are made of this one, among others */
 };
 
 /* Watches the load from the master: what the summary and the live line are made of. */

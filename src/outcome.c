@@ -87,14 +87,12 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *mon
             outcome, "samples of the load that were lost: %llu", (unsigned long long)monitor->lost);
 }
 
-void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
-    const struct ss_board *board, const struct ss_crew *crew, struct ss_monitor *monitor,
-    const struct ss_iterations *iterations, uint64_t switches, ss_time now) {
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
+    const struct ss_crew *crew, struct ss_monitor *monitor, uint64_t switches, ss_time now) {
     struct ss_figures *figures = &monitor->figures;
     double seconds = monitor->counted_from == SS_TIME_NEVER
                          ? 0
                          : ss_time_seconds(ss_time_since(now, monitor->counted_from));
-    bool counts_iterations = plan->repeat || plan->has_iteration;
     outcome->duration_seconds = seconds;
     outcome->samples = figures->count;
     outcome->target_mean = ss_figures_target_mean(figures);
@@ -105,15 +103,21 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
     outcome->settling_seconds = ss_settling_seconds(&monitor->settling);
     outcome->duty_mean = figures->count ? monitor->duty_sum / (double)figures->count : NAN;
     outcome->switches_per_second = seconds > 0 ? (double)switches / seconds : NAN;
-    outcome->iterations = counts_iterations ? (double)iterations->ended : NAN;
-    outcome->iterations_per_second =
-        counts_iterations ? ss_iterations_per_second(iterations, now) : NAN;
-    outcome->throughput_count =
-        counts_iterations ? ss_throughput_count(&iterations->throughput, now) : 0;
     outcome->own_cpu = seconds > 0 ? ss_time_seconds(ss_crew_cpu_time(crew)) / seconds : NAN;
     take_lateness(outcome, board);
     warn_of_uncontrolled(outcome, board);
     find_doubts(outcome, monitor);
+}
+
+void ss_outcome_take_iterations(
+    struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
+    if (iterations->to == SS_TIME_NEVER || !(plan->repeat || plan->has_iteration))
+        return;
+    outcome->iterations = (double)iterations->ended;
+    outcome->iterations_per_second = ss_iterations_per_second(iterations, iterations->to);
+    outcome->throughput_count = ss_throughput_count(&iterations->throughput, iterations->to);
+    outcome->throughput = iterations->throughput;
+    iterations->throughput = (struct ss_throughput){.from = SS_TIME_NEVER};
     if (plan->has_iteration && iterations->seen == 0)
         ss_outcome_warn(outcome, "no line of output matched --iteration: is the program's output "
                                  "buffered? try stdbuf -oL");

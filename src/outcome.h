@@ -47,9 +47,18 @@ void ss_outcome_open(struct ss_outcome *outcome);
 __attribute__((format(printf, 2, 3))) void ss_outcome_warn(
     struct ss_outcome *outcome, const char *format, ...);
 
-/* Takes all figures, at the moment when control ends. `switches` are those sent while counted. */
-void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
-    const struct ss_board *board, const struct ss_crew *crew, struct ss_monitor *monitor,
-    const struct ss_iterations *iterations, uint64_t switches, ss_time now);
+/*
+ * Takes all figures but those of iterations, at the moment when control ends. `switches` are those
+ * sent while counted.
+ */
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
+    const struct ss_crew *crew, struct ss_monitor *monitor, uint64_t switches, ss_time now);
+
+/*
+ * When no more iterations can come: one that ends after the counted time has a part in it, too.
+ * Takes over their throughput.
+ */
+void ss_outcome_take_iterations(
+    struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);
 
 #endif

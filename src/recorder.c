@@ -45,7 +45,7 @@ static void open_meter(struct ss_recorder *recorder) {
 static void write_heading(struct ss_recorder *recorder) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
-    ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMN_DUTY));
+    ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
     ss_lines_flush(lines);
 }
 
@@ -141,8 +141,9 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.target = sample->target;
     row.error = sample->target - sample->load.load;
     row.duty = sample->duty;
+    row.counted = sample->counted;
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
-    ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMN_DUTY));
+    ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMNS_RUN));
 }
 
 void ss_recorder_iteration(

@@ -81,7 +81,7 @@ static void enter_warmup(struct ss_master *master, ss_time now) {
  */
 static void enter_settling(struct ss_master *master, ss_time now) {
     master->stage = SS_STAGE_SETTLING;
-    ss_master_note(master, "settling", -1, NULL, NAN);
+    ss_master_note_bound(master, now, "settling", NULL);
     master->monitor.control_from = now;
     master->stage_end = ss_time_add(now, master->plan->settle);
     ss_monitor_begin(&master->monitor, now);
@@ -89,7 +89,7 @@ static void enter_settling(struct ss_master *master, ss_time now) {
 
 static void enter_counting(struct ss_master *master, ss_time now) {
     master->stage = SS_STAGE_COUNTING;
-    ss_master_note(master, "counting", -1, NULL, NAN);
+    ss_master_note_bound(master, now, "counting", NULL);
     master->monitor.counted_from = now;
     master->iterations.from = now;
     master->iterations.throughput.from = now;

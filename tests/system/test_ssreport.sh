@@ -65,6 +65,55 @@ is_well_formed() {
         }' "$1"
 }
 
+# A run with a warm-up and a pause, of one interval of throughput: its figures are in the summary,
+# in the report and in the record, and are the same.
+"$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 6s --iteration iteration \
+    --record "$folder/paused" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 &
+paused=$!
+until grep -q '"event":"counting"' "$folder/paused/events.jsonl" 2>/dev/null; do
+    kill -0 $paused || fail "no record of a run with a pause"
+    sleep 0.1
+done
+kill -TSTP $paused
+sleep 1
+kill -CONT $paused
+wait $paused || fail "the run with a pause: status $?"
+grep -q '"event":"continued"' "$folder/paused/events.jsonl" || fail "there was no pause"
+report 0 -q -o "$folder/report" "$folder/paused"
+# same FILE COLUMN NAME: a figure of the report and one of summary.json.
+same() {
+    awk -v ours="$(value "$1" 1 "$2")" -v name="\"$3\":" '
+        $1 == name { sub(/,$/, "", $2); found = 1; theirs = $2 }
+        END {
+            if (theirs == "[") exit ours == ""
+            off = ours - theirs; size = theirs < 0 ? -theirs : theirs
+            exit !found || (ours == "") != (theirs == "null") || off * off > (1e-4 * (1 + size)) ^ 2
+        }' "$folder/paused/summary.json" ||
+        fail "$3: the report says '$(value "$1" 1 "$2")': $(cat "$folder/paused/summary.json")"
+}
+for name in instances cpu_count duration_seconds samples target_mean load_mean error_mean_percent \
+    error_mse_e4 error_p95_percent settling_seconds duty_mean switches_per_second iterations \
+    own_cpu; do
+    same runs.csv "$name" "$name"
+done
+# Two are called so in the summary: the mean, which comes first, and the list of intervals.
+mean=$(awk '$1 == "\"iterations_per_second\":" { sub(/,$/, "", $2); print $2; exit }' \
+    "$folder/paused/summary.json")
+interval=$(awk 'found { print $1; exit } $1 == "\"iterations_per_second\":" && $2 == "[" { found = 1 }' \
+    "$folder/paused/summary.json")
+awk -v a="$(value runs.csv 1 iterations_per_second)" -v b="$mean" \
+    -v c="$(value throughput.csv 1 iterations_per_second)" -v d="$interval" 'BEGIN {
+        exit !(b > 0 && d > 0 && (a - b) ^ 2 < (1e-4 * b) ^ 2 && (c - d) ^ 2 < (1e-4 * d) ^ 2) }' ||
+    fail "throughput: $mean and $interval in the summary: $(cat "$folder/report/throughput.csv")"
+[ "$(value throughput.csv 2 from_seconds)" = "" ] || fail "more than one interval"
+same runs.csv wake_lateness_p99_us p99
+# Anyone can compute them from the record.
+awk -F, -v samples="$(value runs.csv 1 samples)" -v error="$(value runs.csv 1 error_mean_percent)" '
+    NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+    NR > 1 && $column["counted"] { count++; sum += 100 * $column["error"] }
+    END { exit !(count == samples && (sum / count - error) ^ 2 < 1e-8) }' \
+    "$folder/paused/samples.csv" || fail "samples.csv: $(cat "$folder/paused/samples.csv")"
+
 # Whoever else is busy here: without feedback the instances run all the same.
 "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 60%:30%:30%,hold=3s,symmetric=yes \
     --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||

@@ -329,8 +329,35 @@ static void iterations_before_any_window_are_only_seen(void **state) {
     assert_int_equal(iterations.ended, 1);
 }
 
+/* What stood still while the run did took as long as it ran. */
+static void a_pause_is_no_part_of_an_iteration(void **state) {
+    (void)state;
+    struct ss_iterations iterations = window();
+    iterations.to = SS_TIME_NEVER;
+    iterations.throughput.from = iterations.from;
+    ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 12 * SS_SECOND);
+    ss_iterations_pause(&iterations, 13 * SS_SECOND, 100 * SS_SECOND);
+    ss_iterations_pause(&iterations, 115 * SS_SECOND, 200 * SS_SECOND);
+    /* 12 to 13, 113 to 115 and 315 to 318 s: the seconds 2 to 8 of the window. */
+    ss_iterations_add(&iterations, 0, 12 * SS_SECOND, 318 * SS_SECOND);
+    assert_close(iterations.parts, 2);
+    assert_close(ss_throughput_rate(&iterations.throughput, 0), (1 + 4 / 6.0) / 6);
+    assert_close(ss_throughput_rate(&iterations.throughput, 1), 2 / 6.0 / 6);
+    assert_close(ss_iterations_per_second(&iterations, 320 * SS_SECOND), 2 / 10.0);
+    /* Its end came while all were being stopped. */
+    ss_iterations_add(&iterations, 0, 115 * SS_SECOND - 1, 115 * SS_SECOND + 1);
+    assert_close(iterations.parts, 3);
+    ss_iterations_free(&iterations);
+    iterations = window();
+    iterations.from = SS_TIME_NEVER;
+    ss_iterations_pause(&iterations, SS_SECOND, SS_SECOND);
+    assert_true(iterations.from == SS_TIME_NEVER && iterations.throughput.from == SS_TIME_NEVER);
+    ss_iterations_free(&iterations);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
     cmocka_unit_test(no_samples_give_no_figures),
     cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
     cmocka_unit_test(figures_are_means_over_samples),

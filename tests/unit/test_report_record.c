@@ -212,6 +212,93 @@ static void a_warm_up_with_times(void **state) {
     ssreport_record_free(&record);
 }
 
+/* Its last sample ends when control begins, and all of it is stamped a moment later. */
+static void a_warm_up_without_settling(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/samples.csv", "load_ticks,duty\n",
+        "load_ticks,duty\n2026-11-20T09:59:59.500Z,-0.499941,,0.990000,,0.99,\n"
+        "2026-11-20T10:00:00.000Z,0.000184,,0.990000,,0.99,\n");
+    folder_change("a/events.jsonl", "0.000000", "0.000241");
+    struct ssreport_record record = read_record("a");
+    assert_int_equal(record.sample_count, 60);
+    assert_true(record.samples[0].begin == 0 && record.samples[0].counted);
+    ssreport_record_free(&record);
+}
+
+/* Whatever stamps and targets let one think. */
+static void a_record_says_what_counted(void **state) {
+    (void)state;
+    static const char heading[] = "time,elapsed_seconds,target,load,duty,counted\n";
+    char samples[1024];
+    folder_open();
+    folder_write_record("a");
+    int used = snprintf(samples, sizeof samples, "%s", heading);
+    for (int i = 1; i <= 6; i++)
+        used += snprintf(samples + used, sizeof samples - (size_t)used,
+            "2026-11-20T10:00:00.000Z,%d.000000,0.5,0.48,0.6,%d\n", i, i > 2 && i != 5);
+    folder_write("a/samples.csv", samples);
+    struct ssreport_record record = read_record("a");
+    for (int i = 1; i <= 6; i++)
+        assert_true(record.samples[i - 1].counted == (i > 2 && i != 5));
+    ssreport_record_free(&record);
+}
+
+/* Its end is the summary's; what was stopped before it counted has no length. */
+static void the_counted_time_has_exact_bounds(void **state) {
+    (void)state;
+    static const char event[] = "{\"elapsed_seconds\":%s,\"event\":\"%s\"}\n";
+    char events[512];
+    folder_open();
+    folder_write_record("a");
+    int used = snprintf(events, sizeof events, event, "0.000000", "settling");
+    used += snprintf(events + used, sizeof events - (size_t)used, event, "6.000000", "counting");
+    snprintf(events + used, sizeof events - (size_t)used, event, "30.250001", "ending");
+    folder_write("a/events.jsonl", events);
+    struct ssreport_record record = read_record("a");
+    assert_true(record.counted_from == 6 && ssreport_record_counted_to(&record) == 30.250001);
+    ssreport_record_free(&record);
+    snprintf(events, sizeof events, event, "0.000000", "settling");
+    folder_write("a/events.jsonl", events);
+    record = read_record("a");
+    assert_true(record.counted_from == 30 && ssreport_record_counted_to(&record) == 30);
+    assert_false(record.samples[59].counted);
+    ssreport_record_free(&record);
+}
+
+/* A hundred seconds from 10.25 s on, in which samples and iterations go on later. */
+static void a_pause_is_no_part_of_the_run(void **state) {
+    (void)state;
+    static const char event[] = "{\"elapsed_seconds\":%s,\"event\":\"%s\"}\n";
+    char events[512], from[64], to[64];
+    folder_open();
+    folder_write_record("a");
+    int used = snprintf(events, sizeof events, event, "10.250000", "paused");
+    used += snprintf(events + used, sizeof events - (size_t)used, event, "110.250000", "continued");
+    snprintf(events + used, sizeof events - (size_t)used, event, "130.250000", "ending");
+    folder_write("a/events.jsonl", events);
+    for (int i = 60; i > 20; i--) {
+        snprintf(from, sizeof from, "Z,%.6f,0.5", i * 0.5);
+        snprintf(to, sizeof to, "Z,%.6f,0.5", i * 0.5 + 100.25);
+        folder_change("a/samples.csv", from, to);
+    }
+    folder_change("a/iterations.csv", "00,10.000000,11.000000", "00,10.000000,111.000000");
+    folder_change("a/decisions.csv", "x,15,1,running,15,15", "x,115,1,running,15,15");
+    struct ssreport_record record = read_record("a");
+    assert_true(ssreport_record_counted_to(&record) == 30.25);
+    assert_true(record.samples[20].begin == 10.25 && record.samples[20].end == 10.75);
+    assert_true(record.samples[59].counted && ssreport_record_end(&record) == 30.25);
+    assert_true(record.iterations[10].start == 10 && record.iterations[10].end == 11);
+    assert_true(fabs(record.instances[1].all.running - 15) < 1e-9);
+    assert_true(ssreport_record_elapsed(&record, 10.25) == 10.25);
+    assert_true(ssreport_record_elapsed(&record, 10.5) == 110.5);
+    assert_true(ssreport_record_run_time(&record, 60) == 10.25);
+    assert_true(ssreport_record_is_paused(&record, 110.25));
+    assert_false(ssreport_record_is_paused(&record, 110.5));
+    ssreport_record_free(&record);
+}
+
 static void whoever_ended_by_himself(void **state) {
     (void)state;
     static const char end[] = "{\"elapsed_seconds\":%s,\"event\":\"instance_ended\","
@@ -290,5 +377,9 @@ UNIT_MAIN(
     cmocka_unit_test(figures_that_do_not_agree_are_noted),
     cmocka_unit_test(only_the_counted_time_counts),
     cmocka_unit_test(a_warm_up_with_times),
+    cmocka_unit_test(a_warm_up_without_settling),
+    cmocka_unit_test(a_record_says_what_counted),
+    cmocka_unit_test(the_counted_time_has_exact_bounds),
+    cmocka_unit_test(a_pause_is_no_part_of_the_run),
     cmocka_unit_test(whoever_ended_by_himself),
     cmocka_unit_test(what_is_no_record))

@@ -77,7 +77,7 @@ static void add_cost(struct ssreport_sheet *sheet, const struct ssreport_cost *c
 static double rate_of_run(const struct ssreport_report *report, const struct ssreport_run *run) {
     if (run->energy.count == 0 || is_counted_elsewhere(report, run))
         return NAN;
-    double from = run->record.counted_from, to = ssreport_record_end(&run->record);
+    double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
     struct consumer consumer = find_consumer(report, run);
     struct ssreport_cost cost = cost_between(run, from, to);
     return divide(iterations_between(&consumer, from, to), cost.watt_hours);
@@ -120,7 +120,7 @@ static void note_cost(struct ssreport_notes *notes, const struct consumer *consu
 
 static void add_run(struct ssreport_report *report, const struct ssreport_run *run) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_ENERGY];
-    double from = run->record.counted_from, to = ssreport_record_end(&run->record);
+    double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
     bool elsewhere = is_counted_elsewhere(report, run);
     struct consumer consumer = find_consumer(report, run);
     struct ssreport_cost cost = cost_between(run, from, to);

@@ -136,6 +136,23 @@ static void take_origin(struct ssreport_run *run, const struct sstrace_field *fi
     run->round = read_number(&fields[ROUND]);
 }
 
+/* What was used while the run stood still is not its energy. */
+static void leave_out_pauses(struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    struct ssreport_energy *energy = &run->energy;
+    size_t kept = 0;
+    for (size_t i = 0; i < energy->count && record->pause_count > 0; i++) {
+        struct ssreport_power sample = energy->samples[i];
+        double elapsed = sample.at - record->wall;
+        if (ssreport_record_is_paused(record, elapsed))
+            continue;
+        sample.at = record->wall + ssreport_record_run_time(record, elapsed);
+        energy->samples[kept++] = sample;
+    }
+    if (record->pause_count > 0)
+        energy->count = kept;
+}
+
 /*
  * In the record's own folder; for runs side by side it may lie beside their folders, once for all.
  */
@@ -152,6 +169,7 @@ static void find_energy(struct ssreport_run *run, const char *path) {
         run->energy.shared = up > 0;
         if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
             ssreport_notes_add(&run->record.notes, "no power: %s", error.message);
+        leave_out_pauses(run);
         return;
     }
 }

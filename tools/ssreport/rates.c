@@ -7,11 +7,11 @@
 /* Ten years of the usual ones: a clock gone mad must not ask for all memory. */
 #define INTERVALS_MOST 52596000.0
 
-/* By this much of an interval the last one may fall short, for rounding. */
-#define SHORT 1e-9
+/* By so many seconds the last one may fall short: both ends stand in a record with six decimals. */
+#define SHORT 2e-6
 
 int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval) {
-    double count = floor((to - from) / interval + SHORT);
+    double count = floor((to - from + SHORT) / interval);
     *rates = (struct ssreport_rates){.from = from, .interval = interval};
     if (!(count > 0))
         return 0;

@@ -87,6 +87,36 @@ double ssreport_record_end(const struct ssreport_record *record) {
     return record->sample_count ? record->samples[record->sample_count - 1].end : 0;
 }
 
+double ssreport_record_counted_to(const struct ssreport_record *record) {
+    return record->ended > 0 ? record->ended : ssreport_record_end(record);
+}
+
+double ssreport_record_run_time(const struct ssreport_record *record, double elapsed) {
+    double run_time = elapsed;
+    for (size_t i = 0; i < record->pause_count; i++) {
+        const struct ssreport_pause *pause = &record->pauses[i];
+        run_time -= fmax(fmin(elapsed, pause->end) - pause->begin, 0);
+    }
+    return run_time;
+}
+
+double ssreport_record_elapsed(const struct ssreport_record *record, double run_time) {
+    double elapsed = run_time;
+    for (size_t i = 0; i < record->pause_count; i++) {
+        const struct ssreport_pause *pause = &record->pauses[i];
+        elapsed += elapsed > pause->begin ? pause->end - pause->begin : 0;
+    }
+    return elapsed;
+}
+
+bool ssreport_record_is_paused(const struct ssreport_record *record, double elapsed) {
+    for (size_t i = 0; i < record->pause_count; i++) {
+        if (elapsed > record->pauses[i].begin && elapsed <= record->pauses[i].end)
+            return true;
+    }
+    return false;
+}
+
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance) {
     struct ssreport_range range = {NAN, NAN};
     double most_known = 0;
@@ -145,6 +175,8 @@ int ssreport_record_read(
         return -1;
     ssreport_record_read_decisions(record);
     ssreport_record_read_iterations(record);
+    /* What never came to be counted has no length. */
+    record->counted_from = fmin(record->counted_from, ssreport_record_counted_to(record));
     compare_with_summary(record);
     return 0;
 }
@@ -155,6 +187,7 @@ void ssreport_record_free(struct ssreport_record *record) {
     free(record->command);
     free(record->started);
     free(record->ended_by);
+    free(record->pauses);
     free(record->samples);
     free(record->iterations);
     for (size_t i = 0; i < record->instance_room; i++)

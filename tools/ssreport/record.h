@@ -2,7 +2,10 @@
 #ifndef SSREPORT_RECORD_H
 #define SSREPORT_RECORD_H
 
-/* A recorded run in memory. Times are seconds since control began, as in its files. */
+/*
+ * A recorded run in memory. Times are seconds since control began on the run's clock, which stands
+ * still while the run is paused. In its files ("elapsed") it goes on.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +20,13 @@ struct ssreport_sample {
     double begin, end;
     double target; /* NaN: free */
     double load;
-    double duty; /* NaN: not known */
-    bool counted;
+    double duty;  /* NaN: not known */
+    bool counted; /* the figures are made of it */
+};
+
+/* Time in which the run stood still, elapsed. */
+struct ssreport_pause {
+    double begin, end;
 };
 
 struct ssreport_iteration {
@@ -58,9 +66,12 @@ struct ssreport_record {
     double instance_count, cpu_count, duration, settling, switches, iterations_done, own_cpu,
         lateness_p99_us, error_mean_percent;
 
-    double wall;         /* when control began, seconds since 1970; NaN: not known */
-    double counted_from; /* 0 without settling time */
-    double first_end;    /* when the first instance ended by itself; INFINITY: none did */
+    double wall;                   /* when control began, seconds since 1970; NaN: not known */
+    double counted_from;           /* 0 without settling time */
+    double ended;                  /* when control ended; 0: not known */
+    double first_end;              /* when the first instance ended by itself; INFINITY: none did */
+    struct ssreport_pause *pauses; /* owned, in order */
+    size_t pause_count, pause_capacity;
 
     struct ssreport_sample *samples;
     size_t sample_count, sample_capacity;
@@ -82,5 +93,15 @@ void ssreport_record_free(struct ssreport_record *record);
 
 /* Where the last sample ends; 0: there is none. */
 double ssreport_record_end(const struct ssreport_record *record);
+
+/* Where the counted time ends: with control, or with the last sample where that is not known. */
+double ssreport_record_counted_to(const struct ssreport_record *record);
+
+/* From an elapsed time to the run's clock, and back. */
+double ssreport_record_run_time(const struct ssreport_record *record, double elapsed);
+double ssreport_record_elapsed(const struct ssreport_record *record, double run_time);
+
+/* Whether the run stood still at an elapsed time. */
+bool ssreport_record_is_paused(const struct ssreport_record *record, double elapsed);
 
 #endif

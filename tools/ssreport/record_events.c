@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "csv.h"
 #include "record_tables.h"
 #include "ssreplay/document.h"
 #include "words.h"
@@ -22,11 +23,30 @@ static void take_end(struct event_reader *reader, yajl_val event, double elapsed
     if (reader->ending || ssreplay_document_text(event, "text"))
         return;
     double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
-    record->first_end = fmin(record->first_end, at);
+    record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
     if (status != 0 && reader->failed++ == 0)
         snprintf(reader->first_failure, sizeof reader->first_failure,
             "instance %.20s ended with status %.0f after %.1f s",
             instance ? ss_words_show(instance).text : "?", status, at);
+}
+
+/* A pause of the warm-up moves the beginning of control, from which times are counted. */
+static void take_pause(struct ssreport_record *record, double elapsed) {
+    if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
+                           &record->pause_capacity, sizeof *record->pauses))
+        record->pauses[record->pause_count++] =
+            (struct ssreport_pause){.begin = elapsed, .end = INFINITY};
+}
+
+static void take_continue(struct ssreport_record *record, double elapsed) {
+    if (record->pause_count > 0 && elapsed > 0)
+        record->pauses[record->pause_count - 1].end = elapsed;
+}
+
+static void take_ending(struct event_reader *reader, double elapsed) {
+    reader->ending = true;
+    if (elapsed > 0)
+        reader->record->ended = ssreport_record_run_time(reader->record, elapsed);
 }
 
 /* False: it is none. */
@@ -35,10 +55,17 @@ static bool take_event(struct event_reader *reader, const char *line) {
     const char *name = ssreplay_document_text(event, "event");
     double elapsed = ssreplay_document_number(event, "elapsed_seconds");
     bool known = name != NULL;
-    if (known && strcmp(name, "counting") == 0 && elapsed > 0)
-        reader->record->counted_from = elapsed;
+    struct ssreport_record *record = reader->record;
+    if (known && strcmp(name, "settling") == 0)
+        record->counted_from = INFINITY; /* not yet */
+    else if (known && strcmp(name, "counting") == 0)
+        record->counted_from = ssreport_record_run_time(record, fmax(elapsed, 0));
+    else if (known && strcmp(name, "paused") == 0)
+        take_pause(record, elapsed);
+    else if (known && strcmp(name, "continued") == 0)
+        take_continue(record, elapsed);
     else if (known && strcmp(name, "ending") == 0)
-        reader->ending = true;
+        take_ending(reader, elapsed);
     else if (known && strcmp(name, "instance_ended") == 0)
         take_end(reader, event, elapsed);
     yajl_tree_free(event);

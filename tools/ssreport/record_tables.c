@@ -17,12 +17,22 @@
 
 /* ---- samples ---- */
 
-enum { TIME, ELAPSED, TARGET, LOAD, DUTY };
+enum { TIME, ELAPSED, TARGET, LOAD, DUTY, COUNTED };
 
 struct sample_reader {
     struct ssreport_record *record;
     bool was_free;
 };
+
+/* A record of an older version does not say it, and its bounds are late by a moment. */
+static bool is_counted(
+    struct sample_reader *reader, const struct ssreport_sample *sample, double counted) {
+    bool is_free = isnan(sample->target), was_free = reader->was_free;
+    reader->was_free = is_free;
+    if (!isnan(counted))
+        return counted != 0;
+    return !is_free && !was_free && sample->end > reader->record->counted_from + USUAL_LENGTH / 2;
+}
 
 static void set_wall(
     struct ssreport_record *record, const struct sstrace_field *time, double elapsed) {
@@ -31,39 +41,52 @@ static void set_wall(
         record->wall = at - elapsed;
 }
 
+/* Where a sample began: with the end of the last one, or of a pause, unless one was lost. */
+static double find_begin(const struct ssreport_record *record, double last, double end) {
+    double begin = end - last <= LENGTH_MOST ? last : end - USUAL_LENGTH;
+    for (size_t i = 0; i < record->pause_count; i++) {
+        double at = ssreport_record_run_time(record, record->pauses[i].begin);
+        if (at > begin && at < end)
+            begin = at;
+    }
+    return begin;
+}
+
 static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct sample_reader *reader = context;
     struct ssreport_record *record = reader->record;
     struct ssreport_sample sample;
-    if (!sstrace_field_number(&fields[ELAPSED], false, &sample.end) ||
+    double elapsed, counted;
+    if (!sstrace_field_number(&fields[ELAPSED], false, &elapsed) ||
         !ssreport_csv_number(&fields[LOAD], &sample.load) ||
         !sstrace_field_number(&fields[TARGET], false, &sample.target) ||
-        !sstrace_field_number(&fields[DUTY], false, &sample.duty))
+        !sstrace_field_number(&fields[DUTY], false, &sample.duty) ||
+        !sstrace_field_number(&fields[COUNTED], false, &counted))
         return false;
-    if (!(sample.end > 0))
-        return true; /* of the warm-up, whose times are known with --start-at */
+    sample.end = ssreport_record_run_time(record, elapsed);
+    /* Of the warm-up: its last one ends when control begins, and is stamped a moment later. */
+    if (!(sample.end > USUAL_LENGTH / 2))
+        return true;
     double last = ssreport_record_end(record);
     if ((record->sample_count > 0 && sample.end <= last) || sample.end - last > SILENCE_MOST)
         return false;
-    sample.begin = sample.end - last <= LENGTH_MOST ? last : sample.end - USUAL_LENGTH;
-    bool is_free = isnan(sample.target);
-    sample.counted = !is_free && !reader->was_free && sample.end > record->counted_from;
+    sample.begin = find_begin(record, last, sample.end);
+    sample.counted = is_counted(reader, &sample, counted);
     if (!ssreport_csv_make_room((void **)&record->samples, record->sample_count,
             &record->sample_capacity, sizeof sample))
         return false;
-    reader->was_free = is_free;
-    set_wall(record, &fields[TIME], sample.end);
+    set_wall(record, &fields[TIME], elapsed);
     record->samples[record->sample_count++] = sample;
     return true;
 }
 
 int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error *error) {
     static const char *const columns[] = {
-        "time", "elapsed_seconds", "target", "load", "duty", NULL};
+        "time", "elapsed_seconds", "target", "load", "duty", "counted", NULL};
     struct sample_reader reader = {.record = record};
     struct ssreport_csv csv = {.name = "samples.csv",
         .columns = columns,
-        .optional = 1U << DUTY,
+        .optional = 1U << DUTY | 1U << COUNTED,
         .take = take_sample,
         .context = &reader};
     if (ssreport_csv_read(record->path, &csv, &record->notes, error) < 0)
@@ -101,7 +124,7 @@ static bool add_stretch(const struct ssreport_record *record, struct ssreport_in
     double begin, double end, bool running) {
     double part_length = ssreport_record_end(record) / SSREPORT_DUTY_PARTS;
     begin = fmax(begin, record->counted_from);
-    end = fmin(end, ssreport_record_end(record));
+    end = fmin(end, ssreport_record_counted_to(record));
     if (!(begin < end))
         return true;
     if (!instance->parts)
@@ -132,7 +155,8 @@ static bool take_decision(void *context, const struct sstrace_field *fields) {
     struct ssreport_instance *instance = find_instance(record, number);
     if (!instance || isnan(begin))
         return instance;
-    return add_stretch(record, instance, begin, begin + length, running);
+    return add_stretch(record, instance, ssreport_record_run_time(record, begin),
+        ssreport_record_run_time(record, begin + length), running);
 }
 
 void ssreport_record_read_decisions(struct ssreport_record *record) {
@@ -159,6 +183,8 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
         !ssreport_csv_make_room((void **)&record->iterations, record->iteration_count,
             &record->iteration_capacity, sizeof iteration))
         return false;
+    iteration.start = ssreport_record_run_time(record, iteration.start);
+    iteration.end = ssreport_record_run_time(record, iteration.end);
     record->iterations[record->iteration_count++] = iteration;
     return true;
 }

@@ -40,7 +40,7 @@ static void add_run(
     struct ssreport_report *report, struct ssreport_run *run, const struct ssreport_run *original) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_REPLAY];
     const struct ssreport_record *record = &run->record;
-    double seconds = ssreport_record_end(record) - record->counted_from;
+    double seconds = ssreport_record_counted_to(record) - record->counted_from;
     double ratio = original && original->figures.throughput > 0
                        ? run->figures.throughput / original->figures.throughput
                        : NAN;

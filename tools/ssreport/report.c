@@ -62,7 +62,7 @@ static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run
     TEXT(record->ended_by);
     NUMBER(record->instance_count);
     NUMBER(record->cpu_count);
-    NUMBER(ssreport_record_end(record) - record->counted_from);
+    NUMBER(ssreport_record_counted_to(record) - record->counted_from);
     NUMBER(run->figures.samples);
     NUMBER(run->figures.target_mean);
     NUMBER(run->figures.load_mean);

@@ -31,8 +31,8 @@ static void set_figures(struct ssreport_run *run) {
         .error_mse_e4 = ss_figures_error_mse_e4(&sums),
         .error_p95_percent = ss_figures_error_p95_percent(&sums),
         .duty_mean = sums.count ? duties / (double)sums.count : NAN,
-        .throughput =
-            ssreport_steps_throughput(record, record->counted_from, ssreport_record_end(record)),
+        .throughput = ssreport_steps_throughput(
+            record, record->counted_from, ssreport_record_counted_to(record)),
     };
     ss_figures_free(&sums);
 }
@@ -75,8 +75,8 @@ static int set_rates(struct ssreport_run *run, const struct ssreport_settings *s
     const struct ssreport_record *record = &run->record;
     if (!record->has_iterations)
         return 0;
-    if (ssreport_rates_open(
-            &run->rates, record->counted_from, ssreport_record_end(record), settings->interval) < 0)
+    if (ssreport_rates_open(&run->rates, record->counted_from, ssreport_record_counted_to(record),
+            settings->interval) < 0)
         return -1;
     for (size_t i = 0; i < record->iteration_count; i++)
         ssreport_rates_add(&run->rates, record->iterations[i].start, record->iterations[i].end);

@@ -66,10 +66,13 @@ double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
     const struct ssreport_run *background, double from, double to) {
     const struct ssreport_record *record = &foreground->record;
     double shift = background->record.wall - record->wall;
-    if (!(from + shift >= -APART) || !(to + shift <= ssreport_record_end(record) + 1) ||
-        !(to + shift <= record->first_end))
+    from = ssreport_record_elapsed(&background->record, from) + shift;
+    to = ssreport_record_elapsed(&background->record, to) + shift;
+    from = ssreport_record_run_time(record, from);
+    to = ssreport_record_run_time(record, to);
+    if (!(from >= -APART) || !(to <= ssreport_record_end(record) + 1) || !(to <= record->first_end))
         return NAN;
-    return ssreport_steps_throughput(record, from + shift, to + shift);
+    return ssreport_steps_throughput(record, from, to);
 }
 
 static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_fit *fit) {
