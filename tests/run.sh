@@ -9,11 +9,12 @@ exec </dev/null # it may be closed, and the next file opened would then become s
 
 usage() {
     cat <<END
-Usage: tests/run.sh [--quick]
+Usage: tests/run.sh [--quick] [--strict]
 Installs what is missing, builds in build*/, and runs all checks and tests but those that want a
-quiet machine.
+quiet machine. Tests that cannot run here are listed with what they miss.
 
   --quick   only the scripts and the release build
+  --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
 END
 }
@@ -43,10 +44,24 @@ build() {
     cmake --build --preset "$1" --parallel "$(nproc)"
 }
 
-# run_tests PRESET JOBS [OPTION]...
+# run_tests PRESET JOBS [OPTION]...: the summary of ctest stands last.
 run_tests() {
+    local folder=build-$1 status=0 expected=yes
+    [ "$1" != release ] || folder=build
     stage "$1: tests"
-    "${fixed_layout[@]}" ctest --preset "$1" -j "$2" "${@:3}" --no-label-summary --no-tests=error
+    "${fixed_layout[@]}" ctest --preset "$1" -j "$2" "${@:3}" --no-label-summary --no-tests=error \
+        --output-junit "$PWD/$folder/tests.xml" --test-output-size-passed 65536 |
+        hold_back_summary "$folder/summary" || status=$?
+    tests/skips ${strict:+"$strict"} "$folder" || expected=
+    cat "$folder/summary"
+    [ "$status" -eq 0 ] || exit "$status"
+    [ -n "$expected" ] || fail "tests were skipped that can run here: see above"
+}
+
+# hold_back_summary FILE
+hold_back_summary() {
+    : >"$1"
+    sed -u -e "/^[0-9]*% tests passed/,\$ { w $1" -e 'd' -e '}'
 }
 
 # Thread sanitizers up to gcc 13 do not start where the kernel lays memory out very randomly.
@@ -97,10 +112,11 @@ check_sanitized() {
     fixed_layout=()
 }
 
-quick=
+quick='' strict=''
 for word; do
     case $word in
     --quick) quick=yes ;;
+    --strict) strict=--strict ;;
     --help) usage && exit ;;
     *) fail "$word: unknown option: see --help" ;;
     esac

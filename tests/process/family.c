@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <check.h>
+#include "process.h"
 
 #define NOBODY 65534
 
@@ -114,24 +114,22 @@ void family_deny_pidfds(void) {
     struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
-        _exit(77);
+        _exit(PROCESS_SKIPPED);
 }
 
 void family_become_nobody(void) {
     setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
     if (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
-        _exit(77);
+        _exit(PROCESS_SKIPPED);
 }
 
-bool family_can_become_nobody(void) {
+void family_need_nobody(void) {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
         family_become_nobody();
-        _exit(access(SHOWSTOPPER, X_OK) < 0 || access(PAYLOAD, X_OK) < 0 ? 77 : 0);
+        _exit(access(SHOWSTOPPER, X_OK) < 0 || access(PAYLOAD, X_OK) < 0 ? PROCESS_SKIPPED : 0);
     }
-    bool can = child > 0 && waitpid(child, &status, 0) == child && status == 0;
-    if (!can)
-        fputs("skipped: only root can do this, and in a build folder that all can read\n", stderr);
-    return can;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    SKIP_UNLESS(status == 0, "another-user: none that can read the build folder");
 }

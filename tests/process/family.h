@@ -62,7 +62,7 @@ void family_deny_pidfds(void);
 /* The same: as a user of no privilege, real-time priority not being one of them either. */
 void family_become_nobody(void);
 
-/* Whether that is possible; says why where it is not. */
-bool family_can_become_nobody(void);
+/* Skips the test where that is impossible. */
+void family_need_nobody(void);
 
 #endif

@@ -55,7 +55,7 @@ static inline bool isolated_is_possible(void (*become)(void)) {
 }
 
 #define SKIP_UNLESS_ISOLATED()                                                                     \
-    SKIP_UNLESS(isolated_is_possible(NULL), "there can be no PID namespace here")
+    SKIP_UNLESS(isolated_is_possible(NULL), "namespaces: there can be no PID namespace here")
 
 /* The namespace of a process; empty when it is gone. */
 static inline void isolated_space(pid_t pid, char space[64]) {

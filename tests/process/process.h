@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_PROCESS_H
 #define SHOWSTOPPER_TESTS_PROCESS_H
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include <check.h>
@@ -15,26 +16,34 @@
     { #function, function }
 
 #define PROCESS_TIMEOUT 60 /* seconds that one case may take */
+#define PROCESS_SKIPPED 77 /* the exit status that ctest takes for a skip */
+
+struct process_case {
+    const char *name;
+    const TTest *test;
+};
+
+/* Runs the one case that the command line names, or all. Returns the exit status. */
+int process_main(int argc, char **argv, const struct process_case *cases, size_t count);
 
 #define PROCESS_MAIN(...)                                                                          \
     int main(int argc, char **argv) {                                                              \
-        const struct {                                                                             \
-            const char *name;                                                                      \
-            const TTest *test;                                                                     \
-        } cases[] = {__VA_ARGS__};                                                                 \
-        Suite *suite = suite_create(argv[0]);                                                      \
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {                                \
-            TCase *tcase = tcase_create(cases[i].name);                                            \
-            tcase_set_timeout(tcase, PROCESS_TIMEOUT);                                             \
-            tcase_add_test(tcase, cases[i].test);                                                  \
-            suite_add_tcase(suite, tcase);                                                         \
-        }                                                                                          \
-        SRunner *runner = srunner_create(suite);                                                   \
-        srunner_run(runner, NULL, argc > 1 ? argv[1] : NULL, CK_NORMAL);                           \
-        int failed = srunner_ntests_failed(runner);                                                \
-        int run = srunner_ntests_run(runner);                                                      \
-        srunner_free(runner);                                                                      \
-        return failed == 0 && run > 0 ? EXIT_SUCCESS : EXIT_FAILURE;                               \
+        const struct process_case cases[] = {__VA_ARGS__};                                         \
+        return process_main(argc, argv, cases, sizeof cases / sizeof *cases);                      \
     }
+
+/*
+ * Ends a case that cannot run here, from wherever in it. The reason begins with what is missing, a
+ * word of tests/skips and a colon.
+ */
+#define SKIP(reason) process_skip(reason)
+
+#define SKIP_UNLESS(condition, reason)                                                             \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            process_skip(reason);                                                                  \
+    } while (0)
+
+_Noreturn void process_skip(const char *reason);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "process.h"
 #include "run.h"
 
 /* What a program runs in: mounts and name spaces, control groups, calls that fail. */
@@ -19,17 +20,8 @@
 #define SHIMS_WORK true
 #endif
 
-/* Leaves the rest of a test out and says why. */
-#define SKIP_UNLESS(condition, why)                                                                \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fputs("skipped: " why "\n", stderr);                                                   \
-            return;                                                                                \
-        }                                                                                          \
-    } while (0)
-
 /* With this a preparation says that it cannot be done here. */
-#define SURROUNDINGS_MISSING 77
+#define SURROUNDINGS_MISSING PROCESS_SKIPPED
 
 /* ---- mounts ---- */
 

@@ -75,8 +75,7 @@ static void expect_order(struct run *run) {
 /* ---- in a group that was given away ---- */
 
 START_TEST(frozen_with_the_instance) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "-q", "--grace", "200m");
         pid_t pid = find_caged(run);
@@ -99,8 +98,7 @@ START_TEST(frozen_with_the_instance) {
 END_TEST
 
 START_TEST(ends_as_planned) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
             START_SHAPE(shapes[i], "--json", "-", "--duration", "3s", "--grace", "200m");
@@ -115,8 +113,7 @@ END_TEST
 
 /* It cannot be told: it gets all of the grace. */
 START_TEST(ends_behind_the_grace) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "--grace", "700m");
         pid_t pid = find_caged(run);
@@ -147,8 +144,7 @@ static void kill_crew(enum shape shape, bool executor, bool master) {
 }
 
 START_TEST(ends_when_ours_are_killed) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         kill_crew(shapes[i], true, false);
         kill_crew(shapes[i], false, true);
@@ -159,8 +155,7 @@ START_TEST(ends_when_ours_are_killed) {
 END_TEST
 
 START_TEST(next_guardian_knows_it) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     struct run *run = START_SHAPE(CHILD, "-v");
     find_caged(run);
     family_signal_named("ss-guardian", SIGKILL);
@@ -175,8 +170,7 @@ START_TEST(next_guardian_knows_it) {
 END_TEST
 
 START_TEST(kept_ones_run_on) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "-q", "--keep");
         pid_t pid = find_caged(run);
@@ -204,8 +198,7 @@ static struct run *start_leaving(const char *left) {
 
 /* What an iteration leaves behind is not there in the next one. */
 START_TEST(nothing_is_left_to_the_next_instance) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     struct run *run = start_leaving("sleep 0.5");
     while (run_count_text(&run->out, "ready\n") < 4) {
         ck_assert_uint_le(family_find("payload-root").count, 1);
@@ -221,8 +214,7 @@ END_TEST
 
 /* Before anybody could have looked for it. */
 START_TEST(new_ones_end_with_the_others) {
-    if (!yard_enter(true))
-        return;
+    yard_enter(true);
     for (int i = 0; i < 6; i++) {
         struct run *run = start_leaving("exec " PAYLOAD " spin");
         RUN_UNTIL(run, run_count_text(&run->out, "ready\n") > 0);
@@ -246,8 +238,7 @@ static void expect_warning(const struct run *run, int count) {
 }
 
 START_TEST(warned_about_without_a_group) {
-    if (!yard_enter(false))
-        return;
+    yard_enter(false);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
             START_SHAPE(shapes[i], "-n", "3", "--json", "-", "--duration", "4s", "--grace", "300m");
@@ -262,8 +253,7 @@ END_TEST
 
 /* The census sees threads, too, but they are no processes. */
 START_TEST(threads_are_not_counted) {
-    if (!yard_enter(false))
-        return;
+    yard_enter(false);
     struct run_setup setup = {.prepare = yard_become_user};
     struct run *run = run_wait(
         run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", ROUNDS, "--json", "-", "--duration", "4s",
@@ -276,8 +266,7 @@ START_TEST(threads_are_not_counted) {
 END_TEST
 
 START_TEST(counted_once_by_two_guardians) {
-    if (!yard_enter(false))
-        return;
+    yard_enter(false);
     struct run *run =
         START_SHAPE(CHILD, "-v", "--json", "-", "--duration", "6s", "--grace", "300m");
     double begin = run_now();

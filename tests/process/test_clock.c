@@ -32,7 +32,7 @@ static void expect_between(const char *json, const char *name, double low, doubl
 
 /* Bounds as wide as a busy machine wants them; an hour would lie far outside of them all. */
 START_TEST(wall_clock_is_set) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
     for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
         double begin = run_now();
@@ -64,7 +64,7 @@ static const char *in_seconds(int seconds) {
 
 /* Its time has passed without a run, and it says so. */
 START_TEST(wall_clock_is_set_beyond_the_start) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_shifted(
         "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
                         "--duration", "600m", "--json", "-", PAYLOAD, "spin")));
@@ -77,7 +77,7 @@ END_TEST
 
 /* The start is an hour away again, and that of the instances, too. */
 START_TEST(wall_clock_is_set_away_from_the_start) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run =
         start_shifted("-3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at",
                                        in_seconds(3), PAYLOAD, "say", "too early"));
@@ -162,8 +162,8 @@ START_TEST(everything_is_frozen) {
 END_TEST
 
 START_TEST(everything_is_frozen_unprivileged) {
-    if (family_can_become_nobody())
-        freeze_and_thaw("", 6, family_become_nobody);
+    family_need_nobody();
+    freeze_and_thaw("", 6, family_become_nobody);
 }
 END_TEST
 
@@ -174,8 +174,8 @@ START_TEST(all_but_instances_are_frozen) {
 END_TEST
 
 START_TEST(all_but_instances_are_frozen_unprivileged) {
-    if (family_can_become_nobody())
-        freeze_and_thaw("ss-", 3, family_become_nobody);
+    family_need_nobody();
+    freeze_and_thaw("ss-", 3, family_become_nobody);
 }
 END_TEST
 

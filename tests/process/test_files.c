@@ -25,7 +25,7 @@ static struct run *start_spoiled(const char *how, const char *const *words) {
 }
 
 START_TEST(counters_are_spoiled) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700", "cut:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         double begin = run_now();
@@ -42,7 +42,7 @@ START_TEST(counters_are_spoiled) {
 END_TEST
 
 START_TEST(counters_are_spoiled_from_the_start) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:0", "empty:0", "garbled:0", "cut:0"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct run *run =
@@ -58,7 +58,7 @@ END_TEST
 
 /* Whichever source the default has found. */
 START_TEST(the_best_counters_are_spoiled) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct run *run = run_wait(start_spoiled(
@@ -73,7 +73,7 @@ END_TEST
 
 /* Control that needs no load goes on without; the figures say what they lack. */
 START_TEST(counters_that_only_figures_need) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct run *run = run_wait(start_spoiled(
@@ -92,7 +92,7 @@ END_TEST
 
 /* As if all CPUs but the first one had been taken away. */
 START_TEST(counters_of_fewer_cpus) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_spoiled("fewer:700",
         WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin")));
     run_expect(run, 0);
@@ -118,7 +118,7 @@ static struct run *run_on_full_disk(const char *option, const char *name, const 
 }
 
 START_TEST(disk_is_full) {
-    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     small_folder = run_make_folder();
     const char *summary = run_path(small_folder, "summary.json");
     struct run *run = run_on_full_disk("--json", summary, "spin");

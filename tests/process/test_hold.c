@@ -40,11 +40,8 @@ static struct ss_hold *take_hold(pid_t pid, bool group) {
     return &holds.list[fresh];
 }
 
-static bool can_hold_groups(void) {
-    if (ss_platform_process_holds_groups())
-        return true;
-    fputs("skipped: this kernel has no holds on groups\n", stderr);
-    return false;
+static void need_groups(void) {
+    SKIP_UNLESS(ss_platform_process_holds_groups(), "pidfd-group: from Linux 6.9 on");
 }
 
 /* ---- groups ---- */
@@ -84,8 +81,7 @@ static void lead_session(void) {
 START_TEST(a_group_is_reached_without_its_leader) {
     open_board();
     share_member();
-    if (!can_hold_groups())
-        return;
+    need_groups();
     pid_t leader = kin_start(lead_session);
     struct ss_hold *hold = take_hold(leader, true);
     kin_end(leader);
@@ -155,10 +151,8 @@ static void await_another_start(void) {
 static pid_t start_stranger(pid_t number) {
     await_another_start();
     pid_t stranger = kin_start_as(number, lead_group);
-    if (stranger < 0)
-        fprintf(stderr, "skipped: no number can be chosen: %s\n", strerror(errno));
-    else
-        ck_assert_int_eq(stranger, number);
+    SKIP_UNLESS(stranger >= 0, "pid-choice: no pid can be chosen here");
+    ck_assert_int_eq(stranger, number);
     return stranger;
 }
 
@@ -172,15 +166,13 @@ static void expect_untouched(struct ss_hold *hold, pid_t stranger) {
 
 static void give_number_away(bool group) {
     open_board();
-    if (group && !can_hold_groups())
-        return;
+    if (group)
+        need_groups();
     pid_t child = kin_start(lead_group);
     struct ss_hold *hold = take_hold(child, group);
     ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
     kin_end(child);
     pid_t stranger = start_stranger(child);
-    if (stranger < 0)
-        return;
     expect_untouched(hold, stranger);
     ss_branch_release(board, hold->place);
     refresh();
@@ -205,8 +197,6 @@ START_TEST(who_has_the_number_already_is_not_reached) {
     uint64_t started = ss_platform_process_started(child);
     kin_end(child);
     pid_t stranger = start_stranger(child);
-    if (stranger < 0)
-        return;
     for (int group = 0; group < 2; group++) {
         ss_branch_claim(board, 0, child, started, group);
         uint32_t fresh = refresh();
@@ -225,8 +215,7 @@ END_TEST
 START_TEST(a_group_is_missed_when_its_leader_has_ended) {
     open_board();
     share_member();
-    if (!can_hold_groups())
-        return;
+    need_groups();
     static struct ss_holds guardian;
     uint32_t fresh;
     pid_t leader = kin_start(lead_session);
@@ -335,10 +324,7 @@ static void expect_answers(const char *wanted) {
 START_TEST(signals_go_forth_and_back_in_order) {
     open_board();
     ck_assert_int_eq(pipe(answers), 0);
-    if (!queue_up(2)) {
-        fputs("skipped: this wants real-time priority\n", stderr);
-        return;
-    }
+    SKIP_UNLESS(queue_up(2), "realtime: no such priority is allowed");
     for (; next_name < 'a' + ORDERED; next_name++) {
         pid_t child = kin_start(answer_by_name);
         take_hold(child, false);

@@ -256,7 +256,7 @@ END_TEST
 
 /* The first stop would take hold a second late, were its first thread alone told of it. */
 START_TEST(who_is_at_work_takes_notice) {
-    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "one CPU is all there is");
+    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
     struct run *run =
         START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300m", PAYLOAD, "deaf");
     run_wait_text(run, "instances run");
@@ -269,7 +269,7 @@ START_TEST(who_is_at_work_takes_notice) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
-    SKIP_UNLESS(allowed, "no real-time priority is allowed");
+    SKIP_UNLESS(allowed, "realtime: no such priority is allowed");
     ck_assert_msg(needed < 0.8, "%.3f s instead of 0.3", needed);
 }
 END_TEST

@@ -49,13 +49,13 @@ static void try_all(const char *kind, unsigned long count, unsigned long least) 
 }
 
 START_TEST(one_allocation_fails) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("memory", 1, 30);
 }
 END_TEST
 
 START_TEST(all_allocations_fail_from_one_on) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("memory", FAULT_FOR_EVER, 30);
 }
 END_TEST
@@ -97,7 +97,7 @@ static bool run_or_refuse(struct run *run) {
 
 /* The modules' memory, the board, the guardian's lists. */
 START_TEST(large_allocations_fail) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (int ever = 0; ever < 2; ever++) {
         bool struck = true;
         for (unsigned long first = 1; struck; first++) {
@@ -136,7 +136,7 @@ static rlim_t find_least_address_space(const struct run_setup *setup) {
 }
 
 START_TEST(address_space_is_bounded) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizers want plenty of it");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
     struct run_setup setup = {.prepare = bound_address_space};
     int refused = 0;
     int well = 0;
@@ -164,7 +164,7 @@ static void fill_shared_memory(void) {
 }
 
 START_TEST(shared_memory_is_full) {
-    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     void (*const prepares[])(void) = {shrink_shared_memory, fill_shared_memory};
     for (int i = 0; i < 2; i++) {
         struct run_setup setup = {.prepare = prepares[i]};
@@ -261,8 +261,8 @@ static bool eat_all(const char *victim) {
 }
 
 static void eat_again_and_again(const char *victim) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer needs more than is there");
-    SKIP_UNLESS(control_group_make(&group, "memory"), "no control group of memory can be made");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
+    SKIP_UNLESS(control_group_make(&group, "memory"), "cgroup-memory: none can be made");
     limit_memory();
     int tries = 0;
     for (int round = 0; round < 6; round += eat_all(victim))
@@ -303,13 +303,13 @@ END_TEST
 /* ---- open files ---- */
 
 START_TEST(one_file_cannot_be_opened) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("files", 1, 10);
 }
 END_TEST
 
 START_TEST(no_file_can_be_opened_from_one_on) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("files", FAULT_FOR_EVER, 10);
 }
 END_TEST

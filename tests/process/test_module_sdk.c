@@ -50,16 +50,13 @@ static bool is_there(const char *program) {
     return run_wait(run_start(NULL, WORDS("sh", "-c", line)))->status == 0;
 }
 
-/* False, with a word about it, where there is nothing to build with. */
-static bool install_all(void) {
-    if (!is_there("cc") || !is_there("pkg-config") || !is_there("cmake")) {
-        fputs("skipped: cc, pkg-config and cmake are needed\n", stderr);
-        return false;
-    }
+static void install_all(void) {
+    SKIP_UNLESS(is_there("cc"), "cc: it is not installed");
+    SKIP_UNLESS(is_there("pkg-config"), "pkg-config: it is not installed");
+    SKIP_UNLESS(is_there("cmake"), "cmake: it is not installed");
     root = run_make_folder();
     prefix = run_path(root, "installed");
     expect_success(WORDS("cmake", "--install", TEST_BUILD_DIR, "--prefix", prefix));
-    return true;
 }
 
 /* What pkg-config says of the installed tree. */
@@ -114,8 +111,7 @@ static void expect_refused(const struct run *run, const char *part) {
 }
 
 START_TEST(installed_tree_works) {
-    if (!install_all())
-        return;
+    install_all();
     struct run *run = RUN_INSTALLED("--duration", "700m", "--json", "-");
     run_expect(run, 0);
     run_expect_text(&run->out, "\"deadbeat\"");
@@ -131,8 +127,7 @@ START_TEST(installed_tree_works) {
 END_TEST
 
 START_TEST(pkg_config_names_the_installed_tree) {
-    if (!install_all())
-        return;
+    install_all();
     char *flags = ask_pkg_config("--cflags", "--silence-errors");
     const char *header = run_path(flags + strlen("-I"), "showstopper/control.h");
     ck_assert_msg(strncmp(flags, "-I", 2) == 0 && strstr(header, prefix) && run_exists(header),
@@ -142,8 +137,7 @@ START_TEST(pkg_config_names_the_installed_tree) {
 END_TEST
 
 START_TEST(skeleton_becomes_a_module) {
-    if (!install_all())
-        return;
+    install_all();
     const char *modules = run_path(root, "mine");
     char variable[4096];
     snprintf(variable, sizeof variable, "SHOWSTOPPER_MODULE_PATH=/there/is/none:%s", modules);
@@ -166,8 +160,7 @@ START_TEST(skeleton_becomes_a_module) {
 END_TEST
 
 START_TEST(modules_that_do_not_fit) {
-    if (!install_all())
-        return;
+    install_all();
     run_expect(RUN_INSTALLED("-c", compile("-O1"), "--duration", "700m"), 0);
     expect_refused(RUN_INSTALLED("-c", compile("-DVERSION=77")), "version 77");
     expect_refused(RUN_INSTALLED("-c", compile("-DKIND=SS_KIND_SPACE")), "a space module");
@@ -182,8 +175,7 @@ START_TEST(modules_that_do_not_fit) {
 END_TEST
 
 START_TEST(module_that_returns_nonsense) {
-    if (!install_all())
-        return;
+    install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")), "not a number");
     run_expect(RUN_INSTALLED("-c", compile("-DBODY=return 7"), "--duration", "700m"), 0);
     run_expect(RUN_INSTALLED("-c", compile("-DBODY=return -INFINITY"), "--duration", "700m"), 0);
@@ -192,8 +184,7 @@ START_TEST(module_that_returns_nonsense) {
 END_TEST
 
 START_TEST(module_that_crashes) {
-    if (!install_all())
-        return;
+    install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=abort()")), "executor");
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=exit(0)")), "executor");
     run_remove_folder(root);
@@ -201,8 +192,7 @@ START_TEST(module_that_crashes) {
 END_TEST
 
 START_TEST(module_that_never_returns) {
-    if (!install_all())
-        return;
+    install_all();
     const char *module = compile("-DBODY=for (volatile int i = 1; i;) { } return 0");
     expect_refused(RUN_INSTALLED("--duration", "1h", "-c", module), "loops for ever");
     run_remove_folder(root);

@@ -212,7 +212,7 @@ END_TEST
 
 /* The run goes on and says what was lost; what is there is whole. */
 START_TEST(a_full_disk_is_told) {
-    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     surroundings_leave_mounts();
@@ -259,7 +259,7 @@ START_TEST(a_run_is_repeated) {
     run_expect(run_wait(run), 0);
     run_free(run);
     run = RUN("--replay", record, "-l", "30%", "--record", again, "--json", "-");
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "there is no yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
     run_expect(run, 0);
     ck_assert_double_eq(json_number(run->out.bytes, "target_mean"), 0.3);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 2);

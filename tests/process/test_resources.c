@@ -189,8 +189,7 @@ static void allow_one_process(void) {
 }
 
 START_TEST(limit_on_processes_at_the_start) {
-    if (!family_can_become_nobody())
-        return;
+    family_need_nobody();
     struct run_setup setup = {.prepare = allow_one_process, NO_LEAKS};
     struct run *run = run_wait(
         run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
@@ -216,8 +215,7 @@ static void forbid_processes(const struct family *family) {
 
 /* The plan was good, but others have taken what was left. */
 START_TEST(limit_on_processes_behind_the_plan) {
-    if (!family_can_become_nobody())
-        return;
+    family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = run_start(
         &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", SOON, PAYLOAD, "exit", "9"));
@@ -232,8 +230,7 @@ START_TEST(limit_on_processes_behind_the_plan) {
 END_TEST
 
 START_TEST(limit_on_processes_between_two_iterations) {
-    if (!family_can_become_nobody())
-        return;
+    family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c",
                                             "fixed", "--repeat", PAYLOAD, "say", "done"));
@@ -257,7 +254,7 @@ static void allow_processes(const char *count) {
 }
 
 START_TEST(control_group_without_processes) {
-    SKIP_UNLESS(control_group_make(&group, "pids"), "no control group of processes can be made");
+    SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: none can be made");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
     allow_processes("3");
     struct run *run = run_wait(
@@ -289,7 +286,7 @@ END_TEST
 #define FORKS 7
 
 START_TEST(any_fork_fails) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
     ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
 }
@@ -297,7 +294,7 @@ END_TEST
 
 /* A fork that is needed is never done without. */
 START_TEST(each_fork_is_needed) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (unsigned long first = 1; first <= FORKS; first++) {
         struct fault fault = {"fork", first, 1};
         struct run *run = fault_start(&fault, THREE_FOR_A_MOMENT);
@@ -311,7 +308,7 @@ START_TEST(each_fork_is_needed) {
 END_TEST
 
 START_TEST(fork_fails_between_two_iterations) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
         struct fault fault = {"fork", first, first % 2 ? 1 : FAULT_FOR_EVER};
         struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%",
@@ -326,7 +323,7 @@ START_TEST(fork_fails_between_two_iterations) {
 END_TEST
 
 START_TEST(killed_guardian_cannot_be_replaced) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct fault fault = {"fork", FORKS + 1, FAULT_FOR_EVER};
     struct run *run = fault_start(
         &fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
@@ -342,7 +339,7 @@ END_TEST
 
 /* The sensor is the second one, behind the guardian. */
 START_TEST(sensor_cannot_be_forked) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer stands before the shim");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct fault fault = {"fork", 2, 1};
     struct run *run =
         fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-f", "command", "-F",

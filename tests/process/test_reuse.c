@@ -45,7 +45,7 @@ static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pi
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
 static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
-    SKIP_UNLESS(strangers_are_possible(unprivileged), "no number of a process can be chosen");
+    SKIP_UNLESS(strangers_are_possible(unprivileged), "pid-choice: no pid can be chosen here");
     strangers_run_apart(body, unprivileged);
 }
 
@@ -269,7 +269,8 @@ static bool system_has_identities(void) {
  * as old as they are, as far as the system's clock ticks tell.
  */
 static void try_branches_of_the_same_tick(void) {
-    SKIP_UNLESS(system_has_identities(), "this system knows processes by number and tick only");
+    SKIP_UNLESS(system_has_identities(),
+        "pidfd-group: the kernel tells processes apart by pid and tick only");
     struct run *run =
         START("-v", "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "300m", BRIEF, "4");
     run_wait_text(run, "gone ");

@@ -219,9 +219,12 @@ START_TEST(lost_output_is_an_error) {
     struct run *run = run_wait(run_start(&setup, WORDS(SSLOAD, "-i", "20m")));
     run_expect(run, 125);
     expect_one_line(run, "standard output: ");
-    if (access("/dev/full", W_OK) < 0)
-        return;
-    run = LOAD("-i", "20m", "-o", "/dev/full");
+}
+END_TEST
+
+START_TEST(output_that_does_not_fit_is_an_error) {
+    SKIP_UNLESS(access("/dev/full", W_OK) == 0, "dev-full: there is no /dev/full");
+    struct run *run = LOAD("-i", "20m", "-o", "/dev/full");
     run_expect(run, 125);
     expect_one_line(run, "/dev/full: No space left");
     run = LOAD("-i", "20m", "-o", "/dev/full", "--", PAYLOAD, "run-ms", "200");
@@ -400,6 +403,7 @@ PROCESS_MAIN(
     SS_CASE(keys_reach_the_command),
     SS_CASE(a_table_is_for_a_terminal),
     SS_CASE(lost_output_is_an_error),
+    SS_CASE(output_that_does_not_fit_is_an_error),
     SS_CASE(a_reader_may_go),
     SS_CASE(mistakes_are_one_line),
     SS_CASE(target_is_the_traces),

@@ -59,7 +59,7 @@ static void end_held(const struct control_group *group, struct run *run, bool is
 
 START_TEST(the_run_ends_without_it) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "no group holds whom a signal must not end");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
             "-c", "sleep 50 & exec \"$@\"", "sh", PAYLOAD, "spin");
@@ -77,7 +77,7 @@ END_TEST
 /* But for a moment. */
 START_TEST(the_next_iteration_does_not_wait) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "no group holds whom a signal must not end");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     char text[512];
     snprintf(text, sizeof text, "sleep 50 & echo ready; until test -e %s; do :; done", file);
@@ -100,7 +100,7 @@ END_TEST
 /* Its instance is over, others go on: whether it is left is known only at the end. */
 START_TEST(who_ends_before_the_run_is_not_left) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "no group holds whom a signal must not end");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     char text[512];
     snprintf(text, sizeof text,

@@ -161,23 +161,20 @@ static inline void yard_leave(void) {
     ck_assert_msg(status == 0, "%s is still there", yard.group ? yard.group : "something");
 }
 
-/* Says why where it cannot be had. What is opened must be left. */
-static inline bool yard_enter(bool with_group) {
-    if (geteuid() != 0 || !family_can_become_nobody())
-        return false;
+/* Skips the test where it cannot be had. What is opened must be left. */
+static inline void yard_enter(bool with_group) {
+    SKIP_UNLESS(geteuid() == 0, "root: only it can make programs that become root");
+    family_need_nobody();
     yard.folder = strdup(TEST_BUILD_DIR "/tests/yard.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp((char *)yard.folder));
     yard.program = run_path(yard.folder, "payload");
     bool made = !with_group || yard_make_group();
     yard_hire_janitor();
-    if (!made)
-        fputs("skipped: there is no control group (version 2) that we could give away\n", stderr);
     bool can = made && yard_copy_program();
-    if (made && !can)
-        fputs("skipped: no program may become root in the build folder\n", stderr);
     if (!can)
         yard_leave();
-    return can;
+    SKIP_UNLESS(made, "cgroup-v2: there is no group that could be given away");
+    SKIP_UNLESS(can, "setuid: no program may become root in the build folder");
 }
 
 #endif

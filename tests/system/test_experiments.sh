@@ -4,6 +4,8 @@
 # Argument: the build directory.
 set -euo pipefail
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 build=$(cd "$1" && pwd)
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 experiments=$checkout/tools/experiments
@@ -295,7 +297,7 @@ expand() {
 recorded_topologies() {
     local name placement left right
     if [ ! -x "$build/bin/showstopper-platform" ]; then
-        echo "skipped: recorded topologies: built without hwloc"
+        skip_part "left-out: recorded topologies: built without hwloc"
         return
     fi
     for name in m620 m620-near; do
@@ -331,7 +333,7 @@ two_sides() {
     echo power_meter >"$hwmon/name"
     echo 42000000 >"$hwmon/power1_average"
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
-        echo "skipped: two sides: CPUs 0 and 1 may not both be used"
+        skip_part "cpus: 0 and 1 may not both be used"
         return
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
@@ -397,3 +399,4 @@ steps_are_cut
 recorded_topologies
 power_of_packages
 two_sides
+exit "$skipped"

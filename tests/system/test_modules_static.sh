@@ -5,15 +5,14 @@
 # be written. And the skeleton must be one too, built from the public headers alone.
 set -eu
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 build=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-command -v readelf >/dev/null || {
-    echo "skipped: readelf is not installed"
-    exit 77
-}
+need readelf
 
 ${CC:-cc} -std=c17 -Wall -Wextra -Werror -shared -fPIC -I"$source/include" \
     -o "$work/skeleton.so" "$source/modules/skeleton.c"
@@ -46,13 +45,9 @@ check() {
         exit 1
     }
     if readelf -sW "$module" | grep -q '__[atu]san\|__ubsan'; then
-        echo "skipped: built with a sanitizer, which adds data of its own"
-        exit 77
+        skip "sanitizer: it adds data of its own"
     fi
-    readelf -SW "$module" | grep -q '\.symtab' || {
-        echo "skipped: $module has no symbol table"
-        exit 77
-    }
+    readelf -SW "$module" | grep -q '\.symtab' || skip "left-out: $module has no symbol table"
     found=$(writable_objects "$module")
     [ -z "$found" ] || {
         echo "$module: writable static data: $found"

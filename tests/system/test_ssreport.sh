@@ -4,6 +4,8 @@
 # Argument: the build directory.
 set -euo pipefail
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 export LC_ALL=C
 bin=$1/bin
 folder=$(mktemp -d)
@@ -14,10 +16,7 @@ fail() {
     exit 1
 }
 
-if [ ! -x "$bin/ssreport" ]; then
-    echo "ssreport was left out of this build"
-    exit 77
-fi
+[ -x "$bin/ssreport" ] || skip "left-out: built without ssreport"
 
 # report STATUS ARGUMENT...: output and error are kept.
 report() {
@@ -160,6 +159,8 @@ if command -v gnuplot >/dev/null; then
     [ "$(grep -c '</svg>' "$folder/report/report.html")" -ge 6 ] || fail "pictures are missing"
     [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$folder/report/report.html" | sort | uniq -d)" ] ||
         fail "a name is there twice"
+else
+    skip_part "gnuplot: it is not installed"
 fi
 
 grep -q '<figcaption>Duty of each instance over time</figcaption>' "$folder/report/report.html" ||
@@ -259,4 +260,7 @@ if [ -w /dev/full ]; then
     status=0
     "$bin/ssreport" "$folder/run" >/dev/full 2>"$folder/err" || status=$?
     [ "$status" -eq 125 ] || fail "a full disk: status $status"
+else
+    skip_part "dev-full: there is no /dev/full"
 fi
+exit "$skipped"

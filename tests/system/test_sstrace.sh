@@ -3,6 +3,8 @@
 # sstrace as a user meets it: what it prints, where, and its exit status.
 set -eu
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 sstrace=$1/bin/sstrace
 traces=$(dirname "$0")/../../traces
 folder=$(mktemp -d)
@@ -135,6 +137,8 @@ for packer in gzip xz zstd; do
         head -c 30 "$folder/saw.$packer" >"$folder/cut"
         expect 2 "$folder/cut"
         error_has 'could not be unpacked whole'
+    else
+        skip_part "$packer: it is not installed"
     fi
 done
 
@@ -203,6 +207,8 @@ if command -v gnuplot >/dev/null; then
     grep -q '</svg>' "$folder/saw.svg" || fail "the picture is no SVG"
     expect 0 --plot -o "$folder/saw.png" "$traces/saw.txt"
     head -c 4 "$folder/saw.png" | grep -q PNG || fail "the picture is no PNG"
+else
+    skip_part "gnuplot: it is not installed"
 fi
 
 if command -v script >/dev/null; then
@@ -210,6 +216,9 @@ if command -v script >/dev/null; then
     script -qec "'$sstrace' '$traces/saw.txt'" /dev/null >"$folder/typed" </dev/null || status=$?
     [ "$status" -eq 2 ] || fail "compiled onto a terminal: status $status"
     grep -q 'nothing for a terminal' "$folder/typed" || fail "$(cat "$folder/typed")"
+else
+    skip_part "script: it is not installed"
 fi
 
-[ "$failures" -eq 0 ]
+[ "$failures" -eq 0 ] || exit 1
+exit "$skipped"

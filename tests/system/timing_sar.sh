@@ -5,6 +5,8 @@
 # how many seconds a step has (30), how many steps there are (6).
 set -euo pipefail
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 export LC_ALL=C
 bin=$1/bin
 step=${2:-30}
@@ -12,9 +14,7 @@ steps=${3:-6}
 traces=$(dirname "$0")/../../traces
 bound=1 # percent of the machine, mean absolute difference
 
-for program in sar sadf; do
-    command -v "$program" >/dev/null || { echo "$program is not installed" && exit 77; }
-done
+need sar sadf
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 

@@ -232,8 +232,7 @@ static void loads_and_free_stretches_are_given_apart(void **state) {
 
 /* From here on with the true one. */
 static void need_gnuplot(void) {
-    if (system("gnuplot --version >/dev/null 2>&1") != 0)
-        skip();
+    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: it is not installed");
 }
 
 static void gnuplot_draws_titles_letter_for_letter(void **state) {

@@ -133,7 +133,7 @@ static void a_group_is_signalled_through_its_leader(void **state) {
     int why = ss_platform_process_signal_group(process, SIGUSR1);
     if (why == ENOSYS) {
         end_child(child);
-        skip(); /* a kernel before 6.9 */
+        SKIP("pidfd-group: from Linux 6.9 on");
     }
     assert_int_equal(why, 0);
     struct pollfd answered = {.fd = answers[0], .events = POLLIN};

@@ -235,8 +235,7 @@ static void a_table_without_its_function_is_refused(void **state) {
     /* Some linkers write the address into the table as well. */
     size_t at = find_table();
     memset(image + at + offsetof(struct ss_control_module, update), 0, sizeof wanted);
-    if (!drop_relocation(wanted))
-        skip(); /* relocations of another form */
+    SKIP_UNLESS(drop_relocation(wanted), "linker: its relocations are of another form");
     refuse(SS_KIND_CONTROL, tree_write_bytes("lacking.so", image, image_size),
         "lacks a function that a control module must have");
 }

@@ -180,10 +180,7 @@ static void with_nothing_to_fall_back_on_it_fails(void **state) {
 }
 
 static void need_two_cpus(void) {
-    if (get_nprocs() < 2) {
-        print_message("a part of one CPU cannot be measured\n");
-        skip();
-    }
+    SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
 }
 
 static void a_part_of_the_cpus_is_summed(void **state) {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Cases that are skipped: what becomes of them is seen by tests/system/test_skips.sh. */
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+
+START_TEST(is_skipped) {
+    SKIP_UNLESS(1 + 1 == 3, "nonsense: of the fixture");
+    ck_abort_msg("it went on");
+}
+END_TEST
+
+START_TEST(runs) {
+    SKIP_UNLESS(1 + 1 == 2, "nonsense: of the fixture");
+}
+END_TEST
+
+START_TEST(is_skipped_below) {
+    pid_t child = fork();
+    if (child == 0)
+        SKIP("nonsense: found by a child");
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
+START_TEST(fails) {
+    pid_t child = fork();
+    if (child == 0)
+        SKIP("nonsense: found by a child");
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_abort_msg("it fails all the same");
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(is_skipped),
+    SS_CASE(runs),
+    SS_CASE(is_skipped_below),
+    SS_CASE(fails))
+/* clang-format on */

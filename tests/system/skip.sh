@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# Sourced by tests that cannot run everywhere. A reason begins with what is missing, a word of
+# tests/skips and a colon.
+
+# shellcheck disable=SC2034 # the exit status of a test in which nothing failed
+skipped=0
+
+# skip REASON: ends the test.
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+
+# skip_part REASON: the rest goes on, but the test, which ends with $skipped, does not pass.
+skip_part() {
+    echo "skipped: $1"
+    skipped=77
+}
+
+# need PROGRAM...
+need() {
+    for program; do
+        command -v "$program" >/dev/null || skip "$program: it is not installed"
+    done
+}

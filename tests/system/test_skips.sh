@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A test that cannot run here does not pass, is listed with its reason, and is found where it should
+# have run. Argument: the build directory.
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+tests=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$folder/out" >&2
+    exit 1
+}
+
+# ends STATUS FIXTURE [CASE]
+ends() {
+    local status=0
+    "$build/tests/$2" "${@:3}" >"$folder/out" 2>&1 || status=$?
+    [ "$status" -eq "$1" ] || fail "${*:2}: status $status, not $1"
+}
+
+# is_told REASON
+is_told() {
+    grep -qx "skipped: $1" "$folder/out" || fail "it does not say 'skipped: $1'"
+}
+
+fixtures() {
+    local fixture
+    for fixture in unit_fixture_skips process_fixture_skips; do
+        [ -x "$build/tests/$fixture" ] || skip "left-out: built without $fixture"
+        ends 77 "$fixture" is_skipped
+        is_told "nonsense: of the fixture"
+        ends 0 "$fixture" runs
+        ends 1 "$fixture" fails
+    done
+    ends 77 process_fixture_skips is_skipped_below
+    is_told "nonsense: found by a child"
+}
+
+# A return in a test that has not begun is a skip that nobody hears of.
+no_test_returns() {
+    ! awk '/^START_TEST/ { inside = 1 } /^END_TEST/ { inside = 0 }
+        inside && /^ *return;/ { print FILENAME ":" FNR ": " $0 }' "$tests"/process/test_*.c |
+        grep . || fail "these tests return: SKIP them"
+}
+
+# log [TEST REASON STATUS]...: as ctest writes it.
+log() {
+    mkdir -p "$folder/build"
+    while [ $# -gt 0 ]; do
+        printf '\t<testcase name="%s" classname="%s" time="1" status="%s">\n' "$1" "$1" "$3"
+        [ "$3" != notrun ] || printf '\t\t<skipped message="SKIP_RETURN_CODE=77"/>\n'
+        printf '\t\t<system-out>%s\nand more\n\t\t</system-out>\n\t</testcase>\n' "${2:+skipped: $2}"
+        shift 3
+    done >"$folder/build/tests.xml"
+}
+
+# lists STATUS OPTION...: of the log, on a machine without sanitizers.
+lists() {
+    local status=0
+    : >"$folder/build/CMakeCache.txt"
+    "$tests/skips" "${@:2}" "$folder/build" >"$folder/out" 2>&1 || status=$?
+    [ "$status" -eq "$1" ] || fail "skips: status $status, not $1"
+}
+
+# has_line LINE
+has_line() {
+    grep -Fqx -- "$1" "$folder/out" || fail "there is no line '$1'"
+}
+
+reasons() {
+    local there="sanitizer: none in this build" missing="no-such-program: it is not installed"
+    log a.b.c '' run
+    lists 0 --strict
+    [ ! -s "$folder/out" ] || fail "nothing was skipped"
+    log a.b.c "$missing" notrun a.b.d "$missing" notrun a.b.e '' run
+    lists 0 --strict
+    has_line "skipped: $missing"
+    has_line "    a.b.c"
+    has_line "    a.b.d"
+    [ "$(wc -l <"$folder/out")" -eq 3 ] || fail "not grouped"
+    log a.b.c "$missing" notrun a.b.d "$there" notrun
+    lists 0
+    lists 1 --strict
+    has_line "skipped: $there (unexpected: this machine has it)"
+    has_line "    a.b.d"
+    log a.b.c '' notrun
+    lists 1 --strict
+    has_line "skipped (it gives no reason)"
+    log a.b.c "no &lt;program&gt;: &quot;R&quot; &amp; more" notrun
+    lists 1 --strict
+    grep -q '^skipped: no <program>: "R" & more (' "$folder/out" || fail "letters of XML are left"
+    log a.b.c "for no good reason" notrun
+    lists 1 --strict
+    log a.b.c "$missing" run
+    lists 1 --strict
+    has_line "skipped: passed $missing (it passed all the same)"
+    log a.b.c "$missing" fail
+    lists 0 --strict
+    echo SHOWSTOPPER_SANITIZE:STRING=thread >"$folder/build/CMakeCache.txt"
+    log a.b.c "$there" notrun
+    "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a sanitizer is expected there"
+}
+
+build=$1
+no_test_returns
+fixtures
+reasons

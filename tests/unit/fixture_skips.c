@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Cases that are skipped: what becomes of them is seen by tests/system/test_skips.sh. */
+
+#include "unit.h"
+
+static void need(int sum) {
+    SKIP_UNLESS(1 + 1 == sum, "nonsense: of the fixture");
+}
+
+static void is_skipped(void **state) {
+    (void)state;
+    need(3);
+    fail_msg("it went on");
+}
+
+static void runs(void **state) {
+    (void)state;
+    need(2);
+}
+
+static void fails(void **state) {
+    (void)state;
+    fail_msg("it fails");
+}
+
+/* clang-format off */
+UNIT_MAIN(
+    cmocka_unit_test(is_skipped),
+    cmocka_unit_test(runs),
+    cmocka_unit_test(fails))
+/* clang-format on */
