@@ -81,7 +81,10 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
     if (answer(cli, &status, error))
         return status;
     static struct ss_plan plan; /* large */
-    if (ss_plan_make(&plan, cli, error) < 0)
+    ss_option_store_print_warnings(stderr, "showstopper", &cli->store);
+    bool made = ss_plan_make(&plan, cli, error) == 0;
+    ss_option_store_print_warnings(stderr, "showstopper", &plan.rig.store);
+    if (!made)
         status = fail(error);
     else if (cli->dry_run)
         status = show(&plan, error);

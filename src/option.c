@@ -14,27 +14,75 @@ void ss_option_store_free(struct ss_option_store *store) {
     for (size_t i = 0; i < store->count; i++)
         free(store->texts[i]);
     free(store->texts);
+    for (size_t i = 0; i < store->warning_count; i++)
+        free(store->warnings[i]);
+    free(store->warnings);
     *store = (struct ss_option_store){0};
 }
 
-const char *ss_option_store_add(struct ss_option_store *store, const char *text) {
-    char **texts = realloc(store->texts, (store->count + 1) * sizeof *texts);
-    if (!texts)
+static char *add_copy(char ***list, size_t *count, const char *text) {
+    char **longer = realloc(*list, (*count + 1) * sizeof *longer);
+    if (!longer)
         return NULL;
-    store->texts = texts;
+    *list = longer;
     char *copy = strdup(text);
     if (copy)
-        store->texts[store->count++] = copy;
+        longer[(*count)++] = copy;
     return copy;
 }
 
-/* A value of any numeric type, comparable with a row's bounds. */
-static int read_quantity(enum ss_option_type type, const char *text, void *place, double *value,
-    struct ss_error *error) {
-    switch (type) {
+const char *ss_option_store_add(struct ss_option_store *store, const char *text) {
+    return add_copy(&store->texts, &store->count, text);
+}
+
+void ss_option_store_warn(struct ss_option_store *store, const char *text) {
+    for (size_t i = 0; i < store->warning_count; i++) {
+        if (strcmp(store->warnings[i], text) == 0)
+            return;
+    }
+    add_copy(&store->warnings, &store->warning_count, text);
+}
+
+void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label) {
+    for (size_t i = first; i < store->warning_count; i++) {
+        char *labelled = NULL;
+        if (asprintf(&labelled, "%s: %s", label, store->warnings[i]) < 0)
+            continue;
+        free(store->warnings[i]);
+        store->warnings[i] = labelled;
+    }
+}
+
+void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other) {
+    for (size_t i = 0; i < other->warning_count; i++)
+        ss_option_store_warn(store, other->warnings[i]);
+}
+
+void ss_option_store_print_warnings(
+    FILE *stream, const char *program, const struct ss_option_store *store) {
+    for (size_t i = 0; i < store->warning_count; i++)
+        fprintf(stream, "%s: warning: %s\n", program, store->warnings[i]);
+}
+
+static int read_time(const struct ss_option *row, const char *text, ss_time *time,
+    struct ss_units_doubt *doubt, struct ss_error *error) {
+    ss_time sensible = 0;
+    if (row->sensible && ss_units_time(row->sensible, &sensible, error) < 0)
+        return -1;
+    return ss_units_time_sensible(text, sensible, time, doubt, error);
+}
+
+/*
+ * A value of any numeric type, comparable with the row's bounds. `doubt` is what the user should be
+ * told of it though it can be read.
+ */
+static int read_quantity(const struct ss_option *row, const char *text, void *place, double *value,
+    struct ss_units_doubt *doubt, struct ss_error *error) {
+    doubt->text[0] = '\0';
+    switch (row->type) {
     case SS_OPTION_TIME: {
         ss_time time;
-        if (ss_units_time(text, &time, error) < 0)
+        if (read_time(row, text, &time, doubt, error) < 0)
             return -1;
         *value = (double)time;
         if (place)
@@ -51,8 +99,9 @@ static int read_quantity(enum ss_option_type type, const char *text, void *place
         return 0;
     }
     default: {
-        int status = type == SS_OPTION_LOAD ? ss_units_load(text, value, error)
-                                            : ss_units_number(text, value, error);
+        int status = row->type == SS_OPTION_LOAD      ? ss_units_load(text, value, error)
+                     : row->type == SS_OPTION_PERCENT ? ss_units_percent(text, value, error)
+                                                      : ss_units_number(text, value, error);
         if (status == 0 && place)
             *(double *)place = *value;
         return status;
@@ -60,16 +109,26 @@ static int read_quantity(enum ss_option_type type, const char *text, void *place
     }
 }
 
-static int check_range(
-    const struct ss_option *row, const char *text, double value, struct ss_error *error) {
+static int check_range(const struct ss_option *row, const char *text, double value,
+    const struct ss_units_doubt *doubt, struct ss_error *error) {
+    struct ss_units_doubt none;
     double bound;
-    if (row->min && read_quantity(row->type, row->min, NULL, &bound, error) == 0 && value < bound)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "'%s' is too small: at least %s", text, row->min);
-    if (row->max && read_quantity(row->type, row->max, NULL, &bound, error) == 0 && value > bound)
+    if (row->min && read_quantity(row, row->min, NULL, &bound, &none, error) == 0 && value < bound)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too small: at least %s%s%s", text,
+            row->min, *doubt->text ? "; " : "", doubt->text);
+    if (row->max && read_quantity(row, row->max, NULL, &bound, &none, error) == 0 && value > bound)
         return ss_error_set(
             error, SS_ERROR_FAILED, "'%s' is too large: at most %s", text, row->max);
     return error && error->status ? -1 : 0;
+}
+
+static void warn(struct ss_option_store *store, const struct ss_option *row,
+    const struct ss_units_doubt *doubt) {
+    char text[256];
+    if (!store || !*doubt->text)
+        return;
+    snprintf(text, sizeof text, "%.100s: %s", row->name, doubt->text);
+    ss_option_store_warn(store, text);
 }
 
 /* The position of a word in a list separated by spaces, or -1. */
@@ -112,9 +171,12 @@ static int set_value(const struct ss_option *row, const char *text, void *place,
         return 0;
     }
     double value;
-    if (read_quantity(row->type, text, place, &value, error) < 0)
+    struct ss_units_doubt doubt;
+    if (read_quantity(row, text, place, &value, &doubt, error) < 0 ||
+        check_range(row, text, value, &doubt, error) < 0)
         return -1;
-    return check_range(row, text, value, error);
+    warn(store, row, &doubt);
+    return 0;
 }
 
 int ss_option_set(const struct ss_option *row, const char *text, void *config,
@@ -263,6 +325,7 @@ static const char *type_name(const struct ss_option *row) {
         [SS_OPTION_NUMBER] = "NUMBER",
         [SS_OPTION_CHOICE] = "WORD",
         [SS_OPTION_TEXT] = "TEXT",
+        [SS_OPTION_PERCENT] = "PERCENT",
     };
     return names[row->type];
 }

@@ -8,10 +8,12 @@
 #include <showstopper/error.h>
 #include <showstopper/option.h>
 
-/* Owns the texts that a configuration points to. Zeroed: an empty one. */
+/* What comes with a configuration beside its values. Zeroed: an empty one. */
 struct ss_option_store {
-    char **texts;
+    char **texts; /* those that the configuration points to */
     size_t count;
+    char **warnings; /* of values that are allowed but hardly meant; each only once */
+    size_t warning_count;
 };
 
 void ss_option_store_free(struct ss_option_store *store);
@@ -19,7 +21,23 @@ void ss_option_store_free(struct ss_option_store *store);
 /* A copy of `text` that lives as long as the store; NULL when memory is short. */
 const char *ss_option_store_add(struct ss_option_store *store, const char *text);
 
-/* Sets one option from text: parse and range check. The message begins with the option's name. */
+/* Adds a warning, unless the very same is there. What finds no memory is left out. */
+void ss_option_store_warn(struct ss_option_store *store, const char *text);
+
+/* Puts "LABEL: " before every warning from number `first` on. */
+void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label);
+
+/* Adds the warnings of another store. */
+void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other);
+
+/* Prints "PROGRAM: warning: ..." for each. */
+void ss_option_store_print_warnings(
+    FILE *stream, const char *program, const struct ss_option_store *store);
+
+/*
+ * Sets one option from text: parse and range check. The message begins with the option's name, and
+ * so does a warning in the store, which may be NULL for what is neither a text nor to be warned of.
+ */
 int ss_option_set(const struct ss_option *row, const char *text, void *config,
     struct ss_option_store *store, struct ss_error *error);
 

@@ -28,9 +28,13 @@ int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const c
     rig->configs[kind] = calloc(1, module->head->config_size + 1);
     if (!rig->configs[kind])
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    size_t before = rig->store.warning_count;
+    char label[128];
+    snprintf(label, sizeof label, "%s/%.100s", ss_kind_names[kind], name);
     if (ss_option_parse_string(
             module->head->options, options, rig->configs[kind], &rig->store, error) < 0)
-        return ss_error_wrap(error, "%s/%s", ss_kind_names[kind], name);
+        return ss_error_wrap(error, "%s", label);
+    ss_option_store_label(&rig->store, before, label);
     return 0;
 }
 

@@ -101,7 +101,7 @@ struct unit {
     ss_time length;
 };
 
-/* From the longest to the shortest, the names that are printed first. */
+/* From the longest to the shortest, the names that are printed first; then what users write. */
 static const struct unit units[] = {
     {"d", 86400 * SS_SECOND},
     {"h", 3600 * SS_SECOND},
@@ -114,6 +114,23 @@ static const struct unit units[] = {
     {"ms", SS_MILLISECOND},
     {"us", SS_MICROSECOND},
     {"ns", 1},
+    {"day", 86400 * SS_SECOND},
+    {"days", 86400 * SS_SECOND},
+    {"hr", 3600 * SS_SECOND},
+    {"hour", 3600 * SS_SECOND},
+    {"hours", 3600 * SS_SECOND},
+    {"mins", 60 * SS_SECOND},
+    {"minute", 60 * SS_SECOND},
+    {"minutes", 60 * SS_SECOND},
+    {"sec", SS_SECOND},
+    {"secs", SS_SECOND},
+    {"second", SS_SECOND},
+    {"seconds", SS_SECOND},
+    {"msec", SS_MILLISECOND},
+    {"millisecond", SS_MILLISECOND},
+    {"milliseconds", SS_MILLISECOND},
+    {"usec", SS_MICROSECOND},
+    {"nsec", 1},
 };
 
 #define UNITS         (sizeof units / sizeof *units)
@@ -141,41 +158,69 @@ static const char *common_fault(const char *text, enum reading reading) {
     return NULL;
 }
 
-static int time_error(
-    const char *text, enum reading reading, const char *rest, struct ss_error *error) {
+/* `milliseconds`: whether the user may have meant them. */
+static int time_error(const char *text, enum reading reading, const char *rest, bool milliseconds,
+    struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
+    char proposed[sizeof shown.text + 24] = "";
     const char *fault = common_fault(text, reading);
     if (fault)
         return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", shown.text, fault);
+    if (milliseconds)
+        snprintf(proposed, sizeof proposed, ", %sm (milliseconds)",
+            reading == READ_NOTHING ? "20" : shown.text);
     if (reading == READ_NOTHING)
         return ss_error_set(error, SS_ERROR_FAILED,
-            "'%s' is not a time: write a number and a unit, such as 20s, 20m (milliseconds) or "
-            "20M (minutes)",
-            shown.text);
+            "'%s' is not a time: write a number and a unit, such as 20s%s or 20M (minutes)",
+            shown.text, proposed);
     if (!*rest)
         return ss_error_set(error, SS_ERROR_FAILED,
-            "'%s' has no unit: write %ss, %sm (milliseconds) or %sM (minutes)", shown.text,
-            shown.text, shown.text, shown.text);
+            "'%s' has no unit: write %ss%s or %sM (minutes)", shown.text, shown.text, proposed,
+            shown.text);
     return ss_error_set(error, SS_ERROR_FAILED, "'%s' has an unknown unit, '%s': units are %s",
         shown.text, ss_words_show(rest).text, UNITS_LISTED);
 }
 
-int ss_units_time(const char *text, ss_time *value, struct ss_error *error) {
+/* The time in `*value`, and behind its number the unit in `*name`. */
+static int read_time(const char *text, bool milliseconds, ss_time *value, const char **name,
+    struct ss_error *error) {
     struct quotient number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
     const struct unit *unit = reading == READ_WELL ? find_unit(at) : NULL;
+    *name = at;
     if (reading == READ_WELL && !*at && number.over == 0) {
         *value = 0;
         return 0;
     }
     if (!unit)
-        return time_error(text, reading, at, error);
+        return time_error(text, reading, at, milliseconds, error);
     wide nanoseconds = (number.over * unit->length + number.under / 2) / number.under;
     if (nanoseconds >= SS_TIME_NEVER)
         return ss_error_set(error, SS_ERROR_FAILED,
             "'%s' is too long a time: write at most 213503d (584 years)", ss_words_show(text).text);
     *value = (ss_time)nanoseconds;
+    return 0;
+}
+
+int ss_units_time(const char *text, ss_time *value, struct ss_error *error) {
+    const char *unit;
+    return read_time(text, true, value, &unit, error);
+}
+
+int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
+    struct ss_units_doubt *doubt, struct ss_error *error) {
+    const char *unit;
+    doubt->text[0] = '\0';
+    if (read_time(text, sensible == 0, value, &unit, error) < 0)
+        return -1;
+    if (*value == 0 || *value >= sensible || strcmp(unit, "m") != 0)
+        return 0;
+    int digits = (int)(unit - text);
+    bool one = digits == 1 && *text == '1';
+    snprintf(doubt->text, sizeof doubt->text,
+        "%.*sm is %.*s millisecond%s; for minutes write %.*sM", digits, text, digits, text,
+        one ? "" : "s", digits, text);
     return 0;
 }
 
@@ -224,6 +269,15 @@ int ss_units_number(const char *text, double *value, struct ss_error *error) {
     if (!fault)
         fault = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3";
     return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", ss_words_show(text).text, fault);
+}
+
+int ss_units_percent(const char *text, double *value, struct ss_error *error) {
+    struct quotient number;
+    const char *at = text;
+    if (read_number(&at, &number) != READ_WELL || strcmp(at, "%") != 0)
+        return ss_units_number(text, value, error);
+    *value = divide(&number);
+    return 0;
 }
 
 void ss_units_print_time(char *buffer, size_t size, ss_time value) {

@@ -11,8 +11,21 @@
  * Decimals are read exactly and rounded once, to the nearest value there is.
  */
 
-/* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 0. Never SS_TIME_NEVER. */
+/* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. Never SS_TIME_NEVER. */
 int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
+
+/* What may be wrong with a time that can be read; "": nothing. */
+struct ss_units_doubt {
+    char text[128];
+};
+
+/*
+ * As ss_units_time(), for a time that makes no sense if it is shorter than `sensible`: one that is,
+ * and is written in `m`, was most likely meant in minutes. It is taken, and `doubt` says so.
+ * Messages propose no milliseconds.
+ */
+int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
+    struct ss_units_doubt *doubt, struct ss_error *error);
 
 /* 6/10, 0.6 or 60%; from 0 to 1. */
 int ss_units_load(const char *text, double *value, struct ss_error *error);
@@ -22,6 +35,9 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);
 
 /* A decimal or a fraction, not negative. */
 int ss_units_number(const char *text, double *value, struct ss_error *error);
+
+/* The same, in percent: 5 and 5% are 5. */
+int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
  * Writes a time so that the grammar reads it back exactly: a whole number of the largest unit that

@@ -18,6 +18,7 @@
  *   SS_OPTION_CHOICE  int           the position of the word in `choices`
  *   SS_OPTION_TEXT    const char *  any text; NULL when it was not given and has no default.
  *                                   Owned by the core, valid until the module is released.
+ *   SS_OPTION_PERCENT double        a decimal or a fraction, with or without %: 5 and 5% are 5
  */
 enum ss_option_type {
     SS_OPTION_TIME,
@@ -26,18 +27,21 @@ enum ss_option_type {
     SS_OPTION_NUMBER,
     SS_OPTION_CHOICE,
     SS_OPTION_TEXT,
+    SS_OPTION_PERCENT,
 };
 
 struct ss_option {
     const char *name;
     enum ss_option_type type;
-    size_t offset;       /* into the configuration, from offsetof() */
-    const char *initial; /* the default, as a user would write it; NULL: none */
-    const char *min;     /* smallest value allowed, as a user would write it; NULL: no bound */
-    const char *max;     /* likewise the largest */
-    const char *choices; /* SS_OPTION_CHOICE: the words, separated by spaces */
-    const char *help;    /* one line, without a full stop */
-    int required;        /* there is no run without it */
+    size_t offset;        /* into the configuration, from offsetof() */
+    const char *initial;  /* the default, as a user would write it; NULL: none */
+    const char *min;      /* smallest value allowed, as a user would write it; NULL: no bound */
+    const char *max;      /* likewise the largest */
+    const char *choices;  /* SS_OPTION_CHOICE: the words, separated by spaces */
+    const char *help;     /* one line, without a full stop */
+    int required;         /* there is no run without it */
+    const char *sensible; /* SS_OPTION_TIME: the user who gives less, in `m`, most likely meant
+                             minutes and is warned; as a user would write it; NULL: no warning */
 };
 
 /* Ends a list of rows. */

@@ -12,6 +12,7 @@ static const struct ss_option options[] = {
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, rotate),
         .initial = "0",
+        .sensible = "100m",
         .help = "how long until the next instance becomes the first; 0 keeps the order"},
     SS_OPTION_END,
 };

@@ -56,6 +56,7 @@ static const struct ss_option options[] = {
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, offset),
         .initial = "0",
+        .sensible = "500m",
         .help = "how far into the trace to start, in the file's own time"},
     SS_OPTION_END,
 };

@@ -37,6 +37,7 @@ static const struct ss_option options[] = {
         .offset = offsetof(struct config, step),
         .initial = "10s",
         .min = "1m",
+        .sensible = "100m",
         .help = "the time from one draw to the next"},
     {.name = "interpolate",
         .type = SS_OPTION_CHOICE,

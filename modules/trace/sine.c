@@ -26,6 +26,7 @@ static const struct ss_option options[] = {
         .offset = offsetof(struct config, period),
         .initial = "60s",
         .min = "1m",
+        .sensible = "100m",
         .help = "the time of one swing up and down"},
     {.name = "phase",
         .type = SS_OPTION_NUMBER,

@@ -28,6 +28,7 @@ static const struct ss_option options[] = {
         .offset = offsetof(struct config, hold),
         .initial = "3M",
         .min = "1m",
+        .sensible = "100m",
         .help = "how long each level lasts"},
     {.name = "symmetric",
         .type = SS_OPTION_CHOICE,
@@ -40,6 +41,7 @@ static const struct ss_option options[] = {
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, warmup),
         .initial = "0",
+        .sensible = "500m",
         .help = "how long the workload runs free before the first level"},
     SS_OPTION_END,
 };

@@ -175,6 +175,24 @@ START_TEST(the_rest_of_the_plan) {
 }
 END_TEST
 
+/* Taken, with this warning on standard error. */
+static void warned(const char *warning, const char *const *words) {
+    struct run *run = run_wait(run_start(NULL, words));
+    run_expect(run, 0);
+    ck_assert_str_eq(run->err.bytes, warning);
+    run_free(run);
+}
+
+START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
+    warned("showstopper: warning: --duration: 3m is 3 milliseconds; for minutes write 3M\n",
+        WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", "--duration", "3m", "true"));
+    warned("showstopper: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write "
+           "3M\n",
+        WORDS(SHOWSTOPPER, "--dry-run", "-t", "staircase", "-T", "20%:60%:20%,hold=3m", "true"));
+    REFUSED(125, "write 20s or 20M (minutes)", "--duration", "20", TOUCH_AT("50%"));
+}
+END_TEST
+
 START_TEST(wrong_words) {
     REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
     REFUSED(125, "no option -Z", "-Z", TOUCH_AT("50%"));
@@ -381,6 +399,7 @@ PROCESS_MAIN(
     SS_CASE(options_end_at_the_command),
     SS_CASE(modules_and_their_options),
     SS_CASE(the_rest_of_the_plan),
+    SS_CASE(milliseconds_meant_as_minutes_are_warned_of),
     SS_CASE(wrong_words),
     SS_CASE(wrong_modules),
     SS_CASE(numbers_out_of_range),

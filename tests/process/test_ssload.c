@@ -244,6 +244,18 @@ START_TEST(a_reader_may_go) {
 }
 END_TEST
 
+START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
+    struct run *run = LOAD("-d", "30m", "-i", "10m");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "ssload: warning: --duration: 30m is 30 milliseconds; for minutes "
+                               "write 30M\n");
+    run_expect_text(&run->err, "ssload: warning: --interval: 10m is 10 milliseconds; for minutes "
+                               "write 10M\n");
+    ck_assert_uint_eq(LOAD("-q", "-d", "30m", "-i", "10m")->err.length, 0);
+    expect_one_line(LOAD("-i", "5m"), "at least 10m; 5m is 5 milliseconds; for minutes write 5M");
+}
+END_TEST
+
 START_TEST(mistakes_are_one_line) {
     // clang-format off
     static const struct {
@@ -405,6 +417,7 @@ PROCESS_MAIN(
     SS_CASE(lost_output_is_an_error),
     SS_CASE(output_that_does_not_fit_is_an_error),
     SS_CASE(a_reader_may_go),
+    SS_CASE(milliseconds_meant_as_minutes_are_warned_of),
     SS_CASE(mistakes_are_one_line),
     SS_CASE(target_is_the_traces),
     SS_CASE(each_cpu_has_a_row),

@@ -250,6 +250,8 @@ report 125 -o "$folder/none/report" "$folder/run"
 error_has 1 'No such file or directory'
 report 0 -q "$folder/run" --edge 500m
 [ ! -s "$folder/out" ] || fail "--quiet prints: $(cat "$folder/out")"
+report 0 -q "$folder/run" --interval 10m
+error_has 1 'warning: --interval: 10m is 10 milliseconds; for minutes write 10M'
 report 125 "$folder/run" --agianst "$folder/run"
 error_has 1 'did you mean --against?'
 report 0 --help

@@ -150,6 +150,18 @@ refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting ti
 refused '--settle leaves nothing' -l 50% --settle 60s
 refused "'true' is no option" -l 50% -- true
 
+# Milliseconds that were most likely meant as minutes are taken, and warned of once.
+for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do
+    # shellcheck disable=SC2086 # words, not one
+    "$sssim" -l 50% --duration 3s -t constant $words >out 2>err || fail "$words: $(cat err)"
+    [ "$(cat err)" = 'sssim: warning: --warmup: 1m is 1 millisecond; for minutes write 1M' ] ||
+        fail "$words: said $(cat err)"
+done
+"$sssim" -t staircase -T 20%:60%:20%,hold=3m >out 2>err || fail "hold=3m: $(cat err)"
+[ "$(cat err)" = \
+    'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write 3M' ] ||
+    fail "hold=3m: said $(cat err)"
+
 expect --help
 for option in $("$sssim" --help | grep -o -- '--[a-z-]*' | sort -u); do
     grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"

@@ -211,6 +211,24 @@ else
     skip_part "gnuplot: it is not installed"
 fi
 
+# Milliseconds that were most likely meant as minutes are taken, and warned of.
+warned() {
+    local text=$1
+    shift
+    expect 0 --check "$@" <"$traces/saw.txt"
+    [ "$(cat "$folder/err")" = "sstrace: warning: $text" ] || fail "$*: $(cat "$folder/err")"
+}
+warned '--resample: 5m is 5 milliseconds; for minutes write 5M' --resample 5m
+warned '--clip: 2m is 2 milliseconds; for minutes write 2M' --clip 0,2m
+warned '--offset: 2m is 2 milliseconds; for minutes write 2M' --offset 2m
+warned '--staircase: HOLD: 3m is 3 milliseconds; for minutes write 3M' --staircase 95%:5%:5%:3m
+warned '--sine: period: 1m is 1 millisecond; for minutes write 1M' --sine 50%,period=1m
+warned '--constant: length: 1m is 1 millisecond; for minutes write 1M' --constant 50%,length=1m
+printf '10\n20\n' >"$folder/numbers"
+expect 0 --check --from planetlab --every 5m "$folder/numbers"
+grep -qxF 'sstrace: warning: --every: 5m is 5 milliseconds; for minutes write 5M' "$folder/err" ||
+    fail "--every: $(cat "$folder/err")"
+
 if command -v script >/dev/null; then
     status=0
     script -qec "'$sstrace' '$traces/saw.txt'" /dev/null >"$folder/typed" </dev/null || status=$?

@@ -313,6 +313,33 @@ static void wrong_values_name_their_option(void **state) {
     parse("-n 1000000 --duration 1u");
 }
 
+/* Taken, with this warning alone, or with none. */
+static void assert_warning(const char *line, const char *warning) {
+    parse(line);
+    if (cli.store.warning_count != (warning != NULL))
+        fail_msg("'%s' is warned of %zu times", line, cli.store.warning_count);
+    if (warning)
+        assert_string_equal(cli.store.warnings[0], warning);
+}
+
+static void milliseconds_meant_as_minutes_are_warned_of(void **state) {
+    (void)state;
+    assert_warning("--warmup 3m", "--warmup: 3m is 3 milliseconds; for minutes write 3M");
+    assert_warning("--settle=3m", "--settle: 3m is 3 milliseconds; for minutes write 3M");
+    assert_warning("--duration 1m", "--duration: 1m is 1 millisecond; for minutes write 1M");
+    assert_warning("--grace 2m", "--grace: 2m is 2 milliseconds; for minutes write 2M");
+    assert_warning("", NULL);
+    assert_warning("--warmup 3M --settle 3ms --duration 500m --grace 100m", NULL);
+    refuse("--duration 20", "--duration: '20' has no unit: write 20s or 20M (minutes)");
+}
+
+static void a_tolerance_may_have_a_percent_sign(void **state) {
+    (void)state;
+    parse("--tolerance 5%");
+    assert_true(cli.tolerance == 5);
+    refuse("--tolerance 5x", "--tolerance: '5x' is not a number");
+}
+
 static void messages_stay_on_one_line(void **state) {
     (void)state;
     refuse("'--a\nb'", "there is no option --a?b");
@@ -384,6 +411,8 @@ UNIT_MAIN(
     cmocka_unit_test(unknown_options_get_the_nearest),
     cmocka_unit_test(missing_and_needless_values_are_refused),
     cmocka_unit_test(wrong_values_name_their_option),
+    cmocka_unit_test(milliseconds_meant_as_minutes_are_warned_of),
+    cmocka_unit_test(a_tolerance_may_have_a_percent_sign),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(help_names_every_option),
     cmocka_unit_test(help_fits_80_columns))

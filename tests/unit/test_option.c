@@ -51,6 +51,10 @@ static const struct ss_option needed[] = {
         .required = 1},
     {.name = "length", .type = SS_OPTION_TIME, AT(length), .help = "how long"}, SS_OPTION_END};
 
+static const struct ss_option doubtful[] = {
+    {.name = "length", .type = SS_OPTION_TIME, AT(length), .min = "2m", .sensible = "500m"},
+    {.name = "gain", .type = SS_OPTION_PERCENT, AT(gain), .max = "150"}, SS_OPTION_END};
+
 static struct config config;
 static struct ss_option_store store;
 
@@ -294,6 +298,34 @@ static void one_option_is_set_by_itself(void **state) {
     assert_memory_equal(error.message, "length: '3' has no unit", 23);
 }
 
+static void what_is_hardly_meant_is_warned_of(void **state) {
+    (void)state;
+    parse(doubtful, "3m");
+    assert_true(config.length == 3 * SS_MILLISECOND);
+    assert_int_equal(store.warning_count, 1);
+    assert_string_equal(store.warnings[0], "length: 3m is 3 milliseconds; for minutes write 3M");
+    ss_option_store_label(&store, 0, "trace/file");
+    assert_string_equal(
+        store.warnings[0], "trace/file: length: 3m is 3 milliseconds; for minutes write 3M");
+    parse(doubtful, "3m,length=3m");
+    assert_int_equal(store.warning_count, 1);
+    parse(doubtful, "500m");
+    assert_int_equal(store.warning_count, 0);
+    /* A value that is refused says it, too. */
+    refuse(doubtful, "1m",
+        "'1m' is too small: at least 2m; 1m is 1 millisecond; for minutes write 1M");
+    refuse(doubtful, "20", "write 20s or 20M (minutes)");
+}
+
+static void percentages_are_read(void **state) {
+    (void)state;
+    parse(doubtful, "gain=5%");
+    assert_true(config.gain == 5);
+    parse(doubtful, "gain=5");
+    assert_true(config.gain == 5);
+    refuse(doubtful, "gain=151%", "too large: at most 150");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(defaults_are_filled_in),
@@ -314,4 +346,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_module_without_options_takes_none),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(texts_live_as_long_as_the_store),
-    cmocka_unit_test(one_option_is_set_by_itself))
+    cmocka_unit_test(one_option_is_set_by_itself),
+    cmocka_unit_test(what_is_hardly_meant_is_warned_of),
+    cmocka_unit_test(percentages_are_read))

@@ -43,7 +43,8 @@ static int parse(const char *const *words, struct sstrace_request *request, char
     }
     copies[count] = NULL;
     optind = 0;
-    return sstrace_request_parse(count, copies, request, error);
+    static struct ss_option_store store;
+    return sstrace_request_parse(count, copies, request, &store, error);
 }
 
 static void forget(char **copies) {

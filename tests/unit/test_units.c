@@ -67,6 +67,66 @@ static void every_unit_has_its_length(void **state) {
     assert_time("3d", 259200 * SS_SECOND);
 }
 
+static void units_may_be_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        ss_time value;
+    } cases[] = {
+        {"20sec", 20 * SS_SECOND},
+        {"20secs", 20 * SS_SECOND},
+        {"1second", SS_SECOND},
+        {"20seconds", 20 * SS_SECOND},
+        {"3mins", 180 * SS_SECOND},
+        {"1minute", 60 * SS_SECOND},
+        {"3minutes", 180 * SS_SECOND},
+        {"2hr", 7200 * SS_SECOND},
+        {"1hour", 3600 * SS_SECOND},
+        {"2hours", 7200 * SS_SECOND},
+        {"1day", 86400 * SS_SECOND},
+        {"2days", 2 * 86400 * SS_SECOND},
+        {"5msec", 5 * SS_MILLISECOND},
+        {"1millisecond", SS_MILLISECOND},
+        {"5milliseconds", 5 * SS_MILLISECOND},
+        {"5usec", 5 * SS_MICROSECOND},
+        {"5nsec", 5},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_time(cases[i].text, cases[i].value);
+}
+
+/* What is said of a time shorter than half a second. */
+static void assert_doubt(const char *text, const char *expected) {
+    struct ss_units_doubt doubt = {"unset"};
+    ss_time value, same;
+    assert_int_equal(ss_units_time_sensible(text, 500 * SS_MILLISECOND, &value, &doubt, NULL), 0);
+    assert_int_equal(ss_units_time(text, &same, NULL), 0);
+    assert_true(value == same);
+    assert_string_equal(doubt.text, expected);
+}
+
+static void milliseconds_meant_as_minutes_are_doubted(void **state) {
+    (void)state;
+    assert_doubt("3m", "3m is 3 milliseconds; for minutes write 3M");
+    assert_doubt("1m", "1m is 1 millisecond; for minutes write 1M");
+    assert_doubt("1.5m", "1.5m is 1.5 milliseconds; for minutes write 1.5M");
+    assert_doubt("499m", "499m is 499 milliseconds; for minutes write 499M");
+    static const char *const sound[] = {"500m", "0", "0m", "3ms", "3msec", "3u", "0.003s", "3M"};
+    for (size_t i = 0; i < COUNT(sound); i++)
+        assert_doubt(sound[i], "");
+}
+
+static int read_long_time(const char *text, ss_time *value, struct ss_error *error) {
+    struct ss_units_doubt doubt;
+    return ss_units_time_sensible(text, SS_SECOND, value, &doubt, error);
+}
+
+static void long_times_are_not_proposed_in_milliseconds(void **state) {
+    (void)state;
+    assert_refused_time(read_long_time, "20", "'20' has no unit: write 20s or 20M (minutes)");
+    assert_refused_time(read_long_time, "soon", "such as 20s or 20M (minutes)");
+}
+
 static void zero_needs_no_unit(void **state) {
     (void)state;
     assert_time("0", 0);
@@ -111,7 +171,7 @@ static void unknown_units_are_refused(void **state) {
     (void)state;
     assert_refused_time(ss_units_time, "20x", "unknown unit, 'x'");
     assert_refused_time(ss_units_time, "20x", "m (milliseconds), s, M (minutes)");
-    static const char *const texts[] = {"20S", "20sec", "20mS", "1e3s", "0x10s", "1,5s", "5ss",
+    static const char *const texts[] = {"20S", "20mS", "1h30m", "1e3s", "0x10s", "1,5s", "5ss",
         "1/s", "1.5/2s", "0x", "1.2.3s", "5s+", "5%"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_refused_time(ss_units_time, texts[i], "unknown unit");
@@ -192,6 +252,18 @@ static void numbers_are_decimals_or_fractions(void **state) {
     assert_double(ss_units_number, "1.7976931348623157", 1.7976931348623157);
 }
 
+static void percentages_may_have_their_sign(void **state) {
+    (void)state;
+    assert_double(ss_units_percent, "5", 5);
+    assert_double(ss_units_percent, "5%", 5);
+    assert_double(ss_units_percent, "0.5%", 0.5);
+    assert_double(ss_units_percent, "1/3%", 1.0 / 3);
+    assert_double(ss_units_percent, "150%", 150);
+    assert_refused_double(ss_units_percent, "%", "is not a number");
+    assert_refused_double(ss_units_percent, "5%%", "is not a number");
+    assert_refused_double(ss_units_percent, "-5%", "is negative");
+}
+
 static void what_is_no_number_is_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "x", "1e5", "inf", "nan", "0x1p3", "5%", "1,5", "1/"};
@@ -257,6 +329,9 @@ static void the_locale_changes_nothing(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(every_unit_has_its_length),
+    cmocka_unit_test(units_may_be_words),
+    cmocka_unit_test(milliseconds_meant_as_minutes_are_doubted),
+    cmocka_unit_test(long_times_are_not_proposed_in_milliseconds),
     cmocka_unit_test(zero_needs_no_unit),
     cmocka_unit_test(decimals_are_exact),
     cmocka_unit_test(fractions_round_to_the_nearest),
@@ -268,6 +343,7 @@ UNIT_MAIN(
     cmocka_unit_test(loads_out_of_range_are_refused),
     cmocka_unit_test(counts_are_whole_numbers),
     cmocka_unit_test(numbers_are_decimals_or_fractions),
+    cmocka_unit_test(percentages_may_have_their_sign),
     cmocka_unit_test(what_is_no_number_is_refused),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(printed_times_are_read_back),

@@ -22,8 +22,11 @@ int main(int argc, char **argv) {
     struct ss_error error = {0};
     struct ssload_request request;
     int status = 0;
-    if (ssload_request_parse(&request, argv, &error) == 0)
+    if (ssload_request_parse(&request, argv, &error) == 0) {
+        if (!request.quiet)
+            ss_option_store_print_warnings(stderr, "ssload", &request.store);
         run(&request, &status, &error);
+    }
     if (error.status) {
         fprintf(stderr, "ssload: %s\n", error.message);
         status = error.status;

@@ -8,10 +8,11 @@
 // clang-format off
 static const struct ss_argument rows[] = {
     {'i', "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "500m", .min = "10m",
+        .sensible = "20m",
         .help = "time between samples"}},
     {'c', "COUNT", {"count", SS_OPTION_COUNT, AT(count), .min = "1",
         .help = "end after so many samples"}},
-    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m",
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m", .sensible = "500m",
         .help = "end after so long"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: those that "

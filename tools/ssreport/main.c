@@ -157,8 +157,10 @@ static int run(const struct ssreport_request *request, struct ss_error *error) {
 int main(int argc, char **argv) {
     struct ss_error error = {0};
     struct ssreport_request request;
-    if (ssreport_request_parse(&request, argc, argv, &error) == 0)
+    if (ssreport_request_parse(&request, argc, argv, &error) == 0) {
+        ss_option_store_print_warnings(stderr, "ssreport", &request.store);
         run(&request, &error);
+    }
     if (error.status)
         fprintf(stderr, "ssreport: %s\n", error.message);
     ssreport_request_free(&request);

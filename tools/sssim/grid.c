@@ -110,7 +110,9 @@ static int blame(const struct words *words, struct ss_error *error) {
     return ss_error_wrap(error, "%s", ss_words_show(text).text);
 }
 
-static int simulate(char **argv, bool dry, struct trial_figures *figures, struct ss_error *error) {
+/* `store` gets the warnings. */
+static int simulate(char **argv, bool dry, struct trial_figures *figures,
+    struct ss_option_store *store, struct ss_error *error) {
     static struct trial trial; /* large */
     struct simulation simulation;
     ss_time length;
@@ -122,6 +124,7 @@ static int simulate(char **argv, bool dry, struct trial_figures *figures, struct
             status = trial_advance(&trial, length, error);
         trial_get_figures(&trial, figures);
         trial_close(&trial);
+        ss_option_store_merge(store, &simulation.store);
     }
     simulation_close(&simulation);
     return status;
@@ -191,14 +194,15 @@ static bool go_on(const struct grid *grid, size_t *place) {
     return false;
 }
 
-static int run_all(const struct grid *grid, char **argv, bool dry, struct ss_error *error) {
+static int run_all(const struct grid *grid, char **argv, bool dry, struct ss_option_store *store,
+    struct ss_error *error) {
     size_t place[GRID_AXES_MAX] = {0};
     int status;
     do {
         struct words words;
         struct trial_figures figures;
         status = make_words(&words, grid, place, argv, error);
-        if (status == 0 && simulate(words.argv, dry, &figures, error) < 0)
+        if (status == 0 && simulate(words.argv, dry, &figures, store, error) < 0)
             status = blame(&words, error);
         if (status == 0 && !dry)
             print_row(grid, place, &figures);
@@ -208,8 +212,13 @@ static int run_all(const struct grid *grid, char **argv, bool dry, struct ss_err
 }
 
 int grid_run(const struct grid *grid, char **argv, struct ss_error *error) {
-    if (run_all(grid, argv, true, error) < 0)
-        return -1;
-    print_heading(grid);
-    return run_all(grid, argv, false, error);
+    struct ss_option_store store = {0};
+    int status = run_all(grid, argv, true, &store, error);
+    ss_option_store_print_warnings(stderr, "sssim", &store);
+    if (status == 0) {
+        print_heading(grid);
+        status = run_all(grid, argv, false, &store, error);
+    }
+    ss_option_store_free(&store);
+    return status;
 }

@@ -33,10 +33,13 @@ const struct ss_argument simulation_rows[] = {
                    .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct simulation),
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .max = "36500d",
+                 .sensible = "500m",
                  .help = "run uncontrolled first; the trace starts after it"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
+                 .sensible = "500m",
                  .help = "controlled, but counted in no figure"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
+                   .sensible = "500m",
                  .help = "controlled time, settling included; without it, the trace's length, or 1M"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
               .help = "which sequence of chances; the same one gives the same output"}},
@@ -156,6 +159,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     options.on_sample = on_sample;
     if (trial_open(trial, &options, error) < 0)
         return -1;
+    ss_option_store_merge(&simulation->store, &trial->rig.store);
     ss_time duration = trial_trace_length(trial);
     if (simulation->duration < duration)
         duration = simulation->duration;

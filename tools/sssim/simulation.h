@@ -47,7 +47,7 @@ void simulation_close(struct simulation *simulation);
 
 /*
  * Opens the trial, which must not outlive the simulation; `length` is how long it is to run, all
- * included. `on_sample` may be NULL.
+ * included. `on_sample` may be NULL. What is to be warned of is in the simulation's store then.
  */
 int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,

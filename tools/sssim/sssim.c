@@ -62,6 +62,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     bool csv = simulation->csv;
     if (simulation_open_trial(simulation, &trial, csv ? print_sample : NULL, &length, error) < 0)
         return -1;
+    ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
     if (csv)
         puts("elapsed_seconds,target,load,error");
     int status = trial_advance(&trial, length, error);

@@ -16,10 +16,15 @@ struct config {
     uint64_t seed;
     const char *levels;
     int interpolate, symmetric;
+    struct ss_option_store *store; /* the texts, and what is warned of */
 };
 
 #define OPTION(id, kind, place, ...)                                                               \
     { .name = id, .type = SS_OPTION_##kind, .offset = offsetof(struct config, place), __VA_ARGS__ }
+
+/* Shorter ones, written in `m`, were most likely meant in minutes. */
+#define LENGTH "500m"
+#define STEP   "100m"
 
 /* The longest that is not asked for on purpose. */
 #define RECORDS_MAX 100000000
@@ -39,7 +44,8 @@ static int check_count(ss_time length, ss_time every, struct ss_error *error) {
 
 static const struct ss_option constant_options[] = {
     OPTION("load", LOAD, load, .required = 1, .help = "the load"),
-    OPTION("length", TIME, length, .initial = "1M", .help = "how long it lasts"),
+    OPTION(
+        "length", TIME, length, .initial = "1M", .sensible = LENGTH, .help = "how long it lasts"),
     SS_OPTION_END,
 };
 
@@ -54,11 +60,12 @@ static const struct ss_option sine_options[] = {
     OPTION("mean", LOAD, load, .required = 1, .help = "the load about which it swings"),
     OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
         .help = "how far it swings to either side; cut off at loads 0 and 1"),
-    OPTION("period", TIME, period, .initial = "60s", .min = "1m",
+    OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = STEP,
         .help = "the time of one swing up and down"),
     OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
         .help = "how far into its period it begins, as a part of the period"),
-    OPTION("length", TIME, length, .initial = "0", .help = "how long it lasts; 0: one period"),
+    OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
+        .help = "how long it lasts; 0: one period"),
     OPTION("every", TIME, every, .initial = "0",
         .help = "from one record to the next; 0: a hundredth of the period"),
     SS_OPTION_END,
@@ -89,7 +96,7 @@ static const struct ss_option staircase_options[] = {
     OPTION("symmetric", CHOICE, symmetric, .initial = "no", .choices = "no yes",
         .help = "whether to go from the highest level down to the lowest and back up, the lowest "
                 "held twice"),
-    OPTION("warmup", TIME, warmup, .initial = "0",
+    OPTION("warmup", TIME, warmup, .initial = "0", .sensible = LENGTH,
         .help = "how long the workload runs free before the first level"),
     SS_OPTION_END,
 };
@@ -103,10 +110,11 @@ static int parse_stairs(
     memcpy(levels, config->levels, (size_t)(colon - config->levels));
     levels[colon - config->levels] = '\0';
     stairs->symmetric = config->symmetric == YES;
-    const struct ss_option row = {.name = "HOLD", .type = SS_OPTION_TIME, .min = "1u"};
+    const struct ss_option row = {
+        .name = "HOLD", .type = SS_OPTION_TIME, .min = "1u", .sensible = STEP};
     if (ss_stairs_parse(levels, stairs, error) != 0)
         return ss_error_wrap(error, "FROM:TO:STEP:HOLD");
-    return ss_option_set(&row, colon + 1, hold, NULL, error);
+    return ss_option_set(&row, colon + 1, hold, config->store, error);
 }
 
 static int make_staircase(const void *data, struct ss_trace_sink *sink, struct ss_error *error) {
@@ -133,11 +141,12 @@ static const struct ss_option random_options[] = {
         .help = "which sequence; the same as that of showstopper -t random"),
     OPTION("min", LOAD, min, .initial = "0", .help = "the lowest load"),
     OPTION("max", LOAD, max, .initial = "1", .help = "the highest load"),
-    OPTION("step", TIME, step, .initial = "10s", .min = "1m",
+    OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = STEP,
         .help = "the time from one draw to the next"),
     OPTION("interpolate", CHOICE, interpolate, .initial = "no", .choices = "no yes",
         .help = "whether the load moves from draw to draw in a straight line"),
-    OPTION("length", TIME, length, .initial = "10M", .min = "1m", .help = "how long it lasts"),
+    OPTION("length", TIME, length, .initial = "10M", .min = "1m", .sensible = LENGTH,
+        .help = "how long it lasts"),
     SS_OPTION_END,
 };
 
@@ -178,11 +187,12 @@ static const struct ss_option bursts_options[] = {
         .help = "which sequence; the same seed gives the same one on every machine"),
     OPTION("min", LOAD, min, .initial = "10%", .help = "the load between bursts"),
     OPTION("max", LOAD, max, .initial = "90%", .help = "the load of a burst"),
-    OPTION("every", TIME, every, .initial = "10s", .min = "1m",
+    OPTION("every", TIME, every, .initial = "10s", .min = "1m", .sensible = STEP,
         .help = "how long it is from one burst's end to the next one, on average"),
     OPTION("lasting", TIME, lasting, .initial = "1s", .min = "1m",
         .help = "how long a burst is, on average"),
-    OPTION("length", TIME, length, .initial = "1M", .min = "1m", .help = "how long it lasts"),
+    OPTION("length", TIME, length, .initial = "1M", .min = "1m", .sensible = LENGTH,
+        .help = "how long it lasts"),
     SS_OPTION_END,
 };
 
@@ -230,16 +240,18 @@ const struct sstrace_generator *sstrace_generator_find(const char *name) {
 }
 
 int sstrace_generate(const struct sstrace_generator *generator, const char *text, bool symmetric,
-    struct ss_trace_sink *sink, struct ss_error *error) {
-    struct config config = {0};
-    struct ss_option_store store = {0};
-    int result = ss_option_parse_string(generator->options, text, &config, &store, error);
+    struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error) {
+    struct config config = {.store = store};
+    size_t before = store->warning_count;
+    char label[64];
+    snprintf(label, sizeof label, "--%s", generator->name);
+    int result = ss_option_parse_string(generator->options, text, &config, store, error);
     if (symmetric)
         config.symmetric = YES;
     if (result == 0)
         result = generator->generate(&config, sink, error);
-    ss_option_store_free(&store);
-    return result == 0 ? 0 : ss_error_wrap(error, "--%s", generator->name);
+    ss_option_store_label(store, before, label);
+    return result == 0 ? 0 : ss_error_wrap(error, "%s", label);
 }
 
 void sstrace_generators_print(FILE *stream) {

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "option.h"
 #include "trace_record.h"
 
 struct sstrace_generator {
@@ -18,9 +19,12 @@ struct sstrace_generator {
 /* NULL: there is none of that name. */
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 
-/* `text`: "MAIN,name=value,...". `symmetric` says the same as that option of a staircase. */
+/*
+ * `text`: "MAIN,name=value,...". `symmetric` says the same as that option of a staircase. `store`
+ * gets the warnings.
+ */
 int sstrace_generate(const struct sstrace_generator *generator, const char *text, bool symmetric,
-    struct ss_trace_sink *sink, struct ss_error *error);
+    struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error);
 
 /* What each takes. */
 void sstrace_generators_print(FILE *stream);

@@ -197,13 +197,16 @@ static int run(const struct sstrace_request *request, struct ss_error *error) {
 
 int main(int argc, char **argv) {
     struct sstrace_request request;
+    struct ss_option_store store = {0};
     struct ss_error error = {0};
-    int result = sstrace_request_parse(argc, argv, &request, &error);
+    int result = sstrace_request_parse(argc, argv, &request, &store, &error);
     if (result == 0)
         result = run(&request, &error);
     if (result == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         result = ss_error_set(
             &error, SS_TRACE_STATUS, "standard output cannot be written: %s", strerror(errno));
+    ss_option_store_print_warnings(stderr, "sstrace", &store);
+    ss_option_store_free(&store);
     if (result == 0)
         return 0;
     fprintf(stderr, "sstrace: %s\n", error.message);

@@ -51,6 +51,15 @@ static int set_output(
     return 0;
 }
 
+/* A time such as those that traces are made of; one shorter than `sensible` is warned of. */
+static int take_time(struct sstrace_request *request, const char *name, const char *text,
+    const char *sensible, ss_time *time, struct ss_error *error) {
+    char label[64];
+    snprintf(label, sizeof label, "--%s", name);
+    const struct ss_option row = {.name = label, .type = SS_OPTION_TIME, .sensible = sensible};
+    return ss_option_set(&row, text, time, request->store, error);
+}
+
 /* ---- transformations ---- */
 
 static struct sstrace_transform *add_transform(
@@ -82,8 +91,11 @@ static int add_offset(
     bool earlier = *text == '-';
     struct sstrace_transform *added =
         add_transform(request, earlier ? SSTRACE_CLIP : SSTRACE_LATER, error);
-    if (!added || ss_units_time(text + (earlier || *text == '+'), &added->from, error) != 0)
+    if (!added)
         return bad(error, name);
+    if (take_time(request, name, text + (earlier || *text == '+'), "500m", &added->from, error) !=
+        0)
+        return -1;
     added->to = SS_TIME_NEVER;
     return 0;
 }
@@ -106,9 +118,9 @@ static int add_clip(
     char *second = added ? split(text, name, "FROM,TO", error) : NULL;
     if (!second)
         return -1;
-    if (ss_units_time(text, &added->from, error) != 0 ||
-        ss_units_time(second, &added->to, error) != 0)
-        return bad(error, name);
+    if (take_time(request, name, text, "500m", &added->from, error) != 0 ||
+        take_time(request, name, second, "500m", &added->to, error) != 0)
+        return -1;
     if (added->to <= added->from)
         return ss_error_set(
             error, SS_TRACE_STATUS, "--%s: %s is not behind %s", name, second, text);
@@ -142,8 +154,10 @@ static int add_repeat(
 static int add_resample(
     struct sstrace_request *request, const char *name, char *text, struct ss_error *error) {
     struct sstrace_transform *added = add_transform(request, SSTRACE_RESAMPLE, error);
-    if (!added || ss_units_time(text, &added->step, error) != 0)
+    if (!added)
         return bad(error, name);
+    if (take_time(request, name, text, "100m", &added->step, error) != 0)
+        return -1;
     if (added->step == 0)
         return ss_error_set(error, SS_TRACE_STATUS, "--%s: the time must be more than 0", name);
     return 0;
@@ -194,7 +208,7 @@ static const struct ss_option import_options[] = {
     OPTION("series-column", TEXT, series_column),
     OPTION("separator", TEXT, separator),
     OPTION("time-unit", TEXT, time_unit),
-    OPTION("every", TIME, every, .min = "1n", .max = "20000d"),
+    OPTION("every", TIME, every, .min = "1n", .max = "20000d", .sensible = "100m"),
     OPTION("unit", CHOICE, unit, .choices = "default percent fraction cores"),
     OPTION("cpus", COUNT, cpus, .min = "1", .max = "1000000"),
     OPTION("gaps", CHOICE, gaps, .choices = "keep fill refuse"),
@@ -204,16 +218,14 @@ static const struct ss_option import_options[] = {
 
 static int set_import(
     struct sstrace_request *request, const char *name, char *text, struct ss_error *error) {
-    static struct ss_option_store store; /* the texts live as long as the program */
     const struct ss_option *row = import_options;
     while (strcmp(row->name, name) != 0)
         row++;
-    if (ss_option_set(row, text, &request->import, &store, error) == 0)
-        return 0;
-    /* It begins with the option's name. */
-    memmove(error->message + 2, error->message, sizeof error->message - 3);
-    memcpy(error->message, "--", 2);
-    return -1;
+    char label[64];
+    snprintf(label, sizeof label, "--%s", name);
+    struct ss_option dashed = *row;
+    dashed.name = label;
+    return ss_option_set(&dashed, text, &request->import, request->store, error);
 }
 
 /* ---- all of them ---- */
@@ -298,12 +310,12 @@ static int check(const struct sstrace_request *request, struct ss_error *error) 
     return 0;
 }
 
-int sstrace_request_parse(
-    int argc, char **argv, struct sstrace_request *request, struct ss_error *error) {
+int sstrace_request_parse(int argc, char **argv, struct sstrace_request *request,
+    struct ss_option_store *store, struct ss_error *error) {
     struct option options[WORDS + 1] = {0};
     for (int i = 0; i < (int)WORDS; i++)
         options[i] = (struct option){words[i].name, words[i].argument, NULL, FIRST + i};
-    *request = (struct sstrace_request){0};
+    *request = (struct sstrace_request){.store = store};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":o:", options, NULL)) != -1;) {
         const struct word *word = NULL;

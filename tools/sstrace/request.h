@@ -5,6 +5,7 @@
 /* The command line. */
 
 #include "generate.h"
+#include "option.h"
 #include "samples.h"
 #include "stages.h"
 
@@ -31,11 +32,12 @@ struct sstrace_request {
     struct sstrace_import_options import; /* format is NULL: as the input says */
     struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in this order */
     size_t transform_count;
+    struct ss_option_store *store; /* texts and warnings */
 };
 
-/* Status 2. */
-int sstrace_request_parse(
-    int argc, char **argv, struct sstrace_request *request, struct ss_error *error);
+/* Status 2. The request points into `store`. */
+int sstrace_request_parse(int argc, char **argv, struct sstrace_request *request,
+    struct ss_option_store *store, struct ss_error *error);
 
 void sstrace_help_print(FILE *stream);
 

@@ -133,7 +133,7 @@ int sstrace_source_run(
     if (!request->generator)
         result = read_files(request, sink, error);
     else if ((result = check_options(request, NULL, error)) == 0)
-        result = sstrace_generate(
-            request->generator, request->generator_text, request->symmetric, sink, error);
+        result = sstrace_generate(request->generator, request->generator_text, request->symmetric,
+            request->store, sink, error);
     return result == 0 ? sink->end(sink, error) : -1;
 }
