@@ -64,8 +64,10 @@ struct ss_board *ss_board_create(
     size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
     *descriptor = open_segment();
     if (*descriptor < 0) {
-        ss_error_set(
-            error, SS_ERROR_FAILED, "shared memory: %s: is /dev/shm mounted?", strerror(errno));
+        ss_error_set(error, SS_ERROR_FAILED, "shared memory: /dev/shm: %s: %s", strerror(errno),
+            errno == ENOSPC ? "make room there"
+                            : "a run needs a file system in memory there that it may write to: "
+                              "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
         return NULL;
     }
     /* Allocated now, because memory that runs out later would kill whoever touches it. */
@@ -77,9 +79,10 @@ struct ss_board *ss_board_create(
     }
     if (memory == MAP_FAILED) {
         close(*descriptor);
-        ss_error_set(error, SS_ERROR_FAILED,
-            "%zu bytes of shared memory: %s: make room in /dev/shm or run fewer instances", size,
-            strerror(status));
+        ss_error_set(error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s: %s", size,
+            strerror(status),
+            status == EFBIG ? "raise the limit on file size (ulimit -f)"
+                            : "make room in /dev/shm or run fewer instances");
         return NULL;
     }
     fill(memory, instances, size);

@@ -22,7 +22,7 @@
 #include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 4
+#define SS_BOARD_VERSION 5
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -112,6 +112,7 @@ struct ss_board {
     uint32_t alone;             /* all of the master's children are of the run */
     _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
     _Atomic uint32_t phase;     /* master */
+    _Atomic uint32_t begun;     /* master: all is set up, instances are started from here on */
     _Atomic uint32_t over;      /* master: the guardian may go */
     _Atomic uint32_t losses;    /* how often somebody may have left what is still to be found */
     _Atomic uint32_t swept;     /* guardian: after how many of them it has been looked for */

@@ -111,6 +111,7 @@ int main(int argc, char **argv) {
     struct ss_error error = {0};
     struct ss_cli cli;
     occupy_standard_streams();
+    ss_signals_catch_file_limit();
     if (getuid() != geteuid() || getgid() != getegid()) {
         ss_error_set(&error, SS_ERROR_FAILED,
             "it stops and continues processes and will not do so for others: do not install it "

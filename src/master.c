@@ -231,6 +231,17 @@ static void warn_of_left(struct ss_master *master) {
             (unsigned)left, left == 1 ? "" : "es");
 }
 
+/* A start that failed leaves no record: it would stand in the way of the next one. */
+static void close_recorder(struct ss_master *master) {
+    if (!master->board || !atomic_load(&master->board->begun)) {
+        ss_recorder_abandon(master->recorder);
+        return;
+    }
+    if (master->error->status)
+        ss_master_note(master, "error", -1, master->error->message, NAN);
+    ss_recorder_close(master->recorder, master->board, master->outcome);
+}
+
 static void close_master(struct ss_master *master) {
     ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
@@ -251,11 +262,8 @@ static void close_master(struct ss_master *master) {
         ss_platform_scheduling_restore(master->scheduling, NULL);
     ss_sensor_end(&master->sensor);
     ss_output_close(&master->output);
-    if (master->recorder) {
-        if (master->error->status)
-            ss_master_note(master, "error", -1, master->error->message, NAN);
-        ss_recorder_close(master->recorder, master->board, master->outcome);
-    }
+    if (master->recorder)
+        close_recorder(master);
     ss_board_close(master->board);
     free(master->recorder);
     ss_progress_close(&master->progress);
@@ -282,6 +290,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     ss_outcome_open(outcome);
     if (open_recorder(&master) == 0 && open_board(&master) == 0 &&
         (!plan->isolate || ss_isolate(error) == 0) && open_master(&master) == 0) {
+        atomic_store(&master.board->begun, 1);
         ss_master_advance(&master, ss_platform_now());
         supervise(&master);
     }

@@ -28,6 +28,7 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .wake_p50_us = NAN,
         .wake_p99_us = NAN,
         .wake_max_us = NAN,
+        .record = {.folder = -1, .mark = -1},
     };
 }
 

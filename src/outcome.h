@@ -7,6 +7,7 @@
 #include "crew.h"
 #include "iterations.h"
 #include "monitor.h"
+#include "record_folder.h"
 
 #define SS_WARNINGS_MAX 16
 
@@ -38,7 +39,7 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
-    bool recorded; /* there is a record that waits for its summary */
+    struct ss_record_folder record; /* waits for its summary */
 };
 
 /* Nothing is known yet. */

@@ -182,6 +182,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     plan->output = cli->output;
     plan->json = cli->json;
     plan->record = cli->record;
+    plan->force = cli->force;
     plan->arguments = cli->arguments;
     plan->option_words = count_option_words(cli);
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)

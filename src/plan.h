@@ -47,6 +47,7 @@ struct ss_plan {
     const char *output;     /* NULL: passed through */
     const char *json;       /* NULL: none */
     const char *record;     /* folder; NULL: none */
+    bool force;             /* a record that is there is replaced */
     char *const *arguments; /* the command line */
     size_t option_words;    /* of it, behind the program's name and before the command */
 

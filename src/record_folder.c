@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,10 +22,47 @@
 
 /* What a run leaves there; --force takes these away and nothing else. */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "decisions.csv",
-    "iterations.csv", "events.jsonl", "summary.json", MARK, NULL};
+    "iterations.csv", "events.jsonl", "summary.json", NULL};
 
 /* How long the program that describes the machine may take, in milliseconds. */
 #define PLATFORM_PATIENCE 5000
+
+/*
+ * The run that writes a record holds a lock on its mark. A lock of this kind belongs to one
+ * process: it dies with the master, and none of the master's children keeps it alive.
+ */
+static struct flock whole_lock(void) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+/* The process that writes this record now; 0: nobody does, -1: one that cannot be seen from here.
+ */
+static pid_t writer_of(const char *folder) {
+    char path[4200];
+    struct flock lock = whole_lock();
+    snprintf(path, sizeof path, "%.4000s/" MARK, folder);
+    int mark = open(path, O_RDONLY | O_CLOEXEC);
+    if (mark < 0)
+        return 0;
+    bool locked = fcntl(mark, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(mark);
+    return !locked ? 0 : lock.l_pid > 0 ? lock.l_pid : -1;
+}
+
+/* Why the folder, which is there, cannot be had. */
+static int refuse(const char *path, struct ss_error *error) {
+    pid_t writer = writer_of(path);
+    char pid[32] = "";
+    if (writer > 0)
+        snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
+    if (writer != 0)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--record: a run that is still going on%s writes %s: choose another folder, or wait "
+            "for its end",
+            pid, path);
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "--record: %s is there already: choose another one, or replace it with --force", path);
+}
 
 int ss_record_folder_check(const char *path, bool force, struct ss_error *error) {
     struct stat status;
@@ -33,10 +72,7 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
                                      strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return ss_error_set(error, SS_ERROR_FAILED, "--record: %s is not a directory", path);
-    if (!force)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "--record: %s is there already: choose another one, or replace it with --force", path);
-    return 0;
+    return force && writer_of(path) == 0 ? 0 : refuse(path, error);
 }
 
 static int fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
@@ -84,47 +120,110 @@ static void write_platform(const struct ss_plan *plan) {
 }
 
 /* It keeps the room that the summary will need, should the disk be full by then. */
-static int write_mark(int folder) {
+static int write_mark(int mark) {
     static const char text[] = "This run has not come to its end.\n";
-    int mark = openat(folder, MARK, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (mark < 0)
+    int why = posix_fallocate(mark, 0, SUMMARY_ROOM);
+    if (why) {
+        errno = why;
         return -1;
-    bool failed = posix_fallocate(mark, 0, SUMMARY_ROOM) != 0 ||
-                  write(mark, text, sizeof text - 1) != sizeof text - 1;
-    return close(mark) < 0 || failed ? -1 : 0;
+    }
+    return pwrite(mark, text, sizeof text - 1, 0) == sizeof text - 1 ? 0 : -1;
 }
 
-int ss_record_folder_open(const struct ss_plan *plan, struct ss_error *error) {
-    if (mkdir(plan->record, 0777) < 0 && errno != EEXIST)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--record: %s: %s", plan->record, strerror(errno));
-    int folder = open(plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--record: %s: %s", plan->record, strerror(errno));
+static bool is_named(int folder, int mark) {
+    struct stat named, own;
+    return fstatat(folder, MARK, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(mark, &own) == 0 &&
+           named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+}
+
+/*
+ * The mark, locked; -1 with EBUSY: another run has it. A file system that knows no locks does not
+ * keep a run from being recorded.
+ */
+static int take_mark(int folder) {
+    for (;;) {
+        struct flock lock = whole_lock();
+        int mark = openat(folder, MARK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (mark < 0)
+            return -1;
+        if (fcntl(mark, F_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES)) {
+            close(mark);
+            errno = EBUSY;
+            return -1;
+        }
+        /* A run that has come to its end takes its mark away, perhaps just before we locked it. */
+        if (is_named(folder, mark))
+            return mark;
+        close(mark);
+    }
+}
+
+static void remove_files(int folder) {
     for (const char *const *name = names; *name; name++)
         unlinkat(folder, *name, 0);
-    if (write_mark(folder) < 0)
-        fail(plan, MARK, error);
-    else if (write_plan(plan, error) == 0) {
-        write_platform(plan);
-        return folder;
+}
+
+void ss_record_folder_close(struct ss_record_folder *record) {
+    if (record->mark >= 0)
+        close(record->mark);
+    if (record->folder >= 0)
+        close(record->folder);
+    *record = (struct ss_record_folder){.folder = -1, .mark = -1};
+}
+
+void ss_record_folder_remove(struct ss_record_folder *record, const char *path) {
+    if (record->mark >= 0) {
+        remove_files(record->folder);
+        unlinkat(record->folder, MARK, 0);
     }
-    close(folder);
-    return -1;
+    if (record->made)
+        rmdir(path);
+    ss_record_folder_close(record);
+}
+
+static int take_folder(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    record->made = mkdir(plan->record, 0777) == 0;
+    if (!record->made && errno == EEXIST && !plan->force)
+        return refuse(plan->record, error);
+    if (record->made || errno == EEXIST)
+        record->folder = open(plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (record->folder < 0)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "--record: %s: %s", plan->record, strerror(errno));
+    record->mark = take_mark(record->folder);
+    if (record->mark >= 0)
+        return 0;
+    return errno == EBUSY ? refuse(plan->record, error) : fail(plan, MARK, error);
+}
+
+int ss_record_folder_open(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    *record = (struct ss_record_folder){.folder = -1, .mark = -1};
+    int status = take_folder(record, plan, error);
+    if (status == 0) {
+        remove_files(record->folder);
+        status = write_mark(record->mark) < 0 ? fail(plan, MARK, error) : write_plan(plan, error);
+    }
+    if (status == 0)
+        write_platform(plan);
+    else
+        ss_record_folder_remove(record, plan->record);
+    return status;
 }
 
 int ss_record_finish(
-    const struct ss_plan *plan, const struct ss_outcome *outcome, struct ss_error *error) {
-    char path[4200], mark[4200];
-    if (!outcome->recorded)
+    const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
+    char path[4200];
+    struct ss_record_folder *record = &outcome->record;
+    if (record->mark < 0)
         return 0;
     snprintf(path, sizeof path, "%.4000s/summary.json", plan->record);
-    snprintf(mark, sizeof mark, "%.4000s/" MARK, plan->record);
-    if (truncate(mark, 0) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "--record: %s: %s", mark, strerror(errno));
-    if (ss_summary_write(plan, outcome, path, error) < 0)
-        return ss_error_wrap(error, "--record");
-    unlink(mark);
-    return 0;
+    int status = ftruncate(record->mark, 0) < 0 ? fail(plan, MARK, error) : 0;
+    if (status == 0 && ss_summary_write(plan, outcome, path, error) < 0)
+        status = ss_error_wrap(error, "--record");
+    if (status == 0)
+        unlinkat(record->folder, MARK, 0);
+    ss_record_folder_close(record);
+    return status;
 }

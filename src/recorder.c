@@ -10,7 +10,6 @@
 
 #include "json.h"
 #include "platform/platform.h"
-#include "record_folder.h"
 
 static const struct {
     const char *name;
@@ -42,16 +41,47 @@ static void open_meter(struct ss_recorder *recorder) {
         ss_load_meter_read(&recorder->meter);
 }
 
-static void write_heading(struct ss_recorder *recorder) {
-    struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
+static void close_meter(struct ss_recorder *recorder) {
+    if (recorder->measures)
+        ss_load_meter_close(&recorder->meter);
+    recorder->measures = false;
+}
+
+static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
+    struct ss_lines *lines = &recorder->files[file];
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
-    ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
+    if (file == SS_RECORD_SAMPLES)
+        ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
+    else if (files[file].header)
+        ss_lines_end(lines, ss_lines_put_text(to, files[file].header));
     ss_lines_flush(lines);
+}
+
+static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
+    for (int i = 0; i < SS_RECORD_FILES; i++) {
+        struct ss_lines *lines = &recorder->files[i];
+        int why = ss_lines_open(lines, recorder->record.folder, files[i].name);
+        if (!why) {
+            write_heading(recorder, i);
+            why = lines->why;
+        }
+        if (why)
+            return ss_error_set(error, SS_ERROR_FAILED, "--record: %s/%s: %s",
+                recorder->plan->record, files[i].name, strerror(why));
+    }
+    return 0;
+}
+
+void ss_recorder_abandon(struct ss_recorder *recorder) {
+    for (int i = 0; i < SS_RECORD_FILES; i++)
+        ss_lines_close(&recorder->files[i]);
+    close_meter(recorder);
+    ss_record_folder_remove(&recorder->record, recorder->plan->record);
 }
 
 int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error) {
     recorder->plan = plan;
-    recorder->folder = -1;
+    recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
     recorder->origin = SS_TIME_NEVER;
     recorder->second = INT64_MIN;
     recorder->measures = false;
@@ -60,21 +90,13 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     if (!plan->record)
         return 0;
     set_wall(recorder);
-    recorder->folder = ss_record_folder_open(plan, error);
-    if (recorder->folder < 0)
+    if (ss_record_folder_open(&recorder->record, plan, error) < 0)
         return -1;
-    for (int i = 0; i < SS_RECORD_FILES; i++) {
-        struct ss_lines *lines = &recorder->files[i];
-        int why = ss_lines_open(lines, recorder->folder, files[i].name);
-        if (why)
-            return ss_error_set(error, SS_ERROR_FAILED, "--record: %s/%s: %s", plan->record,
-                files[i].name, strerror(why));
-        if (files[i].header)
-            ss_lines_end(lines, ss_lines_put_text(ss_lines_begin(lines, ROW), files[i].header));
-        ss_lines_flush(lines);
+    if (open_files(recorder, error) < 0) {
+        ss_recorder_abandon(recorder);
+        return -1;
     }
     open_meter(recorder);
-    write_heading(recorder);
     return 0;
 }
 
@@ -125,7 +147,7 @@ static void set_parts(struct ss_recorder *recorder, struct ss_load_sample *row) 
 }
 
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample) {
-    if (recorder->folder < 0)
+    if (recorder->record.folder < 0)
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
     struct ss_load_sample row = ss_load_sample_new();
@@ -148,7 +170,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
 
 void ss_recorder_iteration(
     struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end) {
-    if (recorder->folder < 0)
+    if (recorder->record.folder < 0)
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
     char *to = ss_lines_begin(lines, ROW);
@@ -185,7 +207,7 @@ static void put_stretch(
 
 void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *event,
     int64_t instance, const char *text, double value) {
-    if (recorder->folder < 0)
+    if (recorder->record.folder < 0)
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
     char *to = ss_lines_begin(lines, 2 * ROW);
@@ -218,7 +240,7 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
 /* ---- to the disk ---- */
 
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
-    if (recorder->folder < 0)
+    if (recorder->record.folder < 0)
         return;
     struct ss_stretch stretch;
     for (uint32_t i = 0; i < board->instances; i++) {
@@ -241,7 +263,7 @@ static uint64_t count_lost(struct ss_board *board) {
 
 void ss_recorder_close(
     struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome) {
-    if (recorder->folder < 0)
+    if (recorder->record.folder < 0)
         return;
     if (board) {
         ss_recorder_flush(recorder, board);
@@ -261,9 +283,7 @@ void ss_recorder_close(
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }
-    if (recorder->measures)
-        ss_load_meter_close(&recorder->meter);
-    close(recorder->folder);
-    recorder->folder = -1;
-    outcome->recorded = true;
+    close_meter(recorder);
+    outcome->record = recorder->record;
+    recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
 }

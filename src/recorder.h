@@ -8,6 +8,7 @@
 #include "monitor.h"
 #include "outcome.h"
 #include "plan.h"
+#include "record_folder.h"
 
 enum ss_record_file {
     SS_RECORD_SAMPLES,
@@ -24,7 +25,7 @@ enum ss_record_file {
  */
 struct ss_recorder {
     struct ss_plan *plan;
-    int folder;     /* -1: nothing is recorded */
+    struct ss_record_folder record;
     ss_time origin; /* elapsed time counts from here; SS_TIME_NEVER: not known yet */
     int64_t wall;   /* what the wall clock is ahead of the monotonic one */
     int64_t second; /* that `label` is of */
@@ -34,7 +35,7 @@ struct ss_recorder {
     struct ss_lines files[SS_RECORD_FILES];
 };
 
-/* Makes the folder and what is known before anything is started. */
+/* Makes the folder and what is known before anything is started; all of it or nothing. */
 int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 
 /* When control begins, as far as it is known. */
@@ -52,12 +53,15 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
 /* What the executors have handed over, to the file; and all that was gathered to the disk. */
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board);
 
+/* Nothing was started: no record is left of it. */
+void ss_recorder_abandon(struct ss_recorder *recorder);
+
 /* The last of it; what could not be kept is warned of. */
 void ss_recorder_close(
     struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome);
 
 /* Behind everything else: the summary, and that the record is whole. */
 int ss_record_finish(
-    const struct ss_plan *plan, const struct ss_outcome *outcome, struct ss_error *error);
+    const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
 
 #endif

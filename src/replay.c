@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
+#include "signals.h"
 
 #define PROGRAM "showstopper-replay"
 
@@ -37,8 +38,10 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
         return ss_error_set(error, SS_ERROR_FAILED, "--replay: %s", strerror(errno));
     strcpy(strrchr(path, '/') + 1, PROGRAM);
     char **words = pass_on(cli);
-    if (words)
+    if (words) {
+        ss_signals_release_file_limit();
         execv(path, words);
+    }
     free(words);
     return ss_error_set(error, SS_ERROR_FAILED, "--replay: %s: %s: it is part of a build with yajl",
         path, strerror(errno));

@@ -90,6 +90,20 @@ static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
     sigaction(SIGXCPU, &action, NULL);
 }
 
+/* What the caller had set for SIGXFSZ, which is ignored long before the other signals matter. */
+static struct sigaction caller_file_limit;
+static bool file_limit_caught;
+
+void ss_signals_catch_file_limit(void) {
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    file_limit_caught = sigaction(SIGXFSZ, &action, &caller_file_limit) == 0;
+}
+
+void ss_signals_release_file_limit(void) {
+    if (file_limit_caught)
+        sigaction(SIGXFSZ, &caller_file_limit, NULL);
+}
+
 int ss_signals_open(struct ss_signals *signals) {
     if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
@@ -98,6 +112,8 @@ int ss_signals_open(struct ss_signals *signals) {
     for (size_t i = 0; i < KNOWN; i++) {
         struct sigaction action = {.sa_handler = known[i].handler, .sa_flags = SA_RESTART};
         sigaction(known[i].number, NULL, &signals->caller[i]);
+        if (known[i].number == SIGXFSZ && file_limit_caught)
+            signals->caller[i] = caller_file_limit;
         if (signals->caller[i].sa_handler == SIG_IGN && known[i].handler == pass_on &&
             known[i].number != SIGCHLD)
             action.sa_handler = SIG_IGN;

@@ -17,6 +17,14 @@ struct ss_signals {
 };
 
 /*
+ * From now on a write beyond the limit on file size fails and does not kill. What the caller had
+ * set for it is what instances get, and what release() gives back, before another program is
+ * executed.
+ */
+void ss_signals_catch_file_limit(void);
+void ss_signals_release_file_limit(void);
+
+/*
  * The master's: each signal it lives by becomes a byte in the pipe, which its one loop reads. What
  * the caller ignored (nohup) stays ignored.
  */

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Who may write to the folder of a record, and what a run that could not be started leaves there.
+ */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/* ---- one run, one folder ---- */
+
+#define STARTS 6
+#define ROUNDS 5
+
+/* Starts all of them in one moment. Returns how many came to their planned end. */
+static int count_winners(const char *record, const char *option) {
+    struct run *runs[STARTS];
+    int winners = 0;
+    for (int i = 0; i < STARTS; i++)
+        runs[i] = START("-q", "-n", "1", "-l", "50%", "-c", "fixed", "--duration", "1500m",
+            "--record", record, option, PAYLOAD, "spin");
+    for (int i = 0; i < STARTS; i++) {
+        run_wait(runs[i]);
+        winners += runs[i]->status == 0;
+        if (runs[i]->status != 0) {
+            run_expect(runs[i], 125);
+            run_expect_text(&runs[i]->err, "choose another");
+        }
+        run_free(runs[i]);
+    }
+    return winners;
+}
+
+static void expect_one_winner(const char *option) {
+    const char *folder = run_make_folder();
+    for (int i = 0; i < ROUNDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "record%d", i);
+        const char *record = run_path(folder, name);
+        ck_assert_int_eq(count_winners(record, option), 1);
+        ck_assert(run_exists(run_path(record, "summary.json")));
+        ck_assert(!run_exists(run_path(record, "interrupted")));
+    }
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+
+START_TEST(one_of_many_starts_wins) {
+    expect_one_winner("--quiet");
+}
+END_TEST
+
+START_TEST(one_of_many_forced_starts_wins) {
+    expect_one_winner("--force");
+}
+END_TEST
+
+static struct run *start_recorded(const char *record, const char *option) {
+    struct run *run = START("-v", option, "-n", "2", "-l", "50%", "-c", "fixed", "--record", record,
+        "--force", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    return run;
+}
+
+static void expect_refused(const char *record, const char *option, const struct run *writer) {
+    char pid[32];
+    snprintf(pid, sizeof pid, "(pid %d)", (int)writer->pid);
+    struct run *run = RUN("-l", "50%", "--record", record, option, PAYLOAD, "exit", "0");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "a run that is still going on");
+    run_expect_text(&run->err, pid);
+    ck_assert(run_exists(run_path(record, "samples.csv")));
+    run_free(run);
+}
+
+static void expect_living_record_is_kept(const char *option) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = start_recorded(record, option);
+    expect_refused(record, "--quiet", run);
+    expect_refused(record, "--force", run);
+    expect_refused(record, "--dry-run", run);
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
+    ck_assert(run_exists(run_path(record, "summary.json")));
+    run_free(run);
+    run = RUN("-q", "-l", "50%", "--record", record, "--force", PAYLOAD, "exit", "0");
+    run_expect(run, 0);
+    run_expect_nothing_left();
+}
+
+START_TEST(a_record_being_written_is_refused) {
+    expect_living_record_is_kept("--verbose");
+}
+END_TEST
+
+START_TEST(an_isolated_run_owns_its_record) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no namespaces of one's own are allowed");
+    expect_living_record_is_kept("--isolate");
+}
+END_TEST
+
+static bool is_locked(const char *record) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int mark = open(run_path(record, "interrupted"), O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(mark, 0);
+    ck_assert_int_eq(fcntl(mark, F_GETLK, &lock), 0);
+    close(mark);
+    return lock.l_type != F_UNLCK;
+}
+
+/* Kills the master. Whether others of the run outlived it while the record was looked at. */
+static bool outlive_the_master(const char *record) {
+    pid_t pids[RUN_PIDS_MAX];
+    struct run *run = start_recorded(record, "--verbose");
+    ck_assert(is_locked(record));
+    kill(run->pid, SIGKILL);
+    RUN_UNTIL(NULL, run_state(run->pid) == 'Z');
+    ck_assert(!is_locked(record));
+    bool outlived = run_named("ss-", pids) > 0;
+    run_wait(run);
+    run_expect_nothing_left();
+    run_free(run);
+    return outlived;
+}
+
+/* Executors and guardian, who outlive it for a moment, own nothing. */
+START_TEST(a_record_is_free_when_its_master_has_died) {
+    const char *record = run_path(run_make_folder(), "record");
+    bool outlived = false;
+    for (int i = 0; i < 20 && !outlived; i++)
+        outlived = outlive_the_master(record);
+    ck_assert(outlived);
+    struct run *next = RUN("-l", "50%", "--record", record, PAYLOAD, "exit", "0");
+    run_expect(next, 125);
+    run_expect_text(&next->err, "is there already");
+    run_free(next);
+    next = RUN("-q", "-l", "50%", "--record", record, "--force", PAYLOAD, "exit", "0");
+    run_expect(next, 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* ---- a start that fails ---- */
+
+static const char *small_folder;
+
+static struct run *start_prepared(void (*prepare)(void), const char *record, const char *option) {
+    struct run_setup setup = {.prepare = prepare};
+    return run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-l", "50%", "-n", "2", "--record", record,
+                                          option, PAYLOAD, "exit", "9")));
+}
+
+/* Full, but for so many bytes. */
+static void mount_full(size_t room) {
+    char path[4096];
+    surroundings_leave_mounts();
+    surroundings_mount_small(small_folder, "256k");
+    snprintf(path, sizeof path, "%s/room", small_folder);
+    FILE *file = fopen(path, "we");
+    for (size_t i = 0; file && i < room; i++)
+        fputc(0, file);
+    if (!file || fclose(file) != 0)
+        _exit(SURROUNDINGS_MISSING);
+    surroundings_fill(small_folder);
+    unlink(path);
+}
+
+static void mount_full_to_the_last(void) {
+    mount_full(0);
+}
+
+static void mount_with_room_for_the_mark(void) {
+    mount_full(16384);
+}
+
+static void mount_with_room_for_the_plan(void) {
+    mount_full(32768);
+}
+
+/* The folder is looked at before its file system goes with the process. */
+START_TEST(a_full_disk_at_the_start_leaves_no_record) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    static void (*const prepares[])(void) = {
+        mount_full_to_the_last, mount_with_room_for_the_mark, mount_with_room_for_the_plan};
+    small_folder = run_make_folder();
+    for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
+        struct run_setup setup = {.prepare = prepares[i]};
+        char script[4096];
+        snprintf(script, sizeof script,
+            SHOWSTOPPER " -l 50%% -n 2 --record %s/record " PAYLOAD
+                        " exit 9; echo \"status $?\"; ls -A %s",
+            small_folder, small_folder);
+        struct run *run = run_wait(run_start(&setup, WORDS("/bin/sh", "-c", script)));
+        run_expect(run, 0);
+        run_expect_text(&run->out, "status 125");
+        run_expect_text(&run->err, "--record: ");
+        run_expect_text(&run->err, "No space left on device");
+        ck_assert_uint_eq(run_count_text(&run->out, "record"), 0);
+        run_free(run);
+    }
+    run_expect_nothing_left();
+}
+END_TEST
+
+static void limit_file_size(void) {
+    struct rlimit limit = {1024, 1024};
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* The kernel's way is to kill who goes beyond the limit. */
+START_TEST(a_limit_on_file_size_is_told) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    struct run *run = start_prepared(limit_file_size, record, "--quiet");
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "File too large");
+    ck_assert(!run_exists(record));
+    struct run_setup setup = {.prepare = limit_file_size};
+    run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-l", "50%", "-n", "2", PAYLOAD, "exit", "9")));
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "shared memory: File too large: raise the limit on file size");
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* It is the master alone that bears the limit otherwise. */
+START_TEST(instances_bear_the_limit_on_file_size_as_the_caller_does) {
+    struct run *run =
+        RUN("-q", "-n", "1", "-l", "100%", "/bin/sh", "-c", "kill -XFSZ $$; echo survived");
+    run_expect(run, 128 + SIGXFSZ);
+    run_free(run);
+    struct run_setup setup = {0};
+    run = run_wait(
+        run_start(&setup, WORDS("/bin/sh", "-c",
+                              "trap '' XFSZ; " SHOWSTOPPER
+                              " -q -n 1 -l 100% /bin/sh -c 'kill -XFSZ $$; echo survived'")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "survived");
+}
+END_TEST
+
+static void mount_no_shared_memory(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/dev", "64k");
+}
+
+static void mount_shared_memory_for_readers(void) {
+    surroundings_leave_mounts();
+    if (mount("none", "/dev/shm", "tmpfs", MS_RDONLY, "size=64k") < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+START_TEST(a_run_without_shared_memory_leaves_no_record) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = start_prepared(mount_no_shared_memory, record, "--quiet");
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "/dev/shm: No such file or directory: a run needs");
+    run_expect_text(&run->err, "mount -t tmpfs");
+    ck_assert(!run_exists(record));
+    run = start_prepared(mount_shared_memory_for_readers, record, "--quiet");
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "/dev/shm: Read-only file system: a run needs");
+    ck_assert(!run_exists(record));
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* What was there before, and is no part of a record, stays. */
+START_TEST(a_forced_start_that_fails_keeps_what_is_not_its_own) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    mkdir(record, 0777);
+    run_write_file(run_path(record, "notes"), "mine\n");
+    struct run *run = start_prepared(limit_file_size, record, "--force");
+    fault_expect_refusal(run, 125);
+    ck_assert(run_exists(run_path(record, "notes")));
+    ck_assert(!run_exists(run_path(record, "interrupted")));
+    ck_assert(!run_exists(run_path(record, "plan.json")));
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(one_of_many_starts_wins),
+    SS_CASE(one_of_many_forced_starts_wins),
+    SS_CASE(a_record_being_written_is_refused),
+    SS_CASE(an_isolated_run_owns_its_record),
+    SS_CASE(a_record_is_free_when_its_master_has_died),
+    SS_CASE(a_full_disk_at_the_start_leaves_no_record),
+    SS_CASE(a_limit_on_file_size_is_told),
+    SS_CASE(instances_bear_the_limit_on_file_size_as_the_caller_does),
+    SS_CASE(a_run_without_shared_memory_leaves_no_record),
+    SS_CASE(a_forced_start_that_fails_keeps_what_is_not_its_own))
+/* clang-format on */
