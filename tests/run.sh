@@ -112,6 +112,25 @@ check_sanitized() {
     fixed_layout=()
 }
 
+# Whether the compiler can make, and this CPU can run, what the preset fma builds.
+has_fma() {
+    local program=build-fma/has_fma
+    mkdir -p build-fma
+    printf '%s\n' 'int main(void) {' 'return !(__builtin_cpu_supports("fma") &&' \
+        '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")); }' |
+        "${CC:-cc}" -march=x86-64-v3 -x c -o "$program" - 2>/dev/null && "$program"
+}
+
+# Where products and sums are rounded once, as compilers do by default on aarch64 and s390x.
+check_fused() {
+    if ! has_fma; then
+        stage "fma: skipped: the compiler has no -march=x86-64-v3, or the CPU no fused multiply-add"
+        return
+    fi
+    build fma
+    run_tests fma 4
+}
+
 quick='' strict=''
 for word; do
     case $word in
@@ -127,6 +146,7 @@ check_scripts
 if [ -z "$quick" ]; then
     check_minimal
     check_sanitized
+    check_fused
 fi
 # The sum of all tests stands last. Most of them wait most of the time.
 run_tests release 4

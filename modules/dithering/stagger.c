@@ -28,7 +28,7 @@ struct config {
 struct memory {
     ss_time stretch; /* when the stretch of control began that the rest belongs to */
     uint64_t round;  /* the present one, counted from 1; 0: none yet */
-    ss_time end;     /* when its running part ends */
+    ss_time end;     /* when its running part ends; SS_TIME_NEVER: it is all of the round */
     double carried;  /* nanoseconds of running still owed */
     int64_t turns;   /* rounds to a turn, see count_turns() */
 };
@@ -154,6 +154,18 @@ static double plan_run(struct memory *memory, const struct config *config, const
     return low ? length : all - length;
 }
 
+/*
+ * A round that runs not at all, or all the time, has no end of a running part to compare with: the
+ * sum of a beginning and a length may differ from the next beginning in its last bit, differently
+ * where the compiler fuses multiplications and additions, and a state of a nanosecond would be
+ * left.
+ */
+static ss_time end_of_run(ss_time since, double begin, double run, double all) {
+    if (run <= 0)
+        return since;
+    return run >= all ? SS_TIME_NEVER : since + ss_time_from_double(begin + run + 0.5);
+}
+
 /* The first round may have begun before the stretch; 0 is none. */
 static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
@@ -174,13 +186,13 @@ static void next(const struct ss_self *self, const struct ss_turn *turn, struct 
     if (memory->round != name_of(round)) {
         memory->round = name_of(round);
         double run = plan_run(memory, config, &pace, turn, round, end - begin);
-        memory->end = since + ss_time_from_double(begin + run + 0.5);
+        memory->end = end_of_run(since, begin, run, end - begin);
     }
     ss_time stop = since + ss_time_from_double(end + 0.5);
     bool runs = memory->end > turn->moment.now;
     *stint = (struct ss_stint){
         .state = runs ? SS_STATE_RUNNING : SS_STATE_STOPPED,
-        .length = (runs ? memory->end : stop) - turn->moment.now,
+        .length = (runs && memory->end < stop ? memory->end : stop) - turn->moment.now,
     };
 }
 
