@@ -60,6 +60,40 @@ static void blocking_instances_pay_for_their_turns(void **state) {
     assert_true(measure_overhead("serial", 4 * SS_MICROSECOND) < 1e-3);
 }
 
+/* ---- what switching costs ---- */
+
+static struct trial_figures measure_cost(
+    uint32_t instances, const char *quantum, uint64_t rate, ss_time cost) {
+    struct trial_options options = make_options(2, instances, "25%");
+    options.options[SS_KIND_DITHERING] = quantum;
+    options.tick_rate = rate;
+    options.switch_cost = cost;
+    return run(&options, 70 * SS_SECOND);
+}
+
+/* Two wake-ups of each of four executors a round; control lets the instances have the rest. */
+static void a_shorter_quantum_costs_more(void **state) {
+    (void)state;
+    struct trial_figures longer = measure_cost(4, "100m", 0, 50 * SS_MICROSECOND);
+    struct trial_figures shorter = measure_cost(4, "20m", 0, 50 * SS_MICROSECOND);
+    assert_close(longer.own_cpu, 4 * 2 * 50e-6 / 0.1, 1e-4);
+    assert_close(shorter.own_cpu, 4 * 2 * 50e-6 / 0.02, 5e-4);
+    assert_close(measure_cost(4, "20m", 0, 0).own_cpu, 0, 0);
+}
+
+/* Executors' CPU time is load like any other: seen by the modules, in both accounts, and paid for.
+ */
+static void what_executors_use_is_load(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t rate = i == 0 ? 0 : 250;
+        struct trial_figures figures = measure_cost(1, "20m", rate, 500 * SS_MICROSECOND);
+        assert_close(figures.own_cpu, 0.05, 0.001);
+        assert_close(figures.error_mean_percent, 0, 0.1);
+        assert_close(figures.duty_mean, 0.5 - 0.05, 0.003);
+    }
+}
+
 /* ---- a kernel's accounts ---- */
 
 /* Quanta that are whole ticks keep step with them: the controller is misled, and the truth shows
@@ -362,6 +396,8 @@ static void the_same_seed_gives_the_same_bytes(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(other_load_comes_and_goes),
     cmocka_unit_test(blocking_instances_pay_for_their_turns),
+    cmocka_unit_test(a_shorter_quantum_costs_more),
+    cmocka_unit_test(what_executors_use_is_load),
     cmocka_unit_test(ticks_mislead_who_keeps_step_with_them),
     cmocka_unit_test(figures_are_of_the_truth),
     cmocka_unit_test(the_modules_see_hundredths),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conclusion.h"
 #include "items.h"
 #include "simulation.h"
 #include "words.h"
@@ -56,6 +57,13 @@ int grid_take(struct grid *grid, char **argv, struct ss_error *error) {
         *to++ = *from++;
     *to = NULL;
     return status;
+}
+
+size_t grid_count_runs(const struct grid *grid) {
+    size_t count = 1;
+    for (size_t i = 0; i < grid->count; i++)
+        count *= grid->axes[i].count;
+    return count;
 }
 
 void grid_close(struct grid *grid) {
@@ -153,16 +161,16 @@ static void print_number(double value) {
         printf("%.6f", value);
 }
 
-static void print_heading(const struct grid *grid) {
+static void print_csv_heading(const struct grid *grid) {
     for (size_t i = 0; i < grid->count; i++) {
         print_text(grid->axes[i].name);
         putchar(',');
     }
     puts("samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent,"
-         "settling_seconds,duty_mean,switches_per_second");
+         "settling_seconds,duty_mean,switches_per_second,own_cpu");
 }
 
-static void print_row(
+static void print_csv_row(
     const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
     for (size_t i = 0; i < grid->count; i++) {
         print_text(grid->axes[i].values[place[i]]);
@@ -177,9 +185,42 @@ static void print_row(
     print_number(figures->settling_seconds);
     print_number(figures->duty_mean);
     print_number(figures->switches_per_second);
+    print_number(figures->own_cpu);
     putchar('\n');
-    /* A long sweep is looked at while it goes on. */
-    fflush(stdout);
+}
+
+static int width_of(const struct grid_axis *axis) {
+    size_t width = strlen(axis->name);
+    for (size_t i = 0; i < axis->count; i++) {
+        if (strlen(axis->values[i]) > width)
+            width = strlen(axis->values[i]);
+    }
+    return (int)width;
+}
+
+static void print_table_heading(const struct grid *grid) {
+    for (size_t i = 0; i < grid->count; i++)
+        printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].name);
+    puts("mean error %  MSE %^2  settled s  switches/s  own CPU %");
+}
+
+static void print_cell(int width, int digits, double value) {
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else
+        printf("%*.*f", width, digits, value);
+}
+
+static void print_table_row(
+    const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
+    for (size_t i = 0; i < grid->count; i++)
+        printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].values[place[i]]);
+    print_cell(12, 3, figures->error_mean_percent);
+    print_cell(9, 3, figures->error_mse_e4);
+    print_cell(11, 1, figures->settling_seconds);
+    print_cell(12, 1, figures->switches_per_second);
+    print_cell(11, 3, 100 * figures->own_cpu);
+    putchar('\n');
 }
 
 /* ---- all runs ---- */
@@ -194,31 +235,65 @@ static bool go_on(const struct grid *grid, size_t *place) {
     return false;
 }
 
-static int run_all(const struct grid *grid, char **argv, bool dry, struct ss_option_store *store,
-    struct ss_error *error) {
-    size_t place[GRID_AXES_MAX] = {0};
+/* All runs of a sweep. */
+struct sweep {
+    const struct grid *grid;
+    struct trial_figures *rows;   /* NULL: the command lines are only checked */
+    struct ss_option_store store; /* warnings of all of them, each once */
+    bool csv;
+};
+
+static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
+    if (sweep->csv)
+        print_csv_row(sweep->grid, place, &sweep->rows[run]);
+    else
+        print_table_row(sweep->grid, place, &sweep->rows[run]);
+    /* A long sweep is looked at while it goes on. */
+    fflush(stdout);
+}
+
+static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
+    size_t place[GRID_AXES_MAX] = {0}, run = 0;
     int status;
     do {
         struct words words;
         struct trial_figures figures;
-        status = make_words(&words, grid, place, argv, error);
-        if (status == 0 && simulate(words.argv, dry, &figures, store, error) < 0)
+        status = make_words(&words, sweep->grid, place, argv, error);
+        if (status == 0 && simulate(words.argv, !sweep->rows, &figures, &sweep->store, error) < 0)
             status = blame(&words, error);
-        if (status == 0 && !dry)
-            print_row(grid, place, &figures);
+        if (status == 0 && sweep->rows) {
+            sweep->rows[run] = figures;
+            take_row(sweep, run++, place);
+        }
         free_words(&words);
-    } while (status == 0 && go_on(grid, place));
+    } while (status == 0 && go_on(sweep->grid, place));
     return status;
 }
 
-int grid_run(const struct grid *grid, char **argv, struct ss_error *error) {
-    struct ss_option_store store = {0};
-    int status = run_all(grid, argv, true, &store, error);
-    ss_option_store_print_warnings(stderr, "sssim", &store);
+static int run_and_conclude(struct sweep *sweep, char **argv, struct ss_error *error) {
+    sweep->rows = calloc(grid_count_runs(sweep->grid), sizeof *sweep->rows);
+    if (!sweep->rows)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    if (sweep->csv)
+        print_csv_heading(sweep->grid);
+    else
+        print_table_heading(sweep->grid);
+    int status = run_all(sweep, argv, error);
     if (status == 0) {
-        print_heading(grid);
-        status = run_all(grid, argv, false, &store, error);
+        char conclusion[2048];
+        conclusion_make(conclusion, sizeof conclusion, sweep->grid, sweep->rows);
+        fprintf(sweep->csv ? stderr : stdout, "%s\n", conclusion);
     }
-    ss_option_store_free(&store);
+    free(sweep->rows);
+    return status;
+}
+
+int grid_run(const struct grid *grid, char **argv, bool csv, struct ss_error *error) {
+    struct sweep sweep = {.grid = grid, .csv = csv};
+    int status = run_all(&sweep, argv, error);
+    ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
+    if (status == 0)
+        status = run_and_conclude(&sweep, argv, error);
+    ss_option_store_free(&sweep.store);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef SSSIM_GRID_H
 #define SSSIM_GRID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <showstopper/error.h>
@@ -29,10 +30,13 @@ int grid_take(struct grid *grid, char **argv, struct ss_error *error);
 
 void grid_close(struct grid *grid);
 
+size_t grid_count_runs(const struct grid *grid);
+
 /*
- * Runs all of it over the rest of the command line, and prints CSV. All runs are tried before the
- * first begins, so that nothing is wrong with the last.
+ * Runs all of it over the rest of the command line. Prints a table that ends in what it shows, or
+ * CSV, and what it shows on standard error. All runs are tried before the first begins, so
+ * that nothing is wrong with the last.
  */
-int grid_run(const struct grid *grid, char **argv, struct ss_error *error);
+int grid_run(const struct grid *grid, char **argv, bool csv, struct ss_error *error);
 
 #endif

@@ -50,11 +50,13 @@ static void advance(struct machine *machine, ss_time now) {
     double elapsed = (double)ss_time_since(now, machine->now);
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
-    double overhead = fmin(machine->owed, idle);
+    double chores = fmin(machine->chores, idle);
+    double overhead = fmin(machine->owed, idle - chores);
+    machine->chores -= chores;
     machine->owed -= overhead;
-    machine->idle_part += idle - overhead;
+    machine->idle_part += idle - chores - overhead;
     machine->idle += take_whole(&machine->idle_part);
-    machine->used_part += (machine->cpus - cpus) * elapsed;
+    machine->used_part += (machine->cpus - cpus) * elapsed + chores;
     machine->used += take_whole(&machine->used_part);
     machine->now = now;
 }
@@ -68,6 +70,15 @@ static void occupy(struct machine *machine, double idle_before) {
             machine->cpus * machine->overhead);
     if (machine->ticks && idle != idle_before)
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
+}
+
+/* Where no CPU is idle it takes the place of an instance, which changes no counter. */
+void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
+    advance(machine, now);
+    if (machine_idle_cpus(machine) > 0)
+        machine->chores += (double)length;
+    if (machine->ticks)
+        ticks_add_chore(machine->ticks, (double)length, now);
 }
 
 static uint32_t runnable(const struct machine_instance *one) {

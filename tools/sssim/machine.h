@@ -36,6 +36,7 @@ struct machine {
     double used_part;
     double overhead;     /* nanoseconds, whenever a CPU turns from busy to idle */
     double owed;         /* nanoseconds of overhead that are still to come */
+    double chores;       /* nanoseconds of CPU time that executors have still to use */
     struct ticks *ticks; /* NULL: what is shown is exact */
 };
 
@@ -53,6 +54,12 @@ void machine_set_overhead(struct machine *machine, ss_time overhead);
 int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error);
 
 void machine_close(struct machine *machine);
+
+/*
+ * An executor uses so much CPU time now: of an idle CPU, or else in place of the instances. Either
+ * way it is time that tasks ran.
+ */
+void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 
 /* CPUs with nothing to do at this instant. */
 double machine_idle_cpus(const struct machine *machine);

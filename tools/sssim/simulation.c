@@ -11,6 +11,14 @@ enum simulation_accounting {
     ACCOUNTING_TICKS,
 };
 
+/* In the order of the option's words. */
+enum simulation_law {
+    LAW_AUTO, /* recorded, or exponential where a mean is given */
+    LAW_FIXED,
+    LAW_EXPONENTIAL,
+    LAW_RECORDED,
+};
+
 enum simulation_priority {
     PRIORITY_REALTIME,
     PRIORITY_NORMAL,
@@ -43,12 +51,14 @@ const struct ss_argument simulation_rows[] = {
                  .help = "controlled time, settling included; without it, the trace's length, or 1M"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
               .help = "which sequence of chances; the same one gives the same output"}},
-    {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .initial = "0", .max = "1h",
-                 .help = "how late wake-ups are on average"}},
-    {0, "LAW", {"lateness-law", SS_OPTION_CHOICE, AT(lateness_law), .initial = "exponential",
-                .choices = "fixed exponential recorded",
-                .help = "whether each is as late as the others, or they are by chance, or as on a "
-                        "real machine, whatever --lateness"}},
+    {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
+                 .help = "how late wake-ups are on average; without it, as on a real machine"}},
+    {0, "LAW", {"lateness-law", SS_OPTION_CHOICE, AT(lateness_law), .initial = "auto",
+                .choices = "auto fixed exponential recorded",
+                .help = "fixed: each is as late as the others; exponential: by chance; recorded: as "
+                        "on a real machine; auto: recorded, or exponential with --lateness"}},
+    {0, "TIME", {"switch-cost", SS_OPTION_TIME, AT(switch_cost), .initial = "42u", .max = "1s",
+                 .help = "CPU time that an executor uses whenever it wakes up"}},
     {0, "WORD", {"priority", SS_OPTION_CHOICE, AT(priority), .initial = "realtime",
                  .choices = "realtime normal",
                  .help = "of the executors: at normal priority those whom they continue hold them "
@@ -77,8 +87,9 @@ const struct ss_argument simulation_rows[] = {
                .max = "10000", .help = "of the kernel's clock, for --accounting ticks"}},
     {0, "NAME=V,...", {"sweep", SS_OPTION_TEXT, AT(sweep),
                        .help = "run with each of these values of a long option; given again, with "
-                               "all of them crossed; prints a line of CSV a run"}},
-    {0, NULL, {"csv", AT(csv), .help = "print the samples in place of the figures"}},
+                               "all of them crossed; prints a table that ends in a sentence"}},
+    {0, NULL, {"csv", AT(csv), .help = "print the samples in place of the figures; of a sweep, its table, "
+                                    "as it is printed where there is no terminal"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -86,7 +97,7 @@ const struct ss_argument simulation_rows[] = {
 // clang-format on
 
 static int check(const struct simulation *simulation, struct ss_error *error) {
-    if (simulation->lateness > 0 && simulation->lateness_law == TRIAL_LATENESS_RECORDED)
+    if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
         return ss_error_set(error, SS_ERROR_FAILED,
             "--lateness-law recorded has its own lengths: leave --lateness away");
     if (simulation->background_period == 1)
@@ -97,7 +108,7 @@ static int check(const struct simulation *simulation, struct ss_error *error) {
 
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
     char **rest;
-    *simulation = (struct simulation){.duration = SS_TIME_NEVER};
+    *simulation = (struct simulation){.duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER};
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, &rest, error) < 0)
         return -1;
     if (*rest)
@@ -125,6 +136,20 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
     return 0;
 }
 
+static enum trial_lateness choose_law(const struct simulation *simulation) {
+    switch (simulation->lateness_law) {
+    case LAW_FIXED:
+        return TRIAL_LATENESS_FIXED;
+    case LAW_EXPONENTIAL:
+        return TRIAL_LATENESS_EXPONENTIAL;
+    case LAW_RECORDED:
+        return TRIAL_LATENESS_RECORDED;
+    default:
+        return simulation->lateness == SS_TIME_NEVER ? TRIAL_LATENESS_RECORDED
+                                                     : TRIAL_LATENESS_EXPONENTIAL;
+    }
+}
+
 static struct trial_options make_options(const struct simulation *simulation) {
     uint64_t cpus = simulation->cpus;
     struct trial_options options = {
@@ -133,12 +158,13 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .mix = &simulation->mix,
         .background = simulation->background * (double)cpus,
         .background_period = simulation->background_period,
+        .switch_cost = simulation->switch_cost,
         .overhead = simulation->overhead,
         .tick_rate = simulation->accounting == ACCOUNTING_TICKS ? simulation->tick_rate : 0,
         .warmup = simulation->warmup,
         .settle = simulation->settle,
-        .lateness = simulation->lateness,
-        .lateness_law = (enum trial_lateness)simulation->lateness_law,
+        .lateness = simulation->lateness == SS_TIME_NEVER ? 0 : simulation->lateness,
+        .lateness_law = choose_law(simulation),
         .preempt = simulation->priority == PRIORITY_NORMAL ? simulation->preempt : 0,
         .stop_lateness = simulation->stop_lateness,
         .start_lateness = simulation->start_lateness,

@@ -11,6 +11,7 @@ struct simulation {
     uint64_t cpus;
     uint64_t instances; /* 0: as many as CPUs */
     const char *class;
+    ss_time switch_cost;
     ss_time overhead;
     const char *load;
     const char *modules[SS_KINDS];
@@ -21,8 +22,8 @@ struct simulation {
     uint64_t seed;
     int accounting; /* enum simulation_accounting */
     uint64_t tick_rate;
-    ss_time lateness;
-    int lateness_law; /* enum trial_lateness */
+    ss_time lateness; /* SS_TIME_NEVER: not given */
+    int lateness_law; /* enum simulation_law */
     int priority;     /* enum simulation_priority */
     ss_time preempt;
     ss_time stop_lateness;

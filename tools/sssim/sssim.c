@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "grid.h"
 #include "simulation.h"
@@ -53,6 +54,7 @@ static void print_figures(struct trial *trial) {
     print_figure("mean squared error", figures.error_mse_e4, " x 10^-4");
     print_figure("mean duty", 100 * figures.duty_mean, " %");
     print_figure("switches per second", figures.switches_per_second, "");
+    print_figure("own CPU time", 100 * figures.own_cpu, " % of one CPU");
     print_figure("settled after", figures.settling_seconds, " s");
 }
 
@@ -79,11 +81,8 @@ static int serve(const struct grid *grid, char **argv, struct ss_error *error) {
         print_help();
     else if (status == 0 && simulation.version)
         printf("sssim %s\n", ss_version());
-    else if (status == 0 && grid->count > 0 && simulation.csv)
-        status = ss_error_set(
-            error, SS_ERROR_FAILED, "--sweep prints no samples: give either it or --csv");
     else if (status == 0 && grid->count > 0)
-        status = grid_run(grid, argv, error);
+        status = grid_run(grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
     else if (status == 0)
         status = run(&simulation, error);
     simulation_close(&simulation);

@@ -36,9 +36,11 @@ static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
 static void settle(const struct ticks *ticks, struct ticks_cpu *cpu, ss_time now) {
     double elapsed = (double)(now - cpu->since);
     double idle = (1 - cpu->level) * elapsed;
-    double spent = fmin(cpu->owed, idle);
-    cpu->used += cpu->level * elapsed;
-    cpu->idle += idle - spent;
+    double chores = fmin(cpu->chores, idle);
+    double spent = fmin(cpu->owed, idle - chores);
+    cpu->used += cpu->level * elapsed + chores;
+    cpu->idle += idle - chores - spent;
+    cpu->chores -= chores;
     cpu->owed -= spent;
     cpu->sampled += cpu->level * count_ticks(ticks, cpu->since, now);
     cpu->since = now;
@@ -57,6 +59,14 @@ void ticks_set_busy(struct ticks *ticks, double busy, ss_time now) {
     for (uint32_t i = (uint32_t)least; i < most; i++)
         set_level(ticks, &ticks->cpus[i], fmin(fmax(busy - i, 0), 1), now);
     ticks->busy = busy;
+}
+
+void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now) {
+    uint32_t first = (uint32_t)ceil(ticks->busy);
+    if (first >= ticks->count)
+        return;
+    settle(ticks, &ticks->cpus[first], now);
+    ticks->cpus[first].chores += nanoseconds;
 }
 
 static uint64_t show(double nanoseconds) {

@@ -20,6 +20,7 @@ struct ticks_cpu {
     double used;   /* by what runs on it */
     double idle;
     double owed;    /* overhead that it has still to work off before it is idle */
+    double chores;  /* work of tasks that are not among those that make it busy, still to do */
     double sampled; /* ticks that found it busy */
 };
 
@@ -36,6 +37,9 @@ struct ticks {
 struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start);
 
 void ticks_set_busy(struct ticks *ticks, double busy, ss_time now);
+
+/* A task works for so long on the first CPU that is idle. */
+void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now);
 
 /* Puts what the kernel shows into `idle`, `busy_ticks` and `used`, and leaves the rest. */
 void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *counters);

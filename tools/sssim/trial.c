@@ -72,6 +72,8 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     }
     struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
     trial->steps++;
+    trial->own += trial->options.switch_cost;
+    machine_add_chore(&trial->machine, trial->options.switch_cost, trial->now);
     if (action.failure) {
         queue_set(&trial->queue, number, SS_TIME_NEVER);
         return fail(number, action.failure, error);
@@ -153,6 +155,7 @@ static int count(struct trial *trial, const struct trial_sample *sample, struct 
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     trial->duty_sum += sample->duty;
     trial->switches_sum += trial->switches - trial->switches_seen;
+    trial->own_sum += trial->own - trial->own_seen;
     return 0;
 }
 
@@ -179,6 +182,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
         trial->options.on_sample(trial->options.context, &sample);
     trial->seen = counters;
     trial->switches_seen = trial->switches;
+    trial->own_seen = trial->own;
     queue_set(&trial->queue, trial->options.instances, trial->now + TRIAL_SAMPLE_INTERVAL);
     return status;
 }
@@ -200,6 +204,7 @@ void trial_forget(struct trial *trial) {
     trial->settling = (struct ss_settling){0};
     trial->duty_sum = 0;
     trial->switches_sum = 0;
+    trial->own_sum = 0;
     trial->counted_from = trial->now;
 }
 
@@ -217,6 +222,7 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
         .duty_mean = trial->duty_sum * per_sample,
         .switches_per_second =
             (double)trial->switches_sum * per_sample / ss_time_seconds(TRIAL_SAMPLE_INTERVAL),
+        .own_cpu = (double)trial->own_sum * per_sample / (double)TRIAL_SAMPLE_INTERVAL,
     };
 }
 

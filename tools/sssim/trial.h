@@ -42,6 +42,7 @@ struct trial_options {
     const struct demand_mix *mix; /* what they do in place of that; NULL: nothing else */
     double background;            /* CPUs that the rest of the system wants at every instant */
     ss_time background_period;    /* or only in the first half of each of these; 0: at every one */
+    ss_time switch_cost;          /* CPU time that an executor uses whenever it is woken */
     ss_time overhead;             /* whenever a CPU turns idle: neither idle nor used */
     uint64_t tick_rate;           /* Hz of the kernel's own account; 0: what it shows is exact */
     const char *modules[SS_KINDS];
@@ -85,17 +86,20 @@ struct trial {
     uint64_t random;   /* state of the generator */
     uint64_t steps;    /* calls of the step function */
     uint64_t switches; /* stops and continues */
+    ss_time own;       /* CPU time that executors used */
 
     /* The monitor's part. */
     struct ss_self trace;
     struct ss_counters seen; /* at the last sample; so are the next two */
     bool free_seen;
     uint64_t switches_seen;
+    ss_time own_seen;
     ss_time counted_from;
     struct ss_figures figures;
     struct ss_settling settling;
     double duty_sum;
     uint64_t switches_sum;
+    ss_time own_sum;
 };
 
 struct trial_figures {
@@ -108,6 +112,7 @@ struct trial_figures {
     double settling_seconds; /* NaN: never */
     double duty_mean;
     double switches_per_second; /* of all instances together */
+    double own_cpu;             /* what executors used, part of one CPU */
 };
 
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentence that a sweep of sssim ends in. */
+
+#include <math.h>
+#include <string.h>
+
+#include "sssim/conclusion.h"
+#include "unit.h"
+
+static const char *const quanta[] = {"20m", "53m", "107m"};
+static const char *const loads[] = {"25%", "75%"};
+
+static struct grid_axis axis(const char *name, const char *const *values, size_t count) {
+    return (struct grid_axis){.name = (char *)name, .values = (char **)values, .count = count};
+}
+
+static struct trial_figures row(double mse, double own) {
+    return (struct trial_figures){.samples = 10, .error_mse_e4 = mse, .own_cpu = own};
+}
+
+static void assert_concludes(
+    const struct grid *grid, const struct trial_figures *rows, const char *words) {
+    char sentence[1024];
+    conclusion_make(sentence, sizeof sentence, grid, rows);
+    if (!strstr(sentence, words))
+        fail_msg("'%s' does not say '%s'", sentence, words);
+}
+
+static void the_steadiest_choice_is_named_beside_the_cheapest(void **state) {
+    (void)state;
+    struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
+    struct trial_figures rows[] = {row(0.5, 0.02), row(1, 0.01), row(4, 0.005)};
+    assert_concludes(&grid, rows,
+        "Take dithering-options=20m: mean squared error 0.5 %^2 for 2 % of one CPU; the cheapest, "
+        "dithering-options=107m, costs 0.5 % and gives 4 %^2.");
+}
+
+static void of_two_as_good_the_cheaper_is_taken(void **state) {
+    (void)state;
+    struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
+    struct trial_figures close[] = {row(0.5, 0.02), row(0.54, 0.01), row(4, 0.005)};
+    assert_concludes(&grid, close, "Take dithering-options=53m: ");
+    struct trial_figures still[] = {row(0.01, 0.02), row(0.09, 0.01), row(0.11, 0.005)};
+    assert_concludes(&grid, still, "Take dithering-options=53m: ");
+    struct trial_figures best[] = {row(0.5, 0.02), row(0.6, 0.01), row(0.5, 0.005)};
+    assert_concludes(&grid, best, "Take dithering-options=107m: ");
+    assert_concludes(&grid, best, "nothing else costs less.");
+}
+
+/* 20m is best at 25 %, 53m at both together. */
+static void conditions_are_averaged_over(void **state) {
+    (void)state;
+    struct grid grid = {
+        .axes = {axis("load", loads, 2), axis("dithering-options", quanta, 3)}, .count = 2};
+    struct trial_figures rows[] = {
+        row(1, 0.02), row(2, 0.01), row(8, 0.005), row(9, 0.02), row(4, 0.01), row(8, 0.005)};
+    assert_concludes(&grid, rows, "Take dithering-options=53m: mean squared error 3 %^2");
+    struct grid turned = {
+        .axes = {axis("dithering-options", quanta, 3), axis("load", loads, 2)}, .count = 2};
+    struct trial_figures others[] = {
+        row(1, 0.02), row(9, 0.02), row(2, 0.01), row(4, 0.01), row(8, 0.005), row(8, 0.005)};
+    assert_concludes(&turned, others, "Take dithering-options=53m: mean squared error 3 %^2");
+}
+
+static void conditions_alone_are_compared(void **state) {
+    (void)state;
+    struct grid grid = {.axes = {axis("load", loads, 2)}, .count = 1};
+    struct trial_figures rows[] = {row(5, 0.02), row(2, 0.02)};
+    assert_concludes(&grid, rows,
+        "The load is held best with load=75% (mean squared error 2 %^2) and worst with load=25% "
+        "(5 %^2).");
+    /* What is cheaper is no better where there is nothing to choose. */
+    struct trial_figures still[] = {row(0.02, 0.02), row(0.03, 0.01)};
+    assert_concludes(&grid, still, "best with load=25%");
+}
+
+static void what_gave_no_figures_is_not_compared(void **state) {
+    (void)state;
+    struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
+    struct trial_figures rows[] = {row(NAN, NAN), row(1, 0.01), row(4, 0.005)};
+    assert_concludes(&grid, rows, "Take dithering-options=53m: ");
+    struct trial_figures one[] = {row(NAN, NAN), row(1, 0.01), row(NAN, NAN)};
+    assert_concludes(&grid, one, "Nothing to compare: 1 combination gave figures.");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_steadiest_choice_is_named_beside_the_cheapest),
+    cmocka_unit_test(of_two_as_good_the_cheaper_is_taken),
+    cmocka_unit_test(conditions_are_averaged_over),
+    cmocka_unit_test(conditions_alone_are_compared),
+    cmocka_unit_test(what_gave_no_figures_is_not_compared))
