@@ -61,7 +61,7 @@ struct ss_row {
     _Atomic int32_t status;             /* how the instance ended, as waitpid() tells */
     _Atomic int32_t exec_error;         /* errno */
     _Atomic uint32_t ended_by_us;       /* the end in `status` was asked for */
-    _Atomic uint64_t ended_at;          /* monotonic */
+    _Atomic uint64_t ended_at;          /* monotonic; when the leader last ended by itself */
     _Atomic uint64_t cpu_time;          /* of the executor itself, when it left; nanoseconds */
     _Atomic uint64_t iterations;        /* ends with status 0 under --repeat */
     struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];

@@ -107,7 +107,6 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
     ss_journal_end(&executor->journal, ss_platform_now());
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
-    atomic_store(&executor->row->ended_at, ss_platform_now());
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
     ss_board_leave(executor->board, executor->setup->number);
     ring(executor);
@@ -133,6 +132,7 @@ static void count_iteration(struct executor *executor) {
 
 /* The leader has ended by itself. Returns when another instance took its place. */
 static void on_end(struct executor *executor) {
+    atomic_store(&executor->row->ended_at, ss_platform_now());
     int status = bury(executor);
     bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!again)

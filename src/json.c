@@ -95,6 +95,11 @@ void ss_json_text(struct ss_json *json, const char *name, const char *text) {
         fputs("null", json->stream);
 }
 
+void ss_json_bool(struct ss_json *json, const char *name, bool value) {
+    begin(json, name);
+    fputs(value ? "true" : "false", json->stream);
+}
+
 void ss_json_number(struct ss_json *json, const char *name, double number) {
     begin(json, name);
     if (!isfinite(number)) {

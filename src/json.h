@@ -26,5 +26,6 @@ void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* 
 void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */
 void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
 void ss_json_number(struct ss_json *json, const char *name, double number);  /* NaN: null */
+void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
 #endif

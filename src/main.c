@@ -66,6 +66,7 @@ static int run(struct ss_plan *plan) {
         outcome.status = outcome.status ? outcome.status : unrecorded.status;
     }
     ss_throughput_free(&outcome.throughput);
+    ss_ends_free(&outcome.ends);
     if (outcome.signal && status == 0)
         ss_signals_raise_default(outcome.signal);
     return outcome.status;

@@ -91,6 +91,8 @@ static void note_progress(struct ss_master *master, ss_time now) {
         .error = ss_figures_error_mean_percent(&master->monitor.figures),
         .iterations = ss_iterations_per_second(&master->iterations, now),
         .has_iterations = master->plan->repeat || master->plan->has_iteration,
+        .instances = master->plan->instances,
+        .ended = (uint32_t)master->outcome->ends.count,
     };
     ss_progress_note(&master->progress, sample->time, &values);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "crew.h"
+#include "ends.h"
 #include "iterations.h"
 #include "monitor.h"
 #include "record_folder.h"
@@ -33,6 +34,7 @@ struct ss_outcome {
     double iterations_per_second;
     struct ss_throughput throughput;
     size_t throughput_count; /* whole intervals */
+    struct ss_ends ends;     /* of instances, by themselves */
     double own_cpu;
     double wake_p50_us;
     double wake_p99_us;

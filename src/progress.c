@@ -2,6 +2,7 @@
 #include "progress.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,19 @@ static void wipe_to_line(struct ss_progress *progress) {
 void ss_progress_give_line(struct ss_progress *progress) {
     if (progress->drawn && ss_output_has_room(STDERR_FILENO))
         wipe_to_line(progress);
+}
+
+void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
+    if (!progress->shown || (progress->foreground_only && is_in_background()) ||
+        !ss_output_has_room(STDERR_FILENO))
+        return;
+    ss_progress_give_line(progress);
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("showstopper: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
 }
 
 /* A key may have been echoed in the line of the cursor whether or not a block hangs below it now.

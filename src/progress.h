@@ -55,6 +55,10 @@ void ss_progress_hide(struct ss_progress *progress);
 /* Wipes the block if output that is passed on to this file would run into it. */
 void ss_progress_make_way(struct ss_progress *progress, int file);
 
+/* A line above the block, where one is shown. */
+__attribute__((format(printf, 2, 3))) void ss_progress_print(
+    struct ss_progress *progress, const char *format, ...);
+
 /* Wipes the block for a line of our own: it begins behind what others have begun. */
 void ss_progress_give_line(struct ss_progress *progress);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "progress_draw.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MARGIN       5  /* "100%" and the axis */
 #define WIDTH_LEAST  5  /* what a number needs */
+#define SHORTEST     6  /* the shortest line of values */
 #define PLOT_WIDTH   20 /* narrower windows get no drawing */
 #define AXIS_HEIGHT  12 /* nor lower ones an axis */
 #define PLOT_HEIGHT  5  /* nor such ones a drawing */
@@ -169,6 +171,13 @@ static void print_field(
 void ss_progress_print_values(
     char *buffer, size_t size, const struct ss_progress_values *values, int width) {
     size_t most = width < 0 ? 0 : (size_t)width;
+    char ended[64] = "";
+    if (values->ended > 0)
+        snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
+            values->instances);
+    /* It goes where not even the shortest line leaves room for it. */
+    if (strlen(ended) + SHORTEST > most)
+        *ended = '\0';
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[512] = "";
         size_t length = 0;
@@ -182,8 +191,8 @@ void ss_progress_print_values(
                 print_field(field, sizeof field, *++at, values);
             length += (size_t)snprintf(line + length, sizeof line - length, "%s", field);
         }
-        if (length <= most) {
-            snprintf(buffer, size, "%s", line);
+        if (length + strlen(ended) <= most) {
+            snprintf(buffer, size, "%s%s", line, ended);
             return;
         }
         snprintf(buffer, size, "%.*s", (int)most, line);

@@ -26,6 +26,8 @@ struct ss_progress_values {
     double duty;
     double iterations; /* per second */
     bool has_iterations;
+    uint32_t instances;
+    uint32_t ended; /* of them, by themselves */
 };
 
 struct ss_progress_history {

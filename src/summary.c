@@ -3,12 +3,17 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "json.h"
 #include "version.h"
 #include "wallclock.h"
 #include "whole_file.h"
+
+/* So many of those that ended early are named for people; the rest is counted. */
+#define ENDS_SHOWN 3
 
 static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
     fprintf(stream, "target       %8.2f %%   mean of %llu samples of 500 ms\n",
@@ -40,12 +45,41 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
     fputc('\n', stream);
 }
 
+/* An instance that was done is worth a word only where others went on. */
+static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
+    return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
+}
+
+static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    const struct ss_ends *ends = &outcome->ends;
+    size_t early = 0, shown = 0;
+    for (size_t i = 0; i < ends->count; i++)
+        early += ended_early(outcome, &ends->items[i]);
+    if (early == 0)
+        return;
+    fprintf(stream, "ended early  %8zu     of %u instance%s\n", early, plan->instances,
+        plan->instances == 1 ? "" : "s");
+    for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN; i++) {
+        char when[SS_END_TEXT], how[SS_END_TEXT];
+        if (!ended_early(outcome, &ends->items[i]))
+            continue;
+        ss_end_print_time(when, ends->items[i].seconds);
+        ss_end_describe(how, ends->items[i].status);
+        fprintf(
+            stream, "  instance %s %s: %s\n", plan->numbers[ends->items[i].instance], when, how);
+        shown++;
+    }
+    if (early > shown)
+        fprintf(stream, "  and %zu more\n", early - shown);
+}
+
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     char cpus[512];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %.1f s counted, ended by %s\n",
         plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
         plan->cpu_count == 1 ? "" : "s", cpus, outcome->duration_seconds, outcome->ended_by);
+    print_ends(stream, plan, outcome);
     if (outcome->samples > 0)
         print_figures(stream, outcome);
     if (!isnan(outcome->iterations))
@@ -119,6 +153,26 @@ static void print_throughput(struct ss_json *json, const struct ss_outcome *outc
     ss_json_close(json, '}');
 }
 
+static void print_ends_json(
+    struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    ss_json_open(json, "instances_ended", '[');
+    for (size_t i = 0; i < outcome->ends.count; i++) {
+        const struct ss_end *end = &outcome->ends.items[i];
+        bool killed = WIFSIGNALED(end->status);
+        char name[SS_END_TEXT];
+        if (killed)
+            ss_end_signal_name(name, WTERMSIG(end->status));
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "instance", plan->numbers[end->instance]);
+        ss_json_number(json, "elapsed_seconds", end->seconds);
+        ss_json_number(json, "exit_status", killed ? NAN : WEXITSTATUS(end->status));
+        ss_json_text(json, "signal", killed ? name : NULL);
+        ss_json_bool(json, "core_dumped", killed && WCOREDUMP(end->status));
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     struct ss_json json = {.stream = stream};
@@ -137,6 +191,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "iterations", outcome->iterations);
     ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);
     print_throughput(&json, outcome);
+    print_ends_json(&json, plan, outcome);
     ss_json_number(&json, "own_cpu", outcome->own_cpu);
     ss_json_open(&json, "wake_lateness_us", '{');
     ss_json_number(&json, "p50", outcome->wake_p50_us);

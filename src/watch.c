@@ -7,19 +7,56 @@
 #include "master.h"
 #include "platform/platform.h"
 
+/* How many failed instances are told of as they end; the summary counts them all. */
+#define ENDS_TOLD 3
+
 static int exit_status(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Seconds since control began, as in the record; NaN: it is not known yet when that will be. */
+static double elapsed_at(const struct ss_master *master, ss_time at) {
+    ss_time start = atomic_load(&master->board->control_start);
+    return start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9;
+}
+
+/* The first few are told of at once, where somebody watches. */
+static void tell_end(struct ss_master *master, const struct ss_end *end) {
+    char how[SS_END_TEXT], when[SS_END_TEXT];
+    ss_end_describe(how, end->status);
+    ss_end_print_time(when, end->seconds);
+    bool told = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_TOLD;
+    if (told && !master->plan->verbose)
+        ss_progress_print(&master->progress, "instance %s ended %s: %s",
+            master->plan->numbers[end->instance], when, how);
+    ss_master_say(
+        master, "instance %s ended %s: %s", master->plan->numbers[end->instance], when, how);
+}
+
+static void note_end(struct ss_master *master, uint32_t number, ss_time at, int status) {
+    char how[SS_END_TEXT];
+    struct ss_end end = {.instance = number, .seconds = elapsed_at(master, at), .status = status};
+    ss_end_describe(how, status);
+    ss_master_note(master, "instance_ended", number, how, exit_status(status));
+    if (master->stage < SS_STAGE_ENDING) {
+        ss_ends_add(&master->outcome->ends, &end);
+        tell_end(master, &end);
+    }
+}
+
 static void on_ended(struct ss_master *master, uint32_t number) {
     struct ss_row *row = &master->board->rows[number];
-    int status = exit_status(atomic_load(&row->status));
-    bool ours = atomic_load(&row->ended_by_us);
-    ss_master_note(master, "instance_ended", number, ours ? "as it was told to" : NULL, status);
+    int wait_status = atomic_load(&row->status);
+    int status = exit_status(wait_status);
     ss_time at = atomic_load(&row->ended_at);
-    ss_master_say(master, "instance %s ended with %d%s", master->plan->numbers[number], status,
-        ours ? ", as it was told to" : "");
-    if (ours || status == 0)
+    if (atomic_load(&row->ended_by_us)) {
+        ss_master_note(master, "instance_ended", number, "as it was told to", status);
+        ss_master_say(
+            master, "instance %s ended, as it was told to", master->plan->numbers[number]);
+        return;
+    }
+    note_end(master, number, at, wait_status);
+    if (status == 0)
         return;
     if (master->failure_status == 0 || at < master->first_failure) {
         master->failure_status = status;

@@ -70,8 +70,7 @@ START_TEST(block_appears_and_goes) {
 END_TEST
 
 START_TEST(letters_and_colours_are_what_the_terminal_has) {
-    struct terminal *terminal =
-        start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
+    struct terminal *terminal = start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 1);
     for (size_t i = 0; i < terminal->run->out.length; i++)
@@ -272,7 +271,7 @@ START_TEST(lines_of_our_own_are_whole) {
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
     screen = screen_of(terminal->run->out.bytes);
-    ck_assert_int_ge(screen_find(&screen, row, "showstopper: instance 0 ended with"), 0);
+    ck_assert_int_ge(screen_find(&screen, row, "showstopper: instance 0 ended, as it"), 0);
     ck_assert(!screen_has(&screen, BLOCK));
     terminal_free(terminal);
 }

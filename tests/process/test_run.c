@@ -115,6 +115,43 @@ START_TEST(fail_fast_ends_the_run) {
 }
 END_TEST
 
+/* Of two instances of the script, the second one dies and the other goes on. */
+static void expect_death_told(const char *script, const char *repeat, int status, const char *how) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    char event[128], line[128];
+    struct run *run = START("-n", "2", "-l", "100%", "-c", "fixed", "--duration", "3s",
+        "--progress", "always", "--json", "-", "--record", record, repeat, "sh", "-c", script);
+    run_wait(run);
+    run_expect(run, status);
+    expect_ended_by(run, "duration");
+    snprintf(line, sizeof line, "s: %s\n", how);
+    run_expect_text(&run->err, "ended early         1     of 2 instances\n  instance 1 after ");
+    ck_assert_uint_eq(run_count_text(&run->err, line), 2); /* the live view's and the summary's */
+    run_expect_text(&run->err, "showstopper: instance 1 ended after ");
+    const char *json = json_field(run->out.bytes, "instances_ended");
+    ck_assert_ptr_nonnull(json);
+    ck_assert(json_is(json, "instance", "\"1\""));
+    expect_between(json, "elapsed_seconds", 0, 3);
+    if (status > 128)
+        ck_assert(json_is(json, "signal", "\"SIGSEGV\""));
+    else
+        expect_between(json, "exit_status", status, status);
+    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    snprintf(event, sizeof event, "\"instance\":\"1\",\"text\":\"%s\",\"value\":%d.000000}", how,
+        status);
+    ck_assert_msg(run_count_text(&events, event) == 1, "no %s in %s", event, events.bytes);
+    run_remove_folder(folder);
+}
+
+START_TEST(death_of_an_instance_is_told) {
+    expect_death_told("sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
+    expect_death_told("sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$", "--repeat",
+        128 + 11, "killed by SIGSEGV");
+    expect_death_told("[ % = 0 ] && exec sleep 50; exit 7", "--", 7, "exit status 7");
+}
+END_TEST
+
 START_TEST(repeat_counts_iterations) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "count");
@@ -278,6 +315,7 @@ PROCESS_MAIN(
     SS_CASE(all_well),
     SS_CASE(first_failure_is_the_status),
     SS_CASE(fail_fast_ends_the_run),
+    SS_CASE(death_of_an_instance_is_told),
     SS_CASE(repeat_counts_iterations),
     SS_CASE(repeat_says_when_it_cannot),
     SS_CASE(iterations_are_found_in_lines),

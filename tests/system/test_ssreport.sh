@@ -199,7 +199,7 @@ awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat
 [ "$(value replay.csv 2 in_proportion)" = no ] || fail "nothing done is in proportion"
 grep -q '^ssreport: .*/fast: .*the iterations are not in proportion to the time' "$folder/err" ||
     fail "no warning in: $(cat "$folder/err")"
-grep -q '^ssreport: .*/front: .*instance 1 ended with status 3 after .*no background of group' \
+grep -q '^ssreport: .*/front: .*instance 1 ended after .*no background of group' \
     "$folder/err" || fail "the foreground is not named in: $(cat "$folder/err")"
 grep -q '^ssreport: .*serial default: it was killed$' "$folder/err" || fail "what has no record"
 [ "$(value energy.csv 1 covers)" = "command: a constant" ] || fail "what does power cover?"

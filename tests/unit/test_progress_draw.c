@@ -82,6 +82,25 @@ static int columns_of(const char *row, bool unicode, bool colour) {
     return columns;
 }
 
+static void instances_that_ended_are_counted(void **state) {
+    (void)state;
+    struct ss_progress_values values = known;
+    char line[256];
+    values.instances = 12;
+    values.ended = 3;
+    values.has_iterations = false;
+    ss_progress_print_values(line, sizeof line, &values, 200);
+    assert_non_null(strstr(line, "duty  23.4 %  3 of 12 ended"));
+    for (int width = 0; width < 200; width++) {
+        ss_progress_print_values(line, sizeof line, &values, width);
+        assert_true((int)strlen(line) <= width);
+        assert_true(width < 24 || strstr(line, "  3 of 12 ended"));
+    }
+    values.ended = 0;
+    ss_progress_print_values(line, sizeof line, &values, 200);
+    assert_null(strstr(line, "ended"));
+}
+
 static void no_row_is_wider_than_the_window(void **state) {
     (void)state;
     fill_variously();
@@ -286,6 +305,7 @@ static void samples_share_columns_by_their_number(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(instances_that_ended_are_counted),
     cmocka_unit_test(no_row_is_wider_than_the_window),
     cmocka_unit_test(the_drawing_is_as_wide_and_high_as_there_is_room),
     cmocka_unit_test(values_become_shorter_in_a_narrow_window),

@@ -317,7 +317,23 @@ static void whoever_ended_by_himself(void **state) {
     folder_write("a/events.jsonl", events);
     record = read_record("a");
     assert_true(record.first_end == 7.5);
-    assert_noted(&record, "instance 0 ended with status 139 after 9.2 s, and so did 1 more");
+    assert_noted(&record, "instance 0 ended after 9.2 s: status 139, instance 2 ended after 9.5 s: "
+                          "status 1");
+    ssreport_record_free(&record);
+    /* What the record says of how it ended; and many of them are counted. */
+    used = 0;
+    for (int i = 0; i < 5; i++)
+        used += (size_t)snprintf(events + used, sizeof events - used, end, "9.5", i,
+            i == 0 ? ",\"text\":\"killed by SIGSEGV (core dumped)\""
+                   : ",\"text\":\"exit status 1\"",
+            1);
+    folder_write("a/events.jsonl", events);
+    record = read_record("a");
+    assert_true(record.first_end == 9.5);
+    assert_noted(&record,
+        "instance 0 ended after 9.5 s: killed by SIGSEGV (core dumped), instance 1 "
+        "ended after 9.5 s: exit status 1, instance 2 ended after 9.5 s: exit "
+        "status 1, and 2 more failed");
     ssreport_record_free(&record);
     /* In the warm-up; and what was told to end, or ended when the run did. */
     snprintf(events, sizeof events, end, "null", 0, "", 0);

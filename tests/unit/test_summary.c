@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <signal.h>
 
 #include "summary.h"
 #include "tree.h"
@@ -88,6 +89,7 @@ static void json_has_every_figure(void **state) {
     assert_says(text, "  \"wake_lateness_us\": {\n    \"p50\": 55,\n    \"p99\": 250,\n"
                       "    \"max\": 1001\n  },\n");
     assert_says(text, "  \"warnings\": []\n}\n");
+    assert_says(text, "  \"instances_ended\": [],\n");
     free(text);
 }
 
@@ -142,6 +144,75 @@ static void more_warnings_than_there_is_room_for_are_dropped(void **state) {
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX - 1], "15");
 }
 
+/* The instances of set_up() are numbered from 0 to 3. */
+static void end_instances(const struct ss_end *ends, size_t count) {
+    static char texts[][2] = {"0", "1", "2", "3"};
+    static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
+    plan.numbers = numbers;
+    for (size_t i = 0; i < count; i++)
+        ss_ends_add(&outcome.ends, &ends[i]);
+}
+
+static void an_instance_that_died_is_named(void **state) {
+    (void)state;
+    static const struct ss_end ends[] = {
+        {.instance = 2, .seconds = 3.25, .status = 7 << 8},
+        {.instance = 1, .seconds = 1.5, .status = SIGSEGV | 0x80},
+        {.instance = 3, .seconds = 9, .status = 0},
+    };
+    set_up();
+    end_instances(ends, 3);
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\nended early         3     of 4 instances\n"
+                      "  instance 1 after 1.50 s: killed by SIGSEGV (core dumped)\n"
+                      "  instance 2 after 3.25 s: exit status 7\n"
+                      "  instance 3 after 9.00 s: exit status 0\n"
+                      "target ");
+    free(text);
+    text = printed(ss_summary_print_json);
+    assert_says(text, "  \"instances_ended\": [\n    {\n      \"instance\": \"1\",\n"
+                      "      \"elapsed_seconds\": 1.5,\n      \"exit_status\": null,\n"
+                      "      \"signal\": \"SIGSEGV\",\n      \"core_dumped\": true\n    },\n");
+    assert_says(text, "    {\n      \"instance\": \"2\",\n      \"elapsed_seconds\": 3.25,\n"
+                      "      \"exit_status\": 7,\n      \"signal\": null,\n"
+                      "      \"core_dumped\": false\n    },\n");
+    free(text);
+    ss_ends_free(&outcome.ends);
+}
+
+static void an_instance_that_was_done_is_no_news_at_the_end_of_all(void **state) {
+    (void)state;
+    static const struct ss_end ends[] = {{.instance = 0, .seconds = 2, .status = 0},
+        {.instance = 1, .seconds = 1, .status = 3 << 8}};
+    set_up();
+    outcome.ended_by = "workloads";
+    end_instances(ends, 1);
+    char *text = printed(ss_summary_print);
+    assert_null(strstr(text, "ended early"));
+    free(text);
+    end_instances(ends + 1, 1);
+    text = printed(ss_summary_print);
+    assert_says(text, "ended early         1     of 4 instances\n  instance 1 after 1.00 s: exit");
+    assert_null(strstr(text, "instance 0"));
+    free(text);
+    ss_ends_free(&outcome.ends);
+}
+
+static void of_many_that_died_the_first_are_named(void **state) {
+    (void)state;
+    set_up();
+    for (int i = 200; i > 0; i--)
+        end_instances(&(struct ss_end){.instance = i % 4, .seconds = i, .status = SIGKILL}, 1);
+    char *text = printed(ss_summary_print);
+    assert_says(text, "ended early       200     of 4 instances\n"
+                      "  instance 1 after 1.00 s: killed by SIGKILL\n"
+                      "  instance 2 after 2.00 s: killed by SIGKILL\n"
+                      "  instance 3 after 3.00 s: killed by SIGKILL\n"
+                      "  and 197 more\ntarget ");
+    free(text);
+    ss_ends_free(&outcome.ends);
+}
+
 static void people_read_the_same_figures(void **state) {
     (void)state;
     set_up();
@@ -193,5 +264,8 @@ UNIT_MAIN(
     cmocka_unit_test(json_says_null_for_what_is_unknown),
     cmocka_unit_test(warnings_are_listed),
     cmocka_unit_test(more_warnings_than_there_is_room_for_are_dropped),
+    cmocka_unit_test(an_instance_that_died_is_named),
+    cmocka_unit_test(an_instance_that_was_done_is_no_news_at_the_end_of_all),
+    cmocka_unit_test(of_many_that_died_the_first_are_named),
     cmocka_unit_test(people_read_the_same_figures),
     cmocka_unit_test(a_file_is_written_whole_or_not_at_all))

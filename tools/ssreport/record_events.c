@@ -8,26 +8,39 @@
 #include "ssreplay/document.h"
 #include "words.h"
 
+/* So many instances are named; the others are counted. */
+#define FAILURES_NAMED 3
+
 struct event_reader {
     struct ssreport_record *record;
     bool ending;
-    size_t failed; /* instances that ended by themselves and with a fault */
-    char first_failure[128];
+    size_t failed;      /* instances that ended by themselves and with a fault */
+    char failures[400]; /* the first few of them */
 };
+
+/* How it ended, in words where the record has them: older ones have only the status. */
+static void name_failure(struct event_reader *reader, yajl_val event, double status, double at) {
+    const char *instance = ssreplay_document_text(event, "instance");
+    const char *how = ssreplay_document_text(event, "text");
+    size_t used = strlen(reader->failures);
+    char words[64];
+    snprintf(words, sizeof words, "status %.0f", status);
+    snprintf(reader->failures + used, sizeof reader->failures - used,
+        "%sinstance %.20s ended after %.1f s: %.60s", used > 0 ? ", " : "",
+        instance ? ss_words_show(instance).text : "?", at, how ? ss_words_show(how).text : words);
+}
 
 /* What ends before it is told to do no more from then on. */
 static void take_end(struct event_reader *reader, yajl_val event, double elapsed) {
     struct ssreport_record *record = reader->record;
     double status = ssreplay_document_number(event, "value");
-    const char *instance = ssreplay_document_text(event, "instance");
-    if (reader->ending || ssreplay_document_text(event, "text"))
+    const char *how = ssreplay_document_text(event, "text");
+    if (reader->ending || (how && strcmp(how, "as it was told to") == 0))
         return;
     double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
     record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
-    if (status != 0 && reader->failed++ == 0)
-        snprintf(reader->first_failure, sizeof reader->first_failure,
-            "instance %.20s ended with status %.0f after %.1f s",
-            instance ? ss_words_show(instance).text : "?", status, at);
+    if (status != 0 && reader->failed++ < FAILURES_NAMED)
+        name_failure(reader, event, status, at);
 }
 
 /* A pause of the warm-up moves the beginning of control, from which times are counted. */
@@ -92,9 +105,9 @@ void ssreport_record_read_events(struct ssreport_record *record) {
     if (broken > 0)
         ssreport_notes_add(&record->notes, "events.jsonl:%zu: this is no event%s", first,
             broken > 1 ? ", nor are others" : "");
-    if (reader.failed > 1)
-        ssreport_notes_add(
-            &record->notes, "%s, and so did %zu more", reader.first_failure, reader.failed - 1);
-    else if (reader.failed == 1)
-        ssreport_notes_add(&record->notes, "%s", reader.first_failure);
+    if (reader.failed > FAILURES_NAMED)
+        ssreport_notes_add(&record->notes, "%s, and %zu more failed", reader.failures,
+            reader.failed - FAILURES_NAMED);
+    else if (reader.failed > 0)
+        ssreport_notes_add(&record->notes, "%s", reader.failures);
 }
