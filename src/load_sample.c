@@ -218,12 +218,12 @@ void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span
     sample->error = sample->target - sample->load;
 }
 
-int ss_load_meter_open(struct ss_load_meter *meter, const char *group, const struct ss_cpus *cpus,
-    const struct ss_platform_roots *roots, struct ss_error *error) {
+int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
+    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
     *meter = (struct ss_load_meter){0};
-    if (ss_platform_cpu_times_open(&meter->reader, group, cpus, roots, error) < 0)
+    if (ss_platform_cpu_times_open(&meter->reader, source, group, cpus, roots, error) < 0)
         return -1;
-    size_t room = group ? 1 : ss_cpus_count(cpus);
+    size_t room = source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
     meter->last.items = calloc(room, sizeof *meter->last.items);
     meter->before.items = calloc(room, sizeof *meter->before.items);
     if (meter->last.items && meter->before.items)

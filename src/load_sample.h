@@ -74,8 +74,8 @@ struct ss_load_meter {
 };
 
 /* As ss_platform_cpu_times_open(). Takes no reading. */
-int ss_load_meter_open(struct ss_load_meter *meter, const char *group, const struct ss_cpus *cpus,
-    const struct ss_platform_roots *roots, struct ss_error *error);
+int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
+    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* Takes one; the last becomes the one before. 0, or an errno. */
 int ss_load_meter_read(struct ss_load_meter *meter);

@@ -66,6 +66,9 @@ void ss_plan_free(struct ss_plan *plan);
 /* What --dry-run shows. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
+/* What a load of 100 % is, and how it is counted: one line. */
+void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
+
 /* Whether the instances' output passes through our hands. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
 

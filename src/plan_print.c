@@ -33,31 +33,36 @@ static void print_times(FILE *stream, const struct ss_plan *plan) {
     print_time(stream, "grace", plan->grace);
 }
 
-static void print_source(FILE *stream, const struct ss_plan *plan) {
-    char list[512];
-    ss_cpus_print(list, sizeof list, &plan->cpus);
-    fprintf(stream, "%-11s%u (%s)%s\n", "CPUs", plan->cpu_count, list,
-        plan->pinned ? ", instances pinned to them" : "");
+void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
-        fprintf(stream, "%-11swhat the sensor prints: %s\n", "100 % is", plan->source.argument);
+        snprintf(buffer, size, "what the sensor prints: %s", plan->source.argument);
         break;
     case SS_SOURCE_CGROUP:
-        fprintf(stream, "%-11s%g CPUs, the allowance of the group of %s\n", "100 % is",
+        snprintf(buffer, size, "%g CPUs, the allowance of the control group of %s",
             plan->reader.capacity, plan->reader.path);
         break;
     case SS_SOURCE_RUNTIME:
-        fprintf(stream,
-            "%-11sthese CPUs together; work is the time that processes ran on them;\n"
-            "%-11sfrom %s\n",
-            "100 % is", "", plan->reader.path);
+        snprintf(buffer, size,
+            "these CPUs together; work is the time that processes ran on them; from %s",
+            plan->reader.path);
         break;
     default:
-        fprintf(stream,
-            "%-11sthese CPUs together; idle and iowait count as idle, all else as\n"
-            "%-11swork, with steal and guest time; from %s\n",
-            "100 % is", "", plan->reader.path);
+        snprintf(buffer, size,
+            "these CPUs together; idle and iowait count as idle, all else as work, with steal and "
+            "guest time; from %s",
+            plan->reader.path);
     }
+}
+
+static void print_source(FILE *stream, const struct ss_plan *plan) {
+    char list[512], load[8192];
+    ss_cpus_print(list, sizeof list, &plan->cpus);
+    ss_plan_describe_load(load, sizeof load, plan);
+    fprintf(stream, "%-11s%u (%s)%s\n", "CPUs", plan->cpu_count, list,
+        plan->pinned ? ", instances pinned to them" : "");
+    fprintf(stream, "%-11s", "100 % is");
+    ss_option_print_wrapped(stream, 11, load);
 }
 
 void ss_plan_print(FILE *stream, const struct ss_plan *plan) {

@@ -30,13 +30,19 @@ static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_platform_wallclock() - (int64_t)ss_platform_now();
 }
 
-/* A record without the parts is better than none. */
+/*
+ * The parts are of what the load is of: the CPUs, or the control group. What a sensor prints has
+ * none. A record without the parts is better than none.
+ */
 static void open_meter(struct ss_recorder *recorder) {
     const struct ss_source_request *source = &recorder->plan->source;
-    const char *group = source->source == SS_SOURCE_CGROUP ? source->argument : NULL;
+    bool group = source->source == SS_SOURCE_CGROUP;
     struct ss_error ignored = {0};
+    if (source->source == SS_SOURCE_SENSOR)
+        return;
     recorder->measures =
-        ss_load_meter_open(&recorder->meter, group, &recorder->plan->cpus, NULL, &ignored) == 0;
+        ss_load_meter_open(&recorder->meter, group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
+            group ? source->argument : NULL, &recorder->plan->cpus, NULL, &ignored) == 0;
     if (recorder->measures)
         ss_load_meter_read(&recorder->meter);
 }

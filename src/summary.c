@@ -74,11 +74,14 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
 }
 
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
-    char cpus[512];
+    char cpus[512], load[8192];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %.1f s counted, ended by %s\n",
         plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
         plan->cpu_count == 1 ? "" : "s", cpus, outcome->duration_seconds, outcome->ended_by);
+    ss_plan_describe_load(load, sizeof load, plan);
+    fprintf(stream, "%-13s", "100 % is");
+    ss_option_print_wrapped(stream, 13, load);
     print_ends(stream, plan, outcome);
     if (outcome->samples > 0)
         print_figures(stream, outcome);
@@ -113,6 +116,31 @@ static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_close(json, '}');
 }
 
+static const char *scope_of(const struct ss_plan *plan) {
+    switch (plan->source.source) {
+    case SS_SOURCE_SENSOR:
+        return "sensor";
+    case SS_SOURCE_CGROUP:
+        return "cgroup";
+    default:
+        return "cpus";
+    }
+}
+
+/* Whose load it is, and what counts it. */
+static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
+    bool sensor = plan->source.source == SS_SOURCE_SENSOR;
+    bool group = plan->source.source == SS_SOURCE_CGROUP;
+    ss_json_open(json, "measured", '{');
+    ss_json_text(json, "scope", scope_of(plan));
+    ss_json_text(json, "from", sensor ? plan->source.argument : plan->reader.path);
+    ss_json_number(json, "capacity_cpus",
+        sensor  ? NAN
+        : group ? plan->reader.capacity
+                : plan->cpu_count);
+    ss_json_close(json, '}');
+}
+
 static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     char cpus[4096];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
@@ -124,6 +152,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_number(json, "instances", plan->instances);
     ss_json_text(json, "cpus", cpus);
     ss_json_number(json, "cpu_count", plan->cpu_count);
+    print_measured(json, plan);
     print_modules(json, plan);
 }
 

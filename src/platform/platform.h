@@ -281,9 +281,13 @@ struct ss_cpu_reader {
     int system;
 };
 
-/* `group` is a control group, NULL: the CPUs. Everything is allocated here, nothing in read(). */
-int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, const char *group,
-    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
+/*
+ * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own. Everything is
+ * allocated here, nothing in read().
+ */
+int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
+    const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
+    struct ss_error *error);
 
 /* 0, or an errno. */
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);

@@ -128,6 +128,90 @@ START_TEST(a_step_belongs_to_the_next_sample) {
 }
 END_TEST
 
+/* The columns of one row behind its first six: -1 for what is empty. */
+struct parts {
+    double load, user, system, irq, steal, iowait, idle;
+};
+
+static double take_column(char **at) {
+    char *column = strsep(at, ",");
+    return column && *column ? strtod(column, NULL) : -1;
+}
+
+static struct parts take_parts(char *line) {
+    struct parts parts;
+    for (int i = 0; i < 3; i++)
+        strsep(&line, ",");
+    parts.load = take_column(&line);
+    for (int i = 0; i < 2; i++)
+        strsep(&line, ",");
+    parts.user = take_column(&line);
+    parts.system = take_column(&line);
+    parts.irq = take_column(&line);
+    parts.steal = take_column(&line);
+    parts.iowait = take_column(&line);
+    parts.idle = take_column(&line);
+    return parts;
+}
+
+static void each_row(const char *record, void (*expect)(const struct parts *parts)) {
+    struct run_text text = read_record(record, "samples.csv");
+    size_t rows = 0;
+    for (char *at = strchr(text.bytes, '\n') + 1, *line; *at && (line = strsep(&at, "\n"));) {
+        struct parts parts = take_parts(line);
+        expect(&parts);
+        rows++;
+    }
+    ck_assert_uint_ge(rows, 2);
+}
+
+/* What only machines have is empty; what a group may have is no more than its load. */
+static void expect_group(const struct parts *parts) {
+    ck_assert_double_eq(parts->irq, -1);
+    ck_assert_double_eq(parts->steal, -1);
+    ck_assert_double_eq(parts->iowait, -1);
+    ck_assert((parts->user < 0) == (parts->system < 0));
+    if (parts->user >= 0)
+        ck_assert_double_le(parts->user + parts->system, parts->load + 0.2);
+}
+
+static void expect_no_parts(const struct parts *parts) {
+    ck_assert_double_eq_tol(parts->load, 0.25, 1e-6);
+    ck_assert_double_eq(parts->user, -1);
+    ck_assert_double_eq(parts->system, -1);
+    ck_assert_double_eq(parts->iowait, -1);
+    ck_assert_double_eq(parts->idle, -1);
+}
+
+START_TEST(rows_of_a_group_are_of_the_group_alone) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = run_wait(START("-n", "1", "-l", "20%", "-f", "cgroup", "--duration", "2s",
+        "--record", record, PAYLOAD, "spin"));
+    SKIP_UNLESS(run->status != 125 || !strstr(run->err.bytes, "control group"),
+        "cgroup-cpu: our own control group counts no CPU time");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "the allowance of the control group of");
+    each_row(record, expect_group);
+    struct run_text summary = read_record(record, "summary.json");
+    ck_assert(json_is(summary.bytes, "scope", "\"cgroup\""));
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(rows_of_a_sensor_have_no_parts) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = run_wait(START("-n", "1", "-l", "20%", "-f", "command", "-F",
+        "sh -c 'while echo 0.25; do sleep 0.05; done'", "--duration", "2s", "--record", record,
+        PAYLOAD, "spin"));
+    run_expect(run, 0);
+    run_expect_text(&run->err, "what the sensor prints: sh -c");
+    each_row(record, expect_no_parts);
+    struct run_text summary = read_record(record, "summary.json");
+    ck_assert(json_is(summary.bytes, "scope", "\"sensor\""));
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* The stopped parts of all states are what the duty leaves. */
 START_TEST(decisions_are_what_was_done) {
     const char *record = run_path(run_make_folder(), "record");
@@ -281,6 +365,8 @@ PROCESS_MAIN(
     SS_CASE(a_run_is_kept),
     SS_CASE(figures_are_those_of_the_table),
     SS_CASE(a_step_belongs_to_the_next_sample),
+    SS_CASE(rows_of_a_group_are_of_the_group_alone),
+    SS_CASE(rows_of_a_sensor_have_no_parts),
     SS_CASE(decisions_are_what_was_done),
     SS_CASE(a_record_that_is_there_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "isolated.h"
 #include "process.h"
 #include "run.h"
 #include "surroundings.h"
@@ -104,7 +105,7 @@ START_TEST(a_record_being_written_is_refused) {
 END_TEST
 
 START_TEST(an_isolated_run_owns_its_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "no namespaces of one's own are allowed");
+    SKIP_UNLESS_ISOLATED();
     expect_living_record_is_kept("--isolate");
 }
 END_TEST
@@ -189,7 +190,7 @@ static void mount_with_room_for_the_plan(void) {
 
 /* The folder is looked at before its file system goes with the process. */
 START_TEST(a_full_disk_at_the_start_leaves_no_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     static void (*const prepares[])(void) = {
         mount_full_to_the_last, mount_with_room_for_the_mark, mount_with_room_for_the_plan};
     small_folder = run_make_folder();
@@ -262,7 +263,7 @@ static void mount_shared_memory_for_readers(void) {
 }
 
 START_TEST(a_run_without_shared_memory_leaves_no_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = start_prepared(mount_no_shared_memory, record, "--quiet");
     fault_expect_refusal(run, 125);

@@ -19,12 +19,12 @@ static struct ss_cpus cpus_of(const char *list) {
 }
 
 /* The tree has two roots in it, proc and cgroup. */
-static void open_meter(const char *group, const char *list) {
+static void open_meter(enum ss_source source, const char *group, const char *list) {
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(list);
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
     ss_load_meter_close(&meter);
-    if (ss_load_meter_open(&meter, group, &cpus, &roots, &error) < 0)
+    if (ss_load_meter_open(&meter, source, group, &cpus, &roots, &error) < 0)
         fail_msg("%s", error.message);
 }
 
@@ -35,7 +35,7 @@ static void read_meter(void) {
 static void begin(const char *list, const char *stat) {
     tree_new();
     tree_write("proc/stat", stat);
-    open_meter(NULL, list);
+    open_meter(SS_SOURCE_SYSTEM, NULL, list);
     read_meter();
 }
 
@@ -215,7 +215,7 @@ static double pressure_of(const char *text) {
     tree_write("proc/stat", "cpu0 1 2 3 4\n");
     if (text)
         tree_write("proc/pressure/cpu", text);
-    open_meter(NULL, "0");
+    open_meter(SS_SOURCE_SYSTEM, NULL, "0");
     read_meter();
     return meter.last.pressure;
 }
@@ -270,7 +270,7 @@ static void v2_groups_are_parts_of_their_allowance(void **state) {
     tree_write("cgroup/web/cpu.stat", USAGE(1000000, 600000, 400000));
     tree_write("cgroup/web/cpu.max", "200000 100000\n");
     tree_write("cgroup/web/cpu.pressure", "some avg10=25.00 avg60=0.00 avg300=0.00 total=0\n");
-    open_meter("web", "0-3");
+    open_meter(SS_SOURCE_CGROUP, "web", "0-3");
     read_meter();
     tree_write("cgroup/web/cpu.stat", USAGE(1500000, 900000, 600000));
     read_meter();
@@ -290,11 +290,30 @@ static void v2_groups_are_parts_of_their_allowance(void **state) {
     assert_false(take(ALL));
 }
 
+/* A group without a name is the one that we are in, not the machine. */
+static void the_group_without_a_name_is_our_own(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/own\n");
+    tree_write("proc/stat", "cpu0 1 2 3 4 5 6 7 8\n");
+    tree_write("cgroup/own/cpu.stat", USAGE(1000000, 600000, 400000));
+    open_meter(SS_SOURCE_CGROUP, NULL, "0-3");
+    read_meter();
+    tree_write("cgroup/own/cpu.stat", USAGE(2000000, 1400000, 600000));
+    read_meter();
+    meter.last.time = meter.before.time + SS_SECOND;
+    assert_true(take(ALL));
+    expect(sample.load, 0.25);
+    expect(sample.user, 0.2);
+    expect(sample.system, 0.05);
+    assert_true(isnan(sample.iowait));
+}
+
 static void v1_groups_count_nanoseconds(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "1000000000\n");
-    open_meter("web", "0-3");
+    open_meter(SS_SOURCE_CGROUP, "web", "0-3");
     read_meter();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "3000000000\n");
     read_meter();
@@ -305,7 +324,7 @@ static void v1_groups_count_nanoseconds(void **state) {
     /* Later kernels have the parts in files of their own. */
     tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1000000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "500000000\n");
-    open_meter("web", "0-3");
+    open_meter(SS_SOURCE_CGROUP, "web", "0-3");
     read_meter();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "4000000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1800000000\n");
@@ -395,6 +414,7 @@ UNIT_MAIN(
     cmocka_unit_test(pressure_is_read_no_more_often_than_it_changes),
     cmocka_unit_test(garbled_stat_is_an_error),
     cmocka_unit_test(v2_groups_are_parts_of_their_allowance),
+    cmocka_unit_test(the_group_without_a_name_is_our_own),
     cmocka_unit_test(v1_groups_count_nanoseconds),
     cmocka_unit_test(headings_begin_alike),
     cmocka_unit_test(rows_have_every_column),

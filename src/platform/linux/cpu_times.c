@@ -24,13 +24,14 @@ static int open_beside(const struct ss_counter_reader *counters, const char *nam
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, const char *group,
-    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
-    *reader = (struct ss_cpu_reader){.group = group, .pressure = -1, .user = -1, .system = -1};
-    enum ss_source source = group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM;
+int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
+    const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
+    struct ss_error *error) {
+    *reader = (struct ss_cpu_reader){
+        .group = source == SS_SOURCE_CGROUP, .pressure = -1, .user = -1, .system = -1};
     if (ss_platform_counters_open(&reader->counters, source, group, cpus, roots, error) < 0)
         return -1;
-    if (!group) {
+    if (!reader->group) {
         reader->pressure = open_beside(&reader->counters, "pressure/cpu");
         return 0;
     }
