@@ -26,7 +26,7 @@ struct ss_load_sample {
     double iowait;
     double idle;
     double pressure;
-    double duty;  /* mean global duty of the executors */
+    double duty;  /* see duty.h */
     bool counted; /* the run's figures are made of it */
 };
 

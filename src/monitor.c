@@ -43,6 +43,7 @@ static bool read_counters(struct ss_monitor *monitor, ss_time now, struct ss_cou
 
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
     monitor->has_last = read_counters(monitor, now, &monitor->last);
+    ss_duty_begin(&monitor->duty, monitor->board, now);
     monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
 }
 
@@ -50,19 +51,6 @@ void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
     /* Both saturate at "not yet". */
     monitor->control_from = ss_time_add(monitor->control_from, length);
     monitor->counted_from = ss_time_add(monitor->counted_from, length);
-}
-
-double ss_monitor_duty(const struct ss_monitor *monitor) {
-    double sum = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < monitor->board->instances; i++) {
-        const struct ss_row *row = &monitor->board->rows[i];
-        if (atomic_load(&row->life) != SS_LIFE_ALIVE)
-            continue;
-        sum += ss_double_from_word(atomic_load(&row->global_duty));
-        count++;
-    }
-    return count ? sum / count : NAN;
 }
 
 /* The samples that should have been taken since `next` and were not. */
@@ -102,14 +90,15 @@ static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time
  * What was wanted until the sample's end: of a step that falls on it nothing can be seen yet. False
  * when part of its time was uncontrolled: it began or ended in a `free` stretch.
  */
-static bool take_target(struct ss_monitor *monitor, ss_time end, struct ss_monitor_sample *sample) {
+static bool take_target(
+    struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {
     struct ss_target target = target_at(monitor, end - 1);
     bool counts = !target.free && !monitor->was_free;
     monitor->was_free = target_at(monitor, end).free;
     if (target.free)
         return false;
     sample->target = target.load;
-    sample->duty = ss_monitor_duty(monitor);
+    sample->duty = duty;
     return counts;
 }
 
@@ -120,6 +109,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, SS_MONITOR_INTERVAL);
     bool readable = read_counters(monitor, now, &counters);
+    double duty = ss_duty_take(&monitor->duty, monitor->board, now);
     bool known = readable && monitor->has_last &&
                  ss_load_between(monitor->source, &monitor->last, &counters, &sample.load);
     monitor->last = counters;
@@ -129,7 +119,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         return;
     }
     sample.time = counters.time;
-    sample.counted = monitor->control_from != SS_TIME_NEVER && take_target(monitor, end, &sample) &&
-                     count(monitor, &sample);
+    sample.counted = monitor->control_from != SS_TIME_NEVER &&
+                     take_target(monitor, end, duty, &sample) && count(monitor, &sample);
     monitor->latest = sample;
 }

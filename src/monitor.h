@@ -3,6 +3,7 @@
 #define SHOWSTOPPER_MONITOR_H
 
 #include "board.h"
+#include "duty.h"
 #include "figures.h"
 #include "load.h"
 #include "plan.h"
@@ -14,7 +15,7 @@ struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
     double target; /* NaN: none, in warm-up and `free` stretches */
-    double duty;   /* mean global duty of the executors; NaN without a target */
+    double duty;   /* see duty.h; NaN without a target */
     bool counted;  /* the figures are made of this one, among others */
 };
 
@@ -26,6 +27,7 @@ struct ss_monitor {
     struct ss_self trace;
     struct ss_counters last;
     bool has_last;
+    struct ss_duty_meter duty;
     bool was_free;        /* the last reading lay in a `free` stretch */
     ss_time next;         /* when the next sample is due */
     ss_time control_from; /* SS_TIME_NEVER: not yet under control */
@@ -51,9 +53,6 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
 
 /* The run stood still for so long: no figure may know of it. */
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length);
-
-/* The mean of the executors' global duties now. */
-double ss_monitor_duty(const struct ss_monitor *monitor);
 
 void ss_monitor_close(struct ss_monitor *monitor);
 

@@ -238,6 +238,42 @@ START_TEST(decisions_are_what_was_done) {
 }
 END_TEST
 
+/* In the summary, the samples and the decisions, though it is another one at the samples' ends. */
+START_TEST(the_duty_is_one_figure) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    const char *trace = run_path(folder, "trace");
+    run_write_file(trace, "0 10%\n20ms 10%\n20ms 90%\n400ms 90%\n400ms 10%\n500ms 10%\n");
+    struct run *run = run_wait(START("-q", "-n", "2", "-t", "file", "-T", trace, "-c", "fixed",
+        "-D", "20m", "--duration", "4s", "--record", record, PAYLOAD, "spin"));
+    run_expect(run, 0);
+    struct run_text text = read_record(record, "samples.csv");
+    double sum = 0, count = 0, running = 0, all = 0;
+    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        const char *end = strchr(line, '\n');
+        ck_assert_int_eq(end[-1], '1');
+        const char *duty = end - 2;
+        while (duty[-1] != ',')
+            duty--;
+        sum += strtod(duty, NULL);
+        count++;
+    }
+    text = read_record(record, "decisions.csv");
+    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        double real;
+        char state[16];
+        ck_assert_int_eq(sscanf(line, "%*[^,],%*[^,],%*d,%15[a-z],%*f,%lf", state, &real), 2);
+        running += strcmp(state, "running") == 0 ? real : 0;
+        all += real;
+    }
+    struct run_text summary = read_record(record, "summary.json");
+    double duty = json_number(summary.bytes, "duty_mean");
+    ck_assert_double_eq_tol(duty, sum / count, 1e-6);
+    ck_assert_double_eq_tol(duty, running / all, 0.05);
+    ck_assert_double_ge(duty, 0.4);
+    run_free(run);
+}
+END_TEST
+
 START_TEST(a_record_that_is_there_is_kept) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -368,6 +404,7 @@ PROCESS_MAIN(
     SS_CASE(rows_of_a_group_are_of_the_group_alone),
     SS_CASE(rows_of_a_sensor_have_no_parts),
     SS_CASE(decisions_are_what_was_done),
+    SS_CASE(the_duty_is_one_figure),
     SS_CASE(a_record_that_is_there_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_told),

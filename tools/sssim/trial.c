@@ -116,18 +116,6 @@ void trial_leave(struct trial *trial, uint32_t number) {
 
 /* ---- the monitor ---- */
 
-static double mean_duty(const struct trial *trial) {
-    double sum = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < trial->options.instances; i++) {
-        if (!is_alive(trial, i))
-            continue;
-        sum += ss_double_from_word(atomic_load(&trial->board->rows[i].global_duty));
-        count++;
-    }
-    return count ? sum / count : NAN;
-}
-
 static struct ss_target target_at(const struct trial *trial, ss_time time) {
     struct ss_target target;
     ss_pipeline_target(&trial->rig, &trial->trace, trial->board, time, &target);
@@ -172,10 +160,11 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     };
     /* What held until now, as showstopper's monitor has it. */
     struct ss_target target = target_at(trial, trial->now - 1);
+    double duty = ss_duty_take(&trial->duty, trial->board, trial->now);
     int status = 0;
     if (is_controlled(trial, &target)) {
         sample.target = target.load;
-        sample.duty = mean_duty(trial);
+        sample.duty = duty;
         status = count(trial, &sample, error);
     }
     if (trial->options.on_sample)
@@ -193,6 +182,7 @@ static void start_monitor(struct trial *trial) {
     ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
     trial->trace = selves[SS_KIND_TRACE];
     machine_read_exactly(&trial->machine, trial->now, &trial->seen);
+    ss_duty_begin(&trial->duty, trial->board, trial->now);
     trial->free_seen = target_at(trial, trial->now).free;
     ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
     queue_set(&trial->queue, trial->options.instances,

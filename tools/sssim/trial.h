@@ -7,6 +7,7 @@
 
 #include "board.h"
 #include "demand.h"
+#include "duty.h"
 #include "figures.h"
 #include "machine.h"
 #include "queue.h"
@@ -25,7 +26,7 @@ struct trial_sample {
     double elapsed; /* seconds since the trial began, at its end */
     double target;  /* NaN: no control, in warm-up, pauses and `free` stretches */
     double load;
-    double duty; /* mean global duty of those alive; NaN as the target */
+    double duty; /* see duty.h; NaN as the target */
 };
 
 /* How late a wake-up is. */
@@ -90,7 +91,8 @@ struct trial {
 
     /* The monitor's part. */
     struct ss_self trace;
-    struct ss_counters seen; /* at the last sample; so are the next two */
+    struct ss_counters seen; /* at the last sample; so are the next three */
+    struct ss_duty_meter duty;
     bool free_seen;
     uint64_t switches_seen;
     ss_time own_seen;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "duty.h"
+#include "unit.h"
+
+/* Times that are whole units of permits.h lose nothing. */
+#define UNIT  UINT64_C(1024)
+#define START (1000000 * UNIT)
+
+static struct ss_board *board;
+static struct ss_duty_meter meter;
+
+/* Instances that are stopped so far. */
+static void open_board(uint32_t instances) {
+    board = ss_board_allocate(instances, 0);
+    assert_non_null(board);
+    for (uint32_t i = 0; i < instances; i++)
+        ss_board_join(board, i);
+    ss_duty_begin(&meter, board, START);
+}
+
+static void permit(uint32_t instance, ss_time now, bool runs) {
+    ss_board_permit(board, instance, START + now * UNIT, runs);
+}
+
+static void assert_duty(ss_time now, double want) {
+    double have = ss_duty_take(&meter, board, START + now * UNIT);
+    if (!(fabs(have - want) < 1e-12) && !(isnan(have) && isnan(want)))
+        fail_msg("duty %g, not %g", have, want);
+}
+
+static void it_is_the_part_that_was_allowed(void **state) {
+    (void)state;
+    open_board(2);
+    permit(0, 0, true);
+    permit(0, 30, false);
+    permit(1, 40, true);
+    assert_duty(100, (0.3 + 0.6) / 2);
+    /* The next time begins where the last one ended, with who runs then. */
+    assert_duty(200, 0.5);
+    permit(1, 200, false);
+    assert_duty(300, 0);
+    free(board);
+}
+
+static void who_is_gone_is_no_part_of_the_mean(void **state) {
+    (void)state;
+    open_board(4);
+    for (uint32_t i = 0; i < 4; i++)
+        permit(i, 0, true);
+    permit(0, 100, false);
+    ss_board_leave(board, 0);
+    assert_duty(100, 1); /* it has run as long as the others, who are three: not more than all */
+    permit(1, 150, false);
+    assert_duty(200, 2.5 / 3);
+    for (uint32_t i = 1; i < 4; i++)
+        ss_board_leave(board, i);
+    assert_duty(300, NAN);
+    free(board);
+}
+
+static void no_time_has_no_duty(void **state) {
+    (void)state;
+    open_board(1);
+    assert_duty(0, NAN);
+    permit(0, 10, true); /* an executor is a moment ahead of who looks */
+    assert_duty(5, 0);
+    free(board);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(it_is_the_part_that_was_allowed),
+    cmocka_unit_test(who_is_gone_is_no_part_of_the_mean),
+    cmocka_unit_test(no_time_has_no_duty))
