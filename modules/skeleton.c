@@ -24,6 +24,7 @@
  */
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <showstopper/control.h>
 
@@ -113,6 +114,13 @@ static uint32_t peers(const struct ss_self *self) {
     return 2;
 }
 
+/* Optional: what --dry-run and records should say beyond the options, in one clause. */
+static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+    const struct config *config = self->config;
+    (void)round;
+    snprintf(buffer, size, "an error of 10 %% moves the duty by %g %% a second", 10 * config->gain);
+}
+
 /* The only symbol of a module that anybody sees. Functions that are left out have a default. */
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
@@ -126,6 +134,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),
             .prepare = prepare,
+            .describe = describe,
         },
     .update = update,
     .peers = peers,

@@ -209,13 +209,10 @@ static int open_master(struct ss_master *master) {
     else
         ss_master_say(master, "our own wake-ups run at real-time priority%s",
             ss_plan_pipes_output(plan) ? ", but for the master, which moves output" : "");
-    if (*plan->reader.reason)
-        ss_master_say(master, "the load is measured by idle time, from %s: %s", plan->reader.path,
-            plan->reader.reason);
-    else if (plan->source.source != SS_SOURCE_SENSOR)
-        ss_master_say(master, "the load is measured by %s, from %s",
-            plan->source.source == SS_SOURCE_SYSTEM ? "idle time" : "the time that processes ran",
-            plan->reader.path);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (*plan->found[kind])
+            ss_master_say(master, "%s: %s", plan->rig.modules[kind].head->name, plan->found[kind]);
+    }
     ss_progress_open(&master->progress, plan->progress, plan->quiet, plan->duration);
     ss_monitor_open(&master->monitor, plan, master->board);
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,

@@ -124,6 +124,33 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     return 0;
 }
 
+/* The platform has chosen it, not the module. */
+static void describe_source(char *buffer, size_t size, const struct ss_plan *plan) {
+    const struct ss_counter_reader *reader = &plan->reader;
+    switch (plan->source.source) {
+    case SS_SOURCE_NONE:
+        break;
+    case SS_SOURCE_SENSOR:
+        snprintf(buffer, size, "the load is what a program prints");
+        break;
+    case SS_SOURCE_SYSTEM:
+        snprintf(buffer, size, "the load is measured by idle time, from %.300s%s%s", reader->path,
+            *reader->reason ? ": " : "", reader->reason);
+        break;
+    default:
+        snprintf(buffer, size, "the load is measured by the time that processes ran, from %.300s",
+            reader->path);
+    }
+}
+
+static void describe_modules(struct ss_plan *plan) {
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
+        ss_rig_describe(&plan->rig, kind, plan->found[kind], sizeof plan->found[kind]);
+    char *feedback = plan->found[SS_KIND_FEEDBACK];
+    if (!*feedback)
+        describe_source(feedback, sizeof plan->found[0], plan);
+}
+
 static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     plan->warmup = cli->warmup;
     plan->settle = cli->settle;
@@ -231,7 +258,10 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : number_instances(plan, error);
     status = status < 0 ? status : check_limits(plan, error);
     status = status < 0 ? status : check_output(plan, cli, error);
-    return status < 0 ? status : prepare_modules(plan, error);
+    status = status < 0 ? status : prepare_modules(plan, error);
+    if (status == 0)
+        describe_modules(plan);
+    return status;
 }
 
 void ss_plan_free(struct ss_plan *plan) {

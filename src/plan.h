@@ -14,6 +14,8 @@
 /* Everything about a run, checked and resolved, before anything is started. */
 struct ss_plan {
     struct ss_rig rig;
+    char found[SS_KINDS][512]; /* what a module's options have become in this run, and why, and of
+                                  the feedback what is measured; "": nothing is to be said */
     uint32_t instances;
     char ***commands;         /* of each instance, ended by NULL, the placeholder filled in */
     char **numbers;           /* of each instance, zero-padded to equal width */

@@ -5,10 +5,13 @@
 
 #include "units.h"
 #include "wallclock.h"
+#include "words.h"
 
 static void print_command(FILE *stream, char *const *words) {
-    for (; *words; words++)
-        fprintf(stream, " %s", *words);
+    for (; *words; words++) {
+        fputc(' ', stream);
+        ss_words_quote(stream, *words);
+    }
     fputc('\n', stream);
 }
 
@@ -84,6 +87,10 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
         ss_plan_print_options(options, sizeof options, plan, kind);
         fprintf(stream, "%-11s%s%s%s\n", ss_kind_names[kind], plan->rig.modules[kind].head->name,
             *options ? "  " : "", options);
+        if (*plan->found[kind]) {
+            fprintf(stream, "%-11s", "");
+            ss_option_print_wrapped(stream, 11, plan->found[kind]);
+        }
     }
     print_times(stream, plan);
     if (!isnan(plan->tolerance))

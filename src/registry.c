@@ -170,6 +170,13 @@ static int prepare_nothing(struct ss_self *self, struct ss_error *error) {
     return 0;
 }
 
+static void describe_nothing(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+    (void)self;
+    (void)round;
+    (void)buffer;
+    (void)size;
+}
+
 static void release_nothing(struct ss_self *self) {
     (void)self;
 }
@@ -202,6 +209,8 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
         head->unavailable = always_available;
     if (!head->prepare)
         head->prepare = prepare_nothing;
+    if (!head->describe)
+        head->describe = describe_nothing;
     if (!head->release)
         head->release = release_nothing;
     bool whole = true;

@@ -66,6 +66,15 @@ int ss_rig_prepare(struct ss_rig *rig, uint32_t instances, uint32_t cpus, struct
     return 0;
 }
 
+void ss_rig_describe(const struct ss_rig *rig, enum ss_kind kind, char *buffer, size_t size) {
+    const struct ss_dithering_module *dithering = &rig->modules[SS_KIND_DITHERING].table.dithering;
+    struct ss_self selves[SS_KINDS];
+    ss_rig_selves(rig, NULL, rig->instances, selves);
+    buffer[0] = '\0';
+    rig->modules[kind].head->describe(
+        &selves[kind], dithering->round_length(&selves[SS_KIND_DITHERING]), buffer, size);
+}
+
 void ss_rig_release(struct ss_rig *rig) {
     struct ss_self selves[SS_KINDS];
     ss_rig_selves(rig, NULL, rig->instances, selves);

@@ -30,6 +30,9 @@ int ss_rig_load(struct ss_rig *rig, enum ss_kind kind, const char *name, const c
 /* Lets the modules check and read what they need; the sizes of the run are known from here on. */
 int ss_rig_prepare(struct ss_rig *rig, uint32_t instances, uint32_t cpus, struct ss_error *error);
 
+/* What a prepared module has found for this run, as a clause; "" where its options say it all. */
+void ss_rig_describe(const struct ss_rig *rig, enum ss_kind kind, char *buffer, size_t size);
+
 void ss_rig_release(struct ss_rig *rig);
 
 /* Shared memory that the modules want, in bytes. */

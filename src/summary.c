@@ -111,6 +111,8 @@ static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
                 ss_json_text(json, row->name, value);
         }
         ss_json_close(json, '}');
+        if (*plan->found[kind])
+            ss_json_text(json, "found", plan->found[kind]);
         ss_json_close(json, '}');
     }
     ss_json_close(json, '}');

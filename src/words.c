@@ -108,6 +108,28 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
     return words;
 }
 
+/* Whether no shell makes anything of the word but the word. A command NAME=VALUE is none to it. */
+static bool is_plain(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:@_=";
+    return *word && !word[strspn(word, plain)] && (*word == '-' || !strchr(word, '='));
+}
+
+void ss_words_quote(FILE *stream, const char *word) {
+    if (is_plain(word)) {
+        fputs(word, stream);
+        return;
+    }
+    fputc('\'', stream);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*word, stream);
+    }
+    fputc('\'', stream);
+}
+
 struct ss_words_shown ss_words_show(const char *text) {
     struct ss_words_shown shown;
     size_t room = sizeof shown.text - sizeof "...";

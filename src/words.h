@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_WORDS_H
 #define SHOWSTOPPER_WORDS_H
 
+#include <stdio.h>
+
 #include <showstopper/error.h>
 
 /*
@@ -11,6 +13,9 @@
  * NULL.
  */
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
+
+/* Writes a word so that a shell, and ss_words_split(), read it back: in quotes where it must be. */
+void ss_words_quote(FILE *stream, const char *word);
 
 /*
  * What somebody wrote, made fit to stand in a message: on one line, cut where it is long. Use it

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <showstopper/control.h>
@@ -198,6 +199,18 @@ static double owed_now(const struct model *model, const struct ss_control_input 
            model->gain * given;
 }
 
+/* Where the dithering has none. */
+#define ROUND (100 * SS_MILLISECOND)
+
+static double find_round(ss_time round) {
+    return (double)(round ? round : ROUND);
+}
+
+/* Nanoseconds. */
+static double find_horizon(const struct config *config, ss_time round) {
+    return config->horizon ? (double)config->horizon : HORIZON * find_round(round);
+}
+
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
     struct run *run = self->run;
@@ -209,10 +222,10 @@ static double update(const struct ss_self *self, const struct ss_control_input *
         .used = account->used,
         .given = input->permission.given - (uint64_t)(behind * input->permission.running),
     };
-    double round = (double)(input->round ? input->round : 100 * SS_MILLISECOND);
+    double round = find_round(input->round);
     struct limits limits = {
         .owed = account->capacity * (10e6 + round / (4 * input->place.count)),
-        .horizon = config->horizon ? (double)config->horizon : HORIZON * round,
+        .horizon = find_horizon(config, input->round),
     };
     if (model->last.time < input->moment.since || model->series != account->series) {
         begin(model, input, &mark);
@@ -227,6 +240,13 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     return clamp(find_duty(model, input, &limits, owed), 0, 1);
 }
 
+static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+    const struct config *config = self->config;
+    if (config->horizon == 0)
+        snprintf(buffer, size, "horizon is %g ms, six tenths of a round of %g ms",
+            find_horizon(config, round) / 1e6, find_round(round) / 1e6);
+}
+
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {
@@ -239,6 +259,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct run),
             .executor_memory = sizeof(struct model),
+            .describe = describe,
         },
     .keeps_account = true,
     .update = update,

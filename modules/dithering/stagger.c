@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <showstopper/dithering.h>
 
@@ -209,6 +210,14 @@ static ss_time round_length(const struct ss_self *self) {
     return ss_time_from_double(choose_pace(self, self->instances).tau);
 }
 
+static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+    const struct config *config = self->config;
+    if (config->tau == 0)
+        snprintf(buffer, size, "tau is %g ms, for %u instance%s on %u CPU%s", (double)round / 1e6,
+            self->instances, self->instances == 1 ? "" : "s", self->cpus,
+            self->cpus == 1 ? "" : "s");
+}
+
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
@@ -221,6 +230,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),
             .prepare = check_lengths,
+            .describe = describe,
         },
     .next = next,
     .round_length = round_length,

@@ -152,6 +152,51 @@ START_TEST(modules_and_their_options) {
 }
 END_TEST
 
+START_TEST(what_is_found_is_in_the_plan) {
+    PLAN("stagger  tau=0,min=1m,jitter=0.1\n           tau is 107 ms, for 4 instances on 1 CPU\n",
+        "-n", "4", "--cpus", "0", "true");
+    PLAN("           horizon is 64.2 ms, six tenths of a round of 107 ms\n", "-n", "4", "--cpus",
+        "0", "true");
+    PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=idle",
+        "true");
+    PLAN("           the load is what a program prints\n", "-f", "command", "-F", "echo 1", "true");
+    struct run *run =
+        run_wait(run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "4", "--cpus", "0", "-l", "50%",
+                                     "-F", "source=idle", "--json", "-", "true")));
+    run_expect(run, 0);
+    run_expect_text(&run->err, "showstopper: stagger: tau is 107 ms, for 4 instances on 1 CPU\n");
+    run_expect_text(
+        &run->err, "showstopper: exact: the load is measured by idle time, from /proc/stat\n");
+    run_expect_text(&run->out, "\"found\": \"tau is 107 ms, for 4 instances on 1 CPU\"");
+    run_free(run);
+}
+END_TEST
+
+/* The command as the plan shows it, read by a shell, is the command that was given. */
+START_TEST(commands_are_printed_for_a_shell) {
+    static const char *const odd[] = {"a b", "", "it's", "$HOME", "`ls`", "a\nb", "*", "~", "#x",
+        "\\", "\"", "a;b", "!", "a=b", "--x=y", "'", "\xc3\xa4", "{a,b}", "%%", "-n", "&", "\t"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct run *plan =
+            run_wait(run_start(NULL, WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", "-n1", "printf",
+                                         "%%s|%%s|", odd[i], "end")));
+        run_expect(plan, 0);
+        char *begin = strstr(plan->out.bytes, "\ncommand ");
+        char *end = begin ? strstr(begin, "\nCPUs ") : NULL;
+        ck_assert_msg(end != NULL, "%s", plan->out.bytes);
+        *end = '\0';
+        struct run *shell =
+            run_wait(run_start(NULL, WORDS("sh", "-c", begin + strlen("\ncommand "))));
+        run_expect(shell, 0);
+        char expected[64];
+        snprintf(expected, sizeof expected, "%s|end|", strcmp(odd[i], "%%") == 0 ? "%" : odd[i]);
+        ck_assert_str_eq(shell->out.bytes, expected);
+        run_free(plan);
+        run_free(shell);
+    }
+}
+END_TEST
+
 START_TEST(the_rest_of_the_plan) {
     PLAN("warm-up    2s\n", "--warmup", "2s", "true");
     PLAN("settle     1500m\n", "--settle=1500m", "true");
@@ -170,7 +215,7 @@ START_TEST(the_rest_of_the_plan) {
     run_write_file(file, "# two of one, one of another\n2 sleep %\n\n1 echo 'a b' # yes\n");
     PLAN("instances  3\n", "-w", file);
     PLAN(" sleep 1\n", "--workloads", file);
-    PLAN(" echo a b\n", "-w", file);
+    PLAN(" echo 'a b'\n", "-w", file);
     run_remove_folder(folder);
 }
 END_TEST
@@ -398,6 +443,8 @@ PROCESS_MAIN(
     SS_CASE(counts_in_every_form),
     SS_CASE(options_end_at_the_command),
     SS_CASE(modules_and_their_options),
+    SS_CASE(what_is_found_is_in_the_plan),
+    SS_CASE(commands_are_printed_for_a_shell),
     SS_CASE(the_rest_of_the_plan),
     SS_CASE(milliseconds_meant_as_minutes_are_warned_of),
     SS_CASE(wrong_words),

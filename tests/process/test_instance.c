@@ -258,7 +258,7 @@ END_TEST
 START_TEST(who_is_at_work_takes_notice) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
     struct run *run =
-        START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300m", PAYLOAD, "deaf");
+        START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300ms", PAYLOAD, "deaf");
     run_wait_text(run, "instances run");
     double begin = run_now();
     RUN_UNTIL(run, run->out.length > 0);

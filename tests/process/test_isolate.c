@@ -32,7 +32,7 @@ static void expect_status(int status, const char *const *command) {
 START_TEST(statuses_are_those_of_the_run) {
     SKIP_UNLESS_ISOLATED();
     expect_status(0, WORDS(PAYLOAD, "exit", "0"));
-    expect_status(0, WORDS("--duration", "200m", PAYLOAD, "spin"));
+    expect_status(0, WORDS("--duration", "200ms", PAYLOAD, "spin"));
     expect_status(7, WORDS(PAYLOAD, "exit", "7"));
     expect_status(128 + SIGTERM, WORDS(PAYLOAD, "signal", "15"));
     expect_status(128 + SIGKILL, WORDS(PAYLOAD, "signal", "9"));
@@ -55,7 +55,7 @@ START_TEST(summary_is_written_once) {
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 1);
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
-    run = RUN(QUIET, "--duration", "200m", "--json", summary, PAYLOAD, "spin");
+    run = RUN(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
     run_expect(run, 0);
     ck_assert_uint_eq(run->out.length + run->err.length, 0);
     const char *text = run_read_file(summary).bytes;

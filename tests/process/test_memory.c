@@ -39,7 +39,7 @@ static void expect_no_half_summary(const char *folder) {
 /* Every part of the program is wanted that asks for memory or files. */
 static void try_all(const char *kind, unsigned long count, unsigned long least) {
     const char *folder = run_make_folder();
-    const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200m",
+    const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200ms",
         "--iteration", "done", "--output", folder, "--json", run_path(folder, "summary.json"), "sh",
         "-c", WHOLE_INSTANCE, NULL};
     unsigned long tries = fault_try_all(kind, count, words);

@@ -279,8 +279,8 @@ START_TEST(control_group_without_processes) {
 END_TEST
 
 #define THREE_FOR_A_MOMENT                                                                         \
-    WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--duration", "300m", PAYLOAD, \
-        "spin")
+    WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--duration", "300ms",         \
+        PAYLOAD, "spin")
 
 /* The guardian and three executors, each with an instance. */
 #define FORKS 7

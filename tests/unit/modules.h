@@ -103,6 +103,13 @@ static inline void rig_close(struct rig *rig) {
     dlclose(rig->handle);
 }
 
+/* What it says of a run whose rounds last so long, in nanoseconds. */
+static inline void assert_described(const struct rig *rig, ss_time round, const char *expected) {
+    char text[256] = "";
+    rig->head->describe(&rig->selves[0], round, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
 /* That nothing starts with these options, and that the message says so in the words given. */
 static inline void assert_refused(const char *which, const char *options, const char *words) {
     struct rig rig;

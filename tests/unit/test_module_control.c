@@ -293,6 +293,19 @@ static void geom_restarts_at_a_new_stretch(void **state) {
     rig_close(&rig);
 }
 
+static void deadbeat_says_its_horizon(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/deadbeat", NULL, 2, 2);
+    assert_described(
+        &rig, 107 * SS_MILLISECOND, "horizon is 64.2 ms, six tenths of a round of 107 ms");
+    assert_described(&rig, 0, "horizon is 60 ms, six tenths of a round of 100 ms");
+    rig_close(&rig);
+    rig_open(&rig, "control/deadbeat", "30m", 2, 2);
+    assert_described(&rig, 107 * SS_MILLISECOND, "");
+    rig_close(&rig);
+}
+
 static void peers_have_defaults(void **state) {
     (void)state;
     assert_int_equal(peers_of("control/rbpid", NULL), 2);
@@ -339,7 +352,8 @@ static void null_is_the_target(void **state) {
 
 /* One case a line, for CMake reads them. */
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(rbpid_follows_its_formula),
+UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
+    cmocka_unit_test(rbpid_follows_its_formula),
     cmocka_unit_test(rbpid_has_gains),
     cmocka_unit_test(rbpid_reaches_every_duty_whatever_ki_is),
     cmocka_unit_test(rbpid_times_its_own_updates),

@@ -32,6 +32,17 @@ static void stagger_finds_its_round(void **state) {
     assert_close(tau_of("tau=1s,jitter=0", 1, 1), 1000, 1e-6);
 }
 
+static void stagger_says_what_it_found(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/stagger", NULL, 7, 1);
+    assert_described(&rig, 187250000, "tau is 187.25 ms, for 7 instances on 1 CPU");
+    rig_close(&rig);
+    rig_open(&rig, "dithering/stagger", "50m", 1, 2);
+    assert_described(&rig, 50000000, "");
+    rig_close(&rig);
+}
+
 static void stagger_refuses_what_would_never_end(void **state) {
     (void)state;
     assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
@@ -273,6 +284,7 @@ static void stagger_keeps_no_step_with_the_tick(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(stagger_finds_its_round),
+    cmocka_unit_test(stagger_says_what_it_found),
     cmocka_unit_test(stagger_refuses_what_would_never_end),
     cmocka_unit_test(stagger_begins_a_part_behind),
     cmocka_unit_test(stagger_rounds_are_exact_without_jitter),

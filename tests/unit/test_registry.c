@@ -65,6 +65,7 @@ static void check_loads(enum ss_kind kind, const char *name, void *data) {
     assert_string_equal(module.path, module_file(which));
     assert_non_null(module.head->prepare);
     assert_non_null(module.head->release);
+    assert_non_null(module.head->describe);
     assert_non_null(module.head->unavailable);
     ss_registry_unload(&module);
     assert_null(module.handle);
@@ -83,6 +84,9 @@ static void optional_functions_are_filled_in(void **state) {
     assert_null(module.head->unavailable());
     assert_int_equal(module.head->prepare(&self, NULL), 0);
     module.head->release(&self);
+    char text[] = "untouched";
+    module.head->describe(&self, 0, text, sizeof text);
+    assert_string_equal(text, "untouched");
     ss_registry_unload(&module);
     load(SS_KIND_CONTROL, "null");
     assert_int_equal(module.table.control.peers(&self), 0);

@@ -131,6 +131,34 @@ static void letters_of_utf8_are_not_cut(void **state) {
     assert_string_equal(cut.text + strlen(cut.text) - 5, "\xc3\xa4...");
 }
 
+static void assert_quoted(const char *word, const char *expected) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ss_words_quote(stream, word);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, expected);
+    char **words = ss_words_split(text, NULL, NULL);
+    assert_string_equal(words[0], word);
+    assert_null(words[1]);
+    free(words);
+    free(text);
+}
+
+static void quoted_words_are_read_back(void **state) {
+    (void)state;
+    assert_quoted("-scratch=scratch.%", "-scratch=scratch.%");
+    assert_quoted("/usr/bin/x-1_2,a:b@c+", "/usr/bin/x-1_2,a:b@c+");
+    assert_quoted("", "''");
+    assert_quoted("a b", "'a b'");
+    assert_quoted("it's", "'it'\\''s'");
+    assert_quoted("'", "''\\'''");
+    assert_quoted("$HOME", "'$HOME'");
+    assert_quoted("a=b", "'a=b'");
+    assert_quoted("#", "'#'");
+    assert_quoted("\\n\n", "'\\n\n'");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(blanks_part_words),
@@ -142,4 +170,5 @@ UNIT_MAIN(
     cmocka_unit_test(the_count_may_be_left_out),
     cmocka_unit_test(as_many_words_fit_as_there_can_be),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
-    cmocka_unit_test(letters_of_utf8_are_not_cut))
+    cmocka_unit_test(letters_of_utf8_are_not_cut),
+    cmocka_unit_test(quoted_words_are_read_back))

@@ -12,7 +12,7 @@
 static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write report.html and a CSV file for every table there"}},
-    {0, "TIME", {"edge", SS_OPTION_TIME, AT(edge), .sensible = "500m",
+    {0, "TIME", {"edge", SS_OPTION_TIME, AT(edge), .sensible = "100m",
         .help = "leave out so much at both ends of every step; default: a sixth of it, at most "
                 "30s"}},
     {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "6s", .min = "10m",
