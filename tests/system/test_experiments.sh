@@ -20,9 +20,9 @@ fail() {
     exit 1
 }
 
-# call NAME OPTION...: its output is in $output.
+# call NAME OPTION...: its output is in $output. Whether others use the machine is of no concern.
 call() {
-    local options=(--bin "$build/bin" --ram "$scratch/ram")
+    local options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
     (cd "$scratch" && exec timeout 60 "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
 }
 
@@ -50,7 +50,7 @@ reports() {
 # manifest FOLDER COLUMN: of all its lines, in their order.
 manifest() {
     awk -F, -v column="$2" '
-        NF != 23 {
+        NF != 24 {
             print "a line of " NF " cells: " $0
         }
         NR == 1 {
@@ -71,12 +71,17 @@ words_are_checked() {
         ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: default what?"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
         refuses "--rounds wants a value" "$name" --rounds
-        refuses "--warmup: 3x: a number is wanted" "$name" --warmup=3x
+        refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
         refuses "--workloads: cereal: not one of" "$name" --workloads cereal
         refuses "want a command behind --" "$name" --repeat
     done
     refuses "--methods: pid: not one of" accuracy --methods pid
     refuses "--targets: 0:" accuracy --targets 0
+    refuses "accuracy: --targets: '20s' is not a load" accuracy --targets 20s
+    refuses "accuracy: --taus: '7x' has an unknown unit" accuracy --taus 107m,7x
+    refuses "throughput: --levels: '101%' is not a load" throughput --levels 101%:10%:10%
+    refuses "--targets takes the place of --parts" throughput --targets 50% --parts 2
+    refuses "replay: --scale: 'x'" replay --scales 1,x
     refuses "--settle is a part of --warmup" accuracy --warmup 1 --settle 2
     refuses "nothing would be left of a step" interference --hold 10 --edge 5
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
@@ -93,6 +98,12 @@ plans() {
     prints "4 runs, 8 h 16 min to go"
     experiment throughput --dry-run --methods default,1cdc --workloads serial
     prints "24 runs, 2 h 28 min to go"
+    experiment throughput --dry-run --methods default,nbench,1cdc --workloads serial --instances 8 \
+        --targets 12.5%,1/2,0.55,75
+    [ "$(sed -n 's/: .*//p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
+        )serial-default-n8-50-1 serial-default-n8-55-1 serial-default-n8-75-1 serial-nbench-n1-1 $(:
+        )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
+        )serial-1cdc-n1-55-1 serial-1cdc-n1-75-1" ] || fail "which loads?"
     experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
     prints "skipped: method=nbench: it follows no stairs"
     prints "1 runs, 1 h 57 min to go"
@@ -102,6 +113,35 @@ plans() {
     prints "sleep-50-default-own-1: 6 min 01 s"
     experiment accuracy --dry-run --methods default --targets 50 --name nap --iteration=x -- sleep 1
     prints "nap-50-default-own-1: 6 min 01 s"
+}
+
+# What showstopper takes is taken, and what it warns of is warned of.
+units_are_those_of_showstopper() {
+    experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
+        --taus 0.1s --warmup 2M --settle 1500m --seconds 1min
+    prints "serial-25-default-own-1: 3 min 01 s"
+    prints "serial-50-cdc-100m-1: 3 min 01 s"
+    prints "serial-75-default-own-1: 3 min 01 s"
+    prints "serial-100-default-own-1: 3 min 01 s"
+    for levels in 90%:10%:20% 0.9:1/10:20 90:10:20; do
+        experiment interference --dry-run --sets 0/1 --levels "$levels" --hold 20s --edge 100m --warmup 0
+        prints "sets-serial-serial-1: 3 min 23 s"
+    done
+    experiment throughput --dry-run --stairs --methods default --workloads serial --levels 95:5:1
+    prints "1 runs, 9 h 09 min to go"
+    experiment replay --dry-run --scales 0.5 --deviation 5% --warmup 0 --workloads serial --tau 0.05s
+    prints "serial-default-0.5-1: 13 min 31 s"
+    experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 3m --settle 0
+    prints "accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
+}
+
+quick_ones_are_quick() {
+    local name
+    for name in accuracy throughput replay interference "throughput --instances 64"; do
+        # shellcheck disable=SC2086 # the words of a call
+        experiment $name --quick --dry-run
+        prints "[0-9]+ runs, ([0-4] min [0-9]+ s|[0-9.]+ s) to go"
+    done
 }
 
 tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --warmup 0
@@ -129,6 +169,7 @@ interrupted_half_way() {
         [ $((left--)) -gt 0 ] || fail "the second run does not begin"
         sleep 0.1
     done
+    prints "2 runs, 6 s to go; --dry-run lists them\. Shorter: --quick, fewer .*"
     cp "$output" "$scratch/until_now"
     refuses "an experiment is at work" "${tiny[@]}"
     cat "$scratch/until_now" >"$output"
@@ -166,7 +207,7 @@ goes_on_where_it_was() {
             fail "$file: no power"
     done
     prints "Energy, command: what it measures \(echo 7.5\); relative to the first run of .*:"
-    reports "\| serial-25-cdc-107m-1 \| 7.50 \| $number \| (1.000|-) \| .* \|"
+    reports "\| serial-25-cdc-107m-1 \| 7.50 \| $number \| ([01].000|-) \| .* \|"
     experiment "${tiny[@]}"
     ! grep -q '^\[' "$output" || fail "all was done, and something is run"
     refuses "holds runs made in another way" "${tiny[@]}" --seconds 1
@@ -224,13 +265,69 @@ others_hold_it() {
         "$scratch/others/table.csv" || fail "not held: $(cat "$scratch/others/table.csv")"
 }
 
-# What fails is told, and tried again.
+# What fails is told with what it said, and ends the study unless that shall go on.
 failed_runs() {
-    refuses "1 runs failed" accuracy --methods default --targets 50 --warmup 0 --settle 0 --seconds 1 \
-        --output failed --name broken -- sh -c 'exit 9'
+    local call=(throughput --methods 1cdc --targets '40,60' --seconds 60 --warmup 0 --settle 0
+        --output failed --name broken)
+    local throw='echo out; echo "Exception, of main" >&2; echo "    at here" >&2; exit 9'
+    refuses "--go-on tries them" "${call[@]}" -- sh -c "$throw"
+    prints "broken-1cdc-n1-40-1: failed with status 9; .*/failed/broken-1cdc-n1-40-1/output/0.err begins:"
+    prints "    Exception, of main"
+    prints "        at here"
+    ! grep -q '^\[2/2\]' "$output" || fail "the second run is tried"
     [ "$(manifest failed status)" = failed ] || fail "manifest: a failure"
-    [ "$(manifest failed reason)" = "status 9" ] || fail "manifest: why it failed"
+    [ "$(manifest failed reason)" = "status 9: Exception; of main" ] || fail "manifest: why it failed"
     [ -z "$(ls -A "$scratch/failed/runs")" ] || fail "a failed run is kept"
+    [ "$(cat "$scratch/failed/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "its output"
+    refuses "2 runs failed" "${call[@]}" --go-on -- sh -c "$throw"
+    [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: two failures"
+    refuses "nosuch: the command was not found" "${call[@]}" -- nosuch
+    prints "broken-1cdc-n1-40-1: failed with status 127; .*/showstopper.err begins:"
+    # Corrected, with nothing to keep from before.
+    experiment "${call[@]}" -- sh -c 'echo well >&2'
+    [ "$(manifest failed status)" = "done done" ] || fail "manifest: corrected"
+    [ ! -e "$scratch/failed/failed/broken-1cdc-n1-40-1" ] || fail "an old failure is kept"
+    [ "$(cat "$scratch/failed/runs/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "its output"
+}
+
+# The README's example, with a harness that prints what DaCapo has printed, and two instances that
+# cannot share a folder.
+example_of_the_readme() {
+    local readme=$experiments/README.md line words record
+    mkdir -p "$scratch/stub"
+    cat >"$scratch/stub/java" <<END
+#!/bin/sh
+mkdir "\$6/in use" && cat '$checkout/tests/data/experiments/dacapo.txt' >&2 && exec sleep 60
+END
+    chmod +x "$scratch/stub/java"
+    line=$(sed -n '/--iteration/{ N; s/\\\n//; s/.*throughput //p; }' "$readme")
+    eval "words=($line)"
+    PATH=$scratch/stub:$PATH experiment throughput --methods nbench --targets 100 --instances 2 \
+        --warmup 0 --settle 0 --seconds 2 --output example "${words[@]}"
+    record=$scratch/example/runs/h2-nbench-n2-1
+    [ "$(awk -F, 'NR > 1 { count[$1]++ } END { print count[0], count[1] }' "$record/iterations.csv")" = \
+        "5 5" ] || fail "iterations: $(cat "$record/iterations.csv")"
+    cmp -s "$record/output/1.err" "$checkout/tests/data/experiments/dacapo.txt" || fail "its output"
+}
+
+# Others are as many as CPUs, and never rest.
+others_are_told() {
+    local cpu pids=() call=(throughput --methods 1cdc --targets 25% --workloads serial --warmup 0
+        --settle 0 --seconds 2 --output swamped)
+    for ((cpu = 0; cpu < $(nproc); cpu++)); do
+        timeout 60 sh -c 'while :; do :; done' &
+        pids+=($!)
+    done
+    experiment "${call[@]}" --others 15%
+    prints "Warning: this machine is already [0-9]+ % busy, .*"
+    prints "serial-1cdc-n1-25-1: others used [0-9]+ % of the machine"
+    prints "Warning: serial-1cdc-n1-25-1: others used [0-9]+ % of the machine. .*"
+    kill "${pids[@]}"
+    wait "${pids[@]}" 2>/dev/null || true
+    awk -v others="$(manifest swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
+        fail "others: $(manifest swamped others)"
+    experiment "${call[@]}"
+    ! grep -q 'others used' "$output" || fail "they are told although nobody wants to know"
 }
 
 throughput_and_replay() {
@@ -351,9 +448,17 @@ two_sides() {
         NR > 1 { sum += $10 }
         END { exit bad || NR != 5 || sum <= 0 }' "$scratch/interference-results/steps.csv" ||
         fail "steps: $(cat "$scratch/interference-results/steps.csv")"
+    # The other side is not waited for.
+    refuses "sets-broken-serial-1: failed with status 9 (foreground)" interference --hold 60 --edge 0 --warmup 0 \
+        --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
+    nothing_runs
+    experiment interference --placements neutral --dry-run --output neutral
+    if grep -q '^skipped: placement=neutral: .* control group' "$output"; then
+        skip_part "cgroup-quota: $(sed -n 's/.*=neutral: //p' "$output")"
+        return
+    fi
     beside --placements neutral --output neutral
-    grep -q '^skipped: placement=neutral: .' "$output" ||
-        [ "$(manifest neutral status)" = "done done" ] || fail "neutral"
+    [ "$(manifest neutral status)" = "done done" ] || fail "neutral"
     [ "$(list_groups)" = "$groups" ] || fail "a control group is left"
 }
 
@@ -387,16 +492,38 @@ power_of_packages() (
     prints "Power: there is no source .*"
 )
 
+# What is a study's own is not others'.
+shares_are_counted() (
+    # shellcheck source=../../tools/experiments/runs.sh
+    . "$experiments/runs.sh"
+    local before after
+    [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "7 s of 20"
+    [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "less than nothing"
+    before=$(machine_times)
+    awk 'BEGIN { for (i = 0; i < 3000000; i++) sum += i }'
+    after=$(machine_times)
+    awk -v before="$before" -v after="$after" -v cpus="$(nproc)" 'BEGIN {
+        split(before, a)
+        split(after, b)
+        exit !(b[3] - a[3] > 0.01 && b[3] - a[3] <= (b[1] - a[1]) * cpus && b[4] == cpus) }' ||
+        fail "of its own: $before, $after"
+)
+
 words_are_checked
 plans
+units_are_those_of_showstopper
+quick_ones_are_quick
 interrupted_half_way
 goes_on_where_it_was
 terminated
 others_hold_it
 failed_runs
+example_of_the_readme
+others_are_told
 throughput_and_replay
 steps_are_cut
 recorded_topologies
 power_of_packages
 two_sides
+shares_are_counted
 exit "$skipped"

@@ -8,8 +8,8 @@ tool=${0##*/}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # What every experiment can be told; each sets its own defaults.
-common_flags="dry-run quick repeat"
-common_names="output bin ram instances rounds workloads name iteration memory energy energy-root"
+common_flags="dry-run quick repeat go-on"
+common_names="output bin ram instances rounds workloads name iteration memory energy energy-root others"
 
 common_usage() {
     cat <<END
@@ -24,12 +24,18 @@ common_usage() {
                       prints watts
   --energy-root DIR   where /sys is looked for; default /
   --output DIR        where all of it is kept; default $output
-  --ram DIR           a RAM disk for the data of runs; default /dev/shm; {scratch} in the command and
-                      TMPDIR become a new folder there
+  --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
+                      there, and {scratch} in the command a folder in it for each instance
+  --go-on             continue after a run that failed; without it, a run that fails in the first half
+                      of its time ends the study
+  --others LOAD       warn if other processes use more of the machine, before the study or during a run;
+                      default $others
   --bin DIR           where the programs are; default: the build of this tree, else the PATH
   --dry-run           print the runs and how long they take, start nothing
   --help              print this and end
 
+A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
+seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
 Without a command behind -- ssburn is run, its work calibrated once. An experiment that was
 interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
 What stands in the results is described in $here/README.md.
@@ -80,10 +86,51 @@ take_options() {
     done
 }
 
-# check_numbers FORM NAME...: `whole` or `seconds`.
+# ask LINE OPTION ARGUMENT...: what showstopper understands by the arguments: that line of its plan,
+# without its beginning. Messages name OPTION, which the value came from.
+ask() {
+    local line=$1 option=$2 answer status=0
+    answer=$(showstopper --dry-run "${@:3}" -- true 2>&1) || status=$?
+    sed -nE "s,^showstopper: (warning: )?((--[a-z]+|[a-z]+/[a-z]+: [a-z]+): )?,$tool: \\1--$option: ,p" \
+        <<<"$answer" >&2
+    [ "$status" -eq 0 ] || exit 1
+    sed -n "s/^$line *//p" <<<"$answer"
+}
+
+# in_seconds TIME: as showstopper and sstrace print it, a whole number and a unit, or 0.
+in_seconds() {
+    awk -v time="$1" 'BEGIN {
+        split("n 1e-9 u 1e-6 m 1e-3 s 1 M 60 h 3600 d 86400", words, " ")
+        for (i = 1; i < 14; i += 2)
+            unit[words[i]] = words[i + 1]
+        printf "%.10g", time == "0" ? 0 : time * unit[substr(time, length(time))] }'
+}
+
+# read_times NAME...: makes seconds of these options.
+read_times() {
+    local name time
+    for name; do
+        [[ ! ${!name} =~ ^[0-9]+(\.[0-9]+)?$ ]] || continue
+        time=$(ask warm-up "$name" -l 1 --warmup "${!name}")
+        printf -v "$name" %s "$(in_seconds "$time")"
+    done
+}
+
+# percent_of OPTION LOAD: prints it in percent.
+percent_of() {
+    local load
+    if [[ $2 =~ ^(([2-9]|[1-9][0-9])(\.[0-9]+)?|100)$ ]]; then
+        echo "$2"
+        return
+    fi
+    load=$(ask 'trace *constant *load=' "$1" -t constant -T "load=$2")
+    awk -v load="$load" 'BEGIN { printf "%.6g", 100 * load }'
+}
+
+# check_numbers FORM NAME...: `whole` or `percent`.
 check_numbers() {
     local name form='^[0-9]+$'
-    [ "$1" = whole ] || form='^[0-9]+(\.[0-9]+)?$'
+    [ "$1" = whole ] || form='^[0-9]+(\.[0-9]+)?%?$'
     for name in "${@:2}"; do
         [[ ${!name} =~ $form ]] || fail "--${name//_/-}: ${!name}: a number is wanted, as 180"
     done
@@ -160,12 +207,22 @@ work_of() {
     cat "$file"
 }
 
-# choose_workload NAME: sets `words`, the command, and `counting`, how its iterations are told.
+# make_folders ROLE NUMBER: an empty one for each instance.
+make_folders() {
+    local index
+    for ((index = 0; index < $2; index++)); do
+        rm -rf "$scratch/data/${1:+$1-}$index"
+        mkdir "$scratch/data/${1:+$1-}$index"
+    done
+}
+
+# choose_workload NAME [ROLE]: sets `words`, the command, and `counting`, how its iterations are told.
+# showstopper puts the instance's index in place of %.
 choose_workload() {
-    local work
+    local work folder="${scratch//%/%%}/data/${2:+$2-}%"
     counting=()
     if [ ${#user_command[@]} -gt 0 ] && [ "$1" = "$name" ]; then
-        words=("${user_command[@]//\{scratch\}/$scratch/data}")
+        words=("${user_command[@]//\{scratch\}/"$folder"}")
         [ -z "$iteration" ] || counting+=(--iteration "$iteration")
         [ -z "$repeat" ] || counting+=(--repeat)
         return

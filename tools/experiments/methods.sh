@@ -61,10 +61,11 @@ one_load() {
     esac
     [ -z "$quick" ] || time=2
     if [ ! -s "$file" ]; then
+        make_folders '' 1
         showstopper --quiet --json "$scratch/one.json" -n 1 -f realtime -c fixed -C duty=100% -l 100% \
             --warmup 1s --duration "${time}s" "${counting[@]}" "${words[@]}" \
-            >/dev/null 2>>"$scratch/messages" ||
-            fail "$1: its load alone cannot be measured: $(tail -n 1 "$scratch/messages")"
+            >/dev/null 2>"$scratch/messages" ||
+            fail "$1: its load alone cannot be measured: $(head -n 1 "$scratch/messages")"
         figure "$scratch/one.json" load_mean >"$file.new"
         awk '!($1 > 0) { exit 1 }' "$file.new" || fail "$1: alone it makes no load"
         mv "$file.new" "$file"
@@ -144,19 +145,26 @@ list_taus() {
 
 # tau_seconds TAU: of 107m, in seconds; nothing for a method's own.
 tau_seconds() {
-    [[ ! $1 =~ ^([0-9]+)m$ ]] || compute "${BASH_REMATCH[1]} / 1000"
+    [ "$1" = own ] || in_seconds "$1"
 }
 
-check_taus() {
-    local tau
+# read_taus OPTION: writes each of `taus` as showstopper prints it.
+read_taus() {
+    local tau read all=
     for tau in ${taus//,/ }; do
-        [[ $tau =~ ^[1-9][0-9]*m$ ]] || fail "--taus: $tau: whole milliseconds are wanted, as 107m"
+        read=$(ask 'dithering *averageq *tau=' "$1" -l 1 -d averageq -D "tau=$tau")
+        all+=,${read%%,*}
     done
+    taus=${all#,}
 }
 
-check_targets() {
-    local target
+# Makes percents of `targets`.
+read_targets() {
+    local target percent all=
     for target in ${targets//,/ }; do
-        [[ $target =~ ^[1-9][0-9]?$|^100$ ]] || fail "--targets: $target: whole percents are wanted"
+        percent=$(percent_of targets "$target")
+        [ "$percent" != 0 ] || fail "--targets: $target: a load above 0 is wanted"
+        all+=,$percent
     done
+    targets=${all#,}
 }

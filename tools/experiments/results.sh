@@ -5,7 +5,7 @@
 
 manifest_columns=run,experiment,workload,method,placement,role,group,target,speed,tau_seconds
 manifest_columns+=,instances,cpus,stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds
-manifest_columns+=,edge_seconds,seed,round,energy,status,reason
+manifest_columns+=,edge_seconds,seed,round,energy,status,reason,others
 
 # row ROLE KEY=VALUE...: what the manifest shall say of a record of the present run.
 row() {
@@ -61,20 +61,27 @@ settings() {
     [ ${#user_command[@]} -eq 0 ] || printf 'command%s\n' "$(printf ' %q' "${user_command[@]}")"
 }
 
-# check_settings NAME...: the folder of the results keeps them.
+holds_runs() {
+    [ -n "$(ls "$output/runs" 2>/dev/null)" ]
+}
+
+# check_settings NAME...: whether they are those of the finished runs in the folder; `settings_now`.
 check_settings() {
-    local now there
-    now=$(settings "$@" instances memory iteration repeat)
-    if [ -e "$output/settings" ]; then
-        there=$(cat "$output/settings")
-        [ "$now" = "$there" ] || fail "$output holds runs made in another way; choose another" \
-            "--output:"$'\n'"$(diff <(echo "$there") <(echo "$now") | grep '^[<>]')"
-    elif [ -z "$dry_run" ]; then
+    settings_now=$(settings "$@" instances memory iteration repeat)
+    if [ ! -e "$output/settings" ]; then
         [ ! -e "$output/runs" ] || fail "$output is no folder of an experiment"
-        mkdir -p "$output"
-        echo "$now" >"$output/settings.new"
-        mv "$output/settings.new" "$output/settings"
+    elif holds_runs && ! diff "$output/settings" - <<<"$settings_now" >/dev/null; then
+        fail "$output holds runs made in another way; choose another --output:"$'\n'"$(
+            diff "$output/settings" - <<<"$settings_now" | grep '^[<>]')"
     fi
+}
+
+# Only for who holds the lock of the folder.
+write_settings() {
+    [ "$settings_now" != "$(cat "$output/settings" 2>/dev/null)" ] || return 0
+    rm -rf "$output"/{work,one-load}.* "$output/failed"
+    echo "$settings_now" >"$output/settings.new"
+    mv "$output/settings.new" "$output/settings"
 }
 
 # done_rows: prints the manifest's lines of finished runs, without the heading.
@@ -89,10 +96,18 @@ done_rows() {
         $at == "done"' "$output/manifest.csv"
 }
 
-# What showstopper thought doubtful in the runs; it is not to be expected that an uncontrolled one
-# reaches its target.
+# Runs in which others used much of the machine, and what showstopper thought doubtful; it is not to be
+# expected that an uncontrolled one reaches its target.
 list_warnings() {
-    local file name
+    local file name share
+    for file in "$output"/runs/*/manifest.rows; do
+        [ -e "$file" ] || continue
+        name=${file%/*} name=${name##*/}
+        share=$(awk -F, '{ print $NF; exit }' "$file")
+        ! is_more "$share" "$others" ||
+            echo "Warning: $name: others used $(percent "$share") of the machine. To repeat it, remove" \
+                "$output/runs/$name and make the same call."
+    done
     for file in "$output"/runs/*/{,*/}summary.json; do
         [ -e "$file" ] || continue
         name=${file#"$output/runs/"}
@@ -196,5 +211,6 @@ conclude() {
 # End with what was written; whoever calls sees failures in the status, too.
 finish() {
     say "Results: $output"
-    [ "$failures" -eq 0 ] || fail "$failures runs failed; the same call tries them again"
+    [ "$failures" -eq 0 ] ||
+        fail "$failures runs failed: see $output/failed; the same call tries them again"
 }

@@ -44,6 +44,16 @@ print_plan() {
     echo "${#run_names[@]} runs, $(span "$total") to go"
 }
 
+# What is about to happen, and how to have less of it.
+announce() {
+    local left ways=$shorter
+    left=$(time_left 0)
+    [ "$left" != 0 ] || return 0
+    [ -n "$quick" ] || ways="--quick, $ways"
+    say "${#run_names[@]} runs, $(span "$left") to go; --dry-run lists them. Shorter: $ways"
+    look_at_machine
+}
+
 # carry_out NAME...: all of them; the variables named are what they have in common.
 carry_out() {
     local index count=${#run_names[@]} call length
@@ -54,6 +64,8 @@ carry_out() {
     fi
     [ "$count" -gt 0 ] || fail "nothing is left to be run"
     open_output
+    write_settings
+    announce
     for index in "${!run_names[@]}"; do
         ! is_done "${run_names[index]}" || continue
         say "[$((index + 1))/$count] ${run_names[index]}:" \
@@ -66,12 +78,19 @@ carry_out() {
 
 # ---- one run ----
 
+all_run() {
+    local pid
+    for pid in "${!launched[@]}"; do
+        kill -0 "$pid" 2>/dev/null || return
+    done
+}
+
 # show_time LENGTH: on a terminal, while the run goes on; without a process of its own.
 show_time() {
     local begin=$SECONDS whole=${1%.*} never
     [ -t 2 ] || return 0
     exec {never}<> <(:)
-    while kill -0 "${launched[@]}" 2>/dev/null; do
+    while all_run; do
         printf '\r%d of %d s' $((SECONDS - begin)) "$whole" >&2
         read -rt 1 -u "$never" || true
     done
@@ -81,46 +100,156 @@ show_time() {
 
 # carry_out_one NAME FUNCTION WORD...
 carry_out_one() {
-    local run_name=$1 status=0 pid last part=$output/runs/.$1.part
+    local run_name=$1 status=0 failed_role='' begin=${EPOCHREALTIME/./} before share
     scratch=$(mktemp -d "$ram/showstopper-$tool.XXXXXX")
     echo "$scratch" >"$output/scratch"
-    mkdir "$scratch/data"
+    mkdir "$scratch/data" "$scratch/record" "$scratch/said"
     rows=()
+    before=$(machine_times)
     start_energy
     "${@:2}"
     show_time "$length"
-    for pid in "${launched[@]}"; do
-        wait "$pid" || status=$?
-        [ "$status" -eq 0 ] || break
-    done
+    wait_for_launched || status=$?
     end_started
     remove_groups
+    share=$(others_share "$before" "$(machine_times)")
     if [ "$status" -eq 0 ]; then
-        mkdir -p "$part"
-        cp -a "$scratch/record/." "$part"
-        [ ! -e "$scratch/energy.csv" ] || cp "$scratch/energy.csv" "$part"
-        write_rows "$run_name" status=done >"$part/manifest.rows"
-        cat "$part/manifest.rows" >>"$output/manifest.csv"
-        mv -T "$part" "$output/runs/$run_name"
+        keep_run "$run_name" "$share"
     else
-        last=$(tail -n 1 "$scratch/messages")
-        say "$run_name: failed with status $status${last:+: $last}"
+        keep_failure "$run_name" "$status" "$failed_role" "$share"
         failures=$((failures + 1))
-        write_rows '' status=failed "reason=status $status${last:+: $last}" >>"$output/manifest.csv"
+        [ -n "$go_on" ] || [ $((2 * (${EPOCHREALTIME/./} - begin))) -gt "${length%.*}000000" ] ||
+            fail "ended, because the next runs would probably fail, too; --go-on tries them"
     fi
     rm -rf "$scratch" "$output/scratch"
     scratch=
 }
 
-# launch ROLE WORD...: showstopper, with what all runs have in common. The role is empty where there
-# is only one.
+# Waits for all that was launched, or for the first that fails; sets `failed_role`.
+wait_for_launched() {
+    local pid status
+    while [ ${#launched[@]} -gt 0 ]; do
+        status=0
+        wait -n -p pid "${!launched[@]}" || status=$?
+        if [ "$status" -ne 0 ]; then
+            failed_role=${launched[$pid]}
+            return "$status"
+        fi
+        unset "launched[$pid]"
+    done
+}
+
+# keep_run NAME SHARE: what ssburn says stands in iterations.csv, too; what others say is kept.
+keep_run() {
+    local part=$output/runs/.$1.part
+    mkdir -p "$part"
+    cp -a "$scratch/record/." "$part"
+    find "$scratch/said" -type f -empty -delete
+    [ ${#user_command[@]} -eq 0 ] || cp -a "$scratch/said/." "$part"
+    [ ! -e "$scratch/energy.csv" ] || cp "$scratch/energy.csv" "$part"
+    write_rows "$1" status=done "others=$2" >"$part/manifest.rows"
+    cat "$part/manifest.rows" >>"$output/manifest.csv"
+    mv -T "$part" "$output/runs/$1"
+    rm -rf "$output/failed/$1"
+    ! is_more "$2" "$others" || say "$1: others used $(percent "$2") of the machine"
+}
+
+# keep_failure NAME STATUS ROLE SHARE: all that is there, and what was said first is shown.
+keep_failure() {
+    local folder=$output/failed/$1 file first
+    mkdir -p "$output/failed"
+    rm -rf "$folder"
+    mkdir "$folder"
+    [ ! -d "$scratch/record" ] || cp -a "$scratch/record/." "$folder"
+    cp -a "$scratch/said/." "$folder"
+    file=$(told_why "$folder${3:+/$3}")
+    first=$(grep -m 1 . "$file") || true
+    say "$1: failed with status $2${3:+ ($3)}${first:+; $file begins:}"
+    [ -z "$first" ] || head -n 10 "$file" | cut -c 1-200 | sed 's/^/    /' >&2
+    write_rows '' status=failed "others=$4" "reason=status $2${first:+: ${first:0:200}}" \
+        >>"$output/manifest.csv"
+}
+
+# told_why FOLDER: the file that most probably tells why a run failed: what showstopper said, or else
+# the instance that failed first; on standard error or, if that is empty, on standard output.
+told_why() {
+    local index file
+    index=$(sed -nE 's/.*"instance_ended","instance":"([0-9]+)","value":([1-9]|-).*/\1/p' \
+        "$1/events.jsonl" 2>/dev/null | head -n 1)
+    for file in "$1"/showstopper.err "$1"/output/"${index:-0}".{err,out} "$1"/output/*.{err,out}; do
+        [ ! -s "$file" ] || break
+    done
+    echo "$file"
+}
+
+# launch ROLE NUMBER OPTION...: showstopper with so many instances and with what all runs have in
+# common. The role is empty where there is only one.
 launch() {
-    mkdir -p "$scratch/record"
+    local said=$scratch/said${1:+/$1}
     [ -n "$1" ] || rmdir "$scratch/record"
-    TMPDIR=$scratch/data showstopper --quiet --record "$scratch/record${1:+/$1}" "${@:2}" \
-        >/dev/null 2>>"$scratch/messages" &
-    launched+=($!)
+    mkdir -p "$said"
+    make_folders "$1" "$2"
+    TMPDIR=$scratch/data showstopper --quiet --fail-fast --record "$scratch/record${1:+/$1}" \
+        --output "$said/output" -n "${@:2}" >/dev/null 2>"$said/showstopper.err" &
+    launched[$!]=$1
     started+=($!)
+}
+
+# ---- what others do with the machine ----
+
+# In seconds: the time, for how long the CPUs that may be used have been idle, for how long they have
+# worked for this study, all of it since some beginning; and the number of these CPUs.
+machine_times() {
+    awk -v now="$EPOCHREALTIME" -v hertz="$(getconf CLK_TCK)" '
+        $1 == "Cpus_allowed_list:" {
+            count = split($2, ranges, ",")
+            for (i = 1; i <= count; i++) {
+                split(ranges[i] "-" ranges[i], ends, "-")
+                for (cpu = ends[1]; cpu <= ends[2]; cpu++)
+                    mine["cpu" cpu] = 1
+            }
+        }
+        $1 in mine {
+            idle += $5 + $6
+            cpus++
+        }
+        FILENAME ~ /[0-9]/ {
+            own = $14 + $15 + $16 + $17
+        }
+        END { printf "%.6f %.6f %.6f %d", now, idle / hertz, own / hertz, cpus }' \
+        /proc/self/status /proc/stat "/proc/$$/stat"
+}
+
+# others_share BEFORE AFTER: of the machine, from 0 to 1, between two machine_times.
+others_share() {
+    awk -v before="$1" -v after="$2" 'BEGIN {
+        split(before, a)
+        split(after, b)
+        all = (b[1] - a[1]) * b[4]
+        others = all - (b[2] - a[2]) - (b[3] - a[3])
+        printf "%.3f", all <= 0 || others <= 0 ? 0 : others < all ? others / all : 1 }'
+}
+
+# is_more SHARE PERCENT
+is_more() {
+    awk -v share="$1" -v limit="$2" 'BEGIN { exit !(100 * share > limit) }'
+}
+
+percent() {
+    awk -v share="$1" 'BEGIN { printf "%.0f %%", 100 * share }'
+}
+
+look_at_machine() {
+    local before share never
+    [ "$others" != 100 ] || return 0
+    before=$(machine_times)
+    exec {never}<> <(:)
+    read -rt 1 -u "$never" || true
+    exec {never}>&-
+    share=$(others_share "$before" "$(machine_times)")
+    ! is_more "$share" "$others" ||
+        say "Warning: this machine is already $(percent "$share") busy, and the results will show it." \
+            "Press Ctrl-C and call again when it is quiet, or go on: --others 100% does not warn"
 }
 
 # start COMMAND...: beside the run, until its end.
@@ -147,7 +276,7 @@ end_started() {
 # What an earlier call left half done goes; one that is still at work is not disturbed.
 open_output() {
     started=()
-    launched=()
+    launched=() # the role of each pid
     failures=0
     mkdir -p "$output/runs"
     output=$(cd "$output" && pwd)
