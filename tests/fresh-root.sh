@@ -3,15 +3,17 @@
 # Runs the two commands of the README where nothing is installed: in a new, minimal Debian root.
 set -euo pipefail
 
-suite=bookworm
-
 usage() {
     cat <<END
-Usage: tests/fresh-root.sh [--keep] [--cache DIR]
-Makes a minimal Debian 12 root in a temporary folder and runs tools/demo.sh and tests/run.sh of this
-checkout there, as it stands. Takes root, debootstrap, and a Debian mirror: that of this machine's
-apt, or \$DEBIAN_MIRROR.
+Usage: tests/fresh-root.sh [OPTION]... [-- COMMAND [ARGUMENT]...]
+Makes a minimal Debian root in a temporary folder and runs tools/demo.sh and tests/run.sh of this
+checkout there, as it stands, or COMMAND in their place. Takes root, debootstrap, and a Debian mirror:
+that of this machine's apt, or \$DEBIAN_MIRROR.
 
+  --suite LIST  bookworm (Debian 12), trixie (Debian 13) or both, one after the other: bookworm,trixie;
+                default bookworm
+  --bare        with nothing but /proc mounted: no /sys and so no control groups, no terminals, no file
+                system in memory
   --keep        leave the root
   --cache DIR   keep the bare root in DIR as an archive, and use the one that is there
   --help        print this and end
@@ -40,9 +42,12 @@ apt_sources() {
         END { stanza() }' {} + 2>/dev/null || true
 }
 
-# Nothing printed: debootstrap knows one itself.
+# The mirror of this suite, or else of another one. Nothing printed: debootstrap knows one itself.
 debian_mirror() {
-    echo "${DEBIAN_MIRROR:-$(apt_sources | awk -v suite=$suite '$2 == suite { print $1; exit }')}"
+    echo "${DEBIAN_MIRROR:-$(apt_sources | awk -v suite="$suite" '
+        $2 == suite { print $1; found = 1; exit }
+        $2 ~ /^(bookworm|trixie)$/ { other = $1 }
+        END { if (!found) print other }')}"
 }
 
 # What this machine's apt needs to reach the mirror.
@@ -87,14 +92,16 @@ bootstrap() {
 mount_machine() {
     local device
     mount -t proc proc "$root/proc"
-    mount --bind /sys "$root/sys"
-    mount -o remount,bind,ro "$root/sys"
     for device in null zero full random urandom tty; do
         [ -e "$root/dev/$device" ] || touch "$root/dev/$device"
         mount --bind "/dev/$device" "$root/dev/$device"
     done
     [ ! -L "$root/dev/shm" ] || rm "$root/dev/shm"
     mkdir -p "$root/dev/shm"
+    chmod 1777 "$root/dev/shm"
+    [ -z "$bare" ] || return 0
+    mount --bind /sys "$root/sys"
+    mount -o remount,bind,ro "$root/sys"
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
     mkdir -p "$root/dev/pts"
     mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
@@ -115,7 +122,7 @@ copy_checkout() {
 
 # in_root COMMAND...: in the checkout, with no locale, as CI would run it.
 in_root() {
-    printf '\n==== in the fresh root: %s\n' "$*"
+    printf '\n==== in a fresh root of %s%s: %s\n' "$suite" "${bare:+, bare}" "$*"
     local start=$SECONDS
     env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=true \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
@@ -123,10 +130,11 @@ in_root() {
     echo "==== $* took $((SECONDS - start)) s"
 }
 
+# inside WORK CACHE SUITE BARE [COMMAND...]
 inside() {
-    work=$1
-    cache=$2
-    root=$work/root
+    work=$1 cache=$2 suite=$3 bare=$4
+    shift 4
+    root=$work/$suite
     mkdir "$root"
     source=$PWD
     bootstrap
@@ -134,6 +142,10 @@ inside() {
     copy_certificates
     mount_machine
     copy_checkout
+    if [ $# -gt 0 ]; then
+        in_root "$@"
+        return
+    fi
     in_root tools/demo.sh
     in_root tests/run.sh
 }
@@ -141,12 +153,15 @@ inside() {
 # A mount namespace takes its mounts with it, a PID namespace its processes, however they end. The
 # tests must not inherit an ignored SIGINT, so the background needs job control.
 run_inside() {
+    local status=0
     set -m
     unshare --mount --propagation private --pid --fork --kill-child \
-        tests/fresh-root.sh --inside "$work" "$cache" &
+        tests/fresh-root.sh --inside "$work" "$cache" "$@" &
     namespace=$!
     set +m
-    wait "$namespace"
+    wait "$namespace" || status=$?
+    namespace=
+    return "$status"
 }
 
 clean_up() {
@@ -154,7 +169,7 @@ clean_up() {
         wait "$namespace" 2>/dev/null || true
     fi
     if [ -n "$keep" ]; then
-        echo "The root is left in $work/root"
+        echo "What was made is left in $work"
     else
         rm -rf --one-file-system "$work"
     fi
@@ -170,6 +185,17 @@ take_options() {
         case $1 in
         --help) usage && exit ;;
         --keep) keep=yes ;;
+        --bare) bare=yes ;;
+        --suite)
+            [[ ${2-} =~ ^(bookworm|trixie)(,(bookworm|trixie))*$ ]] || refuse "--suite wants bookworm or trixie"
+            suites=$2
+            shift
+            ;;
+        --)
+            [ $# -gt 1 ] || refuse "-- wants a command"
+            command=("${@:2}")
+            return
+            ;;
         --cache)
             [ $# -gt 1 ] || refuse "--cache wants a folder"
             cache=$(realpath -m "$2")
@@ -188,11 +214,12 @@ check_machine() {
 }
 
 if [ "${1-}" = --inside ]; then
-    inside "$2" "$3"
+    inside "${@:2}"
     exit
 fi
-keep=''
-cache=''
+keep='' cache='' bare=''
+suites=bookworm
+command=()
 namespace=''
 take_options "$@"
 cd "$(dirname "$0")/.."
@@ -201,4 +228,7 @@ work=$(mktemp -d)
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-run_inside
+for suite in ${suites//,/ }; do
+    run_inside "$suite" "$bare" "${command[@]}"
+    [ -n "$keep" ] || rm -rf --one-file-system "${work:?}/$suite"
+done

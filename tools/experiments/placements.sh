@@ -42,12 +42,12 @@ find_placement() {
             reason="showstopper-platform is not installed, so the topology is not known"
             return
         fi
-        found=$(showstopper-platform --sets "$1" ${root:+--root "$root"}) || status=$?
-        case $status in
-        0) take_sets "$found" ;;
-        1) reason=$found ;;
-        *) fail "showstopper-platform --sets $1: status $status" ;;
-        esac
+        found=$(showstopper-platform --sets "$1" ${root:+--root "$root"} 2>&1) || status=$?
+        if [ "$status" -eq 0 ]; then
+            take_sets "$found"
+        else
+            reason=${found#showstopper-platform: }
+        fi
         ;;
     esac
 }
