@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,34 +16,75 @@
 /* So many of those that ended early are named for people; the rest is counted. */
 #define ENDS_SHOWN 3
 
-static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
-    fprintf(stream, "target       %8.2f %%   mean of %llu samples of 500 ms\n",
-        100 * outcome->target_mean, (unsigned long long)outcome->samples);
-    fprintf(stream, "load         %8.2f %%\n", 100 * outcome->load_mean);
-    fprintf(stream, "mean error   %+8.3f %%   target minus load\n", outcome->error_mean_percent);
-    fprintf(stream, "mean squared %8.3f     x 10^4; 95 %% of samples within %.2f %%\n",
-        outcome->error_mse_e4, outcome->error_p95_percent);
-    if (isnan(outcome->settling_seconds))
-        fprintf(stream, "settling        never     within 5 %% for 2 s\n");
-    else
-        fprintf(stream, "settling     %8.2f s   until within 5 %% for 2 s\n",
-            outcome->settling_seconds);
-    fprintf(stream, "duty         %8.2f %%   %.1f switches per second\n", 100 * outcome->duty_mean,
-        outcome->switches_per_second);
+/* A figure of a run, in the words of showstopper-record(5). */
+__attribute__((format(printf, 6, 7))) static void print_row(FILE *stream, const char *name,
+    double value, int decimals, const char *unit, const char *format, ...) {
+    fprintf(stream, "%-18s %9.*f %-3s  ", name, decimals, value, unit);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+    fputc('\n', stream);
 }
 
-static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
+/* Of fewer samples than this 95 % are all of them. */
+#define ENOUGH_FOR_95 20
+
+static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
+    print_row(stream, "mean error", outcome->error_mean_percent, 3, "%", "target minus load");
+    print_row(stream, "mean squared error", outcome->error_mse_e4, 3, "%^2", "mean of its squares");
+    if (outcome->samples >= ENOUGH_FOR_95)
+        print_row(stream, "95 % within", outcome->error_p95_percent, 2, "%",
+            "of the target: 95 %% of the samples");
+    else if (outcome->samples > 1)
+        print_row(stream, "95 % within", outcome->error_p95_percent, 2, "%",
+            "of the target: all samples, as there are few");
+}
+
+static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
+    if (outcome->samples == 1)
+        print_row(stream, "target", 100 * outcome->target_mean, 2, "%",
+            "one sample of 500 ms, which has no spread");
+    else
+        print_row(stream, "target", 100 * outcome->target_mean, 2, "%",
+            "mean of %llu samples of 500 ms", (unsigned long long)outcome->samples);
+    print_row(stream, "load", 100 * outcome->load_mean, 2, "%", "mean of the same");
+    print_errors(stream, outcome);
+    if (isnan(outcome->settling_seconds))
+        fprintf(stream, "%-18s %9s      the error did not stay within 5 %% for 2 s\n",
+            "settling time", "never");
+    else
+        print_row(stream, "settling time", outcome->settling_seconds, 2, "s",
+            "until the error stayed within 5 %% for 2 s");
+    print_row(stream, "duty", 100 * outcome->duty_mean, 2, "%",
+        "part of the time that instances may run");
+    print_row(stream, "switches", outcome->switches_per_second, 1, "/s",
+        "stops and continues of all instances");
+}
+
+/* Intervals are whole, the mean is of all the time: both are said, so it may lie outside of them.
+ */
+static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     double least = INFINITY, most = 0;
-    fprintf(stream, "iterations   %8.0f     %.3f per second", outcome->iterations,
-        outcome->iterations_per_second);
+    double interval = ss_time_seconds(SS_THROUGHPUT_INTERVAL);
+    double left = outcome->duration_seconds - (double)outcome->throughput_count * interval;
     for (size_t i = 0; i < outcome->throughput_count; i++) {
         least = fmin(least, ss_throughput_rate(&outcome->throughput, i));
         most = fmax(most, ss_throughput_rate(&outcome->throughput, i));
     }
-    if (outcome->throughput_count > 1)
-        fprintf(stream, "; %.3f to %.3f in intervals of %g s", least, most,
-            ss_time_seconds(SS_THROUGHPUT_INTERVAL));
+    fprintf(stream, "%-34s%.3f to %.3f /s in %zu intervals of %g s", "", least, most,
+        outcome->throughput_count, interval);
+    if (left >= 0.05)
+        fprintf(stream, "\n%-34swithout the last %.1f s", "", left);
     fputc('\n', stream);
+}
+
+static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
+    print_row(stream, "iterations", outcome->iterations, 0, "", "ended in the counted time");
+    print_row(stream, "throughput", outcome->iterations_per_second, 3, "/s",
+        "iterations per second, mean of %.1f s", outcome->duration_seconds);
+    if (outcome->throughput_count > 1)
+        print_intervals(stream, outcome);
 }
 
 /* An instance that was done is worth a word only where others went on. */
@@ -57,7 +99,7 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
         early += ended_early(outcome, &ends->items[i]);
     if (early == 0)
         return;
-    fprintf(stream, "ended early  %8zu     of %u instance%s\n", early, plan->instances,
+    print_row(stream, "ended early", (double)early, 0, "", "of %u instance%s", plan->instances,
         plan->instances == 1 ? "" : "s");
     for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN; i++) {
         char when[SS_END_TEXT], how[SS_END_TEXT];
@@ -80,17 +122,18 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
         plan->cpu_count == 1 ? "" : "s", cpus, outcome->duration_seconds, outcome->ended_by);
     ss_plan_describe_load(load, sizeof load, plan);
-    fprintf(stream, "%-13s", "100 % is");
-    ss_option_print_wrapped(stream, 13, load);
+    fputs("100 % is ", stream);
+    ss_option_print_wrapped(stream, 9, load);
     print_ends(stream, plan, outcome);
     if (outcome->samples > 0)
         print_figures(stream, outcome);
     if (!isnan(outcome->iterations))
         print_iterations(stream, outcome);
     if (!isnan(outcome->own_cpu))
-        fprintf(stream, "own CPU time %8.2f %%   of one CPU\n", 100 * outcome->own_cpu);
-    fprintf(stream, "late wake-up %8.0f us  median; 99 %% under %.0f us, all under %.0f us\n",
-        outcome->wake_p50_us, outcome->wake_p99_us, outcome->wake_max_us);
+        print_row(stream, "own CPU time", 100 * outcome->own_cpu, 2, "%", "of one CPU");
+    print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
+        "median; 99 %% under %.0f us, all under %.0f us", outcome->wake_p99_us,
+        outcome->wake_max_us);
     for (int i = 0; i < outcome->warning_count; i++) {
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);

@@ -57,7 +57,7 @@ figures=$figures,settling_seconds,duty_mean,switches_per_second,own_cpu
 
 expect -P 2 -l 50% --duration 10s
 [ "$(figure samples)" = 20 ] || fail "not 20 samples: $(cat out)"
-[ "$(figure 'mean target')" = 50.000 ] || fail "another target: $(cat out)"
+[ "$(figure target)" = 50.000 ] || fail "another target: $(cat out)"
 
 expect -P 2 -l 50% --duration 3s --csv
 [ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "heading: $(cat out)"
@@ -65,16 +65,16 @@ expect -P 2 -l 50% --duration 3s --csv
 
 # In open loop the load is what the instances want.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
-[[ $(figure 'mean load') == 16.2* ]] || fail "blocking: $(cat out)"
+[[ $(figure load) == 16.2* ]] || fail "blocking: $(cat out)"
 expect -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
-[[ $(figure 'mean load') == 53.7* ]] || fail "serial:3,blocking: $(cat out)"
+[[ $(figure load) == 53.7* ]] || fail "serial:3,blocking: $(cat out)"
 expect --switch-cost 0 -P 4 -n 1 -c fixed -l 0 --background 50% --background-period 2s --settle 2s \
     --duration 22s
-[ "$(figure 'mean load')" = 25.000 ] || fail "background: $(cat out)"
+[ "$(figure load)" = 25.000 ] || fail "background: $(cat out)"
 
 printf '0 1\n1s 3\n2s 0\n' >'a,b'
 expect --switch-cost 0 -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
-[ "$(figure 'mean load')" = 25.000 ] || fail "profile: $(cat out)"
+[ "$(figure load)" = 25.000 ] || fail "profile: $(cat out)"
 
 # Each of these changes what comes out; --priority normal does only with its --preempt.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
@@ -112,7 +112,7 @@ cp out swept
 expect "${run[@]}" --class blocking --seed 7 -l 60%
 [ "$(sed -n 3p swept | cut -d , -f 1-3)" = blocking,60%,10 ] || fail "sweep: $(cat swept)"
 load=$(sed -n 3p swept | cut -d , -f 5)
-[[ $(figure 'mean load') == "$(awk "BEGIN { printf \"%.3f\", 100 * $load }")" ]] ||
+[[ $(figure load) == "$(awk "BEGIN { printf \"%.3f\", 100 * $load }")" ]] ||
     fail "$(cat swept) is not $(cat out)"
 [ "$(sed -n 2p swept | cut -d , -f 4-)" != "$(sed -n 3p swept | cut -d , -f 4-)" ] ||
     fail "classes are alike: $(cat swept)"

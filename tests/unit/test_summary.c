@@ -163,7 +163,7 @@ static void an_instance_that_died_is_named(void **state) {
     set_up();
     end_instances(ends, 3);
     char *text = printed(ss_summary_print);
-    assert_says(text, "\nended early         3     of 4 instances\n"
+    assert_says(text, "\nended early                3      of 4 instances\n"
                       "  instance 1 after 1.50 s: killed by SIGSEGV (core dumped)\n"
                       "  instance 2 after 3.25 s: exit status 7\n"
                       "  instance 3 after 9.00 s: exit status 0\n"
@@ -192,7 +192,8 @@ static void an_instance_that_was_done_is_no_news_at_the_end_of_all(void **state)
     free(text);
     end_instances(ends + 1, 1);
     text = printed(ss_summary_print);
-    assert_says(text, "ended early         1     of 4 instances\n  instance 1 after 1.00 s: exit");
+    assert_says(
+        text, "ended early                1      of 4 instances\n  instance 1 after 1.00 s: exit");
     assert_null(strstr(text, "instance 0"));
     free(text);
     ss_ends_free(&outcome.ends);
@@ -204,7 +205,7 @@ static void of_many_that_died_the_first_are_named(void **state) {
     for (int i = 200; i > 0; i--)
         end_instances(&(struct ss_end){.instance = i % 4, .seconds = i, .status = SIGKILL}, 1);
     char *text = printed(ss_summary_print);
-    assert_says(text, "ended early       200     of 4 instances\n"
+    assert_says(text, "ended early              200      of 4 instances\n"
                       "  instance 1 after 1.00 s: killed by SIGKILL\n"
                       "  instance 2 after 2.00 s: killed by SIGKILL\n"
                       "  instance 3 after 3.00 s: killed by SIGKILL\n"
@@ -221,8 +222,9 @@ static void people_read_the_same_figures(void **state) {
     assert_says(text, "50.00 %");
     assert_says(text, "50.50 %");
     assert_says(text, "-0.500 %");
-    assert_says(text, "1.250");
-    assert_says(text, "1.50 s");
+    assert_says(text, "\nmean squared error     1.250 %^2  ");
+    assert_says(text, "\n95 % within             2.75 %    of the target: 95 % of the samples\n");
+    assert_says(text, "\nsettling time           1.50 s    until");
     free(text);
     outcome.settling_seconds = NAN;
     plan.instances = plan.cpu_count = 1;
@@ -230,6 +232,54 @@ static void people_read_the_same_figures(void **state) {
     assert_says(text, "1 instance on 1 CPU (");
     assert_says(text, "never");
     assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+static void assert_fits(const char *text) {
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        if (strchr(line, '\n') - line > 80)
+            fail_msg("wider than 80 columns: %s", line);
+    }
+}
+
+/* A mean of all the time, and a range of the whole intervals, in which it need not lie. */
+static void the_range_of_throughput_says_what_it_leaves_out(void **state) {
+    (void)state;
+    static double parts[] = {6, 12, 9, 600};
+    set_up();
+    outcome.throughput = (struct ss_throughput){.parts = parts, .count = 4};
+    outcome.throughput_count = 3;
+    char *text = printed(ss_summary_print);
+    assert_says(
+        text, "\nthroughput             0.625 /s   iterations per second, mean of 20.5 s\n");
+    assert_says(text, " 1.000 to 2.000 /s in 3 intervals of 6 s\n");
+    assert_says(text, " without the last 2.5 s\n");
+    assert_fits(text);
+    free(text);
+    outcome.duration_seconds = 18.005;
+    text = printed(ss_summary_print);
+    assert_null(strstr(text, "without the last"));
+    free(text);
+    outcome.throughput_count = 1;
+    text = printed(ss_summary_print);
+    assert_null(strstr(text, "intervals"));
+    free(text);
+}
+
+static void one_sample_has_no_spread(void **state) {
+    (void)state;
+    set_up();
+    outcome.samples = 1;
+    char *text = printed(ss_summary_print);
+    assert_says(text, "one sample of 500 ms, which has no spread\n");
+    assert_null(strstr(text, "1 samples"));
+    assert_null(strstr(text, "within   "));
+    assert_fits(text);
+    free(text);
+    outcome.samples = 19;
+    text = printed(ss_summary_print);
+    assert_says(text, "of the target: all samples, as there are few\n");
+    assert_fits(text);
     free(text);
 }
 
@@ -268,4 +318,6 @@ UNIT_MAIN(
     cmocka_unit_test(an_instance_that_was_done_is_no_news_at_the_end_of_all),
     cmocka_unit_test(of_many_that_died_the_first_are_named),
     cmocka_unit_test(people_read_the_same_figures),
+    cmocka_unit_test(the_range_of_throughput_says_what_it_leaves_out),
+    cmocka_unit_test(one_sample_has_no_spread),
     cmocka_unit_test(a_file_is_written_whole_or_not_at_all))

@@ -201,7 +201,7 @@ static int width_of(const struct grid_axis *axis) {
 static void print_table_heading(const struct grid *grid) {
     for (size_t i = 0; i < grid->count; i++)
         printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].name);
-    puts("mean error %  MSE %^2  settled s  switches/s  own CPU %");
+    puts("mean error %  MSE %^2  settling s  switches/s  own CPU %");
 }
 
 static void print_cell(int width, int digits, double value) {
@@ -217,7 +217,7 @@ static void print_table_row(
         printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].values[place[i]]);
     print_cell(12, 3, figures->error_mean_percent);
     print_cell(9, 3, figures->error_mse_e4);
-    print_cell(11, 1, figures->settling_seconds);
+    print_cell(12, 1, figures->settling_seconds);
     print_cell(12, 1, figures->switches_per_second);
     print_cell(11, 3, 100 * figures->own_cpu);
     putchar('\n');

@@ -48,14 +48,14 @@ static void print_figures(struct trial *trial) {
     struct trial_figures figures;
     trial_get_figures(trial, &figures);
     printf("%-20s %9zu\n", "samples", figures.samples);
-    print_figure("mean target", 100 * figures.target_mean, " %");
-    print_figure("mean load", 100 * figures.load_mean, " %");
+    print_figure("target", 100 * figures.target_mean, " %");
+    print_figure("load", 100 * figures.load_mean, " %");
     print_figure("mean error", figures.error_mean_percent, " %");
-    print_figure("mean squared error", figures.error_mse_e4, " x 10^-4");
-    print_figure("mean duty", 100 * figures.duty_mean, " %");
-    print_figure("switches per second", figures.switches_per_second, "");
+    print_figure("mean squared error", figures.error_mse_e4, " %^2");
+    print_figure("duty", 100 * figures.duty_mean, " %");
+    print_figure("switches", figures.switches_per_second, " /s");
     print_figure("own CPU time", 100 * figures.own_cpu, " % of one CPU");
-    print_figure("settled after", figures.settling_seconds, " s");
+    print_figure("settling time", figures.settling_seconds, " s");
 }
 
 static int run(struct simulation *simulation, struct ss_error *error) {
