@@ -22,7 +22,7 @@
 #include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 5
+#define SS_BOARD_VERSION 6
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -137,6 +137,7 @@ struct ss_board {
     _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */
     _Atomic uint32_t beyond;                  /* guardian: processes found that we may not signal */
     _Atomic uint32_t beat;                    /* changes with every turn of the master's loop */
+    _Atomic uint32_t view;                    /* master: rows that the live view keeps */
     uint64_t branches_offset;                 /* where the branches stand */
     uint64_t modules_offset;                  /* where the modules' memory begins */
     uint64_t rings_offset;                    /* where the rings stand, one a row; 0: none */

@@ -82,6 +82,9 @@ static void on_signal(struct ss_master *master, int signal) {
     case SIGTSTP:
         pause_run(master);
         break;
+    case SIGWINCH:
+        ss_progress_resize(&master->progress);
+        break;
     case SIGCONT:
         break; /* pause_run() is where it ends a pause */
     default:
@@ -125,7 +128,6 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     for (uint32_t i = 0; i < streams; i++) {
         if (!polls[POLL_OUTPUT + i].revents)
             continue;
-        ss_progress_make_way(&master->progress, master->output.streams[i].to);
         ss_output_move(&master->output, i, now, &master->iterations);
     }
     if (polls[POLL_BELL].revents) {

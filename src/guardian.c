@@ -9,6 +9,7 @@
 
 #include "cages.h"
 #include "census.h"
+#include "screen.h"
 #include "signals.h"
 #include "sweep.h"
 #include "watchdog.h"
@@ -217,6 +218,8 @@ _Noreturn static void leave(struct guardian *guardian) {
 _Noreturn static void take_over(struct guardian *guardian) {
     ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
     guardian->polls[POLL_MASTER].fd = -1;
+    if (atomic_load(&guardian->board->view))
+        ss_screen_release(STDERR_FILENO);
     while (look(guardian, 20) && ss_platform_now() < patience) {
     }
     for (uint32_t i = 0; i < guardian->board->instances; i++) {

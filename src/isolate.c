@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
+#include "screen.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -20,7 +21,7 @@ struct message {
     int value; /* an errno; how the run ended, as waitpid() tells */
 };
 
-static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT};
+static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH};
 
 #define PASSED (sizeof passed / sizeof *passed)
 
@@ -163,9 +164,12 @@ static int stand_outside(pid_t first, int report, struct ss_error *error) {
     while (waitpid(first, NULL, 0) < 0 && errno == EINTR) {
     }
     ss_terminal_close(&terminal);
-    if (!heard)
+    if (!heard) {
+        if (ss_screen_has_cursor(STDERR_FILENO))
+            ss_screen_release(STDERR_FILENO); /* master and guardian are gone */
         return ss_error_set(error, SS_ERROR_FAILED,
             "the first process of the run's PID namespace was killed: the run ended with it");
+    }
     if (message.kind == FAILED)
         return ss_error_set(error, SS_ERROR_FAILED,
             "--isolate: a PID namespace with a /proc of its own cannot be made: %s: run as root, "

@@ -213,7 +213,8 @@ static int open_master(struct ss_master *master) {
         if (*plan->found[kind])
             ss_master_say(master, "%s: %s", plan->rig.modules[kind].head->name, plan->found[kind]);
     }
-    ss_progress_open(&master->progress, plan->progress, plan->quiet, plan->duration);
+    ss_progress_open(
+        &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
     ss_monitor_open(&master->monitor, plan, master->board);
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
                                           plan->has_iteration ? &plan->iteration : NULL, error) < 0)
@@ -263,9 +264,9 @@ static void close_master(struct ss_master *master) {
     ss_output_close(&master->output);
     if (master->recorder)
         close_recorder(master);
-    ss_board_close(master->board);
     free(master->recorder);
     ss_progress_close(&master->progress);
+    ss_board_close(master->board);
     free(master->scheduling);
     free(master->lives);
     free(master->iterations_seen);

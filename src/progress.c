@@ -2,12 +2,11 @@
 #include "progress.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -17,46 +16,36 @@
 #define PLAIN_SECONDS 10
 #define WIDTH_MOST    1000
 
-#define ERASE_ROW "\033[K" /* what is behind the cursor */
-#define ERASE     "\033[J" /* and all rows below */
-#define LINE_DOWN "\033D"  /* in the same column, and the screen moves up if need be */
-#define SAVE      "\0337"  /* where the cursor is */
-#define RESTORE   "\0338"
+/* Terminals take a region that scrolls only from two rows on. */
+#define SCROLLED_LEAST 2
 
-/*
- * All that hangs below the cursor. Not just by ERASE: in the upper left corner some terminals take
- * that for a wish to keep what is erased.
- */
-#define WIPE ERASE_ROW LINE_DOWN "\033[1A" SAVE "\r\n" ERASE RESTORE
+#define LINE_DOWN "\033D"  /* in the same column, and the screen moves up if need be */
+#define ERASE_ROW "\033[K" /* what is behind the cursor */
 
 static bool is_set(const char *name) {
     const char *value = getenv(name);
     return value && *value;
 }
 
-static bool can_move_cursor(void) {
-    const char *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+/* Where the block goes is not known of a terminal that does not tell how high it is. */
+static bool can_reserve(void) {
+    int width;
+    int height;
+    return ss_screen_has_cursor(STDERR_FILENO) && ss_screen_size(STDERR_FILENO, &width, &height);
 }
 
-static bool are_same_terminal(int one, int other) {
-    struct stat first;
-    struct stat second;
-    return isatty(one) && fstat(one, &first) == 0 && fstat(other, &second) == 0 &&
-           first.st_rdev == second.st_rdev;
-}
-
-void ss_progress_open(struct ss_progress *progress, int when, bool quiet, ss_time total) {
+void ss_progress_open(
+    struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view) {
     *progress = (struct ss_progress){
         .shown = when == SS_PROGRESS_ALWAYS ||
                  (when == SS_PROGRESS_AUTO && isatty(STDERR_FILENO) && !quiet),
-        .terminal = can_move_cursor(),
+        .terminal = can_reserve(),
         .foreground_only = when == SS_PROGRESS_AUTO,
-        .output_too = are_same_terminal(STDOUT_FILENO, STDERR_FILENO),
         .summary_follows = !quiet,
         .unicode = ss_screen_is_unicode(),
         .colour = !is_set("NO_COLOR"),
         .total = total,
+        .view = view,
     };
 }
 
@@ -66,10 +55,21 @@ static bool is_in_background(void) {
     return group > 0 && group != getpgrp();
 }
 
-/* Nobody is told if it cannot be written: it is of no use to the run. */
+/*
+ * In one piece: a signal would cut it, and others write in between. Nobody is told if it cannot be
+ * written: it is of no use to the run.
+ */
 static void write_out(const char *text, size_t length) {
-    ssize_t written = write(STDERR_FILENO, text, length);
-    (void)written;
+    sigset_t all;
+    sigset_t before;
+    ssize_t written;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    while (length > 0 && (written = write(STDERR_FILENO, text, length)) > 0) {
+        text += written;
+        length -= (size_t)written;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void print_plain(struct ss_progress *progress) {
@@ -113,10 +113,44 @@ static int find_width(int *height) {
     return width < WIDTH_MOST ? width : WIDTH_MOST;
 }
 
-/* In one write, so that nobody sees half of it. */
+/* False: the block is still there. */
+static bool release(struct ss_progress *progress) {
+    if (progress->rows == 0)
+        return true;
+    if (!ss_screen_release(STDERR_FILENO))
+        return false;
+    progress->rows = 0;
+    atomic_store(progress->view, 0);
+    return true;
+}
+
+/* Rows below the cursor's line, which moves up if they are not there. */
+static char *make_room(char *to, int rows) {
+    for (int i = 0; i < rows; i++)
+        to = stpcpy(to, LINE_DOWN);
+    return to + sprintf(to, "\033[%dA", rows);
+}
+
+/*
+ * The region that scrolls is set each time, as somebody may have reset it; that moves the cursor.
+ * Rows are erased before they are written: behind a full row the cursor still stands on its end.
+ */
+static char *put_block(char *to, const char *block, int rows, int height) {
+    int top = height - rows;
+    to += sprintf(to, SS_SCREEN_SAVE SS_SCREEN_PLAIN "\033[1;%dr", top);
+    for (int row = 1; row <= rows; row++) {
+        size_t length = strcspn(block, "\n");
+        to += sprintf(to, "\033[%d;1H" ERASE_ROW, top + row);
+        to = mempcpy(to, block, length);
+        block += length + 1;
+    }
+    return stpcpy(to, SS_SCREEN_RESTORE);
+}
+
 static void draw(struct ss_progress *progress) {
     char block[SS_PROGRESS_TEXT];
-    char text[SS_PROGRESS_TEXT + 128];
+    char text[SS_PROGRESS_TEXT + 512];
+    char *to = text;
     int height;
     int width = find_width(&height);
     struct ss_progress_picture picture = {
@@ -128,24 +162,19 @@ static void draw(struct ss_progress *progress) {
         .colour = progress->colour,
     };
     int rows = ss_progress_draw(block, sizeof block, &picture);
-    char *to = stpcpy(text, rows > 0 ? ERASE_ROW : progress->drawn ? WIPE : "");
-    /* Room below is made first: the screen must not move between saving the cursor and restoring.
-     */
-    for (int i = 0; i < rows; i++)
-        to = stpcpy(to, LINE_DOWN);
-    if (rows > 0)
-        to += sprintf(to, "\033[%dA" SAVE, rows);
-    const char *row = block;
-    for (int i = 0; i < rows; i++) {
-        size_t length = strcspn(row, "\n");
-        to = stpcpy(to, i == 0 ? "\r\n" ERASE : "\r\n"); /* a terminal made raw needs both */
-        to = mempcpy(to, row, length);
-        row += length + 1;
-    }
-    if (rows > 0)
-        to = stpcpy(to, RESTORE);
+    bool same = rows == progress->rows && width == progress->width && height == progress->height;
+    if (!same && !release(progress))
+        return;
+    if (rows > height - SCROLLED_LEAST || rows == 0)
+        return;
+    if (!same)
+        to = make_room(to, rows);
+    to = put_block(to, block, rows, height);
+    progress->rows = rows;
+    progress->width = width;
+    progress->height = height;
+    atomic_store(progress->view, (uint32_t)rows);
     write_out(text, (size_t)(to - text));
-    progress->drawn = rows > 0;
 }
 
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
@@ -154,7 +183,7 @@ void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
     /* Tried is enough: who cannot be written to is not asked all the time. */
     progress->drawn_at = now;
     if (progress->foreground_only && is_in_background()) {
-        progress->drawn = false; /* what is below the shell's prompt is no longer ours */
+        release(progress);
         progress->stale = false;
         return;
     }
@@ -165,34 +194,32 @@ void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
 }
 
 void ss_progress_hide(struct ss_progress *progress) {
-    if (!progress->drawn || !ss_output_has_room(STDERR_FILENO))
-        return;
-    write_out(WIPE, strlen(WIPE));
-    progress->drawn = false;
-    progress->stale = true;
+    if (progress->rows > 0 && release(progress))
+        progress->stale = true;
 }
 
-void ss_progress_make_way(struct ss_progress *progress, int file) {
-    if (file == STDERR_FILENO || (file == STDOUT_FILENO && progress->output_too))
-        ss_progress_hide(progress);
+void ss_progress_resize(struct ss_progress *progress) {
+    if (!progress->drawn_at)
+        return;
+    progress->stale = true;
+    /* At once: the terminal may have forgotten what scrolls. */
+    progress->drawn_at = ss_time_since(progress->drawn_at, SS_PROGRESS_INTERVAL);
 }
 
 /*
  * The terminal may have written ^C, or an instance half a line, and nobody can tell us. A whole
  * row of blanks leaves the cursor in the row where it was only if that was at its begin.
  */
-static void wipe_to_line(struct ss_progress *progress) {
-    char text[WIDTH_MOST + 64];
+static void begin_line(void) {
+    char text[WIDTH_MOST + 8];
     int height;
-    int length = sprintf(text, WIPE "%*s\r", find_width(&height), "");
+    int length = sprintf(text, "%*s\r", find_width(&height), "");
     write_out(text, (size_t)length);
-    progress->drawn = false;
-    progress->stale = true;
 }
 
 void ss_progress_give_line(struct ss_progress *progress) {
-    if (progress->drawn && ss_output_has_room(STDERR_FILENO))
-        wipe_to_line(progress);
+    if (progress->rows > 0 && ss_output_has_room(STDERR_FILENO))
+        begin_line();
 }
 
 void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
@@ -208,21 +235,22 @@ void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
     va_end(arguments);
 }
 
-/* A key may have been echoed in the line of the cursor whether or not a block hangs below it now.
- */
+/* A key may have been echoed in the line of the cursor whether or not there is a block now. */
 static bool was_used(const struct ss_progress *progress) {
     return progress->terminal && progress->drawn_at &&
            !(progress->foreground_only && is_in_background());
 }
 
 void ss_progress_finish(struct ss_progress *progress) {
+    release(progress);
     if (was_used(progress) && ss_output_has_room(STDERR_FILENO))
-        wipe_to_line(progress);
+        begin_line();
     progress->shown = false;
 }
 
 void ss_progress_close(struct ss_progress *progress) {
+    release(progress);
     if (was_used(progress) && (progress->summary_follows || ss_output_has_room(STDERR_FILENO)))
-        wipe_to_line(progress);
+        begin_line();
     progress->shown = false;
 }

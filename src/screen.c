@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
 
+#include "output.h"
 #include "units.h"
 
 #define SIZE_MOST 10000
@@ -40,4 +43,36 @@ bool ss_screen_size(int descriptor, int *columns, int *rows) {
     *columns = choose(window.ws_col, "COLUMNS", 80);
     *rows = choose(window.ws_row, "LINES", 24);
     return window.ws_col > 0;
+}
+
+bool ss_screen_has_cursor(int descriptor) {
+    const char *terminal = getenv("TERM");
+    return isatty(descriptor) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* As the key that continues it does. TCOON would undo a TCOOFF only, and not a Ctrl-S. */
+static void undo_stop(int descriptor) {
+    struct termios settings;
+    if (tcgetattr(descriptor, &settings) != 0 || !(settings.c_iflag & IXON))
+        return;
+    settings.c_iflag &= ~(tcflag_t)IXON;
+    tcsetattr(descriptor, TCSANOW, &settings);
+    settings.c_iflag |= IXON;
+    tcsetattr(descriptor, TCSANOW, &settings);
+}
+
+/*
+ * What the terminal does when the region that scrolls is set, or the window resized, is to move the
+ * cursor or to forget the region: so it is saved around the first, and then the block is found by
+ * the cursor alone. A row is made below it if there is none, as in the upper left corner some
+ * terminals take an erasure for a wish to keep what is erased.
+ */
+bool ss_screen_release(int descriptor) {
+    static const char text[] =
+        SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll */
+                       "\033D\033[A" SS_SCREEN_SAVE SS_SCREEN_PLAIN "\r\n\033[J" SS_SCREEN_RESTORE;
+    if (!ss_output_has_room(descriptor))
+        undo_stop(descriptor);
+    return ss_output_has_room(descriptor) &&
+           write(descriptor, text, sizeof text - 1) == sizeof text - 1;
 }

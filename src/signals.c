@@ -75,6 +75,7 @@ static const struct {
     {SIGTSTP, pass_on},
     {SIGCONT, pass_on},
     {SIGCHLD, pass_on},
+    {SIGWINCH, pass_on},
     {SIGXCPU, SIG_IGN}, /* but see catch_overrun() */
     {SIGPIPE, SIG_IGN},
     {SIGXFSZ, SIG_IGN}, /* a write that goes too far fails, and that is told */

@@ -13,51 +13,116 @@
 
 #define SCREEN_ROWS    24
 #define SCREEN_COLUMNS 80
+#define SCREEN_MOST    128 /* of either */
 
 struct screen {
-    char rows[SCREEN_ROWS][SCREEN_COLUMNS + 1]; /* a letter of many bytes is shown as `?` */
+    char rows[SCREEN_MOST][SCREEN_MOST + 1]; /* a letter of many bytes is shown as `?` */
+    bool goes_on[SCREEN_MOST];               /* the next row is of the same line */
+    int height;
+    int width;
+    int top; /* the rows that scroll */
+    int bottom;
     int row;
-    int column; /* SCREEN_COLUMNS: the row is full, the next letter begins another */
+    int column; /* width: the row is full, the next letter begins another */
     int saved_row;
     int saved_column;
+    char *history; /* the rows that have left at the top, each ended by a line feed */
+    size_t history_length;
 };
 
-static void screen_line_down(struct screen *screen) {
-    if (screen->row < SCREEN_ROWS - 1) {
-        screen->row++;
-        return;
-    }
-    memmove(screen->rows[0], screen->rows[1], sizeof screen->rows - sizeof screen->rows[0]);
-    memset(screen->rows[SCREEN_ROWS - 1], ' ', SCREEN_COLUMNS);
+static inline void screen_blank(struct screen *screen, int row) {
+    memset(screen->rows[row], ' ', (size_t)screen->width);
+    screen->rows[row][screen->width] = '\0';
+    screen->goes_on[row] = false;
 }
 
-static void screen_put(struct screen *screen, char letter) {
-    if (screen->column == SCREEN_COLUMNS) {
+static inline struct screen screen_new(int height, int width) {
+    struct screen screen = {.height = height, .width = width, .bottom = height - 1};
+    for (int row = 0; row < height; row++)
+        screen_blank(&screen, row);
+    return screen;
+}
+
+/* Without the blanks at its end. */
+static inline int screen_length(const struct screen *screen, int row) {
+    int length = screen->width;
+    while (length > 0 && screen->rows[row][length - 1] == ' ')
+        length--;
+    return length;
+}
+
+static inline void screen_keep(struct screen *screen, int row) {
+    size_t length = (size_t)screen_length(screen, row);
+    screen->history = realloc(screen->history, screen->history_length + length + 2);
+    ck_assert_ptr_nonnull(screen->history);
+    memcpy(screen->history + screen->history_length, screen->rows[row], length);
+    strcpy(screen->history + screen->history_length + length, "\n");
+    screen->history_length += length + 1;
+}
+
+static inline void screen_scroll(struct screen *screen) {
+    if (screen->top == 0)
+        screen_keep(screen, 0);
+    for (int row = screen->top; row < screen->bottom; row++) {
+        memcpy(screen->rows[row], screen->rows[row + 1], sizeof screen->rows[row]);
+        screen->goes_on[row] = screen->goes_on[row + 1];
+    }
+    screen_blank(screen, screen->bottom);
+}
+
+/* Below the rows that scroll nothing does. */
+static inline void screen_line_down(struct screen *screen) {
+    if (screen->row == screen->bottom)
+        screen_scroll(screen);
+    else if (screen->row < screen->height - 1)
+        screen->row++;
+}
+
+static inline void screen_end_line(struct screen *screen) {
+    screen->goes_on[screen->row] = false;
+    screen_line_down(screen);
+}
+
+static inline void screen_put(struct screen *screen, char letter) {
+    if (screen->column == screen->width) {
+        screen->goes_on[screen->row] = true;
         screen_line_down(screen);
         screen->column = 0;
     }
     screen->rows[screen->row][screen->column++] = letter;
 }
 
-static void screen_erase_row(struct screen *screen) {
-    for (int column = screen->column; column < SCREEN_COLUMNS; column++)
+static inline void screen_erase_row(struct screen *screen) {
+    /* The cursor stands on the last letter of a full row. */
+    int from = screen->column < screen->width ? screen->column : screen->width - 1;
+    for (int column = from; column < screen->width; column++)
         screen->rows[screen->row][column] = ' ';
+    screen->goes_on[screen->row] = false;
 }
 
-static void screen_erase(struct screen *screen) {
+static inline void screen_erase(struct screen *screen) {
     /* Some terminals would then keep in their history what is erased. */
     ck_assert(screen->row > 0 || screen->column > 0);
     screen_erase_row(screen);
-    for (int row = screen->row + 1; row < SCREEN_ROWS; row++)
-        memset(screen->rows[row], ' ', SCREEN_COLUMNS);
+    for (int row = screen->row + 1; row < screen->height; row++)
+        screen_blank(screen, row);
+}
+
+/* Terminals pass over a region that they do not take. */
+static inline void screen_set_region(struct screen *screen, int top, int bottom) {
+    if (top >= bottom || bottom > screen->height)
+        return;
+    screen->top = top - 1;
+    screen->bottom = bottom - 1;
+    screen->row = screen->column = 0;
 }
 
 /* Returns what is behind the code. */
-static const char *screen_obey(struct screen *screen, const char *code) {
-    long number = 1;
+static inline const char *screen_obey(struct screen *screen, const char *code) {
+    int numbers[2] = {0};
     switch (*code) {
     case 'D':
-        screen_line_down(screen);
+        screen_end_line(screen);
         return code + 1;
     case '7':
         screen->saved_row = screen->row;
@@ -73,45 +138,120 @@ static const char *screen_obey(struct screen *screen, const char *code) {
         ck_abort_msg("an unknown code: ESC %.8s", code);
     }
     const char *end = code + 1 + strspn(code + 1, "0123456789;");
-    if (end > code + 1)
-        number = strtol(code + 1, NULL, 10);
-    if (*end == 'A')
-        screen->row = screen->row > number ? screen->row - (int)number : 0;
-    else if (*end == 'J' && end == code + 1)
+    int count = sscanf(code + 1, "%d;%d", &numbers[0], &numbers[1]);
+    if (*end == 'A') {
+        int up = count == 1 ? numbers[0] : 1;
+        screen->row = screen->row > up ? screen->row - up : 0;
+    } else if (*end == 'H' && count == 2) {
+        screen->row = numbers[0] < screen->height ? numbers[0] - 1 : screen->height - 1;
+        screen->column = numbers[1] - 1;
+    } else if (*end == 'r') {
+        screen_set_region(
+            screen, count == 2 ? numbers[0] : 1, count == 2 ? numbers[1] : screen->height);
+    } else if (*end == 'J' && end == code + 1) {
         screen_erase(screen);
-    else if (*end == 'K' && end == code + 1)
+    } else if (*end == 'K' && end == code + 1) {
         screen_erase_row(screen);
-    else
+    } else {
         ck_assert_msg(*end == 'm', "an unknown code: ESC %.8s", code);
+    }
     return end + 1;
 }
 
-/* All that has ever been written to it. */
-static struct screen screen_of(const char *bytes) {
-    struct screen screen = {0};
-    for (int row = 0; row < SCREEN_ROWS; row++)
-        memset(screen.rows[row], ' ', SCREEN_COLUMNS);
+static inline void screen_write(struct screen *screen, const char *bytes) {
     while (*bytes) {
         unsigned char byte = (unsigned char)*bytes++;
         if (byte == '\033')
-            bytes = screen_obey(&screen, bytes);
+            bytes = screen_obey(screen, bytes);
         else if (byte == '\r')
-            screen.column = 0;
+            screen->column = 0;
         else if (byte == '\n')
-            screen_line_down(&screen);
+            screen_end_line(screen);
         else if (byte >= 0x80)
-            screen_put(&screen, '?');
+            screen_put(screen, '?');
         else
-            screen_put(&screen, (char)byte);
+            screen_put(screen, (char)byte);
         while (byte >= 0x80 && ((unsigned char)*bytes >> 6) == 2)
             bytes++;
     }
+}
+
+/* All that has ever been written to a window of the usual size. */
+static inline struct screen screen_of(const char *bytes) {
+    struct screen screen = screen_new(SCREEN_ROWS, SCREEN_COLUMNS);
+    screen_write(&screen, bytes);
     return screen;
+}
+
+/*
+ * The window gets another size, and all of it scrolls. What is too wide is cut, as xterm does it,
+ * or goes on in the next row, as others do; the cursor stays with its letter. Rows that are too
+ * many leave below the cursor first when they are cut, and at the top when lines go on: so others
+ * find the cursor in the upper left corner when its line has left.
+ */
+static inline struct screen screen_resize(struct screen *from, int height, int width, bool rewrap) {
+    static struct screen tall; /* room for all rows that there can be, one after the other */
+    struct screen to = screen_new(height, width);
+    int used = from->height;
+    while (used > from->row + 1 && screen_length(from, used - 1) == 0)
+        used--;
+    if (used > height)
+        used = from->row < height ? height : from->row + 1;
+    tall = screen_new(SCREEN_MOST, width);
+    tall.history = from->history;
+    tall.history_length = from->history_length;
+    int at_row = 0;
+    int at_column = 0;
+    for (int row = 0; row < used; row++) {
+        int length = screen_length(from, row);
+        if (from->goes_on[row])
+            length = from->width;
+        for (int column = 0; column <= length || (row == from->row && column <= from->column);
+             column++) {
+            if (row == from->row && column == from->column) {
+                at_row = tall.row;
+                at_column = tall.column;
+            }
+            if (column < length && (rewrap || tall.column < width))
+                screen_put(&tall, from->rows[row][column]);
+        }
+        if (row < used - 1 && !(rewrap && from->goes_on[row])) {
+            ck_assert_int_lt(tall.row, SCREEN_MOST - 1);
+            screen_line_down(&tall);
+            tall.column = 0;
+        }
+    }
+    int gone = tall.row + 1 > height ? tall.row + 1 - height : 0;
+    for (int row = 0; row < gone; row++)
+        screen_keep(&tall, row);
+    for (int row = gone; row <= tall.row; row++) {
+        memcpy(to.rows[row - gone], tall.rows[row], sizeof to.rows[0]);
+        to.goes_on[row - gone] = tall.goes_on[row];
+    }
+    to.history = tall.history;
+    to.history_length = tall.history_length;
+    to.row = at_row < gone ? 0 : at_row - gone;
+    to.column = at_row < gone ? 0 : at_column;
+    return to;
+}
+
+/* All rows that there ever were above row `end`, each ended by a line feed, without the last empty
+ * ones; free() it. */
+static inline char *screen_text(const struct screen *screen, int end) {
+    char *text = malloc(screen->history_length + (size_t)screen->height * (SCREEN_MOST + 1) + 1);
+    ck_assert_ptr_nonnull(text);
+    strcpy(text, screen->history ? screen->history : "");
+    char *to = text + screen->history_length;
+    while (end > 0 && screen_length(screen, end - 1) == 0)
+        end--;
+    for (int row = 0; row < end; row++)
+        to += sprintf(to, "%.*s\n", screen_length(screen, row), screen->rows[row]);
+    return text;
 }
 
 /* The first row from `from` on that begins so; -1: none. */
 static inline int screen_find(const struct screen *screen, int from, const char *begin) {
-    for (int row = from; row < SCREEN_ROWS; row++) {
+    for (int row = from; row < screen->height; row++) {
         if (strncmp(screen->rows[row], begin, strlen(begin)) == 0)
             return row;
     }
@@ -119,7 +259,7 @@ static inline int screen_find(const struct screen *screen, int from, const char 
 }
 
 static inline bool screen_has(const struct screen *screen, const char *part) {
-    for (int row = 0; row < SCREEN_ROWS; row++) {
+    for (int row = 0; row < screen->height; row++) {
         if (strstr(screen->rows[row], part))
             return true;
     }

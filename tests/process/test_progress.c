@@ -2,21 +2,27 @@
 
 /* The live block at a terminal. */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "cli.h"
+#include "isolated.h"
 #include "process.h"
+#include "progress.h"
 #include "run.h"
 #include "screen.h"
 #include "terminal.h"
 
 #define CTRL_S "\023"
 
-#define DRAWING "\0337"                     /* what each drawing has once */
-#define WIPED   DRAWING "\r\r\n\033[J\0338" /* with nothing in it; terminals add a \r */
-#define BLOCK   "60 s ago"                  /* only the block says so */
+#define DRAWING "\033[1;"  /* what each drawing has once: which rows scroll */
+#define WIPED   "\033[r"   /* and a release */
+#define BLOCK   "60 s ago" /* only the block says so */
 
 /* At a window of 80 columns and 24 rows. */
 #define AT_WINDOW "stty cols 80 rows 24; export TERM=xterm LC_ALL=C.UTF-8; "
@@ -29,13 +35,35 @@ static struct terminal *start(const char *line) {
 }
 
 static size_t drawings(const struct terminal *terminal) {
-    const struct run_text *out = &terminal->run->out;
-    return run_count_text(out, DRAWING) - run_count_text(out, WIPED);
+    return run_count_text(&terminal->run->out, DRAWING);
 }
 
 static void wait_drawings(struct terminal *terminal, size_t more) {
     size_t count = drawings(terminal) + more;
     RUN_UNTIL(terminal->run, drawings(terminal) >= count);
+}
+
+/* The block is whole and last, and the rows above scroll without it. */
+static void expect_block(const struct screen *screen) {
+    int first = screen->bottom + 1;
+    ck_assert_int_gt(screen->height, first);
+    ck_assert_int_le(screen->row, screen->bottom);
+    ck_assert_msg(strchr(screen->rows[first], '%'), "%s", screen->rows[first]);
+    if (screen->height - first < 3)
+        return;
+    ck_assert_msg(strncmp(screen->rows[first + 1], "100%?", 5) == 0, "%s", screen->rows[first + 1]);
+    const char *last = screen->rows[screen->height - 1];
+    ck_assert_msg(strncmp(last, "  0%?60 s", 9) == 0 || screen->height < 12, "%s", last);
+}
+
+static void expect_no_block(const struct screen *screen) {
+    char *text = screen_text(screen, screen->height);
+    ck_assert_int_eq(screen->top, 0);
+    ck_assert_int_eq(screen->bottom, screen->height - 1);
+    ck_assert_msg(!strstr(text, "60 s") && !strstr(text, "100%") && !strchr(text, '?') &&
+                      !strstr(text, "load "),
+        "%s", text);
+    free(text);
 }
 
 /* Nothing but the summary from this row on, and the cursor in the row behind it. */
@@ -53,6 +81,7 @@ static void expect_summary(const struct terminal *terminal, int row) {
     ck_assert(row == screen.row && rest && !*rest);
     ck_assert_int_eq(screen.column, 0);
     ck_assert(!screen_has(&screen, BLOCK));
+    ck_assert_int_eq(screen.bottom, screen.height - 1);
 }
 
 START_TEST(block_appears_and_goes) {
@@ -61,7 +90,7 @@ START_TEST(block_appears_and_goes) {
     struct screen screen = screen_of(terminal->run->out.bytes);
     ck_assert(screen.row < 2); /* the cursor stays above */
     ck_assert(screen_has(&screen, "/3 s  target  50.0 %  load "));
-    ck_assert(screen_has(&screen, "  0%?" BLOCK));
+    expect_block(&screen);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 3);
     expect_summary(terminal, 0);
@@ -95,7 +124,7 @@ START_TEST(dumb_terminal_gets_lines) {
 }
 END_TEST
 
-/* Output hides it all the time, and it comes back, but not for every line. */
+/* What is passed on goes above it, and it is not drawn for every line. */
 START_TEST(output_is_kept_and_drawings_are_few) {
     struct terminal *terminal =
         start("exec showstopper --duration 3s --iteration done -n 1 -l 100% "
@@ -132,20 +161,233 @@ START_TEST(half_a_line_is_kept) {
 }
 END_TEST
 
-/* What goes to the terminal past us. */
-START_TEST(no_direct_output_is_lost) {
+/* What goes to the terminal past us, more than a window of it. */
+START_TEST(direct_output_scrolls_above_it) {
     struct terminal *terminal =
-        start("exec showstopper --duration 4s -n 1 -l 100% -c fixed payload lines 100 700");
-    run_expect(run_wait(terminal->run), 0);
-    ck_assert_uint_ge(drawings(terminal), 3);
+        start("exec showstopper -n 1 -l 100% -c fixed payload lines 1000 20");
+    RUN_UNTIL(terminal->run, run_count_text(&terminal->run->out, "done 12.5 ms\r\n") > 60);
+    wait_drawings(terminal, 2);
     struct screen screen = screen_of(terminal->run->out.bytes);
-    size_t lines = run_count_text(&terminal->run->out, "done 12.5 ms");
-    ck_assert_uint_ge(lines, 2);
-    for (int row = -1; lines > 0; lines--) {
-        row = screen_find(&screen, row + 1, "done 12.5 ms");
-        ck_assert_int_ge(row, 0);
-    }
+    expect_block(&screen);
+    for (int row = 0; row < screen.bottom; row++)
+        ck_assert_int_eq(screen_find(&screen, row, "done 12.5 ms     "), row);
+    size_t lines = run_count_text(&terminal->run->out, "done 12.5 ms\r\n");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    run_expect(run_wait(terminal->run), -SIGINT);
+    screen = screen_of(terminal->run->out.bytes);
+    char *text = screen_text(&screen, screen.height);
+    const char *at = text;
+    for (; strncmp(at, "done 12.5 ms\n", 13) == 0; at += 13)
+        lines--;
+    ck_assert_int_le((ssize_t)lines, 0);
+    ck_assert_msg(strncmp(at, "^C\nshowstopper: ", 16) == 0, "%s", at);
     ck_assert(!screen_has(&screen, BLOCK));
+    terminal_free(terminal);
+}
+END_TEST
+
+/* ---- the view itself, at a terminal of its own ---- */
+
+/* The letters of a terminal, and what a program at it would show without the view. */
+struct stage {
+    int keyboard;
+    struct screen shown;
+    struct screen alone;
+    struct ss_progress progress;
+    _Atomic uint32_t view;
+    ss_time now;
+    unsigned long long state;
+};
+
+static unsigned draw_number(struct stage *stage, unsigned below) {
+    stage->state = stage->state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (unsigned)(stage->state >> 33) % below;
+}
+
+static void set_size(struct stage *stage, int height, int width) {
+    struct winsize size = {.ws_row = (unsigned short)height, .ws_col = (unsigned short)width};
+    ck_assert_int_eq(ioctl(stage->keyboard, TIOCSWINSZ, &size), 0);
+}
+
+static void open_stage(struct stage *stage, int height, int width) {
+    *stage = (struct stage){.state = 1, .now = 1000 * SS_SECOND};
+    stage->shown = screen_new(height, width);
+    stage->alone = screen_new(height, width);
+    stage->keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    ck_assert(
+        stage->keyboard >= 0 && grantpt(stage->keyboard) == 0 && unlockpt(stage->keyboard) == 0);
+    int line = open(ptsname(stage->keyboard), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(line, 0);
+    dup2(line, STDERR_FILENO);
+    close(line);
+    set_size(stage, height, width);
+    setenv("TERM", "xterm", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    ss_progress_open(&stage->progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND, &stage->view);
+    ck_assert(stage->progress.terminal);
+}
+
+static void see(struct stage *stage) {
+    char bytes[65536];
+    ssize_t length;
+    while ((length = read(stage->keyboard, bytes, sizeof bytes - 1)) > 0) {
+        bytes[length] = '\0';
+        screen_write(&stage->shown, bytes);
+    }
+}
+
+static void print(struct stage *stage, const char *text) {
+    see(stage);
+    ck_assert_int_eq(write(STDERR_FILENO, text, strlen(text)), strlen(text));
+    for (size_t length; *text; text += length) { /* as the terminal's settings have it */
+        char part[256];
+        length = strcspn(text, "\n");
+        snprintf(part, sizeof part, "%.*s%s", (int)length, text, text[length] ? "\r\n" : "");
+        screen_write(&stage->alone, part);
+        length += text[length] == '\n';
+    }
+    see(stage);
+}
+
+static void show(struct stage *stage, ss_time later) {
+    struct ss_progress_values values = {.elapsed = 12.9,
+        .target = (double)draw_number(stage, 101) / 100,
+        .load = (double)draw_number(stage, 101) / 100,
+        .error = 0.2,
+        .duty = 0.5};
+    stage->now = ss_time_add(stage->now, later);
+    ss_progress_note(&stage->progress, stage->now, &values);
+    ss_progress_draw_due(&stage->progress, stage->now);
+    see(stage);
+}
+
+/* What the program has written is where it would be, and the block is below. */
+static void expect_both(const struct stage *stage) {
+    char *shown = screen_text(&stage->shown, stage->shown.bottom + 1);
+    char *alone = screen_text(&stage->alone, stage->alone.height);
+    ck_assert_str_eq(shown, alone);
+    ck_assert_int_eq(stage->shown.column, stage->alone.column);
+    free(shown);
+    free(alone);
+    if (stage->progress.rows > 0)
+        expect_block(&stage->shown);
+}
+
+static void print_something(struct stage *stage, int number) {
+    static const char *const pieces[] = {"half a li", "ne\n", "\r42 %", "\rdone\n", "\n\n",
+        "\033[41mred\033[m\n", "\033[7mstill inverse ",
+        "a line that is longer than the window has columns, so that its end stands below its "
+        "begin\n"};
+    char line[64];
+    unsigned which = draw_number(stage, 2 * sizeof pieces / sizeof *pieces);
+    snprintf(line, sizeof line, "iteration %d\n", number);
+    print(stage, which < sizeof pieces / sizeof *pieces ? pieces[which] : line);
+}
+
+START_TEST(whatever_is_written_stays_whole) {
+    struct stage stage;
+    open_stage(&stage, SCREEN_ROWS, SCREEN_COLUMNS);
+    for (int i = 0; i < 3000; i++) {
+        if (draw_number(&stage, 4) == 0)
+            show(&stage, draw_number(&stage, 2) * SS_PROGRESS_INTERVAL);
+        else
+            print_something(&stage, i);
+        if (draw_number(&stage, 100) == 0)
+            ss_progress_hide(&stage.progress);
+        see(&stage);
+        expect_both(&stage);
+    }
+    show(&stage, SS_SECOND);
+    expect_block(&stage.shown);
+    ck_assert_uint_eq(stage.view, 6);
+    print(&stage, "\n");
+    ss_progress_finish(&stage.progress);
+    see(&stage);
+    expect_both(&stage);
+    expect_no_block(&stage.shown);
+    ck_assert_uint_eq(stage.view, 0);
+}
+END_TEST
+
+/* Sizes are a person's: one after the other, whatever was there before. */
+static void resize_often(bool rewrap) {
+    static const int heights[] = {24, 12, 30, 8, 24, 40, 3, 2, 24, 5};
+    static const int widths[] = {80, 40, 100, 60, 30, 120, 15, 10, 70, 33};
+    struct stage stage;
+    open_stage(&stage, SCREEN_ROWS, SCREEN_COLUMNS);
+    for (int round = 0; round < 300; round++) {
+        char line[32];
+        for (unsigned lines = draw_number(&stage, 5); lines > 0; lines--) {
+            snprintf(line, sizeof line, "l%d\n", round);
+            print(&stage, line);
+        }
+        show(&stage, SS_SECOND);
+        if (stage.progress.rows > 0)
+            expect_block(&stage.shown);
+        unsigned size = draw_number(&stage, sizeof heights / sizeof *heights);
+        int width = widths[draw_number(&stage, sizeof widths / sizeof *widths)];
+        /* A block that wraps into more rows than the window has would leave it at the top. */
+        if (rewrap && width < stage.shown.width / 2)
+            width = stage.shown.width / 2;
+        set_size(&stage, heights[size], width);
+        struct winsize now;
+        ioctl(stage.keyboard, TIOCGWINSZ, &now);
+        stage.shown = screen_resize(&stage.shown, now.ws_row, now.ws_col, rewrap);
+        ss_progress_resize(&stage.progress);
+        ss_progress_draw_due(&stage.progress, stage.now);
+        see(&stage);
+        ck_assert_int_eq(stage.progress.rows > 0, now.ws_row > 2);
+        char *text = screen_text(&stage.shown, stage.shown.bottom + 1);
+        ck_assert_msg(strspn(text, "l0123456789\n") == strlen(text), "%s", text);
+        free(text);
+    }
+    ss_progress_finish(&stage.progress);
+    see(&stage);
+    expect_no_block(&stage.shown);
+}
+
+START_TEST(no_scraps_in_a_window_that_cuts) {
+    resize_often(false);
+}
+END_TEST
+
+START_TEST(no_scraps_in_a_window_that_wraps) {
+    resize_often(true);
+}
+END_TEST
+
+/* ---- what is left ---- */
+
+static void expect_released(struct terminal *terminal) {
+    struct screen screen;
+    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, terminal->run,
+        (screen = screen_of(terminal->run->out.bytes), screen.bottom == screen.height - 1));
+    ck_assert(!screen_has(&screen, BLOCK));
+}
+
+START_TEST(a_killed_master_leaves_no_block) {
+    struct terminal *terminal = start("showstopper " SPIN "; sleep 60");
+    wait_drawings(terminal, 2);
+    kill(run_find(terminal->run, "showstopper"), SIGKILL);
+    expect_released(terminal);
+    run_find(terminal->run, "sleep");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    run_wait(terminal->run);
+    run_expect_nothing_left();
+    terminal_free(terminal);
+}
+END_TEST
+
+START_TEST(a_killed_namespace_leaves_no_block) {
+    SKIP_UNLESS_ISOLATED();
+    struct terminal *terminal = start("showstopper --isolate " SPIN "; sleep 60");
+    wait_drawings(terminal, 2);
+    kill(run_find(terminal->run, "ss-init"), SIGKILL);
+    expect_released(terminal);
+    run_find(terminal->run, "sleep");
+    terminal_type(terminal, TERMINAL_CTRL_C);
+    run_wait(terminal->run);
+    run_expect_nothing_left();
     terminal_free(terminal);
 }
 END_TEST
@@ -154,6 +396,7 @@ static void resize(struct terminal *terminal, unsigned short rows, unsigned shor
     struct winsize size = {.ws_row = rows, .ws_col = columns};
     ck_assert_int_eq(ioctl(terminal->line, TIOCSWINSZ, &size), 0);
     wait_drawings(terminal, 2); /* one may have been made before */
+    ck_assert_uint_ge(run_count_text(&terminal->run->out, WIPED), 1);
     RUN_UNTIL(terminal->run, strstr(terminal->run->out.bytes + terminal->run->out.length - 2,
                                  "\0338")); /* and the last one is whole */
 }
@@ -165,14 +408,14 @@ static const char *last_drawing(const struct terminal *terminal) {
     return last;
 }
 
-/* In columns; its first letter is the cursor's code. */
+/* In columns. */
 static size_t widest_row(const char *drawing) {
     size_t widest = 0;
     size_t columns = 0;
-    for (const char *at = drawing + strlen(DRAWING); *at; at++) {
-        if (*at == '\r')
+    for (const char *at = drawing; *at && strncmp(at, "\0338", 2) != 0; at++) {
+        if (*at == '\033' && at[1] == '[' && at[2 + strspn(at + 2, "0123456789;")] == 'H')
             columns = 0;
-        else if (*at == '\033' && at[1] == '[')
+        if (*at == '\033' && at[1] == '[')
             at += 2 + strspn(at + 2, "0123456789;");
         else if (*at == '\033')
             at++;
@@ -307,6 +550,7 @@ START_TEST(stopped_terminal_stops_no_run) {
     wait_drawings(terminal, 1);
     terminal_type(terminal, CTRL_S);
     run_expect(run_wait(terminal->run), 0);
+    expect_released(terminal);
     terminal_free(terminal);
 }
 END_TEST
@@ -318,7 +562,12 @@ PROCESS_MAIN(
     SS_CASE(dumb_terminal_gets_lines),
     SS_CASE(output_is_kept_and_drawings_are_few),
     SS_CASE(half_a_line_is_kept),
-    SS_CASE(no_direct_output_is_lost),
+    SS_CASE(direct_output_scrolls_above_it),
+    SS_CASE(whatever_is_written_stays_whole),
+    SS_CASE(no_scraps_in_a_window_that_cuts),
+    SS_CASE(no_scraps_in_a_window_that_wraps),
+    SS_CASE(a_killed_master_leaves_no_block),
+    SS_CASE(a_killed_namespace_leaves_no_block),
     SS_CASE(block_follows_the_window),
     SS_CASE(nothing_where_nobody_wants_it),
     SS_CASE(ctrl_c_leaves_a_clean_line),

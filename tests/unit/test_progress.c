@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,10 +25,11 @@ static const struct ss_progress_values known = {
     .has_iterations = true,
 };
 
-/* Room for a row below, down there, erased from there on, back. */
-#define WIPE "\033[K\033D\033[1A\0337\r\n\033[J\0338"
+/* All rows scroll; a row below, and all from there on erased; the cursor back where it was. */
+#define RELEASE "\0337\033[r\0338\033D\033[A\0337\033[m\r\n\033[J\0338"
 
 static int screen;
+static _Atomic uint32_t view;
 static int saved_errors;
 
 static struct ss_progress open_on_socket(void) {
@@ -38,7 +40,7 @@ static struct ss_progress open_on_socket(void) {
     close(pair[1]);
     screen = pair[0];
     struct ss_progress progress;
-    ss_progress_open(&progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND);
+    ss_progress_open(&progress, SS_PROGRESS_ALWAYS, false, 30 * SS_SECOND, &view);
     assert_true(progress.shown);
     assert_false(progress.terminal);
     progress.terminal = true;
@@ -63,8 +65,8 @@ static const char *receive(void) {
 }
 
 static bool is_drawing(const char *bytes) {
-    return bytes && strncmp(bytes, "\033[K\033D", 5) == 0 && strcmp(bytes, WIPE) != 0 &&
-           strstr(bytes, "\0337\r\n\033[J") && strcmp(bytes + strlen(bytes) - 2, "\0338") == 0;
+    return bytes && strstr(bytes, "\0337\033[m\033[1;") &&
+           strcmp(bytes + strlen(bytes) - 2, "\0338") == 0;
 }
 
 #define AT(milliseconds) (1000 * SS_SECOND + (milliseconds)*SS_MILLISECOND)
@@ -100,7 +102,7 @@ static void what_is_drawn_is_not_drawn_again(void **state) {
     ss_progress_draw_due(&progress, AT(5000));
     assert_null(receive());
     ss_progress_hide(&progress);
-    assert_string_equal(receive(), WIPE);
+    assert_string_equal(receive(), RELEASE);
     ss_progress_hide(&progress);
     assert_null(receive());
     assert_true(ss_progress_due(&progress) == AT(250));
@@ -111,31 +113,54 @@ static void what_is_drawn_is_not_drawn_again(void **state) {
     close_socket();
 }
 
-static void only_output_to_the_same_terminal_makes_it_hide(void **state) {
+/* The terminal has forgotten what scrolls, and the block may be anywhere below the cursor. */
+static void another_size_is_drawn_at_once(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
+    ss_progress_resize(&progress);
+    assert_true(ss_progress_due(&progress) == SS_TIME_NEVER); /* there is nothing to draw yet */
     ss_progress_note(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
-    assert_false(progress.output_too);
-    ss_progress_make_way(&progress, 7);
-    ss_progress_make_way(&progress, STDOUT_FILENO);
+    setenv("LINES", "30", 1);
+    ss_progress_resize(&progress);
+    assert_true(ss_progress_due(&progress) <= AT(1));
+    ss_progress_draw_due(&progress, AT(1));
+    assert_string_equal(receive(), RELEASE);
+    const char *bytes = receive();
+    assert_true(is_drawing(bytes));
+    assert_non_null(strstr(bytes, "\033[1;24r"));
+    setenv("LINES", "2", 1); /* two rows must be left to scroll */
+    ss_progress_resize(&progress);
+    ss_progress_draw_due(&progress, AT(2));
+    assert_string_equal(receive(), RELEASE);
     assert_null(receive());
-    progress.output_too = true;
-    ss_progress_make_way(&progress, STDOUT_FILENO);
-    assert_string_equal(receive(), WIPE);
-    ss_progress_draw_due(&progress, AT(250));
-    assert_true(is_drawing(receive()));
-    ss_progress_make_way(&progress, STDERR_FILENO);
-    assert_string_equal(receive(), WIPE);
+    assert_int_equal(atomic_load(&view), 0);
+    unsetenv("LINES");
+    close_socket();
+}
+
+/* The region is set again each time, but room is made once only. */
+static void what_scrolls_is_said_with_every_drawing(void **state) {
+    (void)state;
+    struct ss_progress progress = open_on_socket();
+    for (uint64_t i = 0; i < 3; i++) {
+        ss_progress_note(&progress, AT(500 * i), &known);
+        ss_progress_draw_due(&progress, AT(500 * i));
+        const char *bytes = receive();
+        assert_non_null(bytes);
+        assert_non_null(strstr(bytes, "\0337\033[m\033[1;18r\033[19;1H\033[K"));
+        assert_int_equal(strncmp(bytes, "\033D", 2) == 0, i == 0);
+        assert_int_equal(atomic_load(&view), 6);
+    }
     close_socket();
 }
 
 /* Blanks of a whole row bring the cursor to the begin of one whether or not it was there. */
 static void the_end_is_wiped_and_final(void **state) {
     (void)state;
-    char wiped[128];
-    snprintf(wiped, sizeof wiped, WIPE "%80s\r", "");
+    char blanks[128];
+    snprintf(blanks, sizeof blanks, "%80s\r", "");
     struct ss_progress progress = open_on_socket();
     ss_progress_finish(&progress);
     assert_null(receive()); /* never drawn: no byte of it */
@@ -144,13 +169,16 @@ static void the_end_is_wiped_and_final(void **state) {
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
     ss_progress_give_line(&progress);
-    assert_string_equal(receive(), wiped);
+    assert_string_equal(receive(), blanks); /* above the block, which stays */
+    ss_progress_hide(&progress);
+    assert_string_equal(receive(), RELEASE);
     ss_progress_give_line(&progress);
     assert_null(receive());
     ss_progress_draw_due(&progress, AT(250));
     assert_true(is_drawing(receive()));
     ss_progress_finish(&progress);
-    assert_string_equal(receive(), wiped);
+    assert_string_equal(receive(), RELEASE);
+    assert_string_equal(receive(), blanks);
     ss_progress_note(&progress, AT(500), &known);
     ss_progress_draw_due(&progress, AT(5000));
     assert_null(receive());
@@ -172,7 +200,7 @@ static void nobody_is_waited_for(void **state) {
     assert_true(ss_progress_due(&progress) == AT(750));
     ss_progress_hide(&progress);
     ss_progress_give_line(&progress);
-    assert_true(progress.drawn); /* it still is to be wiped */
+    assert_true(progress.rows > 0 && atomic_load(&view) > 0); /* it still is to be released */
     ss_progress_finish(&progress);
     ss_progress_close(&progress);
     alarm(0);
@@ -221,7 +249,8 @@ static void lines_are_plain_without_a_terminal(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(at_most_four_drawings_a_second),
     cmocka_unit_test(what_is_drawn_is_not_drawn_again),
-    cmocka_unit_test(only_output_to_the_same_terminal_makes_it_hide),
+    cmocka_unit_test(another_size_is_drawn_at_once),
+    cmocka_unit_test(what_scrolls_is_said_with_every_drawing),
     cmocka_unit_test(the_end_is_wiped_and_final),
     cmocka_unit_test(nobody_is_waited_for),
     cmocka_unit_test(a_lost_sample_leaves_a_gap),
