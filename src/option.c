@@ -155,7 +155,7 @@ static void print_choice(char *buffer, size_t size, const char *choices, int pos
 
 static int set_value(const struct ss_option *row, const char *text, void *place,
     struct ss_option_store *store, struct ss_error *error) {
-    if (row->type == SS_OPTION_TEXT) {
+    if (row->type == SS_OPTION_TEXT || row->type == SS_OPTION_FILE) {
         const char *copy = ss_option_store_add(store, text);
         if (!copy)
             return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
@@ -309,6 +309,7 @@ void ss_option_print_value(
         print_choice(buffer, size, row->choices, *(const int *)place);
         break;
     case SS_OPTION_TEXT:
+    case SS_OPTION_FILE:
         snprintf(
             buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
         break;
@@ -325,6 +326,7 @@ static const char *type_name(const struct ss_option *row) {
         [SS_OPTION_NUMBER] = "NUMBER",
         [SS_OPTION_CHOICE] = "WORD",
         [SS_OPTION_TEXT] = "TEXT",
+        [SS_OPTION_FILE] = "FILE",
         [SS_OPTION_PERCENT] = "PERCENT",
     };
     return names[row->type];

@@ -32,6 +32,15 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
     return 0;
 }
 
+static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
+    const struct ss_cli *cli, struct ss_error *error) {
+    const char **path = &plan->workloads[1];
+    *path = cli->workloads;
+    if (cli->record && ss_inputs_add(&plan->inputs, NULL, "workloads", path, error) < 0)
+        return -1;
+    return ss_commands_read(commands, *path, error);
+}
+
 static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands commands = {0};
@@ -41,7 +50,7 @@ static int resolve_commands(
             "-w names the commands and their counts itself: leave %s away",
             *cli->command ? "the command" : "-n");
     if (cli->workloads)
-        status = ss_commands_read(&commands, cli->workloads, error);
+        status = read_workloads(plan, &commands, cli, error);
     else if (!*cli->command)
         return ss_error_set(
             error, SS_ERROR_FAILED, "no command is given: showstopper -l 50%% COMMAND, see --help");
@@ -55,7 +64,6 @@ static int resolve_commands(
     plan->commands = commands.items;
     plan->instances = commands.count;
     plan->workloads[0] = "-w";
-    plan->workloads[1] = cli->workloads;
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
     return status;
 }
@@ -92,8 +100,32 @@ static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct s
     return 0;
 }
 
-static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
+static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
+    const struct ss_option *row = plan->rig.modules[kind].head->options;
+    for (; row && row->name; row++) {
+        const char **path = (const char **)((char *)plan->rig.configs[kind] + row->offset);
+        if (row->type == SS_OPTION_FILE && *path &&
+            ss_inputs_add(&plan->inputs, ss_kind_names[kind], row->name, path, error) < 0)
+            return ss_error_wrap(
+                error, "%s/%s", ss_kind_names[kind], plan->rig.modules[kind].head->name);
+    }
+    return 0;
+}
+
+static int read_files(struct ss_plan *plan, struct ss_error *error) {
+    for (enum ss_kind kind = 0; plan->record && kind < SS_KINDS; kind++) {
+        if (add_files(plan, kind, error) < 0)
+            return -1;
+    }
     if (ss_rig_prepare(&plan->rig, plan->instances, plan->cpu_count, error) < 0)
+        return -1;
+    if (ss_inputs_check(&plan->inputs, error) < 0)
+        return ss_error_wrap(error, "--record");
+    return 0;
+}
+
+static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
+    if (read_files(plan, error) < 0)
         return -1;
     struct ss_self selves[SS_KINDS];
     ss_rig_selves(&plan->rig, NULL, plan->instances, selves);
@@ -274,6 +306,7 @@ void ss_plan_free(struct ss_plan *plan) {
         regfree(&plan->iteration);
     ss_platform_counters_close(&plan->reader);
     ss_rig_release(&plan->rig);
+    ss_inputs_close(&plan->inputs);
     *plan = (struct ss_plan){.reader = {.file = -1}};
 }
 

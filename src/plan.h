@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "cpus.h"
+#include "inputs.h"
 #include "platform/platform.h"
 #include "rig.h"
 
@@ -46,12 +47,13 @@ struct ss_plan {
 
     bool has_iteration;
     regex_t iteration;
-    const char *output;     /* NULL: passed through */
-    const char *json;       /* NULL: none */
-    const char *record;     /* folder; NULL: none */
-    bool force;             /* a record that is there is replaced */
-    char *const *arguments; /* the command line */
-    size_t option_words;    /* of it, behind the program's name and before the command */
+    const char *output;      /* NULL: passed through */
+    const char *json;        /* NULL: none */
+    const char *record;      /* folder; NULL: none */
+    bool force;              /* a record that is there is replaced */
+    struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
+    char *const *arguments;  /* the command line */
+    size_t option_words;     /* of it, behind the program's name and before the command */
 
     struct ss_source_request source;
     struct ss_counter_reader reader; /* open, where the source is counters */

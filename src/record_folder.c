@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -158,9 +159,24 @@ static int take_mark(int folder) {
     }
 }
 
+static void remove_inputs(int folder) {
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = again < 0 ? NULL : fdopendir(again);
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, SS_INPUT_PREFIX, sizeof SS_INPUT_PREFIX - 1) == 0)
+            unlinkat(folder, entry->d_name, 0);
+    }
+    if (directory)
+        closedir(directory);
+    else if (again >= 0)
+        close(again);
+}
+
 static void remove_files(int folder) {
     for (const char *const *name = names; *name; name++)
         unlinkat(folder, *name, 0);
+    remove_inputs(folder);
 }
 
 void ss_record_folder_close(struct ss_record_folder *record) {
@@ -205,6 +221,8 @@ int ss_record_folder_open(
         remove_files(record->folder);
         status = write_mark(record->mark) < 0 ? fail(plan, MARK, error) : write_plan(plan, error);
     }
+    if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
+        status = ss_error_wrap(error, "--record: %s", plan->record);
     if (status == 0)
         write_platform(plan);
     else

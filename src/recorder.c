@@ -98,6 +98,7 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     set_wall(recorder);
     if (ss_record_folder_open(&recorder->record, plan, error) < 0)
         return -1;
+    ss_inputs_close(&plan->inputs);
     if (open_files(recorder, error) < 0) {
         ss_recorder_abandon(recorder);
         return -1;

@@ -201,6 +201,22 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     print_modules(json, plan);
 }
 
+/* The files that the record has copies of. */
+static void print_inputs(struct ss_json *json, const struct ss_plan *plan) {
+    ss_json_open(json, "inputs", '[');
+    for (size_t i = 0; i < plan->inputs.count; i++) {
+        const struct ss_input *input = &plan->inputs.items[i];
+        ss_json_open(json, NULL, '{');
+        if (input->kind)
+            ss_json_text(json, "kind", input->kind);
+        ss_json_text(json, "option", input->option);
+        ss_json_text(json, "path", input->path);
+        ss_json_text(json, "file", input->name);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
 void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
     struct ss_json json = {.stream = stream};
     char folder[4096], started[64];
@@ -211,6 +227,7 @@ void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
         ss_json_text(&json, NULL, *word);
     ss_json_close(&json, ']');
     ss_json_number(&json, "options", (double)plan->option_words);
+    print_inputs(&json, plan);
     ss_json_text(&json, "folder", getcwd(folder, sizeof folder));
     ss_wallclock_print(started, sizeof started, ss_platform_wallclock());
     ss_json_text(&json, "started", started);

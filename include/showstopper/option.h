@@ -18,6 +18,9 @@
  *   SS_OPTION_CHOICE  int           the position of the word in `choices`
  *   SS_OPTION_TEXT    const char *  any text; NULL when it was not given and has no default.
  *                                   Owned by the core, valid until the module is released.
+ *   SS_OPTION_FILE    const char *  the path of a file that prepare() reads from its beginning to
+ *                                   its end and that is not needed afterwards: a record of the run
+ *                                   keeps a copy and is replayed with that. Else as a text.
  *   SS_OPTION_PERCENT double        a decimal or a fraction, with or without %: 5 and 5% are 5
  */
 enum ss_option_type {
@@ -28,6 +31,7 @@ enum ss_option_type {
     SS_OPTION_CHOICE,
     SS_OPTION_TEXT,
     SS_OPTION_PERCENT,
+    SS_OPTION_FILE,
 };
 
 struct ss_option {

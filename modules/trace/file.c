@@ -36,7 +36,7 @@ struct cursor {
 
 static const struct ss_option options[] = {
     {.name = "path",
-        .type = SS_OPTION_TEXT,
+        .type = SS_OPTION_FILE,
         .offset = offsetof(struct config, path),
         .help = "the file with the trace, in text or compiled",
         .required = 1},

@@ -396,6 +396,121 @@ START_TEST(a_run_is_repeated) {
 }
 END_TEST
 
+/* ---- a record that is carried away ---- */
+
+static void expect_same_file(const char *record, const char *name, const char *expected) {
+    struct run_text text = read_record(record, name);
+    ck_assert_str_eq(text.bytes, expected);
+    free(text.bytes);
+}
+
+#define TRACE "0 10%\n4s 30%\n"
+#define WORK  "1 " PAYLOAD " spin\n# two\n2 " PAYLOAD " spin\n"
+
+/* Replays a record, whose originals are gone, into another one. */
+static void expect_replay(const char *record, const char *again) {
+    struct run *run = RUN("--replay", record, "--record", again, "--json", "-");
+    run_expect(run, 0);
+    ck_assert_double_eq(json_number(run->out.bytes, "instances"), 3);
+    /* From 20 % at the offset to 30 %, at twice the speed. */
+    ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.25, 0.03);
+    ck_assert(json_is(run->out.bytes, "ended_by", "\"trace\""));
+    ck_assert(json_is(run->out.bytes, "loop", "\"no\""));
+    expect_same_file(again, "input-trace-path", TRACE);
+    expect_same_file(again, "input-workloads", WORK);
+    run_free(run);
+}
+
+START_TEST(a_record_needs_no_file_but_its_own) {
+    const char *folder = run_make_folder(), *origin = run_path(folder, "origin");
+    mkdir(origin, 0777);
+    run_write_file(run_path(origin, "a,trace"), TRACE);
+    run_write_file(run_path(origin, "work"), WORK);
+    struct run_setup setup = {.folder = origin};
+    struct run *run = run_wait(run_start(
+        &setup, WORDS(SHOWSTOPPER, "-q", "-w", "work", "-t", "file", "-T",
+                    "a\\,trace,scale=1/2,loop=no,offset=2s", "-c", "fixed", "--record", "record")));
+    run_expect(run, 0);
+    run_free(run);
+    const char *moved = run_path(folder, "moved"), *again = run_path(folder, "again");
+    ck_assert_int_eq(rename(run_path(origin, "record"), moved), 0);
+    run_remove_folder(origin);
+    run = RUN("--replay", moved, "--dry-run");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "it is run here instead");
+    run_free(run);
+    expect_replay(moved, again);
+    run_remove_folder(moved);
+    expect_replay(again, run_path(folder, "third"));
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* A record that is replaced by its own replay. */
+START_TEST(a_replay_may_replace_its_record) {
+    const char *folder = run_make_folder();
+    const char *trace = run_path(folder, "trace"), *record = run_path(folder, "record");
+    run_write_file(trace, TRACE);
+    struct run *run = RUN("-q", "-n", "1", "-t", "file", "-T", trace, "-c", "fixed", "--duration",
+        "600m", "--record", record, PAYLOAD, "spin");
+    run_expect(run, 0);
+    run_free(run);
+    ck_assert_int_eq(unlink(trace), 0);
+    run = RUN("-q", "--replay", record, "--record", record, "--force");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    run_expect(run, 0);
+    expect_same_file(record, "input-trace-path", TRACE);
+    /* Without a file of its own no copy of an earlier one is left. */
+    run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record", record, "--force",
+        PAYLOAD, "spin");
+    run_expect(run, 0);
+    ck_assert(!has(record, "input-trace-path"));
+}
+END_TEST
+
+/* What came out of a pipe is kept, as nobody can read it again. */
+START_TEST(a_trace_from_a_pipe_is_kept) {
+    const char *record = run_path(run_make_folder(), "record");
+    char assignment[4200];
+    snprintf(assignment, sizeof assignment, "RECORD=%s", record);
+    struct run_setup setup = {.environment = WORDS(assignment)};
+    struct run *run = run_wait(run_start(
+        &setup, WORDS("/bin/sh", "-c",
+                    "printf '0 10%%\\n4s 30%%\\n' | " SHOWSTOPPER " -q -n 1 -t file -T /dev/stdin "
+                    "-c fixed --duration 600m --record \"$RECORD\" " PAYLOAD " spin")));
+    run_expect(run, 0);
+    expect_same_file(record, "input-trace-path", TRACE);
+    struct run_text plan = read_record(record, "plan.json");
+    ck_assert(json_is(plan.bytes, "path", "\"/dev/stdin\""));
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* A trace that there is no room for keeps the run from being started. */
+START_TEST(a_copy_without_room_is_told) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    const char *folder = run_make_folder(), *small = run_path(folder, "small");
+    const char *trace = run_path(folder, "trace"), *record = run_path(small, "record");
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    for (int i = 0; i < 20000; i++)
+        fprintf(stream, "%ds 10%%\n", i);
+    fclose(stream);
+    run_write_file(trace, text);
+    mkdir(small, 0777);
+    surroundings_leave_mounts();
+    surroundings_mount_small(small, "100k");
+    struct run *run =
+        RUN("-n", "1", "-t", "file", "-T", trace, "--record", record, PAYLOAD, "exit", "9");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "input-trace-path: No space left on device");
+    ck_assert(!run_exists(record));
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_run_is_kept),
@@ -409,5 +524,9 @@ PROCESS_MAIN(
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_told),
     SS_CASE(a_signal_leaves_a_whole_record),
-    SS_CASE(a_run_is_repeated))
+    SS_CASE(a_run_is_repeated),
+    SS_CASE(a_record_needs_no_file_but_its_own),
+    SS_CASE(a_replay_may_replace_its_record),
+    SS_CASE(a_trace_from_a_pipe_is_kept),
+    SS_CASE(a_copy_without_room_is_told))
 /* clang-format on */

@@ -70,27 +70,111 @@ static int is_dropped(const char *word) {
     return strncmp(word, "--record=", 9) == 0 || strcmp(word, "--force") == 0;
 }
 
+/* ---- the record's own copies of files ---- */
+
+/* An option's value inside a list of them. */
+static void put_escaped(FILE *stream, const char *text) {
+    for (; *text; text++) {
+        if (*text == ',' || *text == '\\')
+            fputc('\\', stream);
+        fputc(*text, stream);
+    }
+}
+
+static const char *kind_of(yajl_val input) {
+    return ssreplay_document_text(input, "kind");
+}
+
+/* The copy that takes the place of what this option of a module of this kind names; NULL: none. */
+static const char *find_copy(yajl_val inputs, const char *kind, const char *option) {
+    for (size_t i = 0; i < inputs->u.array.len; i++) {
+        yajl_val input = inputs->u.array.values[i];
+        const char *name = ssreplay_document_text(input, "option");
+        if (kind_of(input) && strcmp(kind_of(input), kind) == 0 && name &&
+            strcmp(name, option) == 0)
+            return ssreplay_document_text(input, "file");
+    }
+    return NULL;
+}
+
+/* All options of a module as the record has resolved them, but for the files: those are copies. */
+static void put_options(
+    FILE *stream, yajl_val plan, const char *kind, yajl_val inputs, const char *record) {
+    const char *path[] = {"modules", kind, "options", NULL};
+    yajl_val options = yajl_tree_get(plan, path, yajl_t_object);
+    fprintf(stream, "--%s-options=", kind);
+    for (size_t i = 0; options && i < options->u.object.len; i++) {
+        const char *name = options->u.object.keys[i];
+        yajl_val value = options->u.object.values[i];
+        const char *copy = find_copy(inputs, kind, name);
+        fprintf(stream, "%s%s=", i ? "," : "", name);
+        if (copy) {
+            put_escaped(stream, record);
+            fputc('/', stream);
+        }
+        put_escaped(stream, copy                    ? copy
+                            : YAJL_IS_STRING(value) ? YAJL_GET_STRING(value)
+                            : YAJL_IS_NUMBER(value) ? YAJL_GET_NUMBER(value)
+                                                    : "");
+    }
+}
+
+/* The options that have the run read copies. Returns how many words there are, at most as many as
+ * copies. */
+static size_t add_copies(char **words, yajl_val plan, yajl_val inputs, const char *record) {
+    size_t used = 0;
+    for (size_t i = 0; i < inputs->u.array.len; i++) {
+        yajl_val input = inputs->u.array.values[i];
+        const char *kind = kind_of(input), *option = ssreplay_document_text(input, "option");
+        const char *file = ssreplay_document_text(input, "file");
+        size_t size;
+        if (!option || !file || (kind && find_copy(inputs, kind, option) != file))
+            fail("%s/plan.json %s", record, "does not say what its copies are of");
+        FILE *stream = open_memstream(&words[used], &size);
+        if (!stream)
+            fail("%s%s", "out of memory", "");
+        if (kind)
+            put_options(stream, plan, kind, inputs, record);
+        else
+            fprintf(stream, "--%s=%s/%s", option, record, file);
+        if (fclose(stream) != 0)
+            fail("%s%s", "out of memory", "");
+        used++;
+    }
+    return used;
+}
+
 /*
- * The recorded options, then those given now, then the recorded command. `options` is how many of
- * the recorded words stand before the command.
+ * The recorded options, then those that name copies, then those given now, then the recorded
+ * command.
  */
 static char **make_command(
-    const char *showstopper, yajl_val recorded, size_t options, char **given) {
+    const char *showstopper, yajl_val plan, const char *record, char **given) {
+    yajl_val recorded = ssreplay_document_get(plan, "arguments", yajl_t_array);
+    yajl_val inputs = ssreplay_document_get(plan, "inputs", yajl_t_array);
+    size_t options =
+        (size_t)YAJL_GET_INTEGER(ssreplay_document_get(plan, "options", yajl_t_number));
     size_t count = recorded->u.array.len, given_count = 0;
     while (given[given_count])
         given_count++;
-    char **words = calloc(count + given_count + 2, sizeof *words);
-    size_t used = 0;
-    if (!words)
+    size_t copies = inputs ? inputs->u.array.len : 0;
+    char **words = calloc(count + copies + given_count + 2, sizeof *words);
+    char **between = calloc(copies + given_count + 1, sizeof *between);
+    size_t used = 0, between_count = 0;
+    if (!words || !between)
         fail("%s%s", "out of memory", "");
+    if (inputs)
+        between_count = add_copies(between, plan, inputs, record);
+    memcpy(between + between_count, given, given_count * sizeof *given);
+    between_count += given_count;
     words[used++] = (char *)showstopper;
     for (size_t i = 0; i < count; i++) {
         char *word = YAJL_GET_STRING(recorded->u.array.values[i]);
         if (!word)
             fail("%s%s", "plan.json: a word of the command line is no text", "");
         if (i == options) {
-            memcpy(words + used, given, given_count * sizeof *given);
-            used += given_count;
+            memcpy(words + used, between, between_count * sizeof *between);
+            used += between_count;
         }
         int dropped = i < options ? is_dropped(word) : 0;
         if (dropped)
@@ -99,7 +183,8 @@ static char **make_command(
             words[used++] = word;
     }
     if (options == count)
-        memcpy(words + used, given, given_count * sizeof *given);
+        memcpy(words + used, between, between_count * sizeof *between);
+    free(between);
     return words;
 }
 
@@ -123,10 +208,14 @@ int main(int argc, char **argv) {
         YAJL_GET_INTEGER(options) < 0 || (size_t)YAJL_GET_INTEGER(options) > arguments->u.array.len)
         fail("%s/plan.json %s", argv[1], "does not say what was run: is the record whole?");
     tell_differences(argv[1], programs, plan);
-    char **words =
-        make_command(showstopper, arguments, (size_t)YAJL_GET_INTEGER(options), argv + 2);
+    char *record = realpath(argv[1], NULL);
+    if (!record)
+        fail("%s: %s", argv[1], strerror(errno));
+    char **words = make_command(showstopper, plan, record, argv + 2);
     if (chdir(folder) < 0)
-        fail("the folder where it was run, %s: %s", folder, strerror(errno));
+        fprintf(stderr,
+            "showstopper: --replay: the folder where it was run, %s: %s: it is run here instead\n",
+            folder, strerror(errno));
     execv(showstopper, words);
     fail("%s: %s", showstopper, strerror(errno));
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inputs.h"
+
+#include <fcntl.h>
+
+#include "tree.h"
+
+static struct ss_inputs inputs;
+static const char *place;
+static struct ss_error error;
+
+static int add(const char *path) {
+    ss_inputs_close(&inputs);
+    error = (struct ss_error){0};
+    place = path;
+    return ss_inputs_add(&inputs, "trace", "path", &place, &error);
+}
+
+static void begin(const char *text) {
+    tree_new();
+    assert_int_equal(add(tree_write("trace", text)), 0);
+}
+
+static int copy(void) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", tree_path("record"));
+    assert_int_equal(mkdir(folder, 0777), 0);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status = ss_inputs_copy(&inputs, descriptor, &error);
+    close(descriptor);
+    return status;
+}
+
+static void expect_copied(const char *text) {
+    char found[4096] = "";
+    assert_int_equal(copy(), 0);
+    FILE *file = fopen(tree_path("record/input-trace-path"), "re");
+    assert_non_null(file);
+    size_t length = fread(found, 1, sizeof found - 1, file);
+    fclose(file);
+    assert_int_equal(length, strlen(text));
+    assert_string_equal(found, text);
+}
+
+static void expect_copy(const char *text) {
+    assert_int_equal(ss_inputs_check(&inputs, &error), 0);
+    expect_copied(text);
+}
+
+static void expect_changed(int status) {
+    assert_int_equal(status, -1);
+    assert_non_null(strstr(error.message, "it was changed while it was being read"));
+}
+
+static void a_file_is_copied(void **state) {
+    (void)state;
+    begin("0 10%\n");
+    const char *given = place;
+    expect_copy("0 10%\n");
+    assert_ptr_equal(place, given);
+}
+
+static void a_file_that_is_written_to_is_refused(void **state) {
+    (void)state;
+    begin("0 10%\n");
+    tree_write("trace", "0 10%\n1s 20%\n");
+    expect_changed(ss_inputs_check(&inputs, &error));
+    begin("0 10%\n");
+    assert_int_equal(ss_inputs_check(&inputs, &error), 0);
+    tree_write("trace", "0 10%\n1s 20%\n");
+    expect_changed(copy());
+}
+
+static void a_file_that_is_replaced_while_it_is_read_is_refused(void **state) {
+    (void)state;
+    begin("0 10%\n");
+    assert_int_equal(rename(tree_write("other", "0 20%\n"), tree_path("trace")), 0);
+    expect_changed(ss_inputs_check(&inputs, &error));
+}
+
+/* A replay into its own record takes the file away before it is copied. */
+static void a_file_that_goes_away_later_is_copied_as_it_was(void **state) {
+    (void)state;
+    begin("0 10%\n");
+    assert_int_equal(ss_inputs_check(&inputs, &error), 0);
+    assert_int_equal(unlink(tree_path("trace")), 0);
+    expect_copied("0 10%\n");
+    begin("0 10%\n");
+    assert_int_equal(ss_inputs_check(&inputs, &error), 0);
+    assert_int_equal(rename(tree_write("other", "0 20%\n"), tree_path("trace")), 0);
+    expect_copied("0 10%\n");
+}
+
+/* It can be read only once: its reader is given what came out of it. */
+static void a_pipe_is_read_once(void **state) {
+    (void)state;
+    char path[32], text[64] = "";
+    int ends[2];
+    tree_new();
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "0 10%\n", 6), 6);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(add(path), 0);
+    close(ends[0]);
+    assert_string_not_equal(place, path);
+    FILE *file = fopen(place, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "0 10%\n");
+    expect_copy("0 10%\n");
+    assert_ptr_equal(place, path);
+}
+
+static void what_is_no_file_is_refused(void **state) {
+    (void)state;
+    static const char *const paths[] = {"/dev/zero", "/", "/nowhere/at/all"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_int_equal(add(paths[i]), 0);
+        assert_ptr_equal(place, paths[i]);
+        assert_int_equal(ss_inputs_check(&inputs, &error), -1);
+        assert_non_null(strstr(error.message, "only files and pipes can be recorded"));
+    }
+}
+
+static void a_copy_that_is_there_is_not_overwritten(void **state) {
+    (void)state;
+    begin("0 10%\n");
+    tree_write("record/input-trace-path", "old\n");
+    int folder = open(tree_path("record"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(ss_inputs_copy(&inputs, folder, &error), -1);
+    assert_non_null(strstr(error.message, "input-trace-path: File exists"));
+    close(folder);
+}
+
+UNIT_MAIN(cmocka_unit_test(a_file_is_copied),
+    cmocka_unit_test(a_file_that_is_written_to_is_refused),
+    cmocka_unit_test(a_file_that_is_replaced_while_it_is_read_is_refused),
+    cmocka_unit_test(a_file_that_goes_away_later_is_copied_as_it_was),
+    cmocka_unit_test(a_pipe_is_read_once), cmocka_unit_test(what_is_no_file_is_refused),
+    cmocka_unit_test(a_copy_that_is_there_is_not_overwritten))
