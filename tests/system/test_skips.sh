@@ -88,6 +88,11 @@ reasons() {
     lists 1 --strict
     has_line "skipped: $there (unexpected: this machine has it)"
     has_line "    a.b.d"
+    log a.b.c "$there
+skipped: $missing" notrun
+    lists 1 --strict
+    has_line "skipped: $there (unexpected: this machine has it)"
+    has_line "skipped: $missing"
     log a.b.c '' notrun
     lists 1 --strict
     has_line "skipped (it gives no reason)"
