@@ -71,6 +71,7 @@ static void pause_run(struct ss_master *master) {
     ss_monitor_shift(&master->monitor, now - from);
     ss_iterations_pause(&master->iterations, from, now - from);
     ss_monitor_begin(&master->monitor, now);
+    ss_usage_drop(&master->usage);
     ss_crew_wake(&master->crew);
 }
 

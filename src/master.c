@@ -44,7 +44,7 @@ uint64_t ss_master_count_switches(const struct ss_master *master) {
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
-    ss_outcome_take(master->outcome, master->board, &master->crew, &master->monitor,
+    ss_outcome_take(master->outcome, master->board, &master->crew, &master->monitor, &master->usage,
         ss_master_count_switches(master) - master->switches, now);
 }
 
@@ -106,6 +106,10 @@ static void take_sample(struct ss_master *master, ss_time now) {
     ss_monitor_sample(&master->monitor, now);
     if (sample->time != before)
         ss_recorder_sample(master->recorder, sample);
+    if (master->stage == SS_STAGE_COUNTING && sample->time != before)
+        ss_usage_follow(&master->usage, sample->doubt, now);
+    else
+        ss_usage_drop(&master->usage);
     ss_recorder_flush(master->recorder, master->board);
     note_progress(master, now);
     note_setpoint(master);
@@ -216,6 +220,7 @@ static int open_master(struct ss_master *master) {
     ss_progress_open(
         &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
     ss_monitor_open(&master->monitor, plan, master->board);
+    ss_usage_open(&master->usage, master->board, &plan->cpus);
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
                                           plan->has_iteration ? &plan->iteration : NULL, error) < 0)
         return -1;
@@ -255,6 +260,7 @@ static void close_master(struct ss_master *master) {
         ss_crew_close(&master->crew);
     }
     ss_monitor_close(&master->monitor);
+    ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
     /* What is still to be done is in no hurry. */

@@ -40,6 +40,7 @@ struct ss_master {
     struct ss_sensor sensor;
     struct ss_output output;
     struct ss_monitor monitor;
+    struct ss_usage usage;
     struct ss_iterations iterations;
     struct ss_progress progress;
     struct ss_recorder *recorder; /* large */

@@ -61,8 +61,38 @@ static void count_lost(struct ss_monitor *monitor, ss_time now) {
     }
 }
 
+/* Which instances there are now, and what their executors have decided, on average. */
+static uint32_t look_at_instances(const struct ss_board *board, double *decided) {
+    uint32_t count = 0;
+    double sum = 0;
+    for (uint32_t i = 0; i < board->instances; i++) {
+        const struct ss_row *row = &board->rows[i];
+        if (atomic_load(&row->life) != SS_LIFE_ALIVE)
+            continue;
+        sum += ss_double_from_word(atomic_load(&row->global_duty));
+        count++;
+    }
+    *decided = count ? sum / count : NAN;
+    return count;
+}
+
+/*
+ * Control is at its bound when it decides so. What was done may be less: an instance that is
+ * started again is not allowed to run for a moment.
+ */
+static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
+    double error = sample->target - sample->load.load;
+    double decided;
+    uint32_t running = look_at_instances(monitor->board, &decided);
+    sample->doubt = error > OUT_OF_REACH && decided > FULL_DUTY        ? SS_DOUBT_BELOW
+                    : error < -OUT_OF_REACH && decided < 1 - FULL_DUTY ? SS_DOUBT_ABOVE
+                                                                       : SS_DOUBT_NONE;
+    monitor->doubts[sample->doubt]++;
+    monitor->running[sample->doubt] += running;
+}
+
 /* False: no figure is made of it. */
-static bool count(struct ss_monitor *monitor, const struct ss_monitor_sample *sample) {
+static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
     if (monitor->control_from != SS_TIME_NEVER) {
         double end = ss_time_seconds(ss_time_since(sample->time, monitor->control_from));
@@ -75,8 +105,7 @@ static bool count(struct ss_monitor *monitor, const struct ss_monitor_sample *sa
     monitor->seconds += sample->load.seconds;
     if (!isnan(sample->load.steal))
         monitor->steal_sum += sample->load.steal * sample->load.seconds;
-    monitor->short_of_target += error > OUT_OF_REACH && sample->duty > FULL_DUTY;
-    monitor->beyond_target += error < -OUT_OF_REACH && sample->duty < 1 - FULL_DUTY;
+    count_doubt(monitor, sample);
     return true;
 }
 

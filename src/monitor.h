@@ -3,6 +3,7 @@
 #define SHOWSTOPPER_MONITOR_H
 
 #include "board.h"
+#include "doubt.h"
 #include "duty.h"
 #include "figures.h"
 #include "load.h"
@@ -14,9 +15,10 @@
 struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
-    double target; /* NaN: none, in warm-up and `free` stretches */
-    double duty;   /* see duty.h; NaN without a target */
-    bool counted;  /* the figures are made of this one, among others */
+    double target;            /* NaN: none, in warm-up and `free` stretches */
+    double duty;              /* see duty.h; NaN without a target */
+    enum ss_doubt_kind doubt; /* of a counted one */
+    bool counted;             /* the figures are made of this one, among others */
 };
 
 /* Watches the load from the master: what the summary and the live line are made of. */
@@ -36,11 +38,11 @@ struct ss_monitor {
     struct ss_figures figures;
     struct ss_settling settling;
     double duty_sum;
-    double steal_sum;         /* seconds per CPU */
-    double seconds;           /* counted */
-    uint64_t short_of_target; /* counted samples below the target at full duty */
-    uint64_t beyond_target;   /* counted samples above the target at no duty */
-    uint64_t lost;            /* samples that could not be taken or were far too late */
+    double steal_sum;                 /* seconds per CPU */
+    double seconds;                   /* counted */
+    uint64_t doubts[SS_DOUBT_KINDS];  /* counted samples of each kind */
+    uint64_t running[SS_DOUBT_KINDS]; /* instances in them, added up */
+    uint64_t lost;                    /* samples that could not be taken or were far too late */
 };
 
 void ss_monitor_open(struct ss_monitor *monitor, struct ss_plan *plan, struct ss_board *board);

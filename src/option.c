@@ -338,7 +338,8 @@ void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
         int length = (int)strlen(text);
         if (length > width) {
             length = width;
-            while (length > 0 && text[length] != ' ')
+            /* "58 %" stays together. */
+            while (length > 0 && (text[length] != ' ' || text[length + 1] == '%'))
                 length--;
             if (length == 0) /* a word that fits nowhere */
                 length = (int)strcspn(text, " ");

@@ -60,25 +60,35 @@ static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_boa
             count);
 }
 
-static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *monitor) {
-    double samples = (double)monitor->figures.count;
-    if (samples == 0) {
+static void warn_of_doubt(struct ss_outcome *outcome, enum ss_doubt_kind kind,
+    const struct ss_plan *plan, const struct ss_monitor *monitor, const struct ss_usage *usage) {
+    const struct ss_loaded *control = &plan->rig.modules[SS_KIND_CONTROL];
+    double samples = (double)monitor->doubts[kind];
+    char text[sizeof outcome->warnings[0]];
+    struct ss_doubt doubt = {
+        .kind = kind,
+        .part = samples / (double)monitor->figures.count,
+        .instances = plan->instances,
+        .running = (double)monitor->running[kind] / samples,
+        .cpus = plan->cpu_count,
+        .open_loop = control->table.control.open_loop ? control->head->name : NULL,
+    };
+    if (doubt.part < DOUBTFUL_PART)
+        return;
+    ss_usage_tell(usage, &doubt);
+    ss_doubt_print(text, sizeof text, &doubt);
+    ss_outcome_warn(outcome, "%s", text);
+}
+
+static void find_doubts(struct ss_outcome *outcome, const struct ss_plan *plan,
+    const struct ss_monitor *monitor, const struct ss_usage *usage) {
+    if (monitor->figures.count == 0) {
         ss_outcome_warn(outcome, "no sample was counted: the run was shorter than half a second "
                                  "of control behind --settle, or free of control");
         return;
     }
-    double below = (double)monitor->short_of_target / samples;
-    double beyond = (double)monitor->beyond_target / samples;
-    if (below >= DOUBTFUL_PART)
-        ss_outcome_warn(outcome,
-            "the target could not be reached in %.0f %% of the samples: these instances give no "
-            "more at full duty; run more of them",
-            100 * below);
-    if (beyond >= DOUBTFUL_PART)
-        ss_outcome_warn(outcome,
-            "other processes took more than the target in %.0f %% of the samples: the instances "
-            "were stopped all the while",
-            100 * beyond);
+    warn_of_doubt(outcome, SS_DOUBT_BELOW, plan, monitor, usage);
+    warn_of_doubt(outcome, SS_DOUBT_ABOVE, plan, monitor, usage);
     if (monitor->steal_sum > DOUBTFUL_STEAL * monitor->seconds)
         ss_outcome_warn(outcome,
             "the hypervisor took %.1f %% of the CPU time (steal): it is counted as work",
@@ -89,7 +99,8 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_monitor *mon
 }
 
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
-    const struct ss_crew *crew, struct ss_monitor *monitor, uint64_t switches, ss_time now) {
+    const struct ss_crew *crew, struct ss_monitor *monitor, const struct ss_usage *usage,
+    uint64_t switches, ss_time now) {
     struct ss_figures *figures = &monitor->figures;
     double seconds = monitor->counted_from == SS_TIME_NEVER
                          ? 0
@@ -107,7 +118,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
     outcome->own_cpu = seconds > 0 ? ss_time_seconds(ss_crew_cpu_time(crew)) / seconds : NAN;
     take_lateness(outcome, board);
     warn_of_uncontrolled(outcome, board);
-    find_doubts(outcome, monitor);
+    find_doubts(outcome, crew->plan, monitor, usage);
 }
 
 void ss_outcome_take_iterations(

@@ -9,6 +9,7 @@
 #include "iterations.h"
 #include "monitor.h"
 #include "record_folder.h"
+#include "usage.h"
 
 #define SS_WARNINGS_MAX 16
 
@@ -55,7 +56,8 @@ __attribute__((format(printf, 2, 3))) void ss_outcome_warn(
  * sent while counted.
  */
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
-    const struct ss_crew *crew, struct ss_monitor *monitor, uint64_t switches, ss_time now);
+    const struct ss_crew *crew, struct ss_monitor *monitor, const struct ss_usage *usage,
+    uint64_t switches, ss_time now);
 
 /*
  * When no more iterations can come: one that ends after the counted time has a part in it, too.

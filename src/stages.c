@@ -100,6 +100,7 @@ static void enter_counting(struct ss_master *master, ss_time now) {
         ss_monitor_begin(&master->monitor, now);
     master->switches = ss_master_count_switches(master);
     ss_crew_start_clock(&master->crew);
+    ss_usage_begin(&master->usage, now);
 }
 
 ss_time ss_master_first_stage_end(const struct ss_plan *plan) {

@@ -190,6 +190,17 @@ void ss_platform_cage_kill(const char *name);
 /* false: somebody is still in it. */
 bool ss_platform_cage_remove(const char *name);
 
+/* CPU time in nanoseconds, in steps of the system's own, as all of them are told at once. */
+struct ss_process_times {
+    pid_t pid;
+    pid_t parent;
+    uint64_t used;   /* by all of its threads */
+    uint64_t waited; /* by children that it has waited for, and by theirs */
+};
+
+/* false: there is no such process. */
+bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
+
 /* CPU time that a process has used; 0 when it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
@@ -245,6 +256,18 @@ void ss_platform_counters_close(struct ss_counter_reader *reader);
 
 /* The other end of a process that opened the same: a descriptor of its own for the same file. */
 int ss_platform_counters_reopen(struct ss_counter_reader *reader);
+
+/*
+ * The tightest quota of CPU time that holds for our own control group, its own or that of one above
+ * it, with how many of its periods have passed and in how many of these it was used up.
+ */
+struct ss_quota {
+    double cpus; /* 0: there is none */
+    uint64_t periods;
+    uint64_t throttled;
+};
+
+void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota);
 
 /* ---- CPU time in its parts ---- */
 

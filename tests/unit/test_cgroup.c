@@ -36,8 +36,8 @@ static void refuse_group(const char *group, const char *words) {
 static void assert_allowance(const char *group, double capacity) {
     read_group(group, "0-3");
     if (counters.capacity != capacity)
-        fail_msg("'%s' may use %g CPUs, not %g", group ? group : "our own", counters.capacity,
-            capacity);
+        fail_msg(
+            "'%s' may use %g CPUs, not %g", group ? group : "our own", counters.capacity, capacity);
 }
 
 #define USAGE "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 0\n"
@@ -216,6 +216,42 @@ static void our_own_group_is_found_by_controller(void **state) {
     assert_own("cpu", NULL);
 }
 
+static void assert_quota(double cpus, uint64_t periods, uint64_t throttled) {
+    struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
+    struct ss_quota quota = {.cpus = -1};
+    ss_platform_quota_read(&roots, &quota);
+    if (quota.cpus != cpus)
+        fail_msg("a quota of %g CPUs, not %g", quota.cpus, cpus);
+    assert_int_equal(quota.periods, periods);
+    assert_int_equal(quota.throttled, throttled);
+}
+
+static void our_own_tightest_quota_is_found(void **state) {
+    (void)state;
+    tree_new();
+    assert_quota(0, 0, 0);
+    tree_write("proc/self/cgroup", "0::/a/b\n");
+    tree_write("cgroup/a/b/cpu.max", "max 100000\n");
+    tree_write("cgroup/a/b/cpu.stat", "usage_usec 1\nnr_periods 7\nnr_throttled 6\n");
+    assert_quota(0, 0, 0);
+    tree_write("cgroup/a/cpu.max", "50000 100000\n");
+    tree_write("cgroup/a/cpu.stat", "usage_usec 1\nnr_periods 20\nnr_throttled 19\n");
+    assert_quota(0.5, 20, 19);
+    tree_write("cgroup/a/b/cpu.max", "200000 100000\n");
+    assert_quota(0.5, 20, 19);
+    tree_write("cgroup/a/b/cpu.max", "20000 100000\n");
+    assert_quota(0.2, 7, 6);
+    /* Version 1; in a container the path may be that of the host, and the limit at the root. */
+    tree_new();
+    tree_write("proc/self/cgroup", "3:cpu,cpuacct:/docker/x\n0::/\n");
+    tree_write("cgroup/cpu/cpu.cfs_quota_us", "150000\n");
+    tree_write("cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    tree_write("cgroup/cpu/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 9\n");
+    assert_quota(1.5, 3, 2);
+    assert_int_equal(remove(tree_path("cgroup/cpu/cpu.stat")), 0);
+    assert_quota(1.5, 0, 0);
+}
+
 static void whole_paths_are_taken(void **state) {
     (void)state;
     tree_new();
@@ -272,6 +308,7 @@ UNIT_MAIN(
     cmocka_unit_test(mixed_systems_have_v2_below_unified),
     cmocka_unit_test(our_own_group_is_the_default),
     cmocka_unit_test(our_own_group_is_found_by_controller),
+    cmocka_unit_test(our_own_tightest_quota_is_found),
     cmocka_unit_test(whole_paths_are_taken),
     cmocka_unit_test(unknown_groups_are_named),
     cmocka_unit_test(garbled_counters_are_refused))

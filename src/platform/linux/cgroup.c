@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -126,19 +127,58 @@ static double folder_quota(const char *folder) {
     return ss_linux_read_text(path, period, sizeof period) == 0 ? quota_cpus(text, period) : 0;
 }
 
-/* The tightest limit of a group and of all groups above it; in a container the root has one, too.
+#define FOLDER 4200
+
+/*
+ * The tightest limit of a group and of all groups above it; in a container the root has one, too.
+ * `where`, if it is wanted, becomes the group that has it.
  */
-static double tightest_quota(const char *folder, const char *root, double capacity) {
-    char at[4200];
+static double tightest_quota(
+    const char *folder, const char *root, double capacity, char where[FOLDER]) {
+    char at[FOLDER];
     snprintf(at, sizeof at, "%s", folder);
     for (;;) {
         double quota = folder_quota(at);
-        if (quota > 0 && quota < capacity)
+        if (quota > 0 && quota < capacity) {
             capacity = quota;
+            if (where)
+                snprintf(where, FOLDER, "%s", at);
+        }
         if (strlen(at) <= strlen(root))
             return capacity;
         *strrchr(at, '/') = '\0';
     }
+}
+
+static uint64_t read_count(const char *text, const char *name) {
+    uint64_t count = 0;
+    const char *at = strstr(text, name);
+    if (at)
+        ss_linux_read_number(at + strlen(name), &count);
+    return count;
+}
+
+void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota) {
+    static const struct hierarchy quotas[] = {
+        {"/cpu", "cpu"}, {"/cpu,cpuacct", "cpu"}, {"/unified", NULL}, {"", NULL}};
+    const char *root = cgroup_root(roots);
+    double least = INFINITY;
+    char where[FOLDER] = "", folder[FOLDER], group[2048], text[4096];
+    *quota = (struct ss_quota){0};
+    for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++) {
+        if (ss_linux_own_cgroup(roots, quotas[i].controller, group, sizeof group) < 0)
+            continue;
+        snprintf(folder, sizeof folder, "%.2000s%s%s", root, quotas[i].folder, group);
+        least = tightest_quota(folder, root, least, where);
+    }
+    if (!*where)
+        return;
+    quota->cpus = least;
+    strncat(where, "/cpu.stat", sizeof where - strlen(where) - 1);
+    if (ss_linux_read_text(where, text, sizeof text) < 0)
+        return;
+    quota->periods = read_count(text, "nr_periods");
+    quota->throttled = read_count(text, "nr_throttled");
 }
 
 static uint32_t allowed_cpus(const char *folder, const struct ss_cpus *measured) {
@@ -164,7 +204,7 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
         return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path, strerror(errno));
     reader->size = 4096;
     const char *root = cgroup_root(roots);
-    reader->capacity = tightest_quota(folder, root, allowed_cpus(folder, &reader->cpus));
+    reader->capacity = tightest_quota(folder, root, allowed_cpus(folder, &reader->cpus), NULL);
     if (!(reader->capacity > 0)) {
         close(reader->file);
         reader->file = -1;
@@ -176,7 +216,7 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     if (accounts && accounts == folder + strlen(root)) {
         char other[4200];
         snprintf(other, sizeof other, "%s/cpu%s", root, accounts + strlen("/cpuacct"));
-        reader->capacity = tightest_quota(other, root, reader->capacity);
+        reader->capacity = tightest_quota(other, root, reader->capacity, NULL);
     }
     return 0;
 }

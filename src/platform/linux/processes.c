@@ -57,6 +57,28 @@ static void identify(int process, struct ss_process *found) {
         found->started = identity;
 }
 
+bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
+    char text[1024];
+    uint64_t fields[18] = {0};
+    const char *at = pid > 0 ? read_stat(pid, text, sizeof text) : NULL;
+    if (!at)
+        return false;
+    at += 2; /* behind the state, which is field 3 */
+    for (int field = 4; field <= 17; field++) {
+        at += strspn(at, " ");
+        at += *at == '-'; /* what may be negative is of no interest */
+        at = ss_linux_read_number(at, &fields[field]);
+    }
+    uint64_t tick = SS_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+    *times = (struct ss_process_times){
+        .pid = pid,
+        .parent = (pid_t)fields[4],
+        .used = (fields[14] + fields[15]) * tick,
+        .waited = (fields[16] + fields[17]) * tick,
+    };
+    return true;
+}
+
 static bool read_process(pid_t pid, struct ss_process *process) {
     char text[1024];
     const char *at = read_stat(pid, text, sizeof text);

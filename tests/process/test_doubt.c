@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Why the load was off target although the duty could do no more. A sensor says what load there is,
+ * so that the target is out of reach however busy this machine is.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+#define BELOW "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.1"
+#define ABOVE "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.9"
+
+#define REACH "the target could not be reached in "
+
+/* The percentage behind these words; fails where they are missing. */
+static double find_percent(const struct run *run, const char *words) {
+    const char *at = strstr(run->out.bytes, words);
+    double value = -1;
+    ck_assert_msg(at && sscanf(at + strlen(words), "%lf %%", &value) == 1, "no '%s NUMBER' in %s",
+        words, run->out.bytes);
+    ck_assert(value >= 0 && value <= 100);
+    return value;
+}
+
+/* More than the CPUs can take, from outside of the run. */
+static void start_others(void) {
+    for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
+        run_start(NULL, WORDS(PAYLOAD, "spin", ""));
+}
+
+START_TEST(busy_cpus_are_told) {
+    start_others();
+    struct run *run = RUN(BELOW, "-n", "1", "--duration", "3s", PAYLOAD, "spin", "");
+    run_expect(run, 0);
+    find_percent(run, REACH);
+    run_expect_text(&run->out, "no CPU was idle");
+    ck_assert(find_percent(run, "of the CPUs, other processes ") > 30);
+    ck_assert_uint_eq(run_count_text(&run->out, "run more"), 0);
+}
+END_TEST
+
+/* With a machine to itself it needs more of its kind; how busy this one is says the rest. */
+START_TEST(too_few_instances_are_told) {
+    struct run *run = RUN(BELOW, "-n", "1", "--duration", "3s", "sh", "-c",
+        "while :; do " PAYLOAD " run-ms 30; done");
+    run_expect(run, 0);
+    find_percent(run, REACH);
+    ck_assert(find_percent(run, "the instances, always running, used ") >= 1);
+    size_t few = run_count_text(&run->out, "run more of them");
+    ck_assert_uint_eq(few + run_count_text(&run->out, "no CPU was idle"), 1);
+    if (few)
+        ck_assert(find_percent(run, "of the CPUs, other processes ") < 95);
+}
+END_TEST
+
+START_TEST(an_instance_that_ended_is_told) {
+    struct run *run = RUN(BELOW, "-n", "2", "--duration", "3s", "sh", "-c",
+        "[ % = 0 ] || exit 7; exec " PAYLOAD " spin ''");
+    run_expect(run, 7);
+    find_percent(run, REACH);
+    find_percent(run, "the rest, always running, used ");
+    run_expect_text(&run->out, "; 1 of 2 instances had ended");
+}
+END_TEST
+
+START_TEST(an_uncontrolled_load_is_told) {
+    struct run *run = RUN(BELOW, "-c", "fixed", "-C", "duty=100%", "-n", "1", "--duration", "3s",
+        PAYLOAD, "spin", "");
+    run_expect(run, 0);
+    find_percent(run, REACH);
+    ck_assert(find_percent(run, "the instances, always running, used ") >= 1);
+    run_expect_text(&run->out, "the control module 'fixed' does not follow the load");
+}
+END_TEST
+
+START_TEST(others_that_take_too_much_are_told) {
+    start_others();
+    struct run *run = RUN(ABOVE, "-n", "1", "--duration", "4s", PAYLOAD, "spin", "");
+    run_expect(run, 0);
+    find_percent(run, "other processes took more than the target in ");
+    ck_assert(find_percent(run, "and used ") < 20);
+    ck_assert(find_percent(run, "of the CPUs, other processes ") > 50);
+}
+END_TEST
+
+static struct control_group group;
+
+static void enter_group(void) {
+    control_group_enter(&group);
+}
+
+START_TEST(a_quota_is_told) {
+    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: none can be made");
+    SKIP_UNLESS(control_group_limit(&group, "cpu.cfs_quota_us", "cpu.max", "3000"),
+        "cgroup-quota: none can be set");
+    struct run_setup setup = {.prepare = enter_group};
+    struct run *run = run_wait(run_start(
+        &setup, WORDS(SHOWSTOPPER, BELOW, "-n", "1", "--duration", "4s", PAYLOAD, "spin", "")));
+    run_expect(run, 0);
+    find_percent(run, REACH);
+    run_expect_text(&run->out, "a CPU quota limits their control group to 0.03 of ");
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(busy_cpus_are_told),
+    SS_CASE(too_few_instances_are_told),
+    SS_CASE(an_instance_that_ended_is_told),
+    SS_CASE(an_uncontrolled_load_is_told),
+    SS_CASE(others_that_take_too_much_are_told),
+    SS_CASE(a_quota_is_told))

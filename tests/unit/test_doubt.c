@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doubt.h"
+#include "unit.h"
+
+/* Two instances on four CPUs that could use more: there is nothing else the matter. */
+static const struct ss_doubt below = {
+    .kind = SS_DOUBT_BELOW,
+    .part = 0.8,
+    .instances_use = 0.5,
+    .others_use = 0.01,
+    .idle = 0.48,
+    .instances = 2,
+    .running = 2,
+    .cpus = 4,
+};
+
+static const struct ss_doubt above = {
+    .kind = SS_DOUBT_ABOVE,
+    .part = 0.25,
+    .instances_use = 0.01,
+    .others_use = 0.98,
+    .idle = 0.01,
+    .instances = 2,
+    .running = 2,
+    .cpus = 4,
+};
+
+static void assert_told(
+    const struct ss_doubt *doubt, enum ss_doubt_cause cause, const char *expected) {
+    char text[256];
+    assert_int_equal(ss_doubt_cause(doubt), cause);
+    ss_doubt_print(text, sizeof text, doubt);
+    assert_string_equal(text, expected);
+}
+
+#define BELOW "the target could not be reached in 80 % of the samples: "
+
+static void more_instances_are_asked_for_where_cpus_are_idle(void **state) {
+    (void)state;
+    struct ss_doubt doubt = below;
+    assert_told(&doubt, SS_DOUBT_FEW,
+        BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
+              "of them");
+    /* Others that leave CPUs idle take none from the instances. */
+    doubt.others_use = 0.4;
+    doubt.idle = 0.06;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
+}
+
+static void others_that_leave_no_cpu_idle_are_named(void **state) {
+    (void)state;
+    struct ss_doubt doubt = below;
+    doubt.instances_use = 0.4;
+    doubt.others_use = 0.58;
+    doubt.idle = 0.02;
+    assert_told(&doubt, SS_DOUBT_BUSY,
+        BELOW "the instances, always running, used 40 % of the CPUs, other processes 58 %; no CPU "
+              "was idle");
+}
+
+static void an_instance_that_had_ended_is_the_cause(void **state) {
+    (void)state;
+    struct ss_doubt doubt = below;
+    doubt.running = 1;
+    doubt.instances_use = 0.25;
+    assert_told(&doubt, SS_DOUBT_ENDED,
+        BELOW "the rest, always running, used 25 % of the CPUs, other processes 1 %; 1 of 2 "
+              "instances had ended");
+    doubt.open_loop = "fixed";
+    doubt.idle = 0;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_ENDED);
+    doubt.running = 1.6; /* hardly ever */
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OPEN_LOOP);
+}
+
+static void an_uncontrolled_load_reaches_no_target(void **state) {
+    (void)state;
+    struct ss_doubt doubt = below;
+    doubt.open_loop = "fixed";
+    assert_told(&doubt, SS_DOUBT_OPEN_LOOP,
+        BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; the "
+              "control module 'fixed' does not follow the load");
+}
+
+static void a_quota_is_the_cause_where_it_is_used_up(void **state) {
+    (void)state;
+    struct ss_doubt doubt = below;
+    doubt.quota_cpus = 0.5;
+    doubt.throttled = 0.97;
+    doubt.instances_use = 0.125;
+    doubt.running = 1;
+    assert_told(&doubt, SS_DOUBT_QUOTA,
+        BELOW "the instances, always running, used 12 % of the CPUs, other processes 1 %; a CPU "
+              "quota limits their control group to 0.5 of 4 CPUs: raise it");
+    doubt.running = 2;
+    doubt.throttled = 0.1;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
+    doubt.throttled = 1;
+    doubt.quota_cpus = 0;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
+}
+
+static void what_is_not_known_is_not_told(void **state) {
+    (void)state;
+    struct ss_doubt doubt = below;
+    doubt.instances_use = doubt.others_use = doubt.idle = NAN;
+    assert_told(&doubt, SS_DOUBT_FEW, BELOW "the instances were always running; run more of them");
+    doubt = above;
+    doubt.instances_use = doubt.others_use = doubt.idle = NAN;
+    assert_told(&doubt, SS_DOUBT_OTHERS,
+        "other processes took more than the target in 25 % of the samples: the instances were "
+        "stopped all the while");
+}
+
+static void others_take_more_than_the_target(void **state) {
+    (void)state;
+    assert_told(&above, SS_DOUBT_OTHERS,
+        "other processes took more than the target in 25 % of the samples: the instances were "
+        "stopped all the while and used 1 % of the CPUs, other processes 98 %");
+}
+
+static void instances_that_cannot_be_stopped_are_not_others(void **state) {
+    (void)state;
+    struct ss_doubt doubt = above;
+    doubt.instances_use = 0.6;
+    doubt.others_use = 0.05;
+    assert_told(&doubt, SS_DOUBT_ESCAPED,
+        "the load was above the target in 25 % of the samples although the instances were stopped: "
+        "processes of theirs that do not stop used 60 % of the CPUs, other processes 5 %");
+    /* On an idle machine nobody uses much. */
+    doubt.instances_use = 0.015;
+    doubt.others_use = 0.01;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
+}
+
+static void every_sentence_has_room_in_a_warning(void **state) {
+    (void)state;
+    char text[1024];
+    for (int i = 0; i < 64; i++) {
+        struct ss_doubt doubt = i & 1 ? above : below;
+        doubt.part = 1;
+        doubt.instances_use = i & 2 ? 1 : 0.3;
+        doubt.others_use = i & 4 ? 1 : 0;
+        doubt.idle = i & 8 ? 0 : 1;
+        doubt.instances = doubt.cpus = 1000000;
+        doubt.running = i & 16 ? 1 : 1000000;
+        doubt.quota_cpus = i & 32 ? 99999.5 : 0;
+        doubt.throttled = 1;
+        doubt.open_loop = i & 2 ? "a_module_with_a_name_longer_than_any_that_there_is" : NULL;
+        ss_doubt_print(text, sizeof text, &doubt);
+        assert_in_range(strlen(text), 20, 255);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(more_instances_are_asked_for_where_cpus_are_idle),
+    cmocka_unit_test(others_that_leave_no_cpu_idle_are_named),
+    cmocka_unit_test(an_instance_that_had_ended_is_the_cause),
+    cmocka_unit_test(an_uncontrolled_load_reaches_no_target),
+    cmocka_unit_test(a_quota_is_the_cause_where_it_is_used_up),
+    cmocka_unit_test(what_is_not_known_is_not_told),
+    cmocka_unit_test(others_take_more_than_the_target),
+    cmocka_unit_test(instances_that_cannot_be_stopped_are_not_others),
+    cmocka_unit_test(every_sentence_has_room_in_a_warning))

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "usage.h"
+
+/* Master 10, guardian 11, executors 20 and 21. */
+static struct ss_board *make_board(void) {
+    struct ss_board *board = ss_board_allocate(2, 0);
+    assert_non_null(board);
+    atomic_store(&board->guardian, 11);
+    atomic_store(&board->rows[0].executor, 20);
+    atomic_store(&board->rows[1].executor, 21);
+    return board;
+}
+
+static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t count) {
+    struct ss_board *board = make_board();
+    struct ss_usage_tree tree = ss_usage_add_up(board, 10, processes, count);
+    free(board);
+    return tree;
+}
+
+#define ADD_UP(...)                                                                                \
+    add_up((struct ss_process_usage[]){__VA_ARGS__},                                               \
+        sizeof((struct ss_process_usage[]){__VA_ARGS__}) / sizeof(struct ss_process_usage))
+
+static void a_tree_counts_with_all_that_it_waited_for(void **state) {
+    (void)state;
+    /* In no order; 50 and 51 are children's children, 40 an orphan that an executor adopted. */
+    struct ss_usage_tree tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
+        {.times = {.pid = 20, .parent = 10, .used = 100, .waited = 2}},
+        {.times = {.pid = 30, .parent = 20, .used = 4}},
+        {.times = {.pid = 50, .parent = 30, .used = 8, .waited = 16}},
+        {.times = {.pid = 40, .parent = 21, .used = 32}},
+        {.times = {.pid = 21, .parent = 10, .used = 200}},
+        {.times = {.pid = 10, .parent = 1, .used = 400}},
+        {.times = {.pid = 11, .parent = 10, .used = 800}},
+        {.times = {.pid = 1, .used = 5000, .waited = 5000}},
+        {.times = {.pid = 60, .parent = 1, .used = 7000, .waited = 7000}});
+    assert_int_equal(tree.instances, 1 + 2 + 4 + 8 + 16 + 32);
+    assert_int_equal(tree.own, 100 + 200 + 400 + 800);
+}
+
+static void what_an_instance_used_stays_when_it_has_ended(void **state) {
+    (void)state;
+    /* The executor of the second one has been reaped by the master. */
+    struct ss_usage_tree tree =
+        ADD_UP({.times = {.pid = 10, .parent = 1, .used = 1, .waited = 500}},
+            {.times = {.pid = 20, .parent = 10, .used = 2, .waited = 30}},
+            {.times = {.pid = 30, .parent = 20, .used = 4}});
+    assert_int_equal(tree.instances, 500 + 30 + 4);
+    assert_int_equal(tree.own, 1 + 2);
+}
+
+static void a_pid_that_is_a_strangers_by_now_is_no_executor(void **state) {
+    (void)state;
+    struct ss_usage_tree tree =
+        ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
+            {.times = {.pid = 21, .parent = 1, .used = 3000, .waited = 3000}},
+            {.times = {.pid = 70, .parent = 21, .used = 5000}});
+    assert_int_equal(tree.instances, 0);
+    assert_int_equal(tree.own, 0);
+}
+
+static void a_line_that_breaks_off_or_goes_in_a_circle_is_nobodys(void **state) {
+    (void)state;
+    struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
+        {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
+        {.times = {.pid = 90, .parent = 91, .used = 2}},
+        {.times = {.pid = 91, .parent = 90, .used = 4}},
+        {.times = {.pid = 92, .parent = 92, .used = 8}});
+    assert_int_equal(tree.instances, 0);
+}
+
+static void a_long_line_is_followed_once(void **state) {
+    (void)state;
+    static struct ss_process_usage processes[100000];
+    size_t count = 0;
+    processes[count++] = (struct ss_process_usage){.times = {.pid = 10, .parent = 1}};
+    processes[count++] = (struct ss_process_usage){.times = {.pid = 20, .parent = 10}};
+    for (pid_t pid = 100; pid < 99000; pid++)
+        processes[count++] = (struct ss_process_usage){
+            .times = {.pid = pid, .parent = pid % 100 ? pid - 1 : 20, .used = 1}};
+    struct ss_usage_tree tree = add_up(processes, count);
+    assert_int_equal(tree.instances, 99000 - 100);
+}
+
+/* This process, for want of a better one; on this very machine. */
+static void a_process_is_seen_to_use_time(void **state) {
+    (void)state;
+    struct ss_process_times before, after;
+    assert_true(ss_platform_process_times(getpid(), &before));
+    assert_int_equal(before.pid, getpid());
+    assert_int_equal(before.parent, getppid());
+    ss_time used = ss_platform_process_cpu_time(getpid());
+    while (ss_platform_process_cpu_time(getpid()) < used + 50 * SS_MILLISECOND) {
+    }
+    assert_true(ss_platform_process_times(getpid(), &after));
+    assert_true(after.used >= before.used + 30 * SS_MILLISECOND);
+    assert_true(after.used <= ss_platform_process_cpu_time(getpid()) + 20 * SS_MILLISECOND);
+    assert_false(ss_platform_process_times(0, &after));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_tree_counts_with_all_that_it_waited_for),
+    cmocka_unit_test(what_an_instance_used_stays_when_it_has_ended),
+    cmocka_unit_test(a_pid_that_is_a_strangers_by_now_is_no_executor),
+    cmocka_unit_test(a_line_that_breaks_off_or_goes_in_a_circle_is_nobodys),
+    cmocka_unit_test(a_long_line_is_followed_once),
+    cmocka_unit_test(a_process_is_seen_to_use_time))
