@@ -26,6 +26,8 @@
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
+#define SS_BOARD_ANCESTORS 64
+
 enum ss_phase {
     SS_PHASE_STARTING, /* instances are being started, and held until all are there */
     SS_PHASE_RUNNING,  /* warm-up until `control_start`, then under control */
@@ -108,17 +110,19 @@ struct ss_board {
     uint32_t instances;
     uint64_t size; /* bytes of the whole segment */
     int32_t master;
-    uint32_t keep;              /* instances outlive the run */
-    uint32_t alone;             /* all of the master's children are of the run */
-    _Atomic uint32_t ready;     /* set last: before, nothing here may be believed */
-    _Atomic uint32_t phase;     /* master */
-    _Atomic uint32_t begun;     /* master: all is set up, instances are started from here on */
-    _Atomic uint32_t over;      /* master: the guardian may go */
-    _Atomic uint32_t losses;    /* how often somebody may have left what is still to be found */
-    _Atomic uint32_t swept;     /* guardian: after how many of them it has been looked for */
-    _Atomic uint32_t left;      /* guardian: processes that did not end although they were killed */
-    _Atomic int32_t guardian;   /* master */
-    _Atomic int32_t sensor;     /* master */
+    uint32_t keep;            /* instances outlive the run */
+    uint32_t alone;           /* all of the master's children are of the run */
+    _Atomic uint32_t ready;   /* set last: before, nothing here may be believed */
+    _Atomic uint32_t phase;   /* master */
+    _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */
+    _Atomic uint32_t over;    /* nothing is left to do: master, or who has taken over from it */
+    _Atomic uint32_t losses;  /* how often somebody may have left what is still to be found */
+    _Atomic uint32_t swept;   /* guardian: after how many of them it has been looked for */
+    _Atomic uint32_t left;    /* guardian: processes that did not end although they were killed */
+    _Atomic int32_t guardian; /* master */
+    _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
+    _Atomic int32_t sensor;                        /* master */
+    _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its own; 0 ends */
     char mark[48];              /* of this run and no other one, in its instances' environment */
     _Atomic int32_t end_signal; /* master: the polite signal */
     _Atomic uint64_t end_grace; /* master: when politeness ends */

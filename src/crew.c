@@ -43,14 +43,18 @@ static int fail_fork(const char *what, struct ss_error *error) {
         strerror(errno));
 }
 
-int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
-    struct ss_guardian_setup setup = {
+static struct ss_guardian_setup set_up_guardian(struct ss_crew *crew) {
+    return (struct ss_guardian_setup){
         .board = crew->board,
         .master = getpid(),
         .bell = crew->guardian_bell[0],
         .master_bell = crew->bell[1],
         .terminal = &crew->terminal,
     };
+}
+
+int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
+    struct ss_guardian_setup setup = set_up_guardian(crew);
     pid_t guardian = ss_signals_fork();
     if (guardian == 0)
         ss_guardian_run(&setup);
@@ -71,6 +75,7 @@ int ss_crew_start_executor(
         .number = number,
         .master = getpid(),
         .bells = {crew->bell[1], crew->guardian_bell[1]},
+        .guardian = set_up_guardian(crew),
         .launch =
             {
                 .command = plan->commands[number],

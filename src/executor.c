@@ -29,14 +29,11 @@ struct executor {
 /* A handler can be given nothing, and there is one executor to a process. */
 static _Atomic uint32_t *wake_word;
 static volatile sig_atomic_t child_changed;
-static volatile sig_atomic_t told_to_end; /* the master may have died */
 
 /* Changing the word is enough: the signal itself interrupts the sleep. */
 static void on_signal(int number) {
     if (number == SIGCHLD)
         child_changed = 1;
-    else
-        told_to_end = 1;
     atomic_fetch_add(wake_word, 1);
 }
 
@@ -46,6 +43,10 @@ static void ring(const struct executor *executor) {
         if (write(executor->setup->bells[i], "", 1) < 0 && errno == EBADF)
             return;
     }
+}
+
+static bool is_orphaned(const struct executor *executor) {
+    return getppid() != executor->setup->master;
 }
 
 static int read_counters(void *context, struct ss_counters *counters) {
@@ -103,6 +104,13 @@ static int bury(struct executor *executor) {
     return ss_workload_reap(&executor->workload);
 }
 
+/* Nothing is left of the instance. Without a master, others may still need us. */
+_Noreturn static void go(struct executor *executor) {
+    if (is_orphaned(executor))
+        ss_guardian_stand_in(&executor->setup->guardian);
+    _exit(0);
+}
+
 _Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
     ss_journal_end(&executor->journal, ss_platform_now());
     atomic_store(&executor->row->status, status);
@@ -110,15 +118,15 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
     ss_board_leave(executor->board, executor->setup->number);
     ring(executor);
-    _exit(0);
+    go(executor);
 }
 
-/* The command could not be executed; why stands on the board. */
+/* There is no instance; why stands on the board, unless nobody is there to read it. */
 _Noreturn static void leave_unborn(struct executor *executor) {
     ss_board_leave(executor->board, executor->setup->number);
     atomic_store(&executor->row->life, SS_LIFE_UNBORN);
     ring(executor);
-    _exit(0);
+    go(executor);
 }
 
 static void count_iteration(struct executor *executor) {
@@ -150,17 +158,17 @@ static void await_end(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         ss_time grace = atomic_load(&executor->board->end_grace);
-        bool orphaned = told_to_end && getppid() != executor->setup->master;
         ss_workload_reap_orphans(&executor->workload);
         ss_workload_follow(&executor->workload, (int)atomic_load(&executor->board->end_signal));
-        if (orphaned || ss_workload_is_empty(&executor->workload) || ss_platform_now() >= grace)
+        if (is_orphaned(executor) || ss_workload_is_empty(&executor->workload) ||
+            ss_platform_now() >= grace)
             return;
         ss_platform_sleep(&executor->row->wake, seen, grace);
     }
 }
 
 _Noreturn static void end(struct executor *executor) {
-    bool instant = told_to_end;
+    bool instant = is_orphaned(executor);
     ss_journal_end(&executor->journal, ss_platform_now());
     ss_workload_follow(&executor->workload, 0);
     if (executor->setup->plan->keep) {
@@ -178,10 +186,7 @@ _Noreturn static void end(struct executor *executor) {
 }
 
 static void look_around(struct executor *executor) {
-    /* Somebody may also have sent the signal to our whole group: that is the master's to handle. */
-    if (told_to_end && getppid() == executor->setup->master)
-        told_to_end = 0;
-    if (told_to_end || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
+    if (is_orphaned(executor) || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
         end(executor);
     if (child_changed) {
         child_changed = 0;
@@ -244,7 +249,7 @@ static void open_pipeline(struct executor *executor) {
 }
 
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
-    static const int wanted[] = {SIGCHLD, SIGTERM, 0};
+    static const int wanted[] = {SIGCHLD, SIGCONT, 0};
     static struct executor executor; /* off the stack: it must not move a page of its own in */
     executor.setup = setup;
     executor.board = setup->board;
@@ -253,9 +258,10 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     executor.workload.row = setup->number;
     wake_word = &executor.row->wake;
     ss_signals_adopt(on_signal, wanted);
-    if (ss_platform_die_with(setup->master, SIGTERM) < 0)
-        _exit(SS_ERROR_FAILED);
     atomic_store(&executor.row->executor_started, ss_platform_process_started(getpid()));
+    /* This signal reaches us even if somebody has stopped us. */
+    if (ss_platform_die_with(setup->master, SIGCONT) < 0)
+        leave_unborn(&executor);
     char name[32];
     snprintf(name, sizeof name, "ss-executor %u", setup->number);
     ss_platform_set_name(name);

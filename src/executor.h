@@ -3,6 +3,7 @@
 #define SHOWSTOPPER_EXECUTOR_H
 
 #include "board.h"
+#include "guardian.h"
 #include "pipeline.h"
 #include "plan.h"
 #include "workload.h"
@@ -15,6 +16,7 @@ struct ss_executor_setup {
     uint32_t number;
     pid_t master;
     int bells[2]; /* a byte to each tells master and guardian to look at the board */
+    struct ss_guardian_setup guardian; /* for when master and guardian are dead */
     struct ss_launch launch;
 };
 

@@ -21,4 +21,11 @@ struct ss_guardian_setup {
  */
 _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup);
 
+/*
+ * For an executor that has outlived the master and is done with its own instance: stays until the
+ * guardian has finished, and if that was killed before, does what it would have done. The bells of
+ * `setup` are those of the run.
+ */
+void ss_guardian_stand_in(const struct ss_guardian_setup *setup);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "isolate.h"
 #include "platform/platform.h"
+#include "sweep.h"
 
 void ss_master_say(struct ss_master *master, const char *format, ...) {
     if (!master->plan->verbose || !ss_output_has_room(STDERR_FILENO))
@@ -182,6 +183,7 @@ static int open_crew(struct ss_master *master) {
     struct ss_error *error = master->error;
     /* What a dead executor leaves becomes ours, so that it can still be found. */
     ss_platform_adopt_orphans();
+    ss_sweep_prepare(master->board);
     if (ss_crew_open(
             &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0)
         return -1;

@@ -15,32 +15,47 @@
 /* So often in a row nobody may be found: one may be born where a round has looked already. */
 #define EMPTY_ROUNDS 2
 
+void ss_sweep_prepare(struct ss_board *board) {
+    struct ss_process process;
+    pid_t at = getpid();
+    for (int i = 0; i < SS_BOARD_ANCESTORS && ss_platform_process_look(at, &process); i++) {
+        at = process.parent;
+        atomic_store(&board->ancestors[i], at);
+    }
+}
+
 void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master) {
     *sweep = (struct ss_sweep){.board = board, .master = master};
-    struct ss_process process;
-    pid_t at = master;
-    for (int i = 0; i < SS_SWEEP_ANCESTORS && ss_platform_process_look(at, &process); i++)
-        at = sweep->ancestors[i] = process.parent;
 }
 
 static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     if (pid <= 1)
         return true;
-    for (int i = 0; i < SS_SWEEP_ANCESTORS && sweep->ancestors[i]; i++) {
-        if (sweep->ancestors[i] == pid)
-            return true;
+    for (int i = 0; i < SS_BOARD_ANCESTORS; i++) {
+        pid_t ancestor = atomic_load(&sweep->board->ancestors[i]);
+        if (ancestor == pid || !ancestor)
+            return ancestor == pid;
     }
     return false;
 }
 
+/* As long as the master lives it has not reaped what stands on the board, so the pid is enough. */
+static bool is_one(
+    const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
+    return getppid() == sweep->master || process->started == started;
+}
+
 /* One of those processes of ours that end themselves, and executors their instances. */
-static bool is_crew(const struct ss_sweep *sweep, pid_t pid) {
-    if (pid == getpid() || pid == atomic_load(&sweep->board->guardian) ||
-        pid == atomic_load(&sweep->board->sensor))
+static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
+    const struct ss_board *board = sweep->board;
+    if (pid == getpid() || pid == atomic_load(&board->sensor))
         return true;
-    for (uint32_t i = 0; i < sweep->board->instances; i++) {
-        if (atomic_load(&sweep->board->rows[i].executor) == pid)
-            return true;
+    if (pid == atomic_load(&board->guardian))
+        return is_one(sweep, process, atomic_load(&board->guardian_started));
+    for (uint32_t i = 0; i < board->instances; i++) {
+        const struct ss_row *row = &board->rows[i];
+        if (pid == atomic_load(&row->executor))
+            return is_one(sweep, process, atomic_load(&row->executor_started));
     }
     return false;
 }
@@ -59,11 +74,14 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
     pid_t parent = process.parent;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        if (pid <= 1 || pid == sweep->master || is_crew(sweep, pid))
+        if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
-        /* We are its child, so as long as that is true the number is the master's. */
-        if (process.parent == sweep->master)
-            return getppid() == sweep->master && (sweep->board->alone || is_marked(sweep, pid));
+        /* We are its child, so as long as that is true the pid is the master's. */
+        bool has_master = getppid() == sweep->master;
+        if (has_master && pid == sweep->master)
+            return false;
+        if (has_master && process.parent == sweep->master)
+            return sweep->board->alone || is_marked(sweep, pid);
         if (may_adopt(sweep, process.parent))
             break;
         if (process.parent == sweep->stranger)

@@ -13,15 +13,15 @@
 /* The variable that holds the mark of the run, ss_board.mark. */
 #define SS_SWEEP_MARK "SHOWSTOPPER_INSTANCE_OF"
 
-#define SS_SWEEP_ANCESTORS 64
-
 struct ss_sweep {
     struct ss_board *board;
     pid_t master;
-    pid_t ancestors[SS_SWEEP_ANCESTORS]; /* of the master: who may adopt its orphans; 0 ends */
-    pid_t stranger;                      /* a parent known in this round to be none of ours */
-    uint32_t touched;                    /* processes signalled in the present round */
+    pid_t stranger;   /* a parent known in this round to be none of ours */
+    uint32_t touched; /* processes signalled in the present round */
 };
+
+/* For the master, before others open a sweep: notes who may adopt its orphans. */
+void ss_sweep_prepare(struct ss_board *board);
 
 void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master);
 

@@ -9,6 +9,7 @@
 #include "platform/platform.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 #include "sweep.h"
 
 #define INSTANCES 3
@@ -254,6 +255,64 @@ static struct family find_leaders(const struct family *executors) {
     return leaders;
 }
 
+/* One executor outlives all others of ours: it is the last that can act. */
+static void kill_all_but_one_executor(const char *const *command, bool known) {
+    for (int step = 0; step < MOMENTS; step++) {
+        struct run *run = start(command);
+        wait_for_ready(run);
+        struct family killed = family_find("ss-");
+        ck_assert_uint_eq(killed.count, INSTANCES + 1);
+        char survivor[32];
+        snprintf(survivor, sizeof survivor, "ss-executor %d", step % INSTANCES);
+        pid_t spared = run_find(run, survivor);
+        for (size_t i = 0; i < killed.count; i++) {
+            if (killed.pids[i] == spared)
+                killed.pids[i] = killed.pids[--killed.count];
+        }
+        ck_assert_uint_eq(killed.count, INSTANCES);
+        if (known)
+            RUN_UNTIL(run, family_all_stopped("payload"));
+        wait_for_moment(run, step);
+        family_kill_together(&killed, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+
+START_TEST(all_but_one_executor_of_sessions) {
+    kill_all_but_one_executor(WORDS(PAYLOAD, "setsid", "2"), false);
+}
+END_TEST
+
+START_TEST(all_but_one_executor_of_daemons) {
+    kill_all_but_one_executor(WORDS(PAYLOAD, "daemon", "2"), false);
+}
+END_TEST
+
+/* One that comes to nothing, with work that only it, or an executor in its place, can do. */
+START_TEST(master_and_executor_and_then_the_guardian) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer lets nothing be preloaded");
+    struct run_setup setup = {
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
+    struct run *run = start_with(&setup, WORDS(OPTIONS), WORDS(PAYLOAD, "setsid", "2"));
+    wait_for_ready(run);
+    struct family late = family_find("showstopper");
+    ck_assert_uint_eq(late.count, 2);
+    struct family killed = {.count = 1, .pids = {run_find(run, "ss-executor 1")}};
+    family_kill_together(&killed, run->pid);
+    run_expect(run_wait(run), -SIGKILL);
+    RUN_UNTIL(run, family_find("payload").count == 2);
+    kill(late.pids[late.pids[0] == run->pid], SIGKILL);
+    wait_until_clean(run);
+}
+END_TEST
+
+/* They stand on the board. */
+START_TEST(all_but_one_executor_of_unmarked_sessions) {
+    kill_all_but_one_executor(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true);
+}
+END_TEST
+
 /* Then only the kernel is left, which ends every leader. */
 START_TEST(everything) {
     for (int step = 0; step < MOMENTS; step++) {
@@ -281,6 +340,26 @@ static void end_kept(const struct family *kept) {
     family_expect_to_run(NULL, kept, 0.01);
     family_end_all();
 }
+
+/*
+ * With --keep, and one executor outlives all others. The kernel sends SIGHUP to a stopped group
+ * that loses its last link to the session.
+ */
+START_TEST(keepers_but_one_executor) {
+    struct run *run =
+        start_with(NULL, WORDS("-v", "-n", "2", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"),
+            WORDS("nohup", PAYLOAD, "setsid", "2"));
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, family_is_stopped("payload", 6));
+    struct family kept = family_find("payload");
+    struct family killed = {
+        .count = 2, .pids = {run_find(run, "ss-executor 0"), find_guardian(run, 0)}};
+    family_kill_together(&killed, run->pid);
+    run_expect(run_wait(run), -SIGKILL);
+    end_kept(&kept);
+    run_free(run);
+}
+END_TEST
 
 /* With --keep and while all of it is stopped; `victim`: whose death. */
 static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
@@ -348,6 +427,41 @@ START_TEST(stopped_executors_and_master) {
 }
 END_TEST
 
+/* The master would continue them, so it is stopped, too. Only its death can wake them. */
+START_TEST(stopped_executors_and_then_master_and_guardian) {
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        struct family executors = family_find("ss-executor");
+        struct family others = family_find("ss-guardian");
+        kill(run->pid, SIGSTOP);
+        RUN_UNTIL(run, run_state(run->pid) == 'T');
+        family_signal(&executors, SIGSTOP);
+        RUN_UNTIL(run, family_count(&executors, 'T') == INSTANCES);
+        family_kill_together(&others, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        wait_until_clean(run);
+    }
+}
+END_TEST
+
+/* As below a container's first process: it adopts orphans, so the kernel does not rescue them. */
+START_TEST(stopped_guardian_and_then_all_others) {
+    ss_platform_adopt_orphans();
+    struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
+    wait_for_ready(run);
+    struct family executors = family_find("ss-executor");
+    kill(run->pid, SIGSTOP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    pid_t stopped = find_guardian(run, 0);
+    kill(stopped, SIGSTOP);
+    RUN_UNTIL(run, run_state(stopped) == 'T');
+    family_kill_together(&executors, run->pid);
+    run_expect(run_wait(run), -SIGKILL);
+    wait_until_clean(run);
+}
+END_TEST
+
 /* Processes are then known by number and start time, and the dead must be looked for. */
 static void without_pidfds(const char *const *command) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
@@ -390,10 +504,17 @@ PROCESS_MAIN(
     SS_CASE(all_but_the_guardian_of_unmarked_sessions),
     SS_CASE(all_but_the_guardian_of_unmarked_daemons),
     SS_CASE(all_but_the_guardian_of_an_unmarked_storm),
+    SS_CASE(all_but_one_executor_of_sessions),
+    SS_CASE(all_but_one_executor_of_daemons),
+    SS_CASE(all_but_one_executor_of_unmarked_sessions),
+    SS_CASE(master_and_executor_and_then_the_guardian),
     SS_CASE(everything),
     SS_CASE(keepers),
+    SS_CASE(keepers_but_one_executor),
     SS_CASE(stopped_executor),
     SS_CASE(stopped_guardian),
     SS_CASE(stopped_executors_and_master),
+    SS_CASE(stopped_executors_and_then_master_and_guardian),
+    SS_CASE(stopped_guardian_and_then_all_others),
     SS_CASE(any_without_pidfds))
 /* clang-format on */

@@ -172,7 +172,10 @@ static bool is_kind(const struct round *round, const char *kind, const struct ma
     return begins(kind, "everything");
 }
 
-/* Takes those of the kind into `chosen`: all, or with `KIND=NUMBER` one of them. */
+/*
+ * Takes those of the kind into `chosen`: all, with `KIND=NUMBER` one of them, and with
+ * `KIND-but=NUMBER` all but one.
+ */
 static size_t choose(const struct round *round, const char *kind, const struct marked *all,
     size_t count, pid_t *chosen) {
     size_t found = 0;
@@ -181,11 +184,15 @@ static size_t choose(const struct round *round, const char *kind, const struct m
             chosen[found++] = all[i].pid;
     }
     const char *number = strchr(kind, '=');
-    if (number && found > 0) {
-        chosen[0] = chosen[(size_t)atol(number + 1) % found];
-        found = 1;
+    if (!number || found == 0)
+        return found;
+    pid_t *one = &chosen[(size_t)atol(number + 1) % found];
+    if (strstr(kind, "-but=")) {
+        *one = chosen[found - 1];
+        return found - 1;
     }
-    return found;
+    chosen[0] = *one;
+    return 1;
 }
 
 /* Sends the signal to all targets, found before the first is hit. Returns how many were hit. */

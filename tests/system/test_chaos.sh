@@ -77,6 +77,16 @@ touched_bystanders_are_seen() {
     one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
 }
 
+targets_are_chosen() {
+    local executor=$folder/ss-executor
+    ln -s "$build/tests/payload" "$executor"
+    pretend "for i in 1 2 3; do '$executor' catch & done" 'wait'
+    one_fault 1 'chaos: .* the master lives, 4 processes'
+    one_fault 1 'chaos: .* the master lives, 3 processes' --step 0.3:KILL:executor=7
+    one_fault 1 'chaos: .* the master lives, 2 processes' --step 0.3:KILL:executors-but=7
+    one_fault 1 'chaos: .* the master has ended, 1 processes' --step 0.3:KILL:master+executors-but=1
+}
+
 # shellcheck disable=SC2016
 failures_are_counted() {
     pretend '"$payload" daemon 2 & sleep 1'
@@ -94,6 +104,7 @@ wrong_words_are_refused() {
     expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
     expect 2 "chaos: --rounds: 'three' is no number" "$here/chaos" --rounds three "$build"
     expect 2 'chaos: --seed wants a value' "$here/chaos" "$build" --seed
+    expect 2 'chaos: --fault wants one of: ' "$here/chaos" --fault survivors "$build"
     expect 2 'chaos: no build folder' "$here/chaos"
     expect 2 "chaos: $folder/bin/showstopper is not there" "$here/chaos" "$folder"
 }
@@ -105,6 +116,10 @@ pretend 'exit 0'
 chmod +x "$folder/build/bin/showstopper"
 what_is_left_is_seen
 touched_bystanders_are_seen
+targets_are_chosen
 failures_are_counted
 wrong_words_are_refused
 "$here/chaos" --rounds 30 --patience 5 "$build"
+# The ones that only executors can see to.
+"$here/chaos" --rounds 5 --fault survivor --patience 5 "$build"
+"$here/chaos" --rounds 5 --fault stopped-executors --patience 5 "$build"
