@@ -126,7 +126,8 @@ static void expect_death_told(const char *script, const char *repeat, int status
     run_expect(run, status);
     expect_ended_by(run, "duration");
     snprintf(line, sizeof line, "s: %s\n", how);
-    run_expect_text(&run->err, "ended early         1     of 2 instances\n  instance 1 after ");
+    run_expect_text(
+        &run->err, "ended early                1      of 2 instances\n  instance 1 after ");
     ck_assert_uint_eq(run_count_text(&run->err, line), 2); /* the live view's and the summary's */
     run_expect_text(&run->err, "showstopper: instance 1 ended after ");
     const char *json = json_field(run->out.bytes, "instances_ended");

@@ -149,6 +149,17 @@ for step in 1 2 3 4; do
         fail "throughput of step $step"
 done
 
+# Through two steps there is always a line: none is drawn.
+printf '0 30%%\n3s 30%%\n3s 60%%\n6s 60%%\n' >"$folder/trace"
+"$bin/showstopper" -q -n 2 -c fixed -t file -T "path=$folder/trace,loop=no" --iteration iteration \
+    --record "$folder/two" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
+    fail "no record of two steps"
+report 0 -o "$folder/pair" "$folder/two"
+grep -q '^least squares: two points: no fit$' "$folder/out" || fail "a line: $(cat "$folder/out")"
+! grep -q 'R^2' "$folder/out" || fail "R^2 of two points: $(cat "$folder/out")"
+grep -q ',steps,2,,,,,,,,two points: no fit$' "$folder/pair/fits.csv" ||
+    fail "fits: $(cat "$folder/pair/fits.csv")"
+
 # Duties of both instances, as much as was allowed in all.
 [ "$(grep -c '/run,' "$folder/report/duty.csv")" -eq 2 ] || fail "duties"
 

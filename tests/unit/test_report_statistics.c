@@ -211,7 +211,7 @@ static void three_points(void **state) {
 
 static void two_points(void **state) {
     (void)state;
-    expect_case("two", 20);
+    expect_case("two", 16);
 }
 
 /* ---- what nobody can say ---- */
@@ -224,16 +224,22 @@ static void of_too_little_nothing_is_said(void **state) {
     mean = ssreport_mean_of(y, 1, 0.95);
     assert_true(mean.mean == 3 && isnan(mean.deviation) && isnan(mean.high));
     assert_true(isnan(ssreport_median_of(NULL, 0)));
-    for (size_t count = 0; count < 2; count++) {
+    static const char *const missing[] = {
+        "no points: no fit", "one point: no fit", "two points: no fit"};
+    for (size_t count = 0; count < 3; count++) {
         struct ssreport_fit fit = ssreport_fit_line(x, y, count);
         assert_true(isnan(fit.slope) && isnan(fit.intercept) && isnan(fit.slope_p));
+        assert_true(isnan(fit.slope_error) && isnan(fit.r_squared));
         assert_true(isnan(ssreport_fit_at(&fit, 0.5, 0.95).y));
+        assert_string_equal(ssreport_fit_missing(&fit), missing[count]);
     }
-    struct ssreport_fit through_two = ssreport_fit_line(x, y, 2);
-    assert_true(fabs(through_two.slope - 5) < 1e-12);
-    assert_true(isnan(through_two.slope_error) && isnan(through_two.slope_p));
-    assert_true(isnan(ssreport_fit_at(&through_two, 0.5, 0.95).low));
-    assert_true(fabs(ssreport_fit_at(&through_two, 0.9, 0.95).y - 5) < 1e-12);
+    struct ssreport_fit fit = ssreport_fit_line(x, y, 3);
+    assert_null(ssreport_fit_missing(&fit));
+    assert_true(isfinite(fit.slope_error) && isfinite(fit.slope_p));
+    fit = ssreport_fit_line(y, (const double[]){1, 2, 3}, 3);
+    assert_null(ssreport_fit_missing(&fit));
+    fit = ssreport_fit_line((const double[]){1, 1, 1}, y, 3);
+    assert_string_equal(ssreport_fit_missing(&fit), "all points have one load: no fit");
 }
 
 static void without_scatter_p_is_0_or_unknown(void **state) {
@@ -268,12 +274,12 @@ static void rounding_makes_no_line(void **state) {
 
 static void steps_without_a_load_do_not_count(void **state) {
     (void)state;
-    const struct ssreport_point points[] = {
-        {0.9, 1, 1}, {NAN, 9, 1}, {0.1, 2, 1}, {0.1, 2, 2}, {0.5, INFINITY, 2}, {0.9, 1, 2}};
+    const struct ssreport_point points[] = {{0.9, 1, 1}, {NAN, 9, 1}, {0.5, 1.5, 1}, {0.1, 2, 1},
+        {0.1, 2, 2}, {0.5, 1.5, 2}, {0.5, INFINITY, 2}, {0.9, 1, 2}};
     struct ssreport_interference result;
-    assert_int_equal(ssreport_interference_of(points, 6, &result), 0);
-    assert_int_equal(result.fits[0].count, 2);
-    assert_int_equal(result.fits[1].count, 2);
+    assert_int_equal(ssreport_interference_of(points, 8, &result), 0);
+    assert_int_equal(result.fits[0].count, 3);
+    assert_int_equal(result.fits[1].count, 3);
     assert_true(result.halves[0] == result.halves[1] && result.metric > 58);
 }
 

@@ -18,7 +18,7 @@ static const struct ssreport_column constant_columns[] = {
     {"load_mean", "load, %", 2, true},
     {"error_mean_percent", "mean error, %", 3},
     {"error_mean_percent_published", "published", 3}, {"published_is", "which is"},
-    {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_mse_e4_published", "published", 3},
 };
 // clang-format on

@@ -94,7 +94,7 @@ static void print_run(FILE *page, const struct ssreport_report *report,
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
     if (run->steps.count > 1 && run->energy.count > 0)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_ENERGY_STEPS], run->record.name);
-    if (isfinite(run->fit.slope))
+    if (run->record.has_iterations)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_FITS], run->record.name);
     fputs("</section>\n", page);
 }

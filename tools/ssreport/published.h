@@ -11,7 +11,7 @@
 
 enum ssreport_published_table {
     SSREPORT_PUBLISHED_MEAN_ERROR, /* of workload and target: percent, by method */
-    SSREPORT_PUBLISHED_MSE,        /* the same: x 10^4 */
+    SSREPORT_PUBLISHED_MSE,        /* the same: %^2 */
     SSREPORT_PUBLISHED_REPLAY,     /* of workload: the smallest and the largest MSE, by method */
     SSREPORT_PUBLISHED_KVM,        /* of placement and foreground: percent, by background */
     SSREPORT_PUBLISHED_LXC,

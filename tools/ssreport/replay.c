@@ -15,7 +15,7 @@ static const struct ssreport_column replay_columns[] = {
     {"set", NULL}, {"workload", "workload"}, {"method", "method"},
     {"round", NULL}, {"speed", "speed", 2}, {"seconds", "counted, s", 1},
     {"load_mean", "load, %", 2, true}, {"error_mean_percent", "mean error, %", 3},
-    {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_mse_e4_published_least", "published at six speeds, from", 2},
     {"error_mse_e4_published_most", "to", 2},
     {"iterations", NULL}, {"iterations_per_second", "iterations per s", 3},

@@ -12,7 +12,7 @@ static const struct ssreport_column run_columns[] = {
     {"instances", "instances"}, {"cpu_count", "CPUs"}, {"duration_seconds", "counted, s", 1},
     {"samples", "samples"},
     {"target_mean", "target, %", 2, true}, {"load_mean", "load, %", 2, true},
-    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_p95_percent", "95 % within, %", 2}, {"settling_seconds", NULL},
     {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches per s", 1},
     {"iterations", NULL}, {"iterations_per_second", "iterations per s", 3},
@@ -24,7 +24,7 @@ static const struct ssreport_column step_columns[] = {
     {"begin_seconds", NULL}, {"end_seconds", NULL},
     {"from_seconds", "from, s", 1}, {"to_seconds", "to, s", 1}, {"target", "target, %", 2, true},
     {"samples", "samples"}, {"load", "load, %", 2, true}, {"load_low", NULL}, {"load_high", NULL},
-    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, 10\u207b\u2074", 3},
+    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"iterations_per_second", "iterations per s", 3}, {"intervals", NULL},
     {"iterations_per_second_low", "mean of intervals, from", 3}, {"iterations_per_second_high", "to", 3},
 };
@@ -32,7 +32,7 @@ static const struct ssreport_column fit_columns[] = {
     {"record", "record"}, {"over", "over"}, {"points", "points"},
     {"intercept", "intercept, per s", 4}, {"intercept_error", "\u00b1", 4}, {"intercept_p", "p", 3},
     {"slope", "slope, per s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
-    {"r_squared", "R\u00b2", 4},
+    {"r_squared", "R\u00b2", 4}, {"note", "note"},
 };
 static const struct ssreport_column error_columns[] = {
     {"record", NULL}, {"from_percent", NULL}, {"to_percent", NULL}, {"samples", NULL},
@@ -126,6 +126,7 @@ static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_run *run
     NUMBER(fit->slope_error);
     NUMBER(fit->slope_p);
     NUMBER(fit->r_squared);
+    TEXT(ssreport_fit_missing(fit));
 }
 
 static void add_errors(struct ssreport_sheet *sheet, const struct ssreport_run *run) {

@@ -103,7 +103,7 @@ static size_t collect(const struct ssreport_run *run, double *loads, double *thr
 }
 
 int ssreport_run_fit(struct ssreport_run *run) {
-    run->fits_steps = run->steps.count >= 3;
+    run->fits_steps = run->steps.count > 1;
     size_t room = run->steps.count + run->rates.count + 1;
     double *loads = calloc(2 * room, sizeof *loads);
     if (!loads)

@@ -9,6 +9,9 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
+/* Fewer leave a line no degree of freedom. */
+#define POINTS_LEAST 3
+
 /* How many standard errors the bound of a two-sided interval is away. */
 static double bound(double confidence, size_t freedom) {
     return gsl_cdf_tdist_Pinv((1 + confidence) / 2, (double)freedom);
@@ -73,24 +76,28 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
         .slope_p = NAN,
         .r_squared = NAN,
         .covariance = {NAN, NAN, NAN}};
-    if (count < 2)
+    if (count < POINTS_LEAST)
         return fit;
-    double covariance[3], squares;
+    double squares;
     /* Where all x are the same this divides 0 by 0, and so does r_squared where all y are. */
-    gsl_fit_linear(x, 1, y, 1, count, &fit.intercept, &fit.slope, &covariance[0], &covariance[1],
-        &covariance[2], &squares);
+    gsl_fit_linear(x, 1, y, 1, count, &fit.intercept, &fit.slope, &fit.covariance[0],
+        &fit.covariance[1], &fit.covariance[2], &squares);
     fit.r_squared = 1 - squares / gsl_stats_tss(y, 1, count);
-    if (count < 3)
-        return fit;
-    for (int i = 0; i < 3; i++)
-        fit.covariance[i] = covariance[i];
     judge(&fit);
     return fit;
 }
 
+const char *ssreport_fit_missing(const struct ssreport_fit *fit) {
+    static const char *const few[POINTS_LEAST] = {
+        "no points: no fit", "one point: no fit", "two points: no fit"};
+    if (isfinite(fit->slope))
+        return NULL;
+    return fit->count < POINTS_LEAST ? few[fit->count] : "all points have one load: no fit";
+}
+
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence) {
     struct ssreport_band band = {.y = fit->intercept + fit->slope * x, .low = NAN, .high = NAN};
-    if (fit->count < 3 || isnan(fit->slope_error))
+    if (isnan(fit->slope_error))
         return band;
     const double *c = fit->covariance;
     double error = sqrt(fmax(c[0] + x * (2 * c[1] + x * c[2]), 0));

@@ -4,7 +4,7 @@
 
 /*
  * What is said of numbers; no input, no output. All values given must be finite. What cannot be
- * said of them is NaN: a mean of nothing, a scatter of one, an error of a line through two.
+ * said of them is NaN: a mean of nothing, a scatter of one, a line through two.
  * Figures of control quality are those of figures.h, as everywhere.
  */
 
@@ -27,8 +27,8 @@ double ssreport_median_of(double *values, size_t count);
 /*
  * y = intercept + slope x by least squares.
  *
- * All NaN: fewer than two pairs, or all x the same, so that no line is better than others.
- * Two pairs: the line goes through both; errors and p-values are NaN.
+ * All NaN: fewer than three pairs, as any two lie on a line, which says nothing of what is between
+ * them; or all x the same, so that no line is better than others.
  * All y the same: slope 0 and r_squared NaN, as there is nothing to explain.
  * All pairs on a line: errors are 0, the p-value of a coefficient is 0, and NaN where the
  * coefficient is 0, too.
@@ -41,6 +41,9 @@ struct ssreport_fit {
     double r_squared;
     double covariance[3]; /* of the intercept; of both; of the slope */
 };
+
+/* Why there is no line; NULL: there is one. */
+const char *ssreport_fit_missing(const struct ssreport_fit *fit);
 
 struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count);
 

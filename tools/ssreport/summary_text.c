@@ -32,19 +32,18 @@ static void print_number(FILE *stream, int width, int decimals, double number) {
 }
 
 static void print_runs(FILE *stream, const struct ssreport_report *report) {
-    fprintf(stream, "%-23s %7s %7s %7s %8s %9s %11s\n", "run", "samples", "target", "load", "error",
-        "squared", "iterations");
-    fprintf(stream, "%-23s %7s %7s %7s %8s %9s %11s\n", "", "", "%", "%", "mean, %", "x 10^4",
-        "per second");
+    fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "run", "samples", "target", "load",
+        "mean error", "MSE", "throughput");
+    fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "", "", "%", "%", "%", "%^2", "/s");
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
         print_name(stream, run->record.name, 23);
         print_number(stream, 7, 0, (double)run->figures.samples);
         print_number(stream, 7, 2, 100 * run->figures.target_mean);
         print_number(stream, 7, 2, 100 * run->figures.load_mean);
-        print_number(stream, 8, 3, run->figures.error_mean_percent);
-        print_number(stream, 9, 3, run->figures.error_mse_e4);
-        print_number(stream, 11, 3, run->figures.throughput);
+        print_number(stream, 10, 3, run->figures.error_mean_percent);
+        print_number(stream, 8, 3, run->figures.error_mse_e4);
+        print_number(stream, 10, 3, run->figures.throughput);
         fprintf(stream, "%s\n", run->record.interrupted ? " !" : "");
     }
     for (size_t i = 0; i < report->run_count; i++) {
@@ -55,38 +54,72 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
     }
 }
 
-static void print_steps(FILE *stream, const struct ssreport_run *run) {
+/* Its own mean stands with the interval: that of all the step need not lie in it. */
+static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
+    if (rates->count == 1)
+        fputs("  one: no spread", stream);
+    else if (rates->count > 1)
+        fprintf(
+            stream, "  %.4g +- %.2g of %zu", rates->mean, rates->high - rates->mean, rates->count);
+}
+
+static void explain_rates(
+    FILE *stream, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    char text[200];
+    size_t most = 0;
+    for (size_t i = 0; i < run->steps.count; i++)
+        most = run->steps.items[i].rates.count > most ? run->steps.items[i].rates.count : most;
+    if (most < 2)
+        return;
+    snprintf(text, sizeof text,
+        "(mean +- half of its %g %% confidence interval, of so many whole intervals of %g s; what "
+        "fills none is only in the throughput beside it)",
+        100 * settings->confidence, settings->interval);
+    ss_option_print_wrapped(stream, 0, text);
+}
+
+static void print_steps(
+    FILE *stream, const struct ssreport_run *run, const struct ssreport_settings *settings) {
     if (run->steps.count < 2)
         return;
     fputs("\nsteps of ", stream);
     fprintf(stream, "%s\n", ss_words_show(run->record.name).text);
-    fprintf(stream, "%5s %9s %9s %8s %8s %8s %11s %15s\n", "step", "from, s", "to, s", "target",
-        "load, %", "error", "per second", "in intervals");
+    fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "step", "from, s", "to, s", "target",
+        "load", "mean", "through-", run->record.has_iterations ? "throughput in" : "");
+    fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "", "", "", "%", "%", "error, %",
+        "put, /s", run->record.has_iterations ? "whole intervals" : "");
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
-        fprintf(stream, "%5zu", i + 1);
-        print_number(stream, 9, 1, step->from);
-        print_number(stream, 9, 1, step->to);
-        print_number(stream, 8, 2, 100 * step->target);
-        print_number(stream, 8, 2, 100 * step->load.mean);
+        fprintf(stream, "%4zu", i + 1);
+        print_number(stream, 7, 1, step->from);
+        print_number(stream, 7, 1, step->to);
+        print_number(stream, 7, 2, 100 * step->target);
+        print_number(stream, 7, 2, 100 * step->load.mean);
         print_number(stream, 8, 3, step->error_mean_percent);
-        print_number(stream, 11, 3, step->throughput);
-        if (isfinite(step->rates.low))
-            fprintf(stream, " +- %-.3g", step->rates.high - step->rates.mean);
+        print_number(stream, 9, 3, step->throughput);
+        print_rates(stream, &step->rates);
         fputc('\n', stream);
     }
+    explain_rates(stream, run, settings);
 }
 
 static void print_fit(FILE *stream, const struct ssreport_run *run) {
     const struct ssreport_fit *fit = &run->fit;
-    if (!run->fits_steps || !isfinite(fit->slope))
+    const char *missing = ssreport_fit_missing(fit);
+    /* Of a constant load nobody expects a line. */
+    if (!run->record.has_iterations || !run->fits_steps)
         return;
-    fprintf(stream, "least squares: %.4g + %.4g x load per second", fit->intercept, fit->slope);
+    if (missing) {
+        fprintf(stream, "least squares: %s\n", missing);
+        return;
+    }
+    fprintf(stream, "least squares: %.4g %c %.4g x load /s", fit->intercept,
+        fit->slope < 0 ? '-' : '+', fabs(fit->slope));
     if (isfinite(fit->r_squared))
         fprintf(stream, ", R^2 %.4f", fit->r_squared);
     if (isfinite(fit->slope_p))
         fprintf(stream, ", p %.1e", fit->slope_p);
-    fputc('\n', stream);
+    fprintf(stream, ", of %zu points\n", fit->count);
 }
 
 /* Rows of texts and numbers, as they come. */
@@ -128,11 +161,11 @@ struct shown {
 static const struct shown constant_columns[] = {{"workload", "workload", 10},
     {"method", "method", 12}, {"tau_seconds", "round,s", 7, 3}, {"target", "target%", 8},
     {"load_mean", "load, %", 8, 2}, {"error_mean_percent", "error", 8, 3},
-    {"error_mean_percent_published", "publ.", 8, 3}, {"error_mse_e4", "squared", 9, 2},
+    {"error_mean_percent_published", "publ.", 8, 3}, {"error_mse_e4", "MSE", 9, 2},
     {"error_mse_e4_published", "publ.", 9, 2}, {NULL}};
 static const struct shown replay_columns[] = {{"workload", "workload", 10},
     {"method", "method", 12}, {"speed", "speed", 7, 2}, {"error_mean_percent", "error", 8, 3},
-    {"error_mse_e4", "squared", 8, 2}, {"error_mse_e4_published_least", "publ.", 7, 2},
+    {"error_mse_e4", "MSE", 8, 2}, {"error_mse_e4_published_least", "publ.", 7, 2},
     {"error_mse_e4_published_most", "to", 7, 2}, {"iterations_per_second", "per s", 11, 3},
     {"ratio", "ratio", 8, 3}, {NULL}};
 static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds", "seconds", 9},
@@ -202,10 +235,11 @@ static void print_experiments(FILE *stream, const struct ssreport_report *report
     const struct ssreport_sheet *constant = &report->sheets[SSREPORT_CONSTANT_LOAD];
     const struct ssreport_sheet *replay = &report->sheets[SSREPORT_REPLAY];
     if (ssreport_sheet_rows(constant) > 0)
-        print_table(stream, constant, "constant load; errors as mean, %, and squared, x 10^4",
-            constant_columns);
+        print_table(stream, constant,
+            "constant load; mean error in %, mean squared error (MSE) in %^2", constant_columns);
     if (ssreport_sheet_rows(replay) > 0)
-        print_table(stream, replay, "replay; throughput as a ratio to that of the original speed",
+        print_table(stream, replay,
+            "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's",
             replay_columns);
 }
 
@@ -213,7 +247,7 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
     print_runs(stream, report);
     /* Of more the tables tell. */
     for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MOST; i++) {
-        print_steps(stream, &report->runs[i]);
+        print_steps(stream, &report->runs[i], &report->settings);
         print_fit(stream, &report->runs[i]);
     }
     for (size_t i = 0; i < report->together_count; i++) {

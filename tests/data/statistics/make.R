@@ -57,7 +57,8 @@ say_errors <- function(case, half, x, y) {
 
 say_fit <- function(case, half, x, y) {
     say(case, half, "count", length(x))
-    if (length(unique(x)) < 2) return(c(NA, NA, NA, NA))
+    # Two points lie on a line whatever they are: nothing is said of one.
+    if (length(x) < 3 || length(unique(x)) < 2) return(c(NA, NA, NA, NA))
     model <- lm(y ~ x)
     coefficients <- suppressWarnings(summary(model))$coefficients
     # Of a constant R makes a slope from rounding; that there is none is what is to be said.
@@ -66,7 +67,7 @@ say_fit <- function(case, half, x, y) {
     intercept <- if (flat) y[1] else coefficients["(Intercept)", 1]
     say(case, half, "intercept", intercept)
     say(case, half, "slope", slope)
-    if (length(x) < 3 || flat) return(c(intercept, slope, NA, NA))
+    if (flat) return(c(intercept, slope, NA, NA))
     say(case, half, "intercept_error", coefficients["(Intercept)", 2])
     say(case, half, "slope_error", coefficients["x", 2])
     say(case, half, "intercept_p", coefficients["(Intercept)", 4])
