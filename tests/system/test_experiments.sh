@@ -283,6 +283,9 @@ failed_runs() {
     [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: two failures"
     refuses "nosuch: the command was not found" "${call[@]}" -- nosuch
     prints "broken-1cdc-n1-40-1: failed with status 127; .*/showstopper.err begins:"
+    # One instance of two is enough.
+    refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
+        --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
     # Corrected, with nothing to keep from before.
     experiment "${call[@]}" -- sh -c 'echo well >&2'
     [ "$(manifest failed status)" = "done done" ] || fail "manifest: corrected"
