@@ -66,6 +66,9 @@ static int take(struct cursor *cursor, const struct ss_argument *row, const char
     if (!value || !second)
         return ss_error_set(cursor->error, SS_ERROR_FAILED, "--%s wants %s: --%s %s", name,
             row->second ? "two values" : "a value", name, row->value);
+    if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
+        return ss_error_set(
+            cursor->error, SS_ERROR_FAILED, "--%s is empty: write --%s %s", name, name, row->value);
     if (row->second)
         *(const char **)(config + row->second) = second;
     struct ss_option dashed = row->option;

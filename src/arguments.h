@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_ARGUMENTS_H
 #define SHOWSTOPPER_ARGUMENTS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <showstopper/error.h>
@@ -15,6 +16,7 @@ struct ss_argument {
     const char *value; /* what the help calls its value; NULL: a flag, whose field is an int */
     struct ss_option option;
     size_t second; /* where a second value goes as it stands, a const char *; 0: there is none */
+    bool may_be_empty; /* an empty text means something; for others it is an error */
 };
 
 #define SS_ARGUMENTS_END                                                                           \
@@ -31,11 +33,12 @@ struct ss_argument {
             .offset = offsetof(config, modules) + sizeof(char *) * (kind),                         \
             .help = "module that says " what}},                                                    \
     {                                                                                              \
-        large, "OPTS", {                                                                           \
-            .name = name_ "-options", .type = SS_OPTION_TEXT,                                      \
-            .offset = offsetof(config, options) + sizeof(char *) * (kind),                         \
-            .help = "its options: MAIN,name=value,..."                                             \
-        }                                                                                          \
+        large, "OPTS",                                                                             \
+            {.name = name_ "-options",                                                             \
+                .type = SS_OPTION_TEXT,                                                            \
+                .offset = offsetof(config, options) + sizeof(char *) * (kind),                     \
+                .help = "its options: MAIN,name=value,..."},                                       \
+            .may_be_empty = true,                                                                  \
     }
 
 /* The default control, and that for a feedback which keeps no account of CPU time. */

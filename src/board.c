@@ -111,8 +111,8 @@ struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
         return board;
     if (board != MAP_FAILED)
         munmap(board, (size_t)status.st_size);
-    ss_error_set(error, SS_ERROR_FAILED, "process %d is not the master of a run of this version",
-        (int)master);
+    ss_error_set(
+        error, SS_ERROR_FAILED, "pid %d is not the master of a run of this version", (int)master);
     return NULL;
 }
 

@@ -20,7 +20,7 @@ static const struct ss_argument rows[] = {
         .help = "run different commands together: a line each, COUNT COMMAND..."}},
     {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
         .help = "the text in the command that becomes the instance's number; doubled it stands "
-                "for itself, '' is none"}},
+                "for itself, '' is none"}, .may_be_empty = true},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "pin all instances to these CPUs and measure only these: 0-3,8, or 0-14:2 for "
                 "every second one"}},
@@ -41,7 +41,7 @@ static const struct ss_argument rows[] = {
         .help = "start an instance again when it ends with status 0; each end is one iteration"}},
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),
         .help = "each line of output that matches ends one iteration; the first group, if any, "
-                "is its time in milliseconds"}},
+                "is its time in milliseconds"}, .may_be_empty = true},
     {0, "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "keep each instance's output in DIR/NN.out and DIR/NN.err"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
@@ -74,9 +74,26 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
+/* A folder's name goes before those of the files in it: "dir/" is "dir". */
+static int cut_slashes(const char **name, struct ss_option_store *store) {
+    size_t length = *name ? strlen(*name) : 0;
+    if (length < 2 || (*name)[length - 1] != '/')
+        return 0;
+    while (length > 1 && (*name)[length - 1] == '/')
+        length--;
+    char cut[4096];
+    snprintf(cut, sizeof cut, "%.*s", (int)length, *name);
+    *name = ss_option_store_add(store, cut);
+    return *name ? 0 : -1;
+}
+
 int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error) {
     *cli = (struct ss_cli){.duration = SS_TIME_NEVER, .tolerance = NAN, .arguments = argv};
-    return ss_arguments_parse(rows, cli, &cli->store, argv, &cli->command, error);
+    if (ss_arguments_parse(rows, cli, &cli->store, argv, &cli->command, error) < 0)
+        return -1;
+    if (cut_slashes(&cli->output, &cli->store) < 0 || cut_slashes(&cli->record, &cli->store) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return 0;
 }
 
 void ss_cli_free(struct ss_cli *cli) {

@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,10 @@
 #include "words.h"
 
 #define COMMANDS_MAX 1000000
+
+/* As much of a script's first line as the kernel reads, and how many scripts may run scripts. */
+#define FIRST_LINE  256
+#define SCRIPTS_MAX 5
 
 static void free_words(char **words) {
     for (size_t i = 0; words && words[i]; i++)
@@ -41,9 +46,15 @@ static char **copy_words(char *const *words) {
 
 int ss_commands_repeat(
     struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
-    if (count == 0 || count > COMMANDS_MAX || commands->count + count > COMMANDS_MAX)
-        return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: from 1 to %d are possible",
+    if (count == 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "0 instances: write at least 1");
+    if (count > COMMANDS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: at most %d are possible",
             (unsigned long long)count, COMMANDS_MAX);
+    if (commands->count + count > COMMANDS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%llu instances and the %u of the lines before are too many: at most %d are possible",
+            (unsigned long long)count, commands->count, COMMANDS_MAX);
     char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);
     if (items)
         commands->items = items;
@@ -140,6 +151,25 @@ int ss_commands_number(
     return 0;
 }
 
+/* Whether the placeholder stands at the word's end, directly behind a digit, and not doubled. */
+static bool looks_like_percentage(const char *word, const char *placeholder) {
+    size_t length = strlen(word), mark = strlen(placeholder);
+    if (length <= mark || strcmp(word + length - mark, placeholder) != 0)
+        return false;
+    return word[length - mark - 1] >= '0' && word[length - mark - 1] <= '9';
+}
+
+const char *ss_commands_find_percentage(
+    const struct ss_commands *commands, const char *placeholder) {
+    for (uint32_t i = 0; strcmp(placeholder, "%") == 0 && i < commands->count; i++) {
+        for (char **word = commands->items[i]; *word; word++) {
+            if (looks_like_percentage(*word, placeholder))
+                return *word;
+        }
+    }
+    return NULL;
+}
+
 /* 0, or the errno with which the file refuses to be executed. */
 static int try_execute(const char *path) {
     struct stat status;
@@ -150,14 +180,13 @@ static int try_execute(const char *path) {
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* As execvp() searches: the first one that can be executed, else the best reason. */
-static int search_path(const char *name) {
+/* As execvp() searches: the first one that can be executed, in `file`, else the best reason. */
+static int search_path(const char *name, char *file, size_t size) {
     const char *path = getenv("PATH");
     int why = ENOENT;
     for (path = path ? path : "/bin:/usr/bin"; path;) {
         size_t length = strcspn(path, ":");
-        char file[4096];
-        snprintf(file, sizeof file, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
+        snprintf(file, size, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
         int here = try_execute(file);
         if (here == 0)
             return 0;
@@ -168,10 +197,55 @@ static int search_path(const char *name) {
     return why;
 }
 
+/* The interpreter that a script names in its first line. False: it is no script. */
+static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
+    char line[FIRST_LINE];
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[length] = '\0';
+    if (strncmp(line, "#!", 2) != 0)
+        return false;
+    const char *begin = line + 2 + strspn(line + 2, " \t");
+    snprintf(interpreter, FIRST_LINE, "%.*s", (int)strcspn(begin, " \t\n"), begin);
+    return *interpreter;
+}
+
+/* What execvp() says of a script without its interpreter reads as if the script were missing. */
+static int check_interpreter(const char *path, struct ss_error *error) {
+    char interpreter[FIRST_LINE], script[FIRST_LINE];
+    for (int depth = 0; depth < SCRIPTS_MAX && read_interpreter(path, interpreter); depth++) {
+        int why = try_execute(interpreter);
+        bool missing = why == ENOENT || why == ENOTDIR;
+        const char *end = strchr(interpreter, '\r');
+        if (missing && end)
+            return ss_error_set(error, SS_ERROR_NOT_FOUND,
+                "interpreter %.*s is followed by a carriage return: write the script with Unix "
+                "line "
+                "ends",
+                (int)(end - interpreter), interpreter);
+        if (missing)
+            return ss_error_set(error, SS_ERROR_NOT_FOUND,
+                "interpreter %s is not there: correct the script's first line, or install it",
+                interpreter);
+        if (why)
+            return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE,
+                "interpreter %s cannot be executed: %s", interpreter, strerror(why));
+        strcpy(script, interpreter);
+        path = script;
+    }
+    return 0;
+}
+
 static int check_one(const char *name, struct ss_error *error) {
-    int why = strchr(name, '/') ? try_execute(name) : *name ? search_path(name) : ENOENT;
+    char path[4096];
+    if (!*name)
+        return ss_error_set(error, SS_ERROR_NOT_FOUND, "the command is empty: name a program");
+    snprintf(path, sizeof path, "%s", name);
+    int why = strchr(name, '/') ? try_execute(name) : search_path(name, path, sizeof path);
     if (why == 0)
-        return 0;
+        return check_interpreter(path, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
     if (why == ENOENT || why == ENOTDIR)
         return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: %s", name,
             strchr(name, '/') ? "there is no such file: check the path"

@@ -28,6 +28,13 @@ int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_e
 int ss_commands_number(
     struct ss_commands *commands, const char *placeholder, struct ss_error *error);
 
+/*
+ * A word that reads as a percentage but holds the placeholder, as 60% does: what was most likely
+ * not meant. To be asked before they are numbered; NULL: there is none.
+ */
+const char *ss_commands_find_percentage(
+    const struct ss_commands *commands, const char *placeholder);
+
 /* Whether each command can be found and executed; status 127 or 126 if not. */
 int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 

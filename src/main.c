@@ -36,7 +36,7 @@ static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error
     else if (cli->replay)
         result = ss_replay(cli, error);
     else if (cli->set_pid)
-        result = ss_setpoint_change(cli->set_pid, cli->set_load, error);
+        result = ss_setpoint_change(cli, error);
     else
         return false;
     if (result == 0)

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pattern.h"
 #include "record_folder.h"
 #include "wallclock.h"
+#include "words.h"
 
 static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_cpus allowed;
@@ -41,6 +43,22 @@ static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
     return ss_commands_read(commands, *path, error);
 }
 
+/* As where a command is a showstopper itself: its -l 60% would become -l 600. */
+static void warn_of_percentage(
+    struct ss_plan *plan, const struct ss_commands *commands, const char *placeholder) {
+    const char *word = ss_commands_find_percentage(commands, placeholder);
+    char text[400], number[16];
+    if (!word)
+        return;
+    struct ss_words_shown shown = ss_words_show(word);
+    ss_commands_print_number(number, sizeof number, 0, commands->count);
+    snprintf(text, sizeof text,
+        "in the command, %s becomes %.*s%s: %% is the instance's number there; write %s%% for the "
+        "sign itself, or give -p ''",
+        shown.text, (int)strcspn(shown.text, "%"), shown.text, number, shown.text);
+    ss_option_store_warn(&plan->rig.store, text);
+}
+
 static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands commands = {0};
@@ -57,6 +75,8 @@ static int resolve_commands(
     else
         status = ss_commands_repeat(
             &commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
+    if (status == 0)
+        warn_of_percentage(plan, &commands, cli->placeholder);
     if (status == 0)
         status = ss_commands_number(&commands, cli->placeholder, error);
     if (status == 0)
@@ -200,6 +220,8 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
 }
 
 static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_error *error) {
+    if (ss_pattern_check(pattern, error) < 0)
+        return ss_error_wrap(error, "--iteration");
     int why = regcomp(&plan->iteration, pattern, REG_EXTENDED);
     plan->has_iteration = why == 0;
     if (why == 0)
@@ -273,6 +295,11 @@ static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss
         return ss_error_set(error, SS_ERROR_FAILED,
             "--keep and --isolate exclude each other: with one of them instances outlive the run, "
             "with the other nothing can");
+    if (plan->keep && (cli->iteration || cli->output))
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--keep and --%s exclude each other: the output passes through a pipe, which ends with "
+            "Showstopper, and so would the instances: let the command write to a file itself",
+            cli->iteration ? "iteration" : "output");
     return 0;
 }
 
@@ -282,7 +309,8 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     plan->quiet = cli->quiet;
     plan->verbose = cli->verbose;
     plan->progress = cli->progress;
-    int status = resolve_end(plan, cli, error);
+    int status = ss_platform_check_system(error);
+    status = status < 0 ? status : resolve_end(plan, cli, error);
     status = status < 0 ? status : resolve_cpus(plan, cli, error);
     status = status < 0 ? status : resolve_times(plan, cli, error);
     status = status < 0 ? status : load_modules(plan, cli, error);

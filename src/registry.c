@@ -114,6 +114,8 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
     }
+    if (count == 0 && ss_platform_check_proc(error) < 0)
+        return -1;
     const char *nearest = ss_nearest(name, (const char *const *)names, count);
     ss_error_set(error, SS_ERROR_FAILED, "there is no %s module '%s'%s%s%s: there are %s",
         ss_kind_names[kind], name, nearest ? " (did you mean '" : "", nearest ? nearest : "",
@@ -293,9 +295,12 @@ int ss_registry_list(FILE *stream, struct ss_error *error) {
             }
             free(names[i]);
         }
+        if (count == 0 && ss_platform_check_proc(error) == 0)
+            ss_error_set(error, SS_ERROR_FAILED,
+                "no %s module was found: is Showstopper installed as a whole?",
+                ss_kind_names[kind]);
         if (count == 0)
-            return ss_error_set(
-                error, SS_ERROR_FAILED, "no %s module was found", ss_kind_names[kind]);
+            return -1;
     }
     return 0;
 }

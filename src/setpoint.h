@@ -2,9 +2,9 @@
 #ifndef SHOWSTOPPER_SETPOINT_H
 #define SHOWSTOPPER_SETPOINT_H
 
-#include <showstopper/error.h>
+#include "cli.h"
 
-/* Changes the target of the running master `pid`; `load` is a load or "trace". */
-int ss_setpoint_change(const char *pid, const char *load, struct ss_error *error);
+/* What --set asks for: changes the target of a running master. */
+int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error);
 
 #endif

@@ -77,7 +77,10 @@ static void on_unborn(struct ss_master *master, uint32_t number) {
             master->plan->numbers[number], strerror(why));
     else
         ss_error_set(master->error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-            "%s: the command cannot be executed: %s", command, strerror(why));
+            "%s: the command cannot be executed: %s%s", command, strerror(why),
+            why == ENOENT && strchr(command, '/') && access(command, F_OK) == 0
+                ? ": its interpreter or loader is not there"
+                : "");
     ss_master_end(master, "error", SIGTERM);
 }
 

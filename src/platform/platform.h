@@ -204,6 +204,12 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 /* CPU time that a process has used; 0 when it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
+/* Whether there is what no run can do without: /proc, and /dev/null for instances to read from. */
+int ss_platform_check_system(struct ss_error *error);
+
+/* The first half of it: what is known of processes, CPU time and the program's own place. */
+int ss_platform_check_proc(struct ss_error *error);
+
 /* Whether so many more processes and open files are allowed; the message says which limit is in the
  * way. */
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error);

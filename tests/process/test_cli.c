@@ -11,6 +11,7 @@
 
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* The end of every command line: a command that leaves a trace if it is ever started. */
 #define TOUCH       PAYLOAD, "touch", "started"
@@ -162,7 +163,7 @@ START_TEST(what_is_found_is_in_the_plan) {
     PLAN("           the load is what a program prints\n", "-f", "command", "-F", "echo 1", "true");
     struct run *run =
         run_wait(run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "4", "--cpus", "0", "-l", "50%",
-                                     "-F", "source=idle", "--json", "-", "true")));
+                                     "-F", "source=idle", "-c", "fixed", "--json", "-", "true")));
     run_expect(run, 0);
     run_expect_text(&run->err, "showstopper: stagger: tau is 107 ms, for 4 instances on 1 CPU\n");
     run_expect_text(
@@ -250,6 +251,12 @@ START_TEST(wrong_words) {
     REFUSED(125, "-l is short for", "-l", "50%", "-T", "50%", TOUCH);
     REFUSED(125, "--progress", "--progress", "sometimes", TOUCH_AT("50%"));
     REFUSED(125, "--iteration", "--iteration", "(", TOUCH_AT("50%"));
+    REFUSED(
+        125, "--iteration: '(\\d+)': \\d is no POSIX", "--iteration", "(\\d+)", TOUCH_AT("50%"));
+    REFUSED(125, "--keep and --iteration exclude each other", "--keep", "--iteration", "x",
+        TOUCH_AT("50%"));
+    REFUSED(
+        125, "--keep and --output exclude each other", "--keep", "--output", "x", TOUCH_AT("50%"));
 }
 END_TEST
 
@@ -259,7 +266,7 @@ START_TEST(wrong_modules) {
         "geom",
         "-c", "rbpd", TOUCH_AT("50%"));
     REFUSED(125, "there is no trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
-    REFUSED(125, "there is no feedback module", "-f", "", TOUCH_AT("50%"));
+    REFUSED(125, "--feedback is empty", "-f", "", TOUCH_AT("50%"));
     REFUSED(125, "cannot be read", "-s", "./even.so", TOUCH_AT("50%"));
     REFUSED(125, "period", "-F", "perod=1s", TOUCH_AT("50%"));
     REFUSED(125, "feedback/exact", "-F", "perod=1s", TOUCH_AT("50%"));
@@ -318,7 +325,10 @@ START_TEST(wrong_commands) {
     REFUSED(127, "plain/below", "-l", "50%", "./plain/below");
     REFUSED(126, "./plain", "-l", "50%", "./plain");
     REFUSED(126, "directory", "-l", "50%", "/tmp");
-    REFUSED(127, "found", "-l", "50%", "");
+    REFUSED(127, "the command is empty: name a program", "-l", "50%", "");
+    run_write_file(run_path(folder, "script"), "#!/no/such\n");
+    chmod(run_path(folder, "script"), 0755);
+    REFUSED(127, "./script: interpreter /no/such is not there", "-l", "50%", "./script");
     run_remove_folder(folder);
 }
 END_TEST
@@ -379,12 +389,42 @@ END_TEST
 START_TEST(wrong_set) {
     char own[32];
     snprintf(own, sizeof own, "%d", (int)getpid());
-    REFUSED(125, "--set", "--set", "one", "50%");
-    REFUSED(125, "--set", "--set", "1", "50%");
-    REFUSED(125, "--set", "--set", "2147483647", "50%");
+    REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
+    REFUSED(125, "--set: pid 1 ", "--set", "1", "50%");
+    REFUSED(125, "--set: pid 2147483647 does not exist", "--set", "2147483647", "50%");
+    REFUSED(125, "--set: 'true' is too much: it takes PID and LOAD", "--set", own, "50%", "true");
     REFUSED(125, "not a running Showstopper", "--set", own, "50%");
     REFUSED(125, "--set", "--set", own, "120%");
     REFUSED(125, "--set PID LOAD", "--set", own);
+}
+END_TEST
+
+/* In the child: mounts of its own, with one of those that no run can do without covered. */
+static void hide_proc(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/proc", "64k");
+}
+
+static void hide_devices(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/dev", "64k");
+}
+
+START_TEST(what_the_system_lacks_is_named) {
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of our own");
+    refuse_as(
+        hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
+    refuse_as(hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--list-modules"));
+    refuse_as(hide_devices, 125, "there is no /dev/null",
+        WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
+}
+END_TEST
+
+START_TEST(percentages_in_the_command_are_warned_of) {
+    warned("showstopper: warning: in the command, 60% becomes 600: % is the instance's number "
+           "there; write 60%% for the sign itself, or give -p ''\n",
+        WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
+    warned("", WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
 }
 END_TEST
 
@@ -459,5 +499,7 @@ PROCESS_MAIN(
     SS_CASE(wrong_set),
     SS_CASE(more_than_the_limit_on_files_carries),
     SS_CASE(more_than_the_limit_on_processes_carries),
+    SS_CASE(what_the_system_lacks_is_named),
+    SS_CASE(percentages_in_the_command_are_warned_of),
     SS_CASE(raised_privileges))
 /* clang-format on */

@@ -2,10 +2,12 @@
 
 /* Runs in a PID namespace of their own: to the caller all is as it is without one. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,6 +15,7 @@
 #include "family.h"
 #include "isolated.h"
 #include "json_text.h"
+#include "surroundings.h"
 
 #define QUIET "--isolate", "-q", "-n", "1", "-c", "fixed", "-l", "1/2"
 
@@ -249,6 +252,55 @@ static void expect_refusal(void (*prepare)(void), const char *why, const char *m
     ck_assert(!touched);
 }
 
+static const char *chroot_folder;
+
+/* The same file system below a folder where nothing is mounted. */
+static void enter_chroot(void) {
+    surroundings_leave_mounts();
+    DIR *root = opendir("/");
+    for (struct dirent *entry; root && (entry = readdir(root));) {
+        char from[512], to[1024], link[512] = "";
+        struct stat status;
+        snprintf(from, sizeof from, "/%.255s", entry->d_name);
+        snprintf(to, sizeof to, "%s/%.255s", chroot_folder, entry->d_name);
+        if (entry->d_name[0] == '.' || lstat(from, &status) < 0)
+            continue;
+        bool done = true;
+        if (S_ISLNK(status.st_mode))
+            done = readlink(from, link, sizeof link - 1) > 0 && symlink(link, to) == 0;
+        else if (S_ISDIR(status.st_mode))
+            done = mkdir(to, 0755) == 0 && mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
+        if (!done)
+            _exit(SURROUNDINGS_MISSING);
+    }
+    if (chroot(chroot_folder) < 0 || chdir("/") < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+/* Nothing but what was made there, whatever is mounted. */
+static void remove_chroot(void) {
+    DIR *folder = opendir(chroot_folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (rmdir(run_path(chroot_folder, entry->d_name)) < 0)
+            unlink(run_path(chroot_folder, entry->d_name));
+    }
+    closedir(folder);
+    rmdir(chroot_folder);
+}
+
+START_TEST(works_in_a_chroot) {
+    SKIP_UNLESS_ISOLATED();
+    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of our own");
+    chroot_folder = run_make_folder();
+    struct run_setup setup = {.prepare = enter_chroot, .folder = "/"};
+    struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, "true")));
+    run_expect_nothing_left();
+    remove_chroot();
+    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "no chroot");
+    run_expect(run, 0);
+}
+END_TEST
+
 START_TEST(refused_where_there_can_be_no_namespace) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_namespaces, "Operation not permitted", "seccomp: no filter is allowed");
@@ -299,6 +351,7 @@ PROCESS_MAIN(
     SS_CASE(mounts_stay_inside),
     SS_CASE(a_run_in_a_run),
     SS_CASE(without_privilege),
+    SS_CASE(works_in_a_chroot),
     SS_CASE(refused_where_there_can_be_no_namespace),
     SS_CASE(refused_where_there_can_be_no_mounts),
     SS_CASE(refused_where_there_can_be_no_user_namespace),

@@ -252,8 +252,13 @@ START_TEST(instances_bear_the_limit_on_file_size_as_the_caller_does) {
 END_TEST
 
 static void mount_no_shared_memory(void) {
+    char null[64];
     surroundings_leave_mounts();
+    snprintf(null, sizeof null, "/proc/self/fd/%d", open("/dev/null", O_RDWR | O_CLOEXEC));
     surroundings_mount_small("/dev", "64k");
+    run_write_file("/dev/null", "");
+    if (mount(null, "/dev/null", NULL, MS_BIND, NULL) < 0)
+        _exit(SURROUNDINGS_MISSING);
 }
 
 static void mount_shared_memory_for_readers(void) {

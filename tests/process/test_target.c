@@ -38,6 +38,11 @@ START_TEST(target_goes_back_to_the_trace) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
+    struct run *wrong = RUN("--set", "1", "90%");
+    run_expect(wrong, 125);
+    run_expect_text(&wrong->err, "showstopper: --set: pid 1 ");
+    run_expect_text(&wrong->err, "; those that run: ");
+    run_expect_text(&wrong->err, number_of(run));
     run_expect(RUN("--set", number_of(run), "90%"), 0);
     run_expect(RUN("--set", number_of(run), "trace"), 0);
     run_wait_text(run, "the target is the trace's again");

@@ -340,6 +340,29 @@ static void a_tolerance_may_have_a_percent_sign(void **state) {
     refuse("--tolerance 5x", "--tolerance: '5x' is not a number");
 }
 
+static void empty_values_are_refused_where_they_mean_nothing(void **state) {
+    (void)state;
+    refuse("--record ''", "--record is empty: write --record DIR");
+    refuse("--output=", "--output is empty: write --output DIR");
+    refuse("-w ''", "--workloads is empty: write --workloads FILE");
+    refuse("--json ''", "--json is empty: write --json FILE");
+    refuse("-c ''", "--control is empty: write --control NAME");
+    parse("-p '' -C '' --iteration ''");
+    assert_string_equal(cli.options[SS_KIND_CONTROL], "");
+}
+
+static void slashes_behind_a_folder_are_cut(void **state) {
+    (void)state;
+    parse("--output dir// --record a/b/");
+    assert_string_equal(cli.output, "dir");
+    assert_string_equal(cli.record, "a/b");
+    parse("--output / --record .");
+    assert_string_equal(cli.output, "/");
+    assert_string_equal(cli.record, ".");
+    parse("--output //");
+    assert_string_equal(cli.output, "/");
+}
+
 static void messages_stay_on_one_line(void **state) {
     (void)state;
     refuse("'--a\nb'", "there is no option --a?b");
@@ -413,6 +436,8 @@ UNIT_MAIN(
     cmocka_unit_test(wrong_values_name_their_option),
     cmocka_unit_test(milliseconds_meant_as_minutes_are_warned_of),
     cmocka_unit_test(a_tolerance_may_have_a_percent_sign),
+    cmocka_unit_test(empty_values_are_refused_where_they_mean_nothing),
+    cmocka_unit_test(slashes_behind_a_folder_are_cut),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(help_names_every_option),
     cmocka_unit_test(help_fits_80_columns))

@@ -141,7 +141,8 @@ static void counts_have_bounds(void **state) {
         ss_commands_free(&commands);
         assert_int_equal(ss_commands_repeat(&commands, words, wrong[i], &error), -1);
         assert_int_equal(error.status, SS_ERROR_FAILED);
-        assert_non_null(strstr(error.message, "from 1 to 1000000"));
+        assert_non_null(
+            strstr(error.message, wrong[i] ? "at most 1000000 are possible" : "at least 1"));
     }
 }
 
@@ -205,9 +206,11 @@ static void wrong_lines_are_named(void **state) {
     refuse("1 a\nx b\n", ":2: COUNT COMMAND... was expected: 'x' is not a whole number");
     refuse("1 a\n\n# c\n1.5 b\n", ":4: COUNT COMMAND...");
     refuse("-1 a\n", ":1: COUNT COMMAND...");
-    refuse("0 a\n", ":1: 0 instances: from 1 to 1000000 are possible");
+    refuse("0 a\n", ":1: 0 instances: write at least 1");
     refuse("1000001 a\n", ":1: 1000001 instances");
-    refuse("1 a\n1000000 b\n", ":2: 1000000 instances");
+    refuse("1 a\n1000000 b\n",
+        ":2: 1000000 instances and the 1 of the lines before are too many: at most 1000000");
+    refuse("1 a\n1000001 b\n", ":2: 1000001 instances: at most 1000000 are possible");
     refuse("3\n", ":1: '3' is not COUNT COMMAND...");
     refuse("1 a\nls\n", ":2: 'ls' is not COUNT COMMAND...");
     refuse("1 a\n2 sh -c 'b\n", ":2: the quote ' at column");
@@ -231,6 +234,28 @@ static void files_that_cannot_be_read_are_named(void **state) {
     assert_non_null(strstr(error.message, "Is a directory"));
 }
 
+/* A percentage in the command is most likely meant for another showstopper. */
+static void assert_percentage(const char *line, const char *placeholder, const char *expected) {
+    repeat(line, 1);
+    const char *word = ss_commands_find_percentage(&commands, placeholder);
+    if (!expected)
+        assert_null(word);
+    else
+        assert_string_equal(word, expected);
+}
+
+static void percentages_in_a_command_are_found(void **state) {
+    (void)state;
+    assert_percentage("showstopper -l 60% true", "%", "60%");
+    assert_percentage("showstopper --load=60% true", "%", "--load=60%");
+    assert_percentage("showstopper -l 60%% true", "%", NULL);
+    assert_percentage("run scratch.% %", "%", NULL);
+    assert_percentage("run 5%x", "%", NULL);
+    assert_percentage("run 60%", "@", NULL);
+    assert_percentage("run 60%", "", NULL);
+    assert_percentage("run 6@", "@", NULL);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(numbers_are_of_equal_width),
@@ -246,4 +271,5 @@ UNIT_MAIN(
     cmocka_unit_test(numbers_run_through_a_whole_file),
     cmocka_unit_test(wrong_lines_are_named),
     cmocka_unit_test(files_without_a_workload_are_refused),
-    cmocka_unit_test(files_that_cannot_be_read_are_named))
+    cmocka_unit_test(files_that_cannot_be_read_are_named),
+    cmocka_unit_test(percentages_in_a_command_are_found))

@@ -55,6 +55,45 @@ static void paths_are_taken_as_they_stand(void **state) {
     assert_message(tree_root, "the command cannot be executed: Is a directory");
 }
 
+static void write_script(const char *name, const char *first_line) {
+    const char *path = tree_write(name, first_line);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void scripts_need_their_interpreter(void **state) {
+    (void)state;
+    char line[4300];
+    tree_new();
+    write_script("none", "#!/no/such -x\n");
+    assert_int_equal(check(tree_path("none")), SS_ERROR_NOT_FOUND);
+    assert_message(tree_path("none"), ": interpreter /no/such is not there");
+    write_script("carried", "#! /bin/sh\r\n");
+    assert_int_equal(check(tree_path("carried")), SS_ERROR_NOT_FOUND);
+    assert_message(tree_path("carried"), "interpreter /bin/sh is followed by a carriage return");
+    script("plain", 0644);
+    snprintf(line, sizeof line, "#!%s\n", tree_path("plain"));
+    if (strlen(line) < 250) {
+        write_script("locked", line);
+        assert_int_equal(check(tree_path("locked")), SS_ERROR_NOT_EXECUTABLE);
+        assert_message(tree_path("locked"), "/plain cannot be executed: Permission denied");
+    }
+    /* A script that a script is run with needs its own. */
+    snprintf(line, sizeof line, "#!%s\n", tree_path("none"));
+    if (strlen(line) < 250) {
+        write_script("second", line);
+        assert_int_equal(check(tree_path("second")), SS_ERROR_NOT_FOUND);
+    }
+    /* Found by PATH, too; and what names none is run by a shell. */
+    use_path(tree_path("."), "/nowhere");
+    assert_int_equal(check("none"), SS_ERROR_NOT_FOUND);
+    assert_message("none", "interpreter /no/such is not there");
+    write_script("shell", "echo\n");
+    assert_int_equal(check("shell"), 0);
+    write_script("blank", "#!\n");
+    assert_int_equal(check("blank"), 0);
+    assert_message("", "the command is empty");
+}
+
 static void relative_paths_start_here(void **state) {
     (void)state;
     tree_new();
@@ -163,6 +202,7 @@ static void messages_stay_on_one_line(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(paths_are_taken_as_they_stand),
+    cmocka_unit_test(scripts_need_their_interpreter),
     cmocka_unit_test(relative_paths_start_here),
     cmocka_unit_test(names_are_looked_up_in_path),
     cmocka_unit_test(the_search_goes_on_past_what_cannot_be_executed),

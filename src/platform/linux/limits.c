@@ -71,6 +71,26 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
     return 0;
 }
 
+int ss_platform_check_proc(struct ss_error *error) {
+    if (access("/proc/self/stat", R_OK) == 0)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "/proc is not mounted: processes, CPU time and modules are found through it: mount -t proc "
+        "proc /proc");
+}
+
+int ss_platform_check_system(struct ss_error *error) {
+    if (ss_platform_check_proc(error) < 0)
+        return -1;
+    struct stat status;
+    if (stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode) &&
+        access("/dev/null", R_OK | W_OK) == 0)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "there is no /dev/null that can be read and written, as instances must: mknod -m 666 "
+        "/dev/null c 1 3");
+}
+
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error) {
     struct rlimit limit;
     uint64_t all = count_tasks(false);

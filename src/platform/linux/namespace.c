@@ -54,8 +54,13 @@ int ss_platform_isolation_settle(const struct ss_isolation *isolation) {
     if (why)
         return why;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    /* Our mounts must not be seen outside; /proc must show the numbers of this namespace. */
-    if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+    /*
+     * Our mounts must not be seen outside; /proc must show the numbers of this namespace. In a
+     * chroot, where / need not be where something is mounted, it is enough that nobody sees what is
+     * mounted over /proc.
+     */
+    if ((mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&
+            mount("none", "/proc", NULL, MS_REC | MS_SLAVE, NULL) < 0) ||
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
         return errno;
     return 0;

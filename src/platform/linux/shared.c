@@ -31,8 +31,10 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
     snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
     DIR *directory = opendir(folder);
     if (!directory)
-        return ss_error_set(error, SS_ERROR_FAILED, "process %d: %s", (int)pid,
-            errno == EACCES ? "it belongs to somebody else" : strerror(errno));
+        return ss_error_set(error, SS_ERROR_FAILED, "pid %d %s", (int)pid,
+            errno == EACCES   ? "belongs to somebody else"
+            : errno == ENOENT ? "does not exist"
+                              : strerror(errno));
     int found = -1;
     struct dirent *entry;
     while (found < 0 && (entry = readdir(directory))) {
@@ -44,6 +46,6 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
     closedir(directory);
     if (found < 0)
         return ss_error_set(
-            error, SS_ERROR_FAILED, "process %d is not a running Showstopper", (int)pid);
+            error, SS_ERROR_FAILED, "pid %d is not a running Showstopper", (int)pid);
     return found;
 }

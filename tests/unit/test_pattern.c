@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pattern.h"
+#include "unit.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void assert_refused(const char *pattern, const char *part) {
+    struct ss_error error = {0};
+    if (ss_pattern_check(pattern, &error) == 0)
+        fail_msg("'%s' was taken", pattern);
+    if (!strstr(error.message, part))
+        fail_msg("'%s': message without '%s': %s", pattern, part, error.message);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+}
+
+static void what_only_others_have_is_refused(void **state) {
+    (void)state;
+    assert_refused("(\\d+)", "'(\\d+)': \\d is no POSIX extended regular expression: write [0-9]");
+    assert_refused("took \\D", "write [^0-9]");
+    assert_refused("(?:a|b)", "(? is no POSIX extended regular expression: write ( alone");
+    assert_refused("(?i)a", "(? is no");
+    assert_refused("a+?", "+? is no POSIX extended regular expression, which has no lazy");
+    assert_refused(".*?x", "*? is no");
+    assert_refused("a??", "?? is no");
+    assert_refused("[]]\\d", "\\d is no");
+    assert_refused("\\\\\\d", "\\d is no");
+}
+
+static void posix_is_taken(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"", "([0-9]+) ms", "[\\d]", "[+?]", "[(?]", "\\+?",
+        "\\*?", "\\\\d", "\\(?", "(a|b)?", "a{2}", "[[:digit:]]+", "[^]\\d]", "[]\\d]", "[", "\\",
+        "a\\.b", "[[.].]\\d]", "(^| )x"};
+    for (size_t i = 0; i < COUNT(patterns); i++) {
+        struct ss_error error = {0};
+        if (ss_pattern_check(patterns[i], &error) != 0)
+            fail_msg("'%s' was refused: %s", patterns[i], error.message);
+    }
+}
+
+/* What the C library takes in the sense that was meant passes, and nothing else. */
+static void extensions_pass_where_they_work(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *match, *other;
+    } cases[] = {{"^\\w$", "a", "-"}, {"^\\s$", " ", "s"}, {"x\\b", "x y", "xb"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        regex_t compiled;
+        bool works = regcomp(&compiled, cases[i].pattern, REG_EXTENDED) == 0;
+        if (works) {
+            works = regexec(&compiled, cases[i].match, 0, NULL, 0) == 0 &&
+                    regexec(&compiled, cases[i].other, 0, NULL, 0) != 0;
+            regfree(&compiled);
+        }
+        struct ss_error error = {0};
+        assert_int_equal(ss_pattern_check(cases[i].pattern, &error) == 0, works);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(what_only_others_have_is_refused),
+    cmocka_unit_test(posix_is_taken),
+    cmocka_unit_test(extensions_pass_where_they_work))
