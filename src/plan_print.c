@@ -16,8 +16,8 @@ static void print_command(FILE *stream, char *const *words) {
 }
 
 static void print_time(FILE *stream, const char *name, ss_time time) {
-    char text[64];
-    ss_units_print_time(text, sizeof text, time);
+    char text[SS_UNITS_SHOWN];
+    ss_units_show_time(text, time);
     fprintf(stream, "%-11s%s\n", name, text);
 }
 

@@ -280,13 +280,55 @@ int ss_units_percent(const char *text, double *value, struct ss_error *error) {
     return 0;
 }
 
+/* The largest of which a time that is not 0 is a whole number. */
+static size_t whole_unit(ss_time value) {
+    size_t i = 0;
+    while (i < UNITS_PRINTED - 1 && value % units[i].length != 0)
+        i++;
+    return i;
+}
+
 void ss_units_print_time(char *buffer, size_t size, ss_time value) {
     if (value == 0 || value == SS_TIME_NEVER) {
         snprintf(buffer, size, "%s", value == 0 ? "0" : "never");
         return;
     }
-    size_t i = 0;
-    while (i < UNITS_PRINTED - 1 && value % units[i].length != 0)
+    const struct unit *unit = &units[whole_unit(value)];
+    snprintf(buffer, size, "%llu%s", (unsigned long long)(value / unit->length), unit->name);
+}
+
+/* In the order of those printed. */
+static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
+
+/* The place of the second among them: smaller parts are its decimals. */
+#define SECONDS 3
+
+void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
+    if (value == 0 || value == SS_TIME_NEVER) {
+        snprintf(text, SS_UNITS_SHOWN, "%s", value == 0 ? "0 s" : "never");
+        return;
+    }
+    size_t i = whole_unit(value);
+    if (i > SECONDS)
+        i = SECONDS;
+    while (value < units[i].length)
         i++;
-    snprintf(buffer, size, "%llu%s", (unsigned long long)(value / units[i].length), units[i].name);
+    int length =
+        snprintf(text, SS_UNITS_SHOWN, "%llu", (unsigned long long)(value / units[i].length));
+    ss_time rest = value % units[i].length;
+    if (rest > 0)
+        length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, ".");
+    for (ss_time part = units[i].length / 10; rest > 0; rest %= part, part /= 10)
+        length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, "%llu",
+            (unsigned long long)(rest / part));
+    snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, " %s", shown[i]);
+}
+
+void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step) {
+    size_t i = step > 0 ? whole_unit(step) : 0;
+    if (value == 0)
+        snprintf(text, SS_UNITS_SHOWN, "0");
+    else
+        snprintf(text, SS_UNITS_SHOWN, "%llu%s", (unsigned long long)(value / units[i].length),
+            shown[i]);
 }

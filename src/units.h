@@ -45,4 +45,16 @@ int ss_units_percent(const char *text, double *value, struct ss_error *error);
  */
 void ss_units_print_time(char *buffer, size_t size, ss_time value);
 
+/* Longest that ss_units_show_time() writes, with its end. */
+#define SS_UNITS_SHOWN 40
+
+/* For people, and no less exact: "4.999941 s", "107 ms", "90 min", "0 s". */
+void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
+
+/*
+ * For the axis of a drawing that is marked every `step`: a multiple of the step in its unit, so
+ * that all marks have one. 0 has none.
+ */
+void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);
+
 #endif

@@ -199,12 +199,12 @@ START_TEST(commands_are_printed_for_a_shell) {
 END_TEST
 
 START_TEST(the_rest_of_the_plan) {
-    PLAN("warm-up    2s\n", "--warmup", "2s", "true");
-    PLAN("settle     1500m\n", "--settle=1500m", "true");
-    PLAN("duration   1M\n", "--duration", "1M", "true");
+    PLAN("warm-up    2 s\n", "--warmup", "2s", "true");
+    PLAN("settle     1.5 s\n", "--settle=1500m", "true");
+    PLAN("duration   1 min\n", "--duration", "1M", "true");
     PLAN("duration   until the workloads end\n", "true");
-    PLAN("grace      7s\n", "--grace", "7s", "true");
-    PLAN("grace      5s\n", "true");
+    PLAN("grace      7 s\n", "--grace", "7s", "true");
+    PLAN("grace      5 s\n", "true");
     PLAN("2100-", "--start-at", "2100-02-03T04:05:06Z", "true");
     PLAN("start at", "--start-at", "@4000000000", "true");
     PLAN("tolerance  2.5 %", "--tolerance", "2.5", "true");

@@ -50,7 +50,7 @@ done
 
 expect 0 --stat <"$traces/saw.txt"
 no_error
-output_is 'length   2M
+output_is 'length   2 min
 records  7
 mean     0.5
 minimum  0.1
@@ -65,7 +65,7 @@ grep -q '^mean     0.5$' "$folder/out" || fail "mean of the pasted saw"
 # Free stretches are left out of every figure but the length.
 printf '0 free\n10s 20%%\n20s 40%%\n40s free\n100s 80%%\n' >"$folder/free"
 expect 0 --stat - <"$folder/free"
-output_is 'length   100s
+output_is 'length   100 s
 records  5
 mean     0.366667
 minimum  0.2
@@ -195,7 +195,7 @@ done
 cmp "$folder/one" "$folder/two" || fail "pipes change otherwise than one call"
 [ "$(cat "$folder/one")" = "$(printf '0 0.6\n40s 0.1\n80s 0.9')" ] || fail "$(cat "$folder/one")"
 "$sstrace" --staircase 95%:5%:5%:3M --symmetric --stat >"$folder/out"
-grep -q '^length   114M$' "$folder/out" || fail "38 steps: $(cat "$folder/out")"
+grep -q '^length   114 min$' "$folder/out" || fail "38 steps: $(cat "$folder/out")"
 
 expect 0 --plot "$traces/saw.txt"
 LC_ALL=C COLUMNS=40 LINES=10 expect 0 --plot "$traces/saw.txt"

@@ -141,7 +141,7 @@ static void missing_samples_are_gaps(void **state) {
     assert_imported_record(&run, 4, 20, 40);
     import_free(&run);
     run = import_text(csv, &(import_options){.gaps = SSTRACE_GAPS_REFUSE}, text);
-    assert_not_imported(&run, "in:6:1: 10s are missing before this sample");
+    assert_not_imported(&run, "in:6:1: 10 s are missing before this sample");
 }
 
 static void rows_out_of_order_are_left_out(void **state) {

@@ -51,7 +51,7 @@ static void a_restart_of_sadf_is_a_gap(void **state) {
     assert_int_equal(run.records.count, 10);
     import_free(&run);
     run = import_file(sadf(), &(import_options){.gaps = SSTRACE_GAPS_REFUSE}, "sadf-restart.json");
-    assert_not_imported(&run, "4s are missing before this sample");
+    assert_not_imported(&run, "4 s are missing before this sample");
 }
 
 static void several_hosts_must_be_told_apart(void **state) {

@@ -195,7 +195,7 @@ static void objects_of_a_monitor_stand_one_a_line(void **state) {
     import_free(&run);
     run = import_text(ssload(), &(import_options){.gaps = SSTRACE_GAPS_REFUSE},
         LINE("1", "0.1") LINE("2", "0.2") LINE("4", "0.4"));
-    assert_not_imported(&run, "in:3:1: 1s are missing before this sample");
+    assert_not_imported(&run, "in:3:1: 1 s are missing before this sample");
     run = import_text(
         ssload(), &(import_options){.unit = SSTRACE_UNIT_PERCENT}, LINE("1", "50") LINE("2", "60"));
     assert_levels(&run, 1, LEVELS(50, 60));

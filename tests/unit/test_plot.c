@@ -42,7 +42,7 @@ static void blocks_show_mean_range_and_free(void **state) {
         " 50%┤  ██  ╱╱╱ ▁░████\n"
         "    │████▁▁╱╱╱ █▆████\n"
         "  0%└┴─────┴─────┴───\n"
-        "     0    30s    1M\n"
+        "     0    30s   60s\n"
         "     ░ max  ╱ free\n");
 }
 
@@ -67,7 +67,7 @@ static void letters_do_where_there_are_no_blocks(void **state) {
         " 50%+  ##  /// _:####\n"
         "    |####__/// #=####\n"
         "  0%++-----+-----+---\n"
-        "     0    30s    1M\n"
+        "     0    30s   60s\n"
         "     : max  / free\n");
 }
 

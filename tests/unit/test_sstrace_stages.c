@@ -130,7 +130,7 @@ static void it_begins_later_or_earlier(void **state) {
     assert_becomes("0 0\n3s 1\n", WORDS("--offset", "2s"), "2s 0,5s 1");
     assert_becomes("0 0\n3s 1\n", WORDS("--offset", "+2s"), "2s 0,5s 1");
     assert_becomes("0 0\n4s 1\n", WORDS("--offset", "-1s"), "0 0.25,3s 1");
-    assert_refused("0 0\n4s 1\n", WORDS("--offset", "-4s"), "ends at 4s");
+    assert_refused("0 0\n4s 1\n", WORDS("--offset", "-4s"), "ends at 4 s");
     assert_refused("0 0\n4s 1\n", WORDS("--offset", "4"), "unit");
 }
 
@@ -149,7 +149,7 @@ static void a_part_is_kept(void **state) {
     assert_becomes("5s 0.5\n6s 1\n", WORDS("--clip", "1s,6s"), "0 0.5,4s 0.5,5s 1");
     assert_becomes("0 0.5\n1s free\n5s 1\n", WORDS("--clip", "2s,3s"), "0 free,1s free");
     assert_becomes("0 0.5\n3s free\n5s 1\n", WORDS("--clip", "1s,4s"), "0 0.5,2s free,3s free");
-    assert_refused(saw, WORDS("--clip", "8s,9s"), "ends at 8s");
+    assert_refused(saw, WORDS("--clip", "8s,9s"), "ends at 8 s");
     assert_refused(saw, WORDS("--clip", "2s,2s"), "not behind");
     assert_refused(saw, WORDS("--clip", "2s"), "FROM,TO");
 }

@@ -314,6 +314,53 @@ static void printed_times_are_read_back(void **state) {
     assert_string_equal(never, "never");
 }
 
+static void people_are_shown_decimals(void **state) {
+    (void)state;
+    static const struct {
+        ss_time value;
+        const char *text;
+    } cases[] = {
+        {0, "0 s"},
+        {1, "1 ns"},
+        {1500, "1.5 us"},
+        {107 * SS_MILLISECOND, "107 ms"},
+        {1000001, "1.000001 ms"},
+        {SS_SECOND, "1 s"},
+        {4999941 * SS_MICROSECOND, "4.999941 s"},
+        {80 * SS_SECOND, "80 s"},
+        {90 * SS_SECOND + 10 * SS_MILLISECOND, "90.01 s"},
+        {114 * 60 * SS_SECOND, "114 min"},
+        {7200 * SS_SECOND, "2 h"},
+        {SS_TIME_NEVER - 1, "18446744073.709551614 s"},
+        {SS_TIME_NEVER, "never"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[SS_UNITS_SHOWN];
+        ss_units_show_time(text, cases[i].value);
+        assert_string_equal(text, cases[i].text);
+        /* Without its blank the grammar reads it, exactly. */
+        char *blank = strchr(text, ' ');
+        if (blank) {
+            memmove(blank, blank + 1, strlen(blank));
+            assert_time(text, cases[i].value);
+        }
+    }
+}
+
+static void marks_of_an_axis_have_one_unit(void **state) {
+    (void)state;
+    static const char *const marks[] = {"0", "20s", "40s", "60s", "80s", "100s", "120s"};
+    char text[SS_UNITS_SHOWN];
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        ss_units_show_mark(text, i * 20 * SS_SECOND, 20 * SS_SECOND);
+        assert_string_equal(text, marks[i]);
+    }
+    ss_units_show_mark(text, 3600 * SS_SECOND, 600 * SS_SECOND);
+    assert_string_equal(text, "60min");
+    ss_units_show_mark(text, 0, 0);
+    assert_string_equal(text, "0");
+}
+
 static void the_locale_changes_nothing(void **state) {
     (void)state;
     static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "cs_CZ.UTF-8"};
@@ -347,4 +394,6 @@ UNIT_MAIN(
     cmocka_unit_test(what_is_no_number_is_refused),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(printed_times_are_read_back),
+    cmocka_unit_test(people_are_shown_decimals),
+    cmocka_unit_test(marks_of_an_axis_have_one_unit),
     cmocka_unit_test(the_locale_changes_nothing))

@@ -97,13 +97,17 @@ ask() {
     sed -n "s/^$line *//p" <<<"$answer"
 }
 
-# in_seconds TIME: as showstopper and sstrace print it, a whole number and a unit, or 0.
+# in_seconds TIME: as showstopper and sstrace print it, a number and a unit for people or for options,
+# or 0.
 in_seconds() {
     awk -v time="$1" 'BEGIN {
-        split("n 1e-9 u 1e-6 m 1e-3 s 1 M 60 h 3600 d 86400", words, " ")
-        for (i = 1; i < 14; i += 2)
+        count = split("n 1e-9 u 1e-6 m 1e-3 s 1 M 60 h 3600 d 86400 ns 1e-9 us 1e-6 ms 1e-3 min 60",
+            words, " ")
+        for (i = 1; i < count; i += 2)
             unit[words[i]] = words[i + 1]
-        printf "%.10g", time == "0" ? 0 : time * unit[substr(time, length(time))] }'
+        name = time
+        sub(/^[0-9.]+ */, "", name)
+        printf "%.10g", time == "0" ? 0 : time * unit[name] }'
 }
 
 # read_times NAME...: makes seconds of these options.

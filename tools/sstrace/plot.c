@@ -254,8 +254,8 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
     memset(axis->labels, ' ', width);
     memset(axis->ticks, 0, sizeof axis->ticks);
     for (ss_time time = 0; time <= columns->length; time += step) {
-        char label[32];
-        ss_units_print_time(label, sizeof label, time);
+        char label[SS_UNITS_SHOWN];
+        ss_units_show_mark(label, time, step);
         size_t length = strlen(label), column = column_at(columns, time);
         size_t from = MARGIN + column - (length - 1) / 2;
         if (length > width)

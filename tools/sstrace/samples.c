@@ -92,15 +92,11 @@ static int give(
     return samples->sink->take(samples->sink, &record, input->error);
 }
 
-static void show_time(char text[32], int64_t length) {
-    ss_units_print_time(text, 32, (ss_time)length);
-}
-
 /* From where the sink stands to `from`: nobody has measured there. */
 static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, int64_t from) {
-    char length[32], at[32];
-    show_time(length, from - samples->reached);
-    show_time(at, samples->reached - samples->origin);
+    char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
+    ss_units_show_time(length, (ss_time)(from - samples->reached));
+    ss_units_show_time(at, (ss_time)(samples->reached - samples->origin));
     struct ss_words_shown name = ss_words_show(input->name);
     unsigned long long line = samples->line;
     if (samples->options->gaps == SSTRACE_GAPS_REFUSE)

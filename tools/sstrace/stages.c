@@ -79,9 +79,9 @@ static int take_clip(
 static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     if (!stage->begun) {
-        char last[32], from[32];
-        ss_units_print_time(last, sizeof last, stage->before.time);
-        ss_units_print_time(from, sizeof from, stage->how.from);
+        char last[SS_UNITS_SHOWN], from[SS_UNITS_SHOWN];
+        ss_units_show_time(last, stage->before.time);
+        ss_units_show_time(from, stage->how.from);
         return ss_error_set(error, SS_TRACE_STATUS,
             "the trace ends at %s: nothing of it lies behind %s", last, from);
     }
@@ -137,14 +137,14 @@ static int take_last(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     struct ss_trace_record it = *record;
-    char at[32];
+    char at[SS_UNITS_SHOWN];
     if (it.time == SS_TIME_NEVER)
         return ss_error_set(error, SS_TRACE_STATUS,
             "the trace becomes longer than 213503d (584 years): choose less");
     if (it.free) {
         it.load = stage->any ? stage->before.load : 0;
     } else if (!(it.load <= 1)) {
-        ss_units_print_time(at, sizeof at, it.time);
+        ss_units_show_time(at, it.time);
         return ss_error_set(error, SS_TRACE_STATUS,
             "the load at %s becomes %.6g %%: behind that --load-clamp 0,1 cuts it off", at,
             it.load * 100);

@@ -45,8 +45,8 @@ struct sstrace_statistics sstrace_statistics_open(void) {
 }
 
 void sstrace_statistics_print(FILE *stream, const struct sstrace_statistics *statistics) {
-    char length[32];
-    ss_units_print_time(length, sizeof length, statistics->before.time);
+    char length[SS_UNITS_SHOWN];
+    ss_units_show_time(length, statistics->before.time);
     fprintf(stream, "length   %s\nrecords  %llu\n", length, (unsigned long long)statistics->count);
     if (statistics->any)
         fprintf(stream, "mean     %.6g\nminimum  %.6g\nmaximum  %.6g\n", statistics->mean,
