@@ -26,6 +26,9 @@ void ss_commands_free(struct ss_commands *commands) {
     for (uint32_t i = 0; i < commands->count; i++)
         free_words(commands->items[i]);
     free(commands->items);
+    for (uint32_t i = 0; i < commands->line_count; i++)
+        free_words(commands->lines[i].words);
+    free(commands->lines);
     *commands = (struct ss_commands){0};
 }
 
@@ -44,6 +47,20 @@ static char **copy_words(char *const *words) {
     return copy;
 }
 
+static int add_line(struct ss_commands *commands, char *const *words, uint32_t count) {
+    struct ss_command_line *lines =
+        reallocarray(commands->lines, commands->line_count + 1, sizeof *lines);
+    if (!lines)
+        return -1;
+    commands->lines = lines;
+    struct ss_command_line *line = &lines[commands->line_count];
+    *line = (struct ss_command_line){copy_words(words), commands->count, count};
+    if (!line->words)
+        return -1;
+    commands->line_count++;
+    return 0;
+}
+
 int ss_commands_repeat(
     struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
     if (count == 0)
@@ -55,6 +72,8 @@ int ss_commands_repeat(
         return ss_error_set(error, SS_ERROR_FAILED,
             "%llu instances and the %u of the lines before are too many: at most %d are possible",
             (unsigned long long)count, commands->count, COMMANDS_MAX);
+    if (add_line(commands, words, (uint32_t)count) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);
     if (items)
         commands->items = items;

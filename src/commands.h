@@ -6,10 +6,19 @@
 
 #include <showstopper/error.h>
 
+/* One command as it was given, placeholders and all, and the instances that run it. */
+struct ss_command_line {
+    char **words; /* ended by NULL */
+    uint32_t first;
+    uint32_t count;
+};
+
 /* The commands of all instances, each a list of words ended by NULL. Zeroed: none. */
 struct ss_commands {
     char ***items;
     uint32_t count;
+    struct ss_command_line *lines; /* in the order of their instances */
+    uint32_t line_count;
 };
 
 void ss_commands_free(struct ss_commands *commands);

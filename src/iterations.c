@@ -27,8 +27,33 @@ static ss_time move_up(const struct ss_iterations *iterations, ss_time time) {
     return moved;
 }
 
+int ss_iterations_keep_apart(struct ss_iterations *iterations, uint32_t instances,
+    const struct ss_command_line *lines, uint32_t line_count) {
+    iterations->shares = calloc(instances, sizeof *iterations->shares);
+    iterations->line_of = calloc(instances, sizeof *iterations->line_of);
+    iterations->line_lengths = calloc(line_count, sizeof *iterations->line_lengths);
+    if (!iterations->shares || !iterations->line_of || !iterations->line_lengths)
+        return -1;
+    iterations->line_count = line_count;
+    for (uint32_t line = 0; line < line_count; line++) {
+        for (uint32_t i = 0; i < lines[line].count; i++)
+            iterations->line_of[lines[line].first + i] = line;
+    }
+    return 0;
+}
+
 void ss_iterations_free(struct ss_iterations *iterations) {
     ss_throughput_free(&iterations->throughput);
+    ss_lengths_free(&iterations->lengths);
+    for (uint32_t i = 0; i < iterations->line_count; i++)
+        ss_lengths_free(&iterations->line_lengths[i]);
+    free(iterations->line_lengths);
+    free(iterations->line_of);
+    free(iterations->shares);
+    iterations->line_lengths = NULL;
+    iterations->line_of = NULL;
+    iterations->shares = NULL;
+    iterations->line_count = 0;
     free(iterations->pauses);
     iterations->pauses = NULL;
     iterations->pause_count = 0;
@@ -49,9 +74,20 @@ void ss_iterations_add(
     if (iterations->from == SS_TIME_NEVER || to < from)
         return;
     /* One that took no time at all lies wholly where it ended. */
-    iterations->parts += end == start ? 1 : (double)(to - from) / (double)(end - start);
-    if (end <= iterations->to && end >= iterations->from)
-        iterations->ended++;
+    double part = end == start ? 1 : (double)(to - from) / (double)(end - start);
+    struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
+    iterations->parts += part;
+    if (share)
+        share->parts += part;
+    if (end > iterations->to || end < iterations->from)
+        return;
+    iterations->ended++;
+    ss_lengths_add(&iterations->lengths, end - start);
+    if (!share)
+        return;
+    share->ended++;
+    share->seconds += ss_time_seconds(end - start);
+    ss_lengths_add(&iterations->line_lengths[iterations->line_of[instance]], end - start);
 }
 
 double ss_iterations_per_second(const struct ss_iterations *iterations, ss_time now) {

@@ -7,11 +7,20 @@
 
 #include <showstopper/time.h>
 
+#include "commands.h"
+#include "lengths.h"
 #include "throughput.h"
 
 /* Time in which the run stood still. */
 struct ss_pause {
     ss_time begin, length;
+};
+
+/* Those of one instance in the window. */
+struct ss_iteration_share {
+    uint64_t ended;
+    double parts;
+    double seconds; /* that those which ended took, together */
 };
 
 /* Counts iterations in a window of time that may still be open. */
@@ -21,6 +30,11 @@ struct ss_iterations {
     uint64_t seen;  /* all, whenever they ended */
     uint64_t ended; /* in the window */
     double parts;   /* parts of iterations that lie in the window: each whole one adds 1 */
+    struct ss_lengths lengths;         /* of those that ended in the window */
+    struct ss_iteration_share *shares; /* of each instance; NULL: they are not kept apart */
+    uint32_t *line_of;                 /* likewise: the command that it runs ... */
+    struct ss_lengths *line_lengths;   /* ... and how long the iterations of each command took */
+    uint32_t line_count;
     struct ss_throughput throughput; /* since the window's beginning */
     struct ss_pause *pauses;         /* in order */
     size_t pause_count;
@@ -29,6 +43,10 @@ struct ss_iterations {
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end);
     void *context;
 };
+
+/* From now on instances and commands are kept apart. 0, or -1: no memory. */
+int ss_iterations_keep_apart(struct ss_iterations *iterations, uint32_t instances,
+    const struct ss_command_line *lines, uint32_t line_count);
 
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);

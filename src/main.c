@@ -65,8 +65,7 @@ static int run(struct ss_plan *plan) {
         fail(&unrecorded);
         outcome.status = outcome.status ? outcome.status : unrecorded.status;
     }
-    ss_throughput_free(&outcome.throughput);
-    ss_ends_free(&outcome.ends);
+    ss_outcome_close(&outcome);
     if (outcome.signal && status == 0)
         ss_signals_raise_default(outcome.signal);
     return outcome.status;

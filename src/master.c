@@ -203,8 +203,11 @@ static int open_master(struct ss_master *master) {
     master->scheduling = ss_platform_scheduling_save();
     master->lives = calloc(plan->instances, sizeof *master->lives);
     master->iterations_seen = calloc(plan->instances, sizeof *master->iterations_seen);
+    bool apart = ss_iterations_keep_apart(
+                     &master->iterations, plan->instances, plan->lines, plan->line_count) == 0;
     master->polls = calloc(SS_MASTER_POLLS + 2 * (size_t)plan->instances, sizeof *master->polls);
-    if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls)
+    if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls ||
+        !apart)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));

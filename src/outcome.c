@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 /* From this part of the counted samples on a doubt is worth a warning. */
 #define DOUBTFUL_PART 0.1
@@ -24,12 +25,21 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .switches_per_second = NAN,
         .iterations = NAN,
         .iterations_per_second = NAN,
+        .iteration_times = {NAN, NAN, NAN, NAN, NAN},
         .own_cpu = NAN,
         .wake_p50_us = NAN,
         .wake_p99_us = NAN,
         .wake_max_us = NAN,
         .record = {.folder = -1, .mark = -1},
     };
+}
+
+void ss_outcome_close(struct ss_outcome *outcome) {
+    ss_throughput_free(&outcome->throughput);
+    ss_ends_free(&outcome->ends);
+    free(outcome->of_lines);
+    free(outcome->of_instances);
+    outcome->of_lines = outcome->of_instances = NULL;
 }
 
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
@@ -121,12 +131,52 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
     find_doubts(outcome, crew->plan, monitor, usage);
 }
 
+static struct ss_iteration_times find_times(struct ss_lengths *lengths) {
+    return (struct ss_iteration_times){
+        .mean = ss_lengths_mean(lengths),
+        .deviation = ss_lengths_deviation(lengths),
+        .median = ss_lengths_quantile(lengths, 0.5),
+        .p95 = ss_lengths_quantile(lengths, 0.95),
+        .p99 = ss_lengths_quantile(lengths, 0.99),
+    };
+}
+
+/* Instances, and the commands that they run, each by itself. */
+static void take_shares(
+    struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
+    double seconds = iterations->from < iterations->to
+                         ? ss_time_seconds(iterations->to - iterations->from)
+                         : NAN;
+    if (!iterations->shares)
+        return;
+    outcome->of_lines = calloc(plan->line_count, sizeof *outcome->of_lines);
+    outcome->of_instances = calloc(plan->instances, sizeof *outcome->of_instances);
+    if (!outcome->of_lines || !outcome->of_instances)
+        return;
+    for (uint32_t i = 0; i < plan->line_count; i++)
+        outcome->of_lines[i].times = find_times(&iterations->line_lengths[i]);
+    for (uint32_t i = 0; i < plan->instances; i++) {
+        const struct ss_iteration_share *share = &iterations->shares[i];
+        struct ss_iteration_outcome *line = &outcome->of_lines[iterations->line_of[i]];
+        line->ended += share->ended;
+        line->per_second += share->parts / seconds;
+        outcome->of_instances[i] = (struct ss_iteration_outcome){
+            .ended = share->ended,
+            .per_second = share->parts / seconds,
+            .times = {share->ended ? share->seconds / (double)share->ended : NAN, NAN, NAN, NAN,
+                NAN},
+        };
+    }
+}
+
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     if (iterations->to == SS_TIME_NEVER || !(plan->repeat || plan->has_iteration))
         return;
     outcome->iterations = (double)iterations->ended;
     outcome->iterations_per_second = ss_iterations_per_second(iterations, iterations->to);
+    outcome->iteration_times = find_times(&iterations->lengths);
+    take_shares(outcome, plan, iterations);
     outcome->throughput_count = ss_throughput_count(&iterations->throughput, iterations->to);
     outcome->throughput = iterations->throughput;
     iterations->throughput = (struct ss_throughput){.from = SS_TIME_NEVER};

@@ -16,6 +16,22 @@
 /* The mean error was larger than --tolerance allows. */
 #define SS_STATUS_TOLERANCE 3
 
+/* How long iterations took, in seconds. NaN: not known. */
+struct ss_iteration_times {
+    double mean;
+    double deviation; /* of a sample: n - 1 */
+    double median;
+    double p95;
+    double p99;
+};
+
+/* Iterations of one instance, or of all that run one command. */
+struct ss_iteration_outcome {
+    uint64_t ended;
+    double per_second;
+    struct ss_iteration_times times; /* of one instance: the mean alone */
+};
+
 /* What came out of a run: all that the summary says. NaN: not known. */
 struct ss_outcome {
     int status;           /* exit status */
@@ -33,6 +49,9 @@ struct ss_outcome {
     double switches_per_second;
     double iterations;
     double iterations_per_second;
+    struct ss_iteration_times iteration_times;
+    struct ss_iteration_outcome *of_lines;     /* of each command; NULL: not counted */
+    struct ss_iteration_outcome *of_instances; /* likewise */
     struct ss_throughput throughput;
     size_t throughput_count; /* whole intervals */
     struct ss_ends ends;     /* of instances, by themselves */
@@ -47,6 +66,8 @@ struct ss_outcome {
 
 /* Nothing is known yet. */
 void ss_outcome_open(struct ss_outcome *outcome);
+
+void ss_outcome_close(struct ss_outcome *outcome);
 
 __attribute__((format(printf, 2, 3))) void ss_outcome_warn(
     struct ss_outcome *outcome, const char *format, ...);

@@ -83,6 +83,8 @@ static int resolve_commands(
         status = ss_commands_check(&commands, error);
     plan->commands = commands.items;
     plan->instances = commands.count;
+    plan->lines = commands.lines;
+    plan->line_count = commands.line_count;
     plan->workloads[0] = "-w";
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
     return status;
@@ -325,7 +327,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
 }
 
 void ss_plan_free(struct ss_plan *plan) {
-    struct ss_commands commands = {plan->commands, plan->instances};
+    struct ss_commands commands = {plan->commands, plan->instances, plan->lines, plan->line_count};
     ss_commands_free(&commands);
     for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
         free(plan->numbers[i]);

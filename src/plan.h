@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "commands.h"
 #include "cpus.h"
 #include "inputs.h"
 #include "platform/platform.h"
@@ -18,7 +19,9 @@ struct ss_plan {
     char found[SS_KINDS][512]; /* what a module's options have become in this run, and why, and of
                                   the feedback what is measured; "": nothing is to be said */
     uint32_t instances;
-    char ***commands;         /* of each instance, ended by NULL, the placeholder filled in */
+    char ***commands;              /* of each instance, ended by NULL, the placeholder filled in */
+    struct ss_command_line *lines; /* the commands as they were given */
+    uint32_t line_count;
     char **numbers;           /* of each instance, zero-padded to equal width */
     char total[16];           /* how many instances, as text */
     const char *const *words; /* the command as it was given, or "-w" and its file */

@@ -13,6 +13,9 @@
 #include "wallclock.h"
 #include "whole_file.h"
 
+/* So many commands are shown to people. */
+#define COMMANDS_SHOWN 8
+
 /* So many of those that ended early are named for people; the rest is counted. */
 #define ENDS_SHOWN 3
 
@@ -87,6 +90,85 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
         print_intervals(stream, outcome);
 }
 
+/* As few digits as tell one iteration from the next. */
+static int digits_of(double value) {
+    return value < 10 ? 3 : value < 100 ? 2 : 1;
+}
+
+static void print_times(FILE *stream, const char *label, const struct ss_iteration_times *times) {
+    static const struct {
+        const char *name;
+        double per_second;
+    } units[] = {{"s", 1}, {"ms", 1e3}, {"us", 1e6}};
+    size_t unit = 0;
+    if (isnan(times->mean))
+        return;
+    while (unit < 2 && times->mean * units[unit].per_second < 1)
+        unit++;
+    double factor = units[unit].per_second;
+    int digits = digits_of(times->mean * factor);
+    if (isnan(times->deviation))
+        print_row(stream, label, times->mean * factor, digits, units[unit].name,
+            "one iteration, which has no spread");
+    else
+        print_row(stream, label, times->mean * factor, digits, units[unit].name,
+            "mean; standard deviation %.*f", digits, times->deviation * factor);
+    fprintf(stream, "%-34smedian %.*f, 95 %% %.*f, 99 %% %.*f\n", "", digits,
+        times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
+}
+
+/* The slowest and the fastest of the instances that run one command. */
+static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
+    const struct ss_outcome *outcome, const struct ss_command_line *line) {
+    const struct ss_iteration_outcome *all = outcome->of_instances;
+    uint32_t least = line->first, most = line->first;
+    for (uint32_t i = line->first; i < line->first + line->count; i++) {
+        least = all[i].per_second < all[least].per_second ? i : least;
+        most = all[i].per_second > all[most].per_second ? i : most;
+    }
+    if (line->count < 2 || !(all[most].per_second > 0))
+        return;
+    print_row(stream, label, all[least].per_second, 3, "/s", "to %.3f /s: instances %s and %s",
+        all[most].per_second, plan->numbers[least], plan->numbers[most]);
+}
+
+/* One line, cut where it is too long. */
+static void print_command_line(FILE *stream, const struct ss_command_line *line) {
+    char text[80];
+    int used = snprintf(text, sizeof text, "%u x", line->count);
+    for (char **word = line->words; *word && used < (int)sizeof text - 4; word++) {
+        int length = snprintf(text + used, sizeof text - (size_t)used, " %s", *word);
+        used = length < 0 ? used : used + length;
+    }
+    if (used > 79)
+        strcpy(text + 76, "...");
+    for (char *at = text; *at; at++)
+        *at = (unsigned char)*at < ' ' ? '?' : *at;
+    fprintf(stream, "%s\n", text);
+}
+
+/* Different commands are different measures: what their iterations have in common is no figure. */
+static void print_commands(
+    FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    if (!outcome->of_lines || !outcome->of_instances)
+        return;
+    if (plan->line_count == 1) {
+        print_times(stream, "iteration time", &outcome->iteration_times);
+        print_instances(stream, "each instance", plan, outcome, plan->lines);
+        return;
+    }
+    for (uint32_t i = 0; i < plan->line_count && i < COMMANDS_SHOWN; i++) {
+        const struct ss_iteration_outcome *line = &outcome->of_lines[i];
+        print_command_line(stream, &plan->lines[i]);
+        print_row(stream, "  throughput", line->per_second, 3, "/s", "%llu iteration%s",
+            (unsigned long long)line->ended, line->ended == 1 ? "" : "s");
+        print_times(stream, "  iteration time", &line->times);
+        print_instances(stream, "  each instance", plan, outcome, &plan->lines[i]);
+    }
+    if (plan->line_count > COMMANDS_SHOWN)
+        fprintf(stream, "and %u more commands: see --json\n", plan->line_count - COMMANDS_SHOWN);
+}
+
 /* An instance that was done is worth a word only where others went on. */
 static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
     return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
@@ -129,6 +211,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         print_figures(stream, outcome);
     if (!isnan(outcome->iterations))
         print_iterations(stream, outcome);
+    print_commands(stream, plan, outcome);
     if (!isnan(outcome->own_cpu))
         print_row(stream, "own CPU time", 100 * outcome->own_cpu, 2, "%", "of one CPU");
     print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
@@ -186,14 +269,18 @@ static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_close(json, '}');
 }
 
+static void print_words(struct ss_json *json, const char *const *words) {
+    ss_json_open(json, "command", '[');
+    for (; *words; words++)
+        ss_json_text(json, NULL, *words);
+    ss_json_close(json, ']');
+}
+
 static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     char cpus[4096];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_text(json, "version", ss_version());
-    ss_json_open(json, "command", '[');
-    for (const char *const *word = plan->words; *word; word++)
-        ss_json_text(json, NULL, *word);
-    ss_json_close(json, ']');
+    print_words(json, plan->words);
     ss_json_number(json, "instances", plan->instances);
     ss_json_text(json, "cpus", cpus);
     ss_json_number(json, "cpu_count", plan->cpu_count);
@@ -244,6 +331,52 @@ static void print_throughput(struct ss_json *json, const struct ss_outcome *outc
     ss_json_close(json, '}');
 }
 
+static void print_times_json(struct ss_json *json, const struct ss_iteration_times *times) {
+    ss_json_open(json, "iteration_seconds", '{');
+    ss_json_number(json, "mean", times->mean);
+    ss_json_number(json, "deviation", times->deviation);
+    ss_json_number(json, "median", times->median);
+    ss_json_number(json, "p95", times->p95);
+    ss_json_number(json, "p99", times->p99);
+    ss_json_close(json, '}');
+}
+
+static void print_commands_json(
+    struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    static const struct ss_iteration_times unknown = {NAN, NAN, NAN, NAN, NAN};
+    ss_json_open(json, "commands", '[');
+    for (uint32_t i = 0; i < plan->line_count; i++) {
+        const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
+        ss_json_open(json, NULL, '{');
+        print_words(json, (const char *const *)plan->lines[i].words);
+        ss_json_number(json, "instances", plan->lines[i].count);
+        ss_json_number(json, "iterations", line ? (double)line->ended : NAN);
+        ss_json_number(json, "iterations_per_second", line ? line->per_second : NAN);
+        print_times_json(json, line ? &line->times : &unknown);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+static void print_instances_json(
+    struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    ss_json_open(json, "instances_detail", '[');
+    for (uint32_t line = 0; outcome->of_instances && line < plan->line_count; line++) {
+        for (uint32_t i = 0; i < plan->lines[line].count; i++) {
+            uint32_t index = plan->lines[line].first + i;
+            const struct ss_iteration_outcome *instance = &outcome->of_instances[index];
+            ss_json_open(json, NULL, '{');
+            ss_json_text(json, "instance", plan->numbers[index]);
+            ss_json_number(json, "command", line);
+            ss_json_number(json, "iterations", (double)instance->ended);
+            ss_json_number(json, "iterations_per_second", instance->per_second);
+            ss_json_number(json, "iteration_seconds_mean", instance->times.mean);
+            ss_json_close(json, '}');
+        }
+    }
+    ss_json_close(json, ']');
+}
+
 static void print_ends_json(
     struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     ss_json_open(json, "instances_ended", '[');
@@ -289,6 +422,9 @@ void ss_summary_print_json(
     ss_json_number(&json, "p99", outcome->wake_p99_us);
     ss_json_number(&json, "max", outcome->wake_max_us);
     ss_json_close(&json, '}');
+    print_times_json(&json, &outcome->iteration_times);
+    print_commands_json(&json, plan, outcome);
+    print_instances_json(&json, plan, outcome);
     ss_json_text(&json, "ended_by", outcome->ended_by);
     ss_json_open(&json, "warnings", '[');
     for (int i = 0; i < outcome->warning_count; i++)

@@ -31,8 +31,9 @@ START_TEST(summary_has_all_fields) {
     static const char *const names[] = {"version", "command", "instances", "cpus", "modules",
         "duration_seconds", "samples", "target_mean", "load_mean", "error_mean_percent",
         "error_mse_e4", "error_p95_percent", "settling_seconds", "duty_mean", "switches_per_second",
-        "iterations", "iterations_per_second", "own_cpu", "wake_lateness_us", "p50", "p99", "max",
-        "ended_by", "warnings"};
+        "iterations", "iterations_per_second", "iteration_seconds", "commands", "instances_detail",
+        "instances_ended", "own_cpu", "wake_lateness_us", "p50", "p99", "max", "ended_by",
+        "warnings"};
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "summary.json");
     struct run *run = RUN("-n", "1", "-l", "50%", "--duration", "2s", "--json", file, PAYLOAD,
@@ -161,6 +162,35 @@ START_TEST(repeat_counts_iterations) {
     ck_assert_uint_eq(run_read_file(file).length, 5);
     expect_between(run->out.bytes, "iterations", 1, 4);
     expect_between(run->out.bytes, "iterations_per_second", 0.1, 10);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* Two of one command, one of another that takes ten times as long. */
+START_TEST(commands_have_iterations_of_their_own) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "workloads");
+    run_write_file(file, "2 sh -c 'while :; do sleep 0.03; echo done; done'\n"
+                         "1 sh -c 'while :; do sleep 0.3; echo done; done'\n");
+    struct run *run = RUN("-l", "100%", "-c", "fixed", "--duration", "4s", "--iteration", "done",
+        "--output", run_path(folder, "output"), "--json", "-", "-w", file);
+    run_expect(run, 0);
+    const char *commands = json_field(run->out.bytes, "commands");
+    ck_assert_msg(json_is_valid(run->out.bytes) && commands, "%s", run->out.bytes);
+    const char *other = strstr(commands, "sleep 0.3;");
+    ck_assert_ptr_nonnull(other);
+    expect_between(commands, "instances", 2, 2);
+    expect_between(commands, "mean", 0.03, 3);
+    expect_between(other, "instances", 1, 1);
+    expect_between(other, "iterations", 1, 14);
+    expect_between(other, "median", 0.3, 3);
+    ck_assert(json_number(commands, "iterations") > json_number(other, "iterations"));
+    double sum = json_number(commands, "iterations") + json_number(other, "iterations");
+    expect_between(run->out.bytes, "iterations", sum, sum);
+    const char *detail = json_field(run->out.bytes, "instances_detail");
+    ck_assert_ptr_nonnull(detail);
+    expect_between(strstr(detail, "\"2\""), "command", 1, 1);
+    run_expect_text(&run->err, "2 x sh -c while :; do sleep 0.03; echo done; done\n  throughput ");
     run_remove_folder(folder);
 }
 END_TEST
@@ -318,6 +348,7 @@ PROCESS_MAIN(
     SS_CASE(fail_fast_ends_the_run),
     SS_CASE(death_of_an_instance_is_told),
     SS_CASE(repeat_counts_iterations),
+    SS_CASE(commands_have_iterations_of_their_own),
     SS_CASE(repeat_says_when_it_cannot),
     SS_CASE(iterations_are_found_in_lines),
     SS_CASE(warmup_is_not_controlled),

@@ -82,7 +82,7 @@ report 0 -q -o "$folder/report" "$folder/paused"
 # same FILE COLUMN NAME: a figure of the report and one of summary.json.
 same() {
     awk -v ours="$(value "$1" 1 "$2")" -v name="\"$3\":" '
-        $1 == name { sub(/,$/, "", $2); found = 1; theirs = $2 }
+        $1 == name && !found { sub(/,$/, "", $2); found = 1; theirs = $2 }
         END {
             if (theirs == "[") exit ours == ""
             off = ours - theirs; size = theirs < 0 ? -theirs : theirs
@@ -106,6 +106,13 @@ awk -v a="$(value runs.csv 1 iterations_per_second)" -v b="$mean" \
     fail "throughput: $mean and $interval in the summary: $(cat "$folder/report/throughput.csv")"
 [ "$(value throughput.csv 2 from_seconds)" = "" ] || fail "more than one interval"
 same runs.csv wake_lateness_p99_us p99
+# The record has microseconds of them.
+times=$(sed -n '/"iteration_seconds": {/,/}/p' "$folder/paused/summary.json" | head -n 7)
+for name in mean deviation median p95 p99; do
+    awk -v ours="$(value runs.csv 1 "iteration_seconds_$name")" -v name="\"$name\":" '
+        $1 == name { sub(/,$/, "", $2); exit !($2 > 0 && (ours - $2) ^ 2 < (1e-3 * $2) ^ 2) }' \
+        <<<"$times" || fail "$name of iterations: $(value runs.csv 1 "iteration_seconds_$name"): $times"
+done
 # Anyone can compute them from the record.
 awk -F, -v samples="$(value runs.csv 1 samples)" -v error="$(value runs.csv 1 error_mean_percent)" '
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }

@@ -49,6 +49,25 @@ static void read_well(const char *text, uint32_t count) {
     assert_int_equal(commands.count, count);
 }
 
+static void lines_are_known_with_their_instances(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    read_well("2 one -%\n\n# none\n3 two\n1 one -%\n", 6);
+    assert_int_equal(commands.line_count, 3);
+    assert_int_equal(ss_commands_number(&commands, "%", &error), 0);
+    assert_string_equal(shown(1), "[one][-1]");
+    assert_string_equal(commands.lines[0].words[1], "-%");
+    assert_int_equal(commands.lines[0].first, 0);
+    assert_int_equal(commands.lines[0].count, 2);
+    assert_string_equal(commands.lines[1].words[0], "two");
+    assert_null(commands.lines[1].words[1]);
+    assert_int_equal(commands.lines[1].first, 2);
+    assert_int_equal(commands.lines[2].first, 5);
+    assert_int_equal(commands.lines[2].count, 1);
+    ss_commands_free(&commands);
+    assert_null(commands.lines);
+}
+
 /* Refused, in one line: the path, then `where` (":2: ..."). */
 static void refuse(const char *text, const char *where) {
     struct ss_error error = {0};
@@ -258,6 +277,7 @@ static void percentages_in_a_command_are_found(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(lines_are_known_with_their_instances),
     cmocka_unit_test(numbers_are_of_equal_width),
     cmocka_unit_test(every_place_is_filled_in),
     cmocka_unit_test(doubled_it_stands_for_itself),

@@ -256,6 +256,7 @@ static void assert_parts(double start, double end, double parts, uint64_t ended)
     if (!(fabs(iterations.parts - parts) <= 1e-12) || iterations.ended != ended)
         fail_msg("from %g to %g s: %.17g parts, %d ended", start, end, iterations.parts,
             (int)iterations.ended);
+    ss_iterations_free(&iterations);
 }
 
 static void iterations_add_the_part_in_the_window(void **state) {
@@ -298,6 +299,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     assert_int_equal(iterations.ended, 7);
     assert_int_equal(iterations.seen, 12);
     assert_close(ss_iterations_per_second(&iterations, 30 * SS_SECOND), 0.75);
+    ss_iterations_free(&iterations);
 }
 
 static void iterations_per_second_are_of_the_window_so_far(void **state) {
@@ -310,6 +312,7 @@ static void iterations_per_second_are_of_the_window_so_far(void **state) {
     assert_close(ss_iterations_per_second(&iterations, 15 * SS_SECOND), 1 / 5.0);
     assert_close(ss_iterations_per_second(&iterations, 20 * SS_SECOND), 1 / 10.0);
     assert_close(ss_iterations_per_second(&iterations, 99 * SS_SECOND), 1 / 10.0);
+    ss_iterations_free(&iterations);
 }
 
 static void iterations_before_any_window_are_only_seen(void **state) {
@@ -327,6 +330,7 @@ static void iterations_before_any_window_are_only_seen(void **state) {
     ss_iterations_add(&iterations, 0, 1000 * SS_SECOND, 1010 * SS_SECOND);
     assert_close(iterations.parts, 1);
     assert_int_equal(iterations.ended, 1);
+    ss_iterations_free(&iterations);
 }
 
 /* What stood still while the run did took as long as it ran. */
@@ -355,9 +359,37 @@ static void a_pause_is_no_part_of_an_iteration(void **state) {
     ss_iterations_free(&iterations);
 }
 
+/* Three instances of one command and one of another. */
+static void instances_and_commands_are_kept_apart(void **state) {
+    (void)state;
+    static const struct ss_command_line lines[] = {
+        {.first = 0, .count = 3}, {.first = 3, .count = 1}};
+    struct ss_iterations iterations = window();
+    assert_int_equal(ss_iterations_keep_apart(&iterations, 4, lines, 2), 0);
+    ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
+    ss_iterations_add(&iterations, 2, 11 * SS_SECOND, 14 * SS_SECOND);
+    ss_iterations_add(&iterations, 2, 16 * SS_SECOND, 21 * SS_SECOND); /* does not end in it */
+    ss_iterations_add(&iterations, 3, 9 * SS_SECOND, 19 * SS_SECOND);
+    assert_int_equal(iterations.ended, 3);
+    assert_close(ss_lengths_mean(&iterations.lengths), 14 / 3.0);
+    assert_int_equal(iterations.shares[0].ended, 1);
+    assert_int_equal(iterations.shares[1].ended, 0);
+    assert_int_equal(iterations.shares[2].ended, 1);
+    assert_close(iterations.shares[2].parts, 1.8);
+    assert_close(iterations.shares[2].seconds, 3);
+    assert_close(iterations.shares[3].parts, 0.9);
+    assert_int_equal(iterations.line_lengths[0].count, 2);
+    assert_close(ss_lengths_mean(&iterations.line_lengths[0]), 2);
+    assert_int_equal(iterations.line_lengths[1].count, 1);
+    assert_close(ss_lengths_mean(&iterations.line_lengths[1]), 10);
+    ss_iterations_free(&iterations);
+    assert_null(iterations.shares);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
+    cmocka_unit_test(instances_and_commands_are_kept_apart),
     cmocka_unit_test(no_samples_give_no_figures),
     cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
     cmocka_unit_test(figures_are_means_over_samples),

@@ -144,6 +144,72 @@ static void more_warnings_than_there_is_room_for_are_dropped(void **state) {
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX - 1], "15");
 }
 
+/* Three instances of one command, one of another; instance 1 is the slowest of the three. */
+static void count_iterations(uint32_t line_count) {
+    static char say[] = "say", word[] = "what\n%", other[] = "other";
+    static char *first[] = {say, word, NULL}, *second[] = {other, NULL};
+    static struct ss_command_line lines[] = {
+        {.words = first, .first = 0, .count = 3}, {.words = second, .first = 3, .count = 1}};
+    static struct ss_iteration_outcome of_lines[] = {
+        {6, 0.3, {0.25, 0.0125, 0.24, 0.26, 0.2725}}, {1, 0.05, {123.456, NAN, 123, 124, 125}}};
+    static struct ss_iteration_outcome of_instances[] = {{2, 0.1, {0.25, NAN, NAN, NAN, NAN}},
+        {1, 0.05, {0.5, NAN, NAN, NAN, NAN}}, {3, 0.15, {0.125, NAN, NAN, NAN, NAN}},
+        {1, 0.05, {NAN, NAN, NAN, NAN, NAN}}};
+    static char texts[][2] = {"0", "1", "2", "3"};
+    static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
+    set_up();
+    plan.numbers = numbers;
+    plan.lines = lines;
+    plan.line_count = line_count;
+    outcome.iteration_times = of_lines[0].times;
+    outcome.of_lines = of_lines;
+    outcome.of_instances = of_instances;
+}
+
+static void people_read_how_long_iterations_took(void **state) {
+    (void)state;
+    count_iterations(1);
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\niteration time         250.0 ms   mean; standard deviation 12.5\n"
+                      "                                  median 240.0, 95 % 260.0, 99 % 272.5\n"
+                      "each instance          0.050 /s   to 0.150 /s: instances 1 and 2\n");
+    free(text);
+}
+
+static void each_command_has_figures_of_its_own(void **state) {
+    (void)state;
+    count_iterations(2);
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\n3 x say what?%\n"
+                      "  throughput           0.300 /s   6 iterations\n"
+                      "  iteration time       250.0 ms   mean; standard deviation 12.5\n"
+                      "                                  median 240.0, 95 % 260.0, 99 % 272.5\n"
+                      "  each instance        0.050 /s   to 0.150 /s: instances 1 and 2\n"
+                      "1 x other\n"
+                      "  throughput           0.050 /s   1 iteration\n"
+                      "  iteration time       123.5 s    one iteration, which has no spread\n"
+                      "                                  median 123.0, 95 % 124.0, 99 % 125.0\n");
+    assert_null(strstr(text, "\niteration time"));
+    free(text);
+    text = printed(ss_summary_print_json);
+    assert_says(text, "\n  \"iteration_seconds\": {\n    \"mean\": 0.25,\n    \"deviation\": "
+                      "0.0125,\n    \"median\": 0.24,\n    \"p95\": 0.26,\n    \"p99\": "
+                      "0.2725\n  },\n");
+    assert_says(text, "    {\n      \"command\": [\n        \"other\"\n      ],\n      "
+                      "\"instances\": 1,\n      \"iterations\": 1,\n      "
+                      "\"iterations_per_second\": 0.05,\n      \"iteration_seconds\": {\n        "
+                      "\"mean\": 123.456,\n        \"deviation\": null,\n");
+    assert_says(text, "    {\n      \"instance\": \"3\",\n      \"command\": 1,\n      "
+                      "\"iterations\": 1,\n      \"iterations_per_second\": 0.05,\n      "
+                      "\"iteration_seconds_mean\": null\n    }\n  ],\n");
+    free(text);
+    outcome.of_lines = outcome.of_instances = NULL;
+    text = printed(ss_summary_print_json);
+    assert_says(text, "      \"instances\": 3,\n      \"iterations\": null,\n");
+    assert_says(text, "  \"instances_detail\": [],\n");
+    free(text);
+}
+
 /* The instances of set_up() are numbered from 0 to 3. */
 static void end_instances(const struct ss_end *ends, size_t count) {
     static char texts[][2] = {"0", "1", "2", "3"};
@@ -314,6 +380,8 @@ UNIT_MAIN(
     cmocka_unit_test(json_says_null_for_what_is_unknown),
     cmocka_unit_test(warnings_are_listed),
     cmocka_unit_test(more_warnings_than_there_is_room_for_are_dropped),
+    cmocka_unit_test(people_read_how_long_iterations_took),
+    cmocka_unit_test(each_command_has_figures_of_its_own),
     cmocka_unit_test(an_instance_that_died_is_named),
     cmocka_unit_test(an_instance_that_was_done_is_no_news_at_the_end_of_all),
     cmocka_unit_test(of_many_that_died_the_first_are_named),

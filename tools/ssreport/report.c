@@ -16,6 +16,9 @@ static const struct ssreport_column run_columns[] = {
     {"error_p95_percent", "95 % within, %", 2}, {"settling_seconds", NULL},
     {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches per s", 1},
     {"iterations", NULL}, {"iterations_per_second", "iterations per s", 3},
+    {"iteration_seconds_mean", "iteration, s", 4}, {"iteration_seconds_deviation", NULL},
+    {"iteration_seconds_median", NULL}, {"iteration_seconds_p95", "95 % within, s", 4},
+    {"iteration_seconds_p99", NULL},
     {"own_cpu", NULL}, {"wake_lateness_p99_us", "late (99 %), \u00b5s"},
     {"notes", NULL},
 };
@@ -74,6 +77,11 @@ static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run
     NUMBER(record->switches);
     NUMBER(record->iterations_done);
     NUMBER(run->figures.throughput);
+    NUMBER(run->figures.iteration.mean);
+    NUMBER(run->figures.iteration.deviation);
+    NUMBER(run->figures.iteration.median);
+    NUMBER(run->figures.iteration.p95);
+    NUMBER(run->figures.iteration.p99);
     NUMBER(record->own_cpu);
     NUMBER(record->lateness_p99_us);
     TEXT(record->notes.text);

@@ -5,11 +5,31 @@
 #include <stdlib.h>
 
 #include "figures.h"
+#include "statistics.h"
 
 /* Widths of the bins that read well, in percent. */
 static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
 /* ---- figures ---- */
+
+static void set_iterations(struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    double to = ssreport_record_counted_to(record);
+    double *lengths = calloc(record->iteration_count + 1, sizeof *lengths);
+    size_t count = 0;
+    for (size_t i = 0; lengths && i < record->iteration_count; i++) {
+        const struct ssreport_iteration *iteration = &record->iterations[i];
+        if (iteration->end >= record->counted_from && iteration->end <= to)
+            lengths[count++] = iteration->end - iteration->start;
+    }
+    struct ssreport_mean mean = ssreport_mean_of(lengths, count, 0.95);
+    run->figures.iteration.mean = mean.mean;
+    run->figures.iteration.deviation = mean.deviation;
+    run->figures.iteration.median = ssreport_median_of(lengths, count);
+    run->figures.iteration.p95 = ssreport_quantile_of(lengths, count, 0.95);
+    run->figures.iteration.p99 = ssreport_quantile_of(lengths, count, 0.99);
+    free(lengths);
+}
 
 static void set_figures(struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
@@ -35,6 +55,7 @@ static void set_figures(struct ssreport_run *run) {
             record, record->counted_from, ssreport_record_counted_to(record)),
     };
     ss_figures_free(&sums);
+    set_iterations(run);
 }
 
 /* So wide that nearly all errors lie within, 0 in the middle. */

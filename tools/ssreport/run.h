@@ -16,6 +16,11 @@ struct ssreport_figures {
     double error_mean_percent, error_mse_e4, error_p95_percent;
     double duty_mean;
     double throughput; /* iterations per second of the counted time; NaN: not counted */
+
+    /* How long the iterations took that ended then, in seconds; NaN: not known. */
+    struct {
+        double mean, deviation, median, p95, p99;
+    } iteration;
 };
 
 #define SSREPORT_BINS 40

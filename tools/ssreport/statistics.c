@@ -39,6 +39,13 @@ double ssreport_median_of(double *values, size_t count) {
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
+double ssreport_quantile_of(double *values, size_t count, double share) {
+    if (count == 0)
+        return NAN;
+    gsl_sort(values, 1, count);
+    return gsl_stats_quantile_from_sorted_data(values, 1, count, share);
+}
+
 /*
  * Both tails of Student's t beyond +-t, by the incomplete beta function: of small ones
  * gsl_cdf_tdist_Q() has but seven digits. What is too small for a number is 0, and no reason to

@@ -25,6 +25,12 @@ struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double
 double ssreport_median_of(double *values, size_t count);
 
 /*
+ * What the part `share` of the values does not exceed, interpolated between two of them; the values
+ * are put in order. NaN: none.
+ */
+double ssreport_quantile_of(double *values, size_t count, double share);
+
+/*
  * y = intercept + slope x by least squares.
  *
  * All NaN: fewer than three pairs, as any two lie on a line, which says nothing of what is between

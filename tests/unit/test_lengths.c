@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "lengths.h"
+#include "unit.h"
+
+static void assert_near(double value, double expected, double most) {
+    if (!(fabs(value - expected) <= most))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+static void nothing_is_known_of_none(void **state) {
+    (void)state;
+    struct ss_lengths lengths = {0};
+    assert_true(isnan(ss_lengths_mean(&lengths)));
+    assert_true(isnan(ss_lengths_deviation(&lengths)));
+    assert_true(isnan(ss_lengths_quantile(&lengths, 0.5)));
+    ss_lengths_add(&lengths, 3 * SS_SECOND);
+    assert_near(ss_lengths_mean(&lengths), 3, 0);
+    assert_true(isnan(ss_lengths_deviation(&lengths)));
+    assert_near(ss_lengths_quantile(&lengths, 0.99), 3, 0);
+    ss_lengths_free(&lengths);
+}
+
+/* As R has them: mean, sd, quantile(type = 7). */
+static void a_few_are_exact(void **state) {
+    (void)state;
+    static const unsigned seconds[] = {9, 2, 7, 4, 1};
+    struct ss_lengths lengths = {0};
+    for (size_t i = 0; i < 5; i++)
+        ss_lengths_add(&lengths, seconds[i] * SS_SECOND);
+    assert_near(ss_lengths_mean(&lengths), 4.6, 1e-12);
+    assert_near(ss_lengths_deviation(&lengths), 3.3615472627943221, 1e-12);
+    assert_near(ss_lengths_quantile(&lengths, 0.5), 4, 0);
+    assert_near(ss_lengths_quantile(&lengths, 0.95), 8.6, 1e-12);
+    assert_near(ss_lengths_quantile(&lengths, 0.25), 2, 0);
+    assert_near(ss_lengths_quantile(&lengths, 0), 1, 0);
+    assert_near(ss_lengths_quantile(&lengths, 1), 9, 0);
+    ss_lengths_free(&lengths);
+}
+
+/* A million of them, each length once: `stride` 1 has them grow all the time. */
+static void add_many(uint64_t stride) {
+    struct ss_lengths lengths = {0};
+    uint64_t count = 1000003; /* a prime */
+    for (uint64_t i = 0; i < count; i++)
+        ss_lengths_add(&lengths, i * stride % count * SS_MICROSECOND);
+    assert_int_equal(lengths.count, count);
+    assert_true(lengths.capacity <= SS_LENGTHS_KEPT);
+    assert_true(lengths.kept_count >= SS_LENGTHS_KEPT / 4);
+    assert_near(ss_lengths_mean(&lengths), 0.500001, 1e-9);
+    assert_near(ss_lengths_deviation(&lengths), 0.288676, 1e-6);
+    assert_near(ss_lengths_quantile(&lengths, 0.5), 0.5, 0.005);
+    assert_near(ss_lengths_quantile(&lengths, 0.99), 0.99, 0.005);
+    ss_lengths_free(&lengths);
+}
+
+static void many_take_no_more_room(void **state) {
+    (void)state;
+    add_many(1);
+    add_many(618033);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(nothing_is_known_of_none),
+    cmocka_unit_test(a_few_are_exact),
+    cmocka_unit_test(many_take_no_more_room))
