@@ -18,6 +18,18 @@ skip_part() {
     skipped=77
 }
 
+# have_terminal: whether script(1) can make one; else the caller's part is skipped.
+have_terminal() {
+    if ! (: <>/dev/ptmx) 2>/dev/null; then
+        skip_part "terminal: no pseudo-terminal can be opened"
+    elif ! command -v script >/dev/null; then
+        skip_part "script: it is not installed"
+    else
+        return
+    fi
+    return 1
+}
+
 # need PROGRAM...
 need() {
     for program; do

@@ -438,7 +438,7 @@ two_sides() {
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
         --energy-root "$scratch/machine"
-    reports "\| sets \| serial \| parallel \| [-+][0-9][0-9.]* \|.* \| (yes|no) \| (yes|no) \|"
+    reports "\| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
     prints "Power: hwmon: the whole machine \(power_meter\)"
     runs=runs/sets-serial-parallel-1
     [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"

@@ -4,6 +4,8 @@
 # directory.
 set -euo pipefail
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 sssim=$1/bin/sssim
 manual=$(cd "$(dirname "$0")/../../tools/sssim" && pwd)/sssim.1
 folder=$(mktemp -d)
@@ -126,7 +128,7 @@ expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50%
 cmp -s first out || fail "the same sweep twice gives two things"
 
 # On a terminal it is a table, and its last line says what to choose.
-if command -v script >/dev/null; then
+if have_terminal; then
     script -qec "$sssim ${modules[*]} -P 2 -l 50% --sweep dithering-options=20m,107m" /dev/null >out
     [ "$(wc -l <out)" -eq 4 ] || fail "no table: $(cat out)"
     [[ $(sed -n 1p out) == 'dithering-options  mean error %'* ]] || fail "heading: $(cat out)"
@@ -182,3 +184,4 @@ for option in $("$sssim" --help | grep -o -- '--[a-z-]*' | sort -u); do
 done
 
 [ "$failures" -eq 0 ] || exit 1
+exit "$skipped"

@@ -229,15 +229,11 @@ expect 0 --check --from planetlab --every 5m "$folder/numbers"
 grep -qxF 'sstrace: warning: --every: 5m is 5 milliseconds; for minutes write 5M' "$folder/err" ||
     fail "--every: $(cat "$folder/err")"
 
-if ! : 2>/dev/null <>/dev/ptmx; then
-    skip_part "terminal: no pseudo-terminal can be opened"
-elif command -v script >/dev/null; then
+if have_terminal; then
     status=0
     script -qec "'$sstrace' '$traces/saw.txt'" /dev/null >"$folder/typed" </dev/null || status=$?
     [ "$status" -eq 2 ] || fail "compiled onto a terminal: status $status"
     grep -q 'nothing for a terminal' "$folder/typed" || fail "$(cat "$folder/typed")"
-else
-    skip_part "script: it is not installed"
 fi
 
 [ "$failures" -eq 0 ] || exit 1
