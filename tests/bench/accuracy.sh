@@ -53,7 +53,7 @@ print_machine
 echo "Load before: $(idle_load)"
 echo "$instances instances, $seconds s counted after 2 s of warm-up and $settle s of settling"
 echo
-echo "| control | class    | target | mean error | MSE x 1e4 |"
+echo "| control | class    | target | mean error | MSE %^2  |"
 echo "|---------|----------|-------:|-----------:|----------:|"
 for class in ${classes//,/ }; do
     work=$(calibrate "$class")

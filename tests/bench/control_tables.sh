@@ -99,7 +99,7 @@ print_table() {
             } }' "$folder/raw.csv"
 }
 
-# Mean squared error x 1e4 and mean error in percent of each method. Source: the published
+# Mean squared error in %^2 and mean error in percent of each method. Source: the published
 # evaluation of the original tool, on other machines: 12 logical CPUs (6-core Xeon E5-2620), Linux
 # 3.7, DaCapo benchmarks on OpenJDK 7, 12 instances, 3 minutes a run after 3 minutes of warm-up, a
 # monitor of 500 ms, feedback period 333 ms, quantum 107 ms. ~ is probable, not certain. The classes

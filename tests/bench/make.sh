@@ -132,12 +132,12 @@ write_again
 build_unthrottled
 echo "make -j4 $goal held at $load %, $seconds s counted after $settle s of settling"
 echo
-echo "| round |     load | mean error | MSE x 1e4 | counted   | builds | status |"
+echo "| round |     load | mean error | MSE %^2   | counted   | builds | status |"
 echo "|------:|---------:|-----------:|----------:|----------:|-------:|-------:|"
 for ((round = 1; round <= rounds; round++)); do
     measure "$round"
 done
 echo
 print_median "mean error in percent" "$folder/errors"
-print_median "MSE x 1e4" "$folder/squares"
+print_median "MSE %^2" "$folder/squares"
 [ -z "$failed" ] || fail "the mean error was larger than $tolerance %"

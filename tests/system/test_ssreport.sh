@@ -185,6 +185,17 @@ grep -q '<figcaption>Duty of each instance over time</figcaption>' "$folder/repo
     ! command -v gnuplot >/dev/null || fail "no duty over time"
 grep -q '^energy: no power was recorded$' "$folder/out" || fail "nothing on energy"
 
+# No heading without a row: neither a new file nor one that an earlier report has left.
+mkdir "$folder/rows"
+echo old >"$folder/rows/replay.csv"
+report 0 -q -o "$folder/rows" "$folder/run"
+[ "$(cd "$folder/rows" && echo *.csv)" = \
+    "duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv" ] ||
+    fail "tables: $(ls "$folder/rows")"
+grep -q '<p><small>Not written, .*: comparison.csv, ratios.csv, .*replay.csv' \
+    "$folder/rows/report.html" || fail "what was not written is not named"
+is_well_formed "$folder/rows/report.html" || fail "the page of few tables is not well-formed"
+
 # An experiment: published figures, which the program finds by itself, power, a foreground that died.
 experiment=$folder/experiment
 mkdir "$experiment"

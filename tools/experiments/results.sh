@@ -135,7 +135,10 @@ list_warnings() {
 # print_columns FILE NAME=HEADING=FORMAT[=FACTOR]...: columns of a table that ssreport has written, as
 # Markdown; fails where there is no such table. Of a record only its place in runs/ is shown.
 print_columns() {
-    if [ ! -s "$1" ]; then
+    if [ ! -s "$1" ] && [ -s "${1%/*}/report.html" ]; then
+        echo "No run can stand in this table."
+        return 1
+    elif [ ! -s "$1" ]; then
         echo "Without ssreport, which is not installed or has failed, there is no table here."
         return 1
     fi

@@ -39,20 +39,29 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
 }
 
+/* A table without rows has no file, nor one that an earlier report has left. */
+static int write_sheet(
+    const struct ssreport_sheet *sheet, const char *folder, struct ss_error *error) {
+    struct ss_whole_file file;
+    char name[64], path[8400];
+    if (sheet->failed)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    snprintf(name, sizeof name, "%s.csv", sheet->name);
+    if (ssreport_sheet_rows(sheet) == 0) {
+        snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+        return unlink(path) < 0 && errno != ENOENT ? cannot_write(path, error) : 0;
+    }
+    if (open_file(&file, path, folder, name) < 0)
+        return cannot_write(path, error);
+    ssreport_sheet_print_csv(file.stream, sheet);
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
 static int write_sheets(
     const struct ssreport_report *report, const char *folder, struct ss_error *error) {
     for (int i = 0; i < SSREPORT_SHEETS; i++) {
-        const struct ssreport_sheet *sheet = &report->sheets[i];
-        struct ss_whole_file file;
-        char name[64], path[8400];
-        if (sheet->failed)
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-        snprintf(name, sizeof name, "%s.csv", sheet->name);
-        if (open_file(&file, path, folder, name) < 0)
-            return cannot_write(path, error);
-        ssreport_sheet_print_csv(file.stream, sheet);
-        if (ss_whole_file_commit(&file) < 0)
-            return cannot_write(path, error);
+        if (write_sheet(&report->sheets[i], folder, error) < 0)
+            return -1;
     }
     return 0;
 }

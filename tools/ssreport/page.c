@@ -172,6 +172,15 @@ static void print_interference(FILE *page, const struct ssreport_report *report)
     fputs("</section>\n", page);
 }
 
+static void print_empty(FILE *page, const struct ssreport_report *report) {
+    char names[500];
+    ssreport_report_name_empty(report, names, sizeof names);
+    if (*names)
+        fprintf(page,
+            "<p><small>Not written, as these records have nothing for them: %s</small></p>\n",
+            names);
+}
+
 void ssreport_page_print(
     FILE *page, const struct ssreport_report *report, struct ss_error *without) {
     unsigned number = 0;
@@ -196,5 +205,6 @@ void ssreport_page_print(
         print_run(page, report, &report->runs[i], &number, without);
     if (without->status)
         print_note(page, "There are no pictures", without->message);
+    print_empty(page, report);
     fprintf(page, "<p><small>ssreport %s</small></p>\n</body>\n</html>\n", ss_version());
 }

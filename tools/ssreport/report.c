@@ -2,6 +2,8 @@
 #include "report.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Names of quantities that a summary has, too, are those of the summary. */
 // clang-format off
@@ -199,4 +201,14 @@ void ssreport_report_fill(struct ssreport_report *report) {
         add_fit(&sheets[SSREPORT_FITS], &report->together[i]);
     for (size_t i = 0; i < report->failure_count; i++)
         add_failure(&sheets[SSREPORT_RUNS], &report->failures[i]);
+}
+
+void ssreport_report_name_empty(const struct ssreport_report *report, char *text, size_t size) {
+    *text = '\0';
+    for (size_t i = 0; i < SSREPORT_SHEETS; i++) {
+        const struct ssreport_sheet *sheet = &report->sheets[i];
+        size_t used = strlen(text);
+        if (ssreport_sheet_rows(sheet) == 0)
+            snprintf(text + used, size - used, "%s%s.csv", used > 0 ? ", " : "", sheet->name);
+    }
 }
