@@ -16,6 +16,9 @@
 #define FIRST_LINE  256
 #define SCRIPTS_MAX 5
 
+/* Bytes of a workload file: enough for a line of its own for each of as many instances. */
+#define WORKLOADS_MAX (16 << 20)
+
 static void free_words(char **words) {
     for (size_t i = 0; words && words[i]; i++)
         free(words[i]);
@@ -105,26 +108,64 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
     return status;
 }
 
+/* All of a file; one byte more than is allowed tells that there is more. */
+static char *read_bounded(FILE *file, size_t *length) {
+    char *text = malloc(WORKLOADS_MAX + 2);
+    if (text) {
+        *length = fread(text, 1, WORKLOADS_MAX + 1, file);
+        text[*length] = '\0';
+    }
+    return text;
+}
+
+/* Line by line; the text is cut up. */
+static int read_lines(
+    struct ss_commands *commands, char *text, size_t length, int *number, struct ss_error *error) {
+    for (char *line = text, *end; line < text + length; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + length - line));
+        end = end ? end : text + length;
+        *end = '\0';
+        ++*number;
+        if (strlen(line) < (size_t)(end - line))
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "the line holds a zero byte: a workload file is text, a line each of COUNT "
+                "COMMAND...");
+        line[strcspn(line, "\r")] = '\0';
+        if (read_line(commands, line, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_text(struct ss_commands *commands, const char *path, char *text, size_t length,
+    struct ss_error *error) {
+    int number = 0;
+    if (length > WORKLOADS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s: more than %d MiB: a workload file has a line each of COUNT COMMAND...", path,
+            WORKLOADS_MAX >> 20);
+    if (read_lines(commands, text, length, &number, error) < 0)
+        return ss_error_wrap(error, "%s:%d", path, number);
+    if (commands->count == 0)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
+    return 0;
+}
+
 int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
     FILE *file = fopen(path, "re");
     if (!file)
         return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
-    char *line = NULL;
-    size_t size = 0;
-    int number = 0;
-    int status = 0;
-    while (status == 0 && getline(&line, &size, file) >= 0) {
-        number++;
-        line[strcspn(line, "\r\n")] = '\0';
-        if (read_line(commands, line, error) < 0)
-            status = ss_error_wrap(error, "%s:%d", path, number);
-    }
-    if (status == 0 && ferror(file))
+    size_t length = 0;
+    char *text = read_bounded(file, &length);
+    int status;
+    if (!text)
+        status = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    else if (ferror(file))
         status = ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
-    if (status == 0 && commands->count == 0)
-        status = ss_error_set(error, SS_ERROR_FAILED,
-            "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
-    free(line);
+    else
+        status = read_text(commands, path, text, length, error);
+    free(text);
     fclose(file);
     return status;
 }

@@ -100,22 +100,27 @@ void ss_json_bool(struct ss_json *json, const char *name, bool value) {
     fputs(value ? "true" : "false", json->stream);
 }
 
-void ss_json_number(struct ss_json *json, const char *name, double number) {
-    begin(json, name);
-    if (!isfinite(number)) {
-        fputs("null", json->stream);
-        return;
-    }
-    /* The shortest text that reads back as the same number, but whole ones written out. */
-    char text[40];
-    if (number == rint(number) && fabs(number) < 1e15) {
-        fprintf(json->stream, "%.0f", number);
-        return;
-    }
+/* The shortest text that reads back as the same number, but whole ones written out. */
+char *ss_json_put_number(char *to, double number) {
+    if (!isfinite(number))
+        return stpcpy(to, "null");
+    if (number == rint(number) && fabs(number) < 1e15)
+        return to + snprintf(to, SS_JSON_NUMBER, "%.0f", number == 0 ? 0 : number);
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
+        snprintf(to, SS_JSON_NUMBER, "%.*g", digits, number);
+        if (strtod(to, NULL) == number)
             break;
     }
-    fputs(text, json->stream);
+    return to + strlen(to);
+}
+
+void ss_json_number(struct ss_json *json, const char *name, double number) {
+    char text[SS_JSON_NUMBER];
+    ss_json_put_number(text, number);
+    ss_json_digits(json, name, text);
+}
+
+void ss_json_digits(struct ss_json *json, const char *name, const char *digits) {
+    begin(json, name);
+    fputs(digits, json->stream);
 }

@@ -21,11 +21,20 @@ struct ss_json {
  */
 char *ss_json_quote(char *to, const char *end, const char *text);
 
+/* What a number takes at most, with the end of the text. */
+#define SS_JSON_NUMBER 40
+
+/* A number, `null` where it is none; returns its end. */
+char *ss_json_put_number(char *to, double number);
+
 /* `name` is NULL inside a list and for the outermost value. */
 void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* { or [ */
 void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */
 void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
 void ss_json_number(struct ss_json *json, const char *name, double number);  /* NaN: null */
 void ss_json_bool(struct ss_json *json, const char *name, bool value);
+
+/* A number that stands there in decimal already. */
+void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "replay.h"
 #include "setpoint.h"
 #include "signals.h"
+#include "streams.h"
 #include "summary.h"
 #include "version.h"
 
@@ -40,7 +40,7 @@ static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error
     else
         return false;
     if (result == 0)
-        result = ss_summary_flush(error);
+        result = ss_streams_flush(error);
     *status = result < 0 ? fail(error) : 0;
     return true;
 }
@@ -73,7 +73,7 @@ static int run(struct ss_plan *plan) {
 
 static int show(const struct ss_plan *plan, struct ss_error *error) {
     ss_plan_print(stdout, plan);
-    return ss_summary_flush(error) < 0 ? fail(error) : 0;
+    return ss_streams_flush(error) < 0 ? fail(error) : 0;
 }
 
 static int start(struct ss_cli *cli, struct ss_error *error) {
@@ -94,23 +94,10 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
     return status;
 }
 
-/*
- * A standard stream that the caller had closed must not become the number of a file of ours. What
- * takes its place is closed again for the instances.
- */
-static void occupy_standard_streams(void) {
-    int file;
-    do
-        file = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (file >= 0 && file <= STDERR_FILENO);
-    if (file >= 0)
-        close(file);
-}
-
 int main(int argc, char **argv) {
     struct ss_error error = {0};
     struct ss_cli cli;
-    occupy_standard_streams();
+    ss_streams_occupy();
     ss_signals_catch_file_limit();
     if (getuid() != geteuid() || getgid() != getegid()) {
         ss_error_set(&error, SS_ERROR_FAILED,

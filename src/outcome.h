@@ -61,6 +61,7 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
+    uint64_t iterations_left;       /* that iterations.csv lacks */
     struct ss_record_folder record; /* waits for its summary */
 };
 

@@ -10,6 +10,7 @@
 #include "pattern.h"
 #include "record_folder.h"
 #include "wallclock.h"
+#include "whole_file.h"
 #include "words.h"
 
 static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
@@ -242,8 +243,11 @@ static int check_json(const char *path, struct ss_error *error) {
         return ss_error_set(error, SS_ERROR_FAILED, "--json: %s is a directory", path);
     bool plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
     char folder[4096];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
+    int why = plain ? ss_whole_file_resolve(path, folder, sizeof folder) : 0;
+    if (why)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(why));
+    char *slash = plain ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = '\0';
     if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)

@@ -90,6 +90,9 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
     recorder->origin = SS_TIME_NEVER;
     recorder->second = INT64_MIN;
+    recorder->iterations_second = -1;
+    recorder->iterations_kept = 0;
+    recorder->iterations_left = 0;
     recorder->measures = false;
     for (int i = 0; i < SS_RECORD_FILES; i++)
         recorder->files[i].file = -1;
@@ -175,9 +178,24 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMNS_RUN));
 }
 
+/* False: its second has as many as are kept. */
+static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
+    int64_t second = (int64_t)(end / SS_SECOND);
+    if (second > recorder->iterations_second) {
+        recorder->iterations_second = second;
+        recorder->iterations_kept = 0;
+    }
+    if (recorder->iterations_kept < SS_RECORDER_ITERATIONS_MAX) {
+        recorder->iterations_kept++;
+        return true;
+    }
+    recorder->iterations_left++;
+    return false;
+}
+
 void ss_recorder_iteration(
     struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end) {
-    if (recorder->record.folder < 0)
+    if (recorder->record.folder < 0 || !keep_iteration(recorder, end))
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
     char *to = ss_lines_begin(lines, ROW);
@@ -229,7 +247,7 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
     to = ss_json_quote(to, end, event);
     if (instance >= 0) {
         to = ss_lines_put_text(to, ",\"instance\":");
-        to = ss_json_quote(to, end, recorder->plan->numbers[instance]);
+        to = ss_json_put_number(to, (double)instance);
     }
     if (text) {
         to = ss_lines_put_text(to, ",\"text\":");
@@ -237,7 +255,7 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
     }
     if (!isnan(value)) {
         to = ss_lines_put_text(to, ",\"value\":");
-        to = ss_lines_put_number(to, value, 6);
+        to = ss_json_put_number(to, value);
     }
     *to++ = '}';
     *to++ = '\n';
@@ -280,6 +298,12 @@ void ss_recorder_close(
                 "%llu decisions were lost for the record: they came faster than they were taken",
                 (unsigned long long)lost);
     }
+    outcome->iterations_left = recorder->iterations_left;
+    if (recorder->iterations_left > 0)
+        ss_outcome_warn(outcome,
+            "%llu iterations are counted but left out of iterations.csv, which keeps %d of a "
+            "second",
+            (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
     for (int i = 0; i < outcome->warning_count; i++)
         ss_recorder_event(recorder, ss_platform_now(), "warning", -1, outcome->warnings[i], NAN);
     for (int i = 0; i < SS_RECORD_FILES; i++) {

@@ -19,6 +19,12 @@ enum ss_record_file {
 };
 
 /*
+ * So many rows are kept in iterations.csv of one second. A program that prints as fast as it can
+ * would fill any disk with its iterations.
+ */
+#define SS_RECORDER_ITERATIONS_MAX 10000
+
+/*
  * Keeps a run in a folder, as showstopper-record(5) describes it. The master alone writes it;
  * executors hand over what they decided through rings and never wait for the disk. All functions do
  * nothing where nothing is recorded.
@@ -30,6 +36,9 @@ struct ss_recorder {
     int64_t wall;   /* what the wall clock is ahead of the monotonic one */
     int64_t second; /* that `label` is of */
     char label[24];
+    int64_t iterations_second;  /* of the monotonic clock, that `iterations_kept` is of */
+    uint32_t iterations_kept;   /* rows in that second */
+    uint64_t iterations_left;   /* rows that there were too many of in a second */
     struct ss_load_meter meter; /* for the parts of the load, which control does not need */
     bool measures;
     struct ss_lines files[SS_RECORD_FILES];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "streams.h"
 #include "version.h"
 #include "wallclock.h"
 #include "whole_file.h"
@@ -223,6 +224,12 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     }
 }
 
+/* A time is a text, with its unit. */
+static bool is_number(enum ss_option_type type) {
+    return type == SS_OPTION_LOAD || type == SS_OPTION_COUNT || type == SS_OPTION_NUMBER ||
+           type == SS_OPTION_PERCENT;
+}
+
 static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_open(json, "modules", '{');
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
@@ -233,7 +240,9 @@ static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
         for (const struct ss_option *row = head->options; row && row->name; row++) {
             char value[4096];
             ss_option_print_value(value, sizeof value, row, plan->rig.configs[kind]);
-            if (*value)
+            if (*value && is_number(row->type))
+                ss_json_digits(json, row->name, value);
+            else if (*value)
                 ss_json_text(json, row->name, value);
         }
         ss_json_close(json, '}');
@@ -366,7 +375,7 @@ static void print_instances_json(
             uint32_t index = plan->lines[line].first + i;
             const struct ss_iteration_outcome *instance = &outcome->of_instances[index];
             ss_json_open(json, NULL, '{');
-            ss_json_text(json, "instance", plan->numbers[index]);
+            ss_json_number(json, "instance", index);
             ss_json_number(json, "command", line);
             ss_json_number(json, "iterations", (double)instance->ended);
             ss_json_number(json, "iterations_per_second", instance->per_second);
@@ -377,8 +386,7 @@ static void print_instances_json(
     ss_json_close(json, ']');
 }
 
-static void print_ends_json(
-    struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+static void print_ends_json(struct ss_json *json, const struct ss_outcome *outcome) {
     ss_json_open(json, "instances_ended", '[');
     for (size_t i = 0; i < outcome->ends.count; i++) {
         const struct ss_end *end = &outcome->ends.items[i];
@@ -387,7 +395,7 @@ static void print_ends_json(
         if (killed)
             ss_end_signal_name(name, WTERMSIG(end->status));
         ss_json_open(json, NULL, '{');
-        ss_json_text(json, "instance", plan->numbers[end->instance]);
+        ss_json_number(json, "instance", end->instance);
         ss_json_number(json, "elapsed_seconds", end->seconds);
         ss_json_number(json, "exit_status", killed ? NAN : WEXITSTATUS(end->status));
         ss_json_text(json, "signal", killed ? name : NULL);
@@ -414,8 +422,9 @@ void ss_summary_print_json(
     ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
     ss_json_number(&json, "iterations", outcome->iterations);
     ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);
+    ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_left);
     print_throughput(&json, outcome);
-    print_ends_json(&json, plan, outcome);
+    print_ends_json(&json, outcome);
     ss_json_number(&json, "own_cpu", outcome->own_cpu);
     ss_json_open(&json, "wake_lateness_us", '{');
     ss_json_number(&json, "p50", outcome->wake_p50_us);
@@ -433,18 +442,11 @@ void ss_summary_print_json(
     ss_json_close(&json, '}');
 }
 
-/* What failed to be written before is gone: the last flush need not fail on it again. */
-int ss_summary_flush(struct ss_error *error) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    return ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
-}
-
 int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
     struct ss_error *error) {
     if (strcmp(path, "-") == 0) {
         ss_summary_print_json(stdout, plan, outcome);
-        return ss_summary_flush(error);
+        return ss_streams_flush(error);
     }
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, path) == 0) {

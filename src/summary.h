@@ -17,9 +17,6 @@ void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan);
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
-/* Fails when anything that went to standard output could not be written. */
-int ss_summary_flush(struct ss_error *error);
-
 /*
  * The JSON form into a file, whole or not at all, or into what is no plain file as it is; "-" is
  * standard output.

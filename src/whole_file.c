@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,12 +19,37 @@ static FILE *open_special(const char *path) {
     return stream;
 }
 
+/* More links than any system follows. */
+#define LINKS_MAX 40
+
+int ss_whole_file_resolve(const char *path, char *target, size_t size) {
+    char link[4096];
+    ssize_t length = -1;
+    if (snprintf(target, size, "%s", path) >= (int)size)
+        return ENAMETOOLONG;
+    for (int i = 0; i < LINKS_MAX; i++) {
+        length = readlink(target, link, sizeof link - 1);
+        if (length < 0)
+            return errno == EINVAL || errno == ENOENT ? 0 : errno;
+        link[length] = '\0';
+        char *slash = strrchr(target, '/');
+        char *name = *link == '/' || !slash ? target : slash + 1;
+        if ((size_t)length >= size - (size_t)(name - target))
+            return ENAMETOOLONG;
+        strcpy(name, link);
+    }
+    return ELOOP;
+}
+
 int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
     struct stat status;
-    file->path = path;
     file->plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
+    file->stream = NULL;
     if (file->plain) {
-        snprintf(file->temporary, sizeof file->temporary, "%.4000s.%d", path, (int)getpid());
+        errno = ss_whole_file_resolve(path, file->path, sizeof file->path);
+        if (errno)
+            return -1;
+        snprintf(file->temporary, sizeof file->temporary, "%s.%d", file->path, (int)getpid());
         file->stream = fopen(file->temporary, "wxe");
     } else {
         file->stream = open_special(path);

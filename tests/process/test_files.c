@@ -227,6 +227,70 @@ START_TEST(answers_that_cannot_be_written) {
 }
 END_TEST
 
+/* Every program of this build, whatever it is asked for. */
+START_TEST(a_closed_output_is_told) {
+    static const char *const questions[][8] = {
+        {SHOWSTOPPER, "--help"},
+        {SHOWSTOPPER, "--version"},
+        {SHOWSTOPPER, "--list-modules"},
+        {SHOWSTOPPER, "-q", "-n1", "-l50%", "--json", "-", "true"},
+        {TEST_BIN_DIR "/ssload", "--help"},
+        {TEST_BIN_DIR "/ssload", "--version"},
+        {TEST_BIN_DIR "/ssload", "-i", "10m", "-c", "2"},
+        {TEST_BIN_DIR "/sssim", "--help"},
+        {TEST_BIN_DIR "/sssim", "-P", "1", "-l", "50%", "--duration=1s"},
+        {TEST_BIN_DIR "/ssburn", "--help"},
+        {TEST_BIN_DIR "/ssreport", "--help"},
+        {TEST_BIN_DIR "/showstopper-platform", "--help"},
+        {TEST_BIN_DIR "/showstopper-platform"},
+        {TEST_BIN_DIR "/showstopper-replay", "--help"},
+        {TEST_BIN_DIR "/sstrace", "--help"},
+        {TEST_BIN_DIR "/sstrace", "--version"},
+    };
+    struct run_setup setup = {.prepare = close_output};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        if (!run_exists(questions[i][0]))
+            continue; /* its library is missing in this build */
+        struct run *run = run_wait(run_start(&setup, questions[i]));
+        bool trace = strstr(questions[i][0], "sstrace");
+        run_expect(run, trace ? 2 : 125);
+        run_expect_text(&run->err, "standard output: ");
+        run_free(run);
+    }
+}
+END_TEST
+
+/* The file that a link names is replaced, and not the link; it need not be there. */
+START_TEST(summary_through_a_link) {
+    const char *folder = run_make_folder(), *link = run_path(folder, "link");
+    const char *target = run_path(folder, "target");
+    struct stat status;
+    ck_assert_int_eq(symlink("target", link), 0);
+    for (int i = 0; i < 2; i++) {
+        struct run *run = RUN("-q", "-n", "1", "-l", "50%", "--json", link, "true");
+        run_expect(run, 0);
+        ck_assert(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
+        ck_assert(lstat(target, &status) == 0 && S_ISREG(status.st_mode));
+        ck_assert(json_is_valid(run_read_file(target).bytes));
+        run_write_file(target, "old\n");
+        run_free(run);
+    }
+    ck_assert_int_eq(symlink("none/target", run_path(folder, "dangling")), 0);
+    struct run *run =
+        RUN("-n", "1", "-l", "50%", "--json", run_path(folder, "dangling"), PAYLOAD, "exit", "9");
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "cannot be written: No such file");
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_workload_file_has_an_end) {
+    struct run *run = RUN("-l", "50%", "-w", "/dev/zero");
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "/dev/zero: more than 16 MiB");
+}
+END_TEST
+
 /* What is no plain file is written to and not replaced by one. */
 START_TEST(summary_for_a_device) {
     const char *folder = run_make_folder();
@@ -263,5 +327,8 @@ PROCESS_MAIN(
     SS_CASE(nobody_can_be_told),
     SS_CASE(lost_output_is_told),
     SS_CASE(answers_that_cannot_be_written),
+    SS_CASE(a_closed_output_is_told),
+    SS_CASE(summary_through_a_link),
+    SS_CASE(a_workload_file_has_an_end),
     SS_CASE(summary_for_a_device))
 /* clang-format on */

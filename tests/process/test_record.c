@@ -396,6 +396,34 @@ START_TEST(a_run_is_repeated) {
 }
 END_TEST
 
+/* A program that prints without a pause does not fill the disk; its figures are whole. */
+START_TEST(iterations_beyond_all_measure_are_left_out) {
+    const char *record = run_path(run_make_folder(), "record");
+    char script[8400];
+    snprintf(script, sizeof script,
+        SHOWSTOPPER " -n 1 -l 90%% -c fixed --duration 2s --iteration y --record %s yes >/dev/null",
+        record);
+    struct run *run = run_wait(run_start(NULL, WORDS("/bin/sh", "-c", script)));
+    run_expect(run, 0);
+    run_expect_text(&run->err, "iterations are counted but left out of");
+    size_t rows = expect_table(record, "iterations.csv");
+    ck_assert_uint_ge(rows, 10000);
+    struct run_text summary = read_record(record, "summary.json");
+    double left = json_number(summary.bytes, "iterations_left_out");
+    ck_assert_double_gt(left, 0);
+    /* Before control begins and after it has ended more are seen than are counted. */
+    ck_assert_double_ge((double)rows + left, json_number(summary.bytes, "iterations"));
+    double end_first, end_last = 0;
+    struct run_text text = read_record(record, "iterations.csv");
+    char *line = strchr(text.bytes, '\n') + 1;
+    ck_assert_int_eq(sscanf(line, "%*[^,],%*[^,],%lf", &end_first), 1);
+    for (; *line; line = strchr(line, '\n') + 1)
+        sscanf(line, "%*[^,],%*[^,],%lf", &end_last);
+    ck_assert_double_le((double)rows, 10000 * (end_last - end_first + 2));
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* ---- a record that is carried away ---- */
 
 static void expect_same_file(const char *record, const char *name, const char *expected) {
@@ -524,6 +552,7 @@ PROCESS_MAIN(
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_told),
     SS_CASE(a_signal_leaves_a_whole_record),
+    SS_CASE(iterations_beyond_all_measure_are_left_out),
     SS_CASE(a_run_is_repeated),
     SS_CASE(a_record_needs_no_file_but_its_own),
     SS_CASE(a_replay_may_replace_its_record),

@@ -116,7 +116,7 @@ if [ -w /dev/full ]; then
     "$sstrace" --stat "$traces/saw.txt" 2>"$folder/err" >/dev/full || status=$?
     [ "$status" -eq 2 ] || fail "a full disk: status $status"
     : >"$folder/out"
-    error_has 'cannot be written'
+    error_has 'standard output: No space left on device'
 fi
 
 # Text, compiled, text, compiled: the same bytes, from a file, a pipe and packed by anybody.

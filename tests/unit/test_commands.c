@@ -241,6 +241,25 @@ static void files_without_a_workload_are_refused(void **state) {
     refuse("\n# 1 a\n", ": there is no workload in it");
 }
 
+static void a_zero_byte_is_refused(void **state) {
+    (void)state;
+    static const char text[] = "1 true\n2 echo a\0b\n";
+    struct ss_error error = {0};
+    tree_new();
+    ss_commands_free(&commands);
+    const char *path = tree_write_bytes("work", text, sizeof text - 1);
+    assert_int_equal(ss_commands_read(&commands, path, &error), -1);
+    assert_non_null(strstr(error.message, "/work:2: the line holds a zero byte"));
+}
+
+static void a_file_without_end_is_refused(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    ss_commands_free(&commands);
+    assert_int_equal(ss_commands_read(&commands, "/dev/zero", &error), -1);
+    assert_non_null(strstr(error.message, "/dev/zero: more than 16 MiB"));
+}
+
 static void files_that_cannot_be_read_are_named(void **state) {
     (void)state;
     struct ss_error error = {0};
@@ -291,5 +310,7 @@ UNIT_MAIN(
     cmocka_unit_test(numbers_run_through_a_whole_file),
     cmocka_unit_test(wrong_lines_are_named),
     cmocka_unit_test(files_without_a_workload_are_refused),
+    cmocka_unit_test(a_zero_byte_is_refused),
+    cmocka_unit_test(a_file_without_end_is_refused),
     cmocka_unit_test(files_that_cannot_be_read_are_named),
     cmocka_unit_test(percentages_in_a_command_are_found))

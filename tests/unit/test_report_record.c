@@ -302,7 +302,7 @@ static void a_pause_is_no_part_of_the_run(void **state) {
 static void whoever_ended_by_himself(void **state) {
     (void)state;
     static const char end[] = "{\"elapsed_seconds\":%s,\"event\":\"instance_ended\","
-                              "\"instance\":\"%d\"%s,\"value\":%d.000000}\n";
+                              "\"instance\":%d%s,\"value\":%d}\n";
     char events[1024];
     folder_open();
     folder_write_record("a");

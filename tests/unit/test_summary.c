@@ -99,7 +99,7 @@ static void json_has_modules_with_their_options(void **state) {
     char *text = printed(ss_summary_print_json);
     /* A text that was not given is left out. */
     assert_says(text, "\n  \"modules\": {\n    \"trace\": {\n      \"name\": \"constant\",\n"
-                      "      \"options\": {\n        \"load\": \"0.5\"\n      }\n    },\n");
+                      "      \"options\": {\n        \"load\": 0.5\n      }\n    },\n");
     assert_says(text, "    \"dithering\": {\n      \"name\": \"averageq\",\n"
                       "      \"options\": {}\n    }\n  },\n");
     assert_says(text, "\"feedback\": {\n      \"name\": \"realtime\"");
@@ -199,7 +199,7 @@ static void each_command_has_figures_of_its_own(void **state) {
                       "\"instances\": 1,\n      \"iterations\": 1,\n      "
                       "\"iterations_per_second\": 0.05,\n      \"iteration_seconds\": {\n        "
                       "\"mean\": 123.456,\n        \"deviation\": null,\n");
-    assert_says(text, "    {\n      \"instance\": \"3\",\n      \"command\": 1,\n      "
+    assert_says(text, "    {\n      \"instance\": 3,\n      \"command\": 1,\n      "
                       "\"iterations\": 1,\n      \"iterations_per_second\": 0.05,\n      "
                       "\"iteration_seconds_mean\": null\n    }\n  ],\n");
     free(text);
@@ -236,10 +236,10 @@ static void an_instance_that_died_is_named(void **state) {
                       "target ");
     free(text);
     text = printed(ss_summary_print_json);
-    assert_says(text, "  \"instances_ended\": [\n    {\n      \"instance\": \"1\",\n"
+    assert_says(text, "  \"instances_ended\": [\n    {\n      \"instance\": 1,\n"
                       "      \"elapsed_seconds\": 1.5,\n      \"exit_status\": null,\n"
                       "      \"signal\": \"SIGSEGV\",\n      \"core_dumped\": true\n    },\n");
-    assert_says(text, "    {\n      \"instance\": \"2\",\n      \"elapsed_seconds\": 3.25,\n"
+    assert_says(text, "    {\n      \"instance\": 2,\n      \"elapsed_seconds\": 3.25,\n"
                       "      \"exit_status\": 7,\n      \"signal\": null,\n"
                       "      \"core_dumped\": false\n    },\n");
     free(text);

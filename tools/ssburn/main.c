@@ -5,6 +5,7 @@
 #include "burn.h"
 #include "calibrate.h"
 #include "options.h"
+#include "streams.h"
 #include "version.h"
 
 static void calibrate_work(void *context, uint64_t units) {
@@ -47,6 +48,7 @@ int main(int argc, char **argv) {
     (void)argc;
     struct options options;
     struct ss_error error = {0};
+    ss_streams_occupy();
     reset_signals();
     if (options_parse(&options, argv + 1, &error) < 0)
         error.status = 2; /* the shared grammar of values asks for that of tools that run others */
@@ -56,6 +58,8 @@ int main(int argc, char **argv) {
         printf("ssburn %s\n", ss_version());
     else
         run(&options, &error);
+    if (!error.status)
+        ss_streams_flush(&error);
     if (error.status)
         fprintf(stderr, "ssburn: %s\n", error.message);
     return error.status;

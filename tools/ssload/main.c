@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stdio.h>
 
 #include "measure.h"
+#include "streams.h"
 #include "version.h"
 
 static int run(const struct ssload_request *request, int *status, struct ss_error *error) {
@@ -12,13 +12,12 @@ static int run(const struct ssload_request *request, int *status, struct ss_erro
         ssload_request_print_help();
     else
         printf("ssload %s\n", ss_version());
-    if (fflush(stdout) != 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
-    return 0;
+    return ss_streams_flush(error);
 }
 
 int main(int argc, char **argv) {
     (void)argc;
+    ss_streams_occupy();
     struct ss_error error = {0};
     struct ssload_request request;
     int status = 0;

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "report.h"
+#include "streams.h"
 #include "version.h"
 #include "whole_file.h"
 #include "words.h"
@@ -91,12 +92,12 @@ int main(int argc, char **argv) {
     (void)argc;
     struct request request;
     struct ss_error error = {0};
+    ss_streams_occupy();
     int status = parse(&request, argv, &error);
     if (status == 0)
         status = run(&request, &error);
-    if (status >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        status = ss_error_set(
-            &error, SS_ERROR_FAILED, "standard output cannot be written: %s", strerror(errno));
+    if (status >= 0 && ss_streams_flush(&error) < 0)
+        status = -1;
     ss_option_store_free(&request.store);
     if (status >= 0)
         return status;

@@ -64,12 +64,13 @@ void ssplatform_processors(const struct ssplatform_tree *tree,
 static const struct field {
     const char *name;
     const char *keys[3];
+    bool number; /* where the architecture has it in decimal */
 } fields[] = {
     {"vendor", {"vendor_id"}},
     {"model", {"model name", "cpu", "Processor"}},
-    {"family", {"cpu family"}},
-    {"model_number", {"model"}},
-    {"stepping", {"stepping"}},
+    {"family", {"cpu family"}, true},
+    {"model_number", {"model"}, true},
+    {"stepping", {"stepping"}, true},
     {"microcode", {"microcode"}},
     {"implementer", {"CPU implementer"}},
     {"part", {"CPU part"}},
@@ -91,11 +92,21 @@ static void take_model(void *context, const struct ssplatform_processor *process
     ssplatform_groups_add(context, processor->cpu, values);
 }
 
+static bool is_decimal(const char *text) {
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && !text[digits] && (*text != '0' || digits == 1);
+}
+
 static void write_model(
     struct ss_json *json, const struct ssplatform_group *group, const void *context) {
     (void)context;
-    for (size_t i = 0; i < FIELD_COUNT; i++)
-        ss_json_text(json, fields[i].name, group->values[i]);
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        const char *value = group->values[i];
+        if (fields[i].number && value && is_decimal(value))
+            ss_json_digits(json, fields[i].name, value);
+        else
+            ss_json_text(json, fields[i].name, value);
+    }
 }
 
 void ssplatform_write_models(struct ss_json *json, const struct ssplatform_tree *tree) {

@@ -16,6 +16,7 @@
 #include "difference.h"
 #include "document.h"
 #include "platform/platform.h"
+#include "streams.h"
 #include "version.h"
 
 _Noreturn static void fail(const char *format, const char *what, const char *why) {
@@ -190,10 +191,14 @@ static char **make_command(
 
 int main(int argc, char **argv) {
     char programs[4200], showstopper[4300];
+    ss_streams_occupy();
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
              "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with its\n"
              "options, those given here and its command, and tells how the machine differs.");
+        struct ss_error error = {0};
+        if (ss_streams_flush(&error) < 0)
+            fail("%s%s", error.message, "");
         return argc < 2 ? SS_ERROR_FAILED : 0;
     }
     if (ss_platform_program_path(programs, sizeof programs) < 0)

@@ -6,6 +6,7 @@
 #include "gather.h"
 #include "page.h"
 #include "request.h"
+#include "streams.h"
 #include "summary_text.h"
 #include "version.h"
 #include "whole_file.h"
@@ -158,14 +159,13 @@ static int run(const struct ssreport_request *request, struct ss_error *error) {
         printf("ssreport %s\n", ss_version());
     else
         result = make_report(request, error);
-    if (result == 0 && fflush(stdout) != 0)
-        result = ss_error_set(error, SS_ERROR_FAILED, "standard output: %s", strerror(errno));
-    return result;
+    return result == 0 ? ss_streams_flush(error) : result;
 }
 
 int main(int argc, char **argv) {
     struct ss_error error = {0};
     struct ssreport_request request;
+    ss_streams_occupy();
     if (ssreport_request_parse(&request, argc, argv, &error) == 0) {
         ss_option_store_print_warnings(stderr, "ssreport", &request.store);
         run(&request, &error);

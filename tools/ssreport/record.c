@@ -69,6 +69,7 @@ static void read_summary(struct ssreport_record *record) {
     record->settling = ssreplay_document_number(summary, "settling_seconds");
     record->switches = ssreplay_document_number(summary, "switches_per_second");
     record->iterations_done = ssreplay_document_number(summary, "iterations");
+    record->iterations_left = ssreplay_document_number(summary, "iterations_left_out");
     record->own_cpu = ssreplay_document_number(summary, "own_cpu");
     record->error_mean_percent = ssreplay_document_number(summary, "error_mean_percent");
     yajl_val lateness = ssreplay_document_get(summary, "wake_lateness_us", yajl_t_object);
@@ -159,6 +160,7 @@ int ssreport_record_read(
         .settling = NAN,
         .switches = NAN,
         .iterations_done = NAN,
+        .iterations_left = NAN,
         .own_cpu = NAN,
         .lateness_p99_us = NAN,
         .error_mean_percent = NAN,

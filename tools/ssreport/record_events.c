@@ -18,16 +18,27 @@ struct event_reader {
     char failures[400]; /* the first few of them */
 };
 
+/* A number; in older records a text. */
+static void print_instance(char *buffer, size_t size, yajl_val event) {
+    const char *text = ssreplay_document_text(event, "instance");
+    double number = ssreplay_document_number(event, "instance");
+    if (isnan(number))
+        snprintf(buffer, size, "%.20s", text ? ss_words_show(text).text : "?");
+    else
+        snprintf(buffer, size, "%.0f", number);
+}
+
 /* How it ended, in words where the record has them: older ones have only the status. */
 static void name_failure(struct event_reader *reader, yajl_val event, double status, double at) {
-    const char *instance = ssreplay_document_text(event, "instance");
+    char instance[24];
+    print_instance(instance, sizeof instance, event);
     const char *how = ssreplay_document_text(event, "text");
     size_t used = strlen(reader->failures);
     char words[64];
     snprintf(words, sizeof words, "status %.0f", status);
     snprintf(reader->failures + used, sizeof reader->failures - used,
-        "%sinstance %.20s ended after %.1f s: %.60s", used > 0 ? ", " : "",
-        instance ? ss_words_show(instance).text : "?", at, how ? ss_words_show(how).text : words);
+        "%sinstance %.20s ended after %.1f s: %.60s", used > 0 ? ", " : "", instance, at,
+        how ? ss_words_show(how).text : words);
 }
 
 /* What ends before it is told to do no more from then on. */

@@ -198,4 +198,9 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         ssreport_notes_add(&record->notes, "no iterations: %s", error.message);
     /* A run that counted none, and one that does not count, look the same but in the summary. */
     record->has_iterations = record->iteration_count > 0 || record->iterations_done >= 0;
+    if (record->iterations_left > 0) {
+        record->has_iterations = false;
+        ssreport_notes_add(&record->notes,
+            "no rates of iterations: iterations.csv lacks %.0f of them", record->iterations_left);
+    }
 }

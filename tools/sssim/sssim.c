@@ -7,6 +7,7 @@
 
 #include "grid.h"
 #include "simulation.h"
+#include "streams.h"
 #include "version.h"
 
 static void print_help(void) {
@@ -93,12 +94,12 @@ int main(int argc, char **argv) {
     (void)argc;
     struct grid grid;
     struct ss_error error = {0};
+    ss_streams_occupy();
     int status = grid_take(&grid, argv, &error);
     if (status == 0)
         status = serve(&grid, argv, &error);
-    if (fflush(stdout) != 0 && status == 0)
-        status =
-            ss_error_set(&error, SS_ERROR_FAILED, "output cannot be written: %s", strerror(errno));
+    if (status == 0)
+        status = ss_streams_flush(&error);
     grid_close(&grid);
     if (status < 0)
         fprintf(stderr, "sssim: %s\n", error.message);

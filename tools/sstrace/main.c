@@ -8,6 +8,7 @@
 #include "screen.h"
 #include "source.h"
 #include "statistics.h"
+#include "streams.h"
 #include "trace_compiled.h"
 #include "trace_text.h"
 #include "version.h"
@@ -199,12 +200,12 @@ int main(int argc, char **argv) {
     struct sstrace_request request;
     struct ss_option_store store = {0};
     struct ss_error error = {0};
+    ss_streams_occupy();
     int result = sstrace_request_parse(argc, argv, &request, &store, &error);
     if (result == 0)
         result = run(&request, &error);
-    if (result == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        result = ss_error_set(
-            &error, SS_TRACE_STATUS, "standard output cannot be written: %s", strerror(errno));
+    if (result == 0)
+        result = ss_streams_flush(&error);
     ss_option_store_print_warnings(stderr, "sstrace", &store);
     ss_option_store_free(&store);
     if (result == 0)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whole_file.h"
+
+#include <errno.h>
+
+#include "tree.h"
+
+static char target[4100];
+
+static int resolve(const char *name) {
+    return ss_whole_file_resolve(tree_path(name), target, sizeof target);
+}
+
+static void expect_target(const char *name, const char *expected) {
+    assert_int_equal(resolve(name), 0);
+    assert_string_equal(target, tree_path(expected));
+}
+
+static void link_to(const char *what, const char *name) {
+    assert_int_equal(symlink(what, tree_path(name)), 0);
+}
+
+static void links_are_followed(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("folder/file", "");
+    expect_target("folder/file", "folder/file");
+    expect_target("none", "none");
+    link_to("folder/file", "relative");
+    expect_target("relative", "folder/file");
+    link_to(tree_path("folder/file"), "absolute");
+    expect_target("absolute", "folder/file");
+    link_to("file", "folder/beside");
+    link_to("folder/beside", "two");
+    expect_target("two", "folder/file");
+    link_to("folder/none", "dangling");
+    expect_target("dangling", "folder/none");
+}
+
+static void links_in_a_circle_end(void **state) {
+    (void)state;
+    tree_new();
+    link_to("b", "a");
+    link_to("a", "b");
+    assert_int_equal(resolve("a"), ELOOP);
+    struct ss_whole_file file;
+    assert_int_equal(ss_whole_file_open(&file, tree_path("a")), -1);
+    assert_int_equal(errno, ELOOP);
+}
+
+static void a_path_too_long_is_refused(void **state) {
+    (void)state;
+    static char path[5000];
+    memset(path, 'a', sizeof path - 1);
+    assert_int_equal(ss_whole_file_resolve(path, target, sizeof target), ENAMETOOLONG);
+}
+
+static void what_a_link_names_is_replaced(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    struct stat status;
+    char text[16] = "";
+    tree_new();
+    tree_write("file", "old\n");
+    link_to("file", "link");
+    assert_int_equal(ss_whole_file_open(&file, tree_path("link")), 0);
+    fputs("new\n", file.stream);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_true(lstat(tree_path("link"), &status) == 0 && S_ISLNK(status.st_mode));
+    FILE *stream = fopen(tree_path("file"), "re");
+    assert_non_null(stream);
+    assert_non_null(fgets(text, sizeof text, stream));
+    fclose(stream);
+    assert_string_equal(text, "new\n");
+}
+
+UNIT_MAIN(cmocka_unit_test(links_are_followed), cmocka_unit_test(links_in_a_circle_end),
+    cmocka_unit_test(a_path_too_long_is_refused), cmocka_unit_test(what_a_link_names_is_replaced))
