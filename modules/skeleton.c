@@ -100,7 +100,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     memory->last = input->moment.now;
     memory->duty += config->gain * (input->target - input->load) * seconds;
 
-    /* The core cuts what is returned to [0, 1], but what is remembered is ours to bound. */
+    /* The core cuts what is returned to [0, 1] and warns; what is remembered is ours to bound. */
     if (memory->duty < 0)
         memory->duty = 0;
     if (memory->duty > 1)

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include <showstopper/error.h>
+#include <showstopper/module.h>
 #include <showstopper/shared.h>
 #include <showstopper/time.h>
 
@@ -22,7 +23,7 @@
 #include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 6
+#define SS_BOARD_VERSION 7
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -131,11 +132,13 @@ struct ss_board {
     _Atomic uint64_t paused;        /* master: time that pauses have taken from the trace */
     _Atomic uint64_t setpoint;      /* --set: a target in force, a double; NaN: the trace's */
     _Atomic uint64_t setpoint_changes;
-    _Atomic uint64_t sensor_value; /* master: the latest number of a sensor, a double */
-    _Atomic uint32_t alive;        /* instances under control now; executors */
-    _Atomic uint32_t membership;   /* changes whenever an instance comes or goes; executors */
-    struct ss_permits permits;     /* what all instances together are allowed; executors */
-    _Atomic uint32_t publications; /* of controller outputs; executors */
+    _Atomic uint64_t excess[SS_KINDS]; /* what a module of the kind first gave beyond [0, 1], a
+                                          double; 0: none did; executors */
+    _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
+    _Atomic uint32_t alive;            /* instances under control now; executors */
+    _Atomic uint32_t membership;       /* changes whenever an instance comes or goes; executors */
+    struct ss_permits permits;         /* what all instances together are allowed; executors */
+    _Atomic uint32_t publications;     /* of controller outputs; executors */
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
     _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "isolate.h"
+#include "pipeline.h"
 #include "platform/platform.h"
 #include "sweep.h"
 
@@ -241,6 +242,14 @@ static void warn_of_left(struct ss_master *master) {
             (unsigned)left, left == 1 ? "" : "es");
 }
 
+static void warn_of_excess(struct ss_master *master) {
+    struct ss_option_store store = {0};
+    ss_pipeline_warn_of_excess(&master->plan->rig, master->board, &store);
+    for (size_t i = 0; i < store.warning_count; i++)
+        ss_outcome_warn(master->outcome, "%s", store.warnings[i]);
+    ss_option_store_free(&store);
+}
+
 /* A start that failed leaves no record: it would stand in the way of the next one. */
 static void close_recorder(struct ss_master *master) {
     if (!master->board || !atomic_load(&master->board->begun)) {
@@ -262,6 +271,7 @@ static void close_master(struct ss_master *master) {
     if (master->crew.board) {
         ss_crew_dismiss_guardian(&master->crew);
         warn_of_left(master);
+        warn_of_excess(master);
         ss_crew_close(&master->crew);
     }
     ss_monitor_close(&master->monitor);

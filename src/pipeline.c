@@ -47,6 +47,34 @@ void ss_pipeline_target(const struct ss_rig *rig, const struct ss_self *trace,
             trace, ss_board_trace_time(board, now), target);
 }
 
+/* Roundings are no excess. */
+#define EXCESS_LEAST 1e-6
+
+/* Cuts what a module gave to [0, 1]; what lay beyond is kept, to be warned of. */
+static double cut(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
+    if (value < -EXCESS_LEAST || value > 1 + EXCESS_LEAST) {
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(
+            &pipeline->board->excess[kind], &none, ss_word_from_double(value));
+    }
+    return fmin(fmax(value, 0), 1);
+}
+
+void ss_pipeline_warn_of_excess(
+    const struct ss_rig *rig, struct ss_board *board, struct ss_option_store *store) {
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        char text[256];
+        uint64_t word = atomic_load(&board->excess[kind]);
+        if (word == 0)
+            continue;
+        snprintf(text, sizeof text,
+            "%s/%.100s gave %g as a %s, which lies beyond 0 and 1, and was cut",
+            ss_kind_names[kind], rig->modules[kind].head->name, ss_double_from_word(word),
+            kind == SS_KIND_TRACE ? "target" : "duty");
+        ss_option_store_warn(store, text);
+    }
+}
+
 /* What is: the load, NaN as long as nothing is known of it. */
 static double ask_feedback(
     struct ss_pipeline *pipeline, const struct ss_moment *moment, enum ss_failure *failure) {
@@ -82,7 +110,7 @@ static double ask_control(
         *failure = SS_FAILURE_NOT_A_NUMBER;
         return 0;
     }
-    own = fmin(fmax(own, 0), 1);
+    own = cut(pipeline, SS_KIND_CONTROL, own);
     ss_board_publish_output(pipeline->board, pipeline->executor, own);
     return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
 }
@@ -118,7 +146,7 @@ static double ask_space(
         &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
     if (isnan(duty))
         *failure = SS_FAILURE_NOT_A_NUMBER;
-    return fmin(fmax(duty, 0), 1);
+    return cut(pipeline, SS_KIND_SPACE, duty);
 }
 
 /* When: the next state and its length. */
@@ -175,7 +203,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
         decision->failure = SS_FAILURE_NOT_A_NUMBER;
         return;
     }
-    decision->target = fmin(fmax(target.load, 0), 1);
+    decision->target = cut(pipeline, SS_KIND_TRACE, target.load);
 
     find_place(pipeline, now);
     struct ss_turn turn = {

@@ -53,6 +53,10 @@ ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline);
 void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
     enum ss_state state, struct ss_decision *decision);
 
+/* Warns of every module that gave a target or a duty beyond [0, 1]. */
+void ss_pipeline_warn_of_excess(
+    const struct ss_rig *rig, struct ss_board *board, struct ss_option_store *store);
+
 /* The target at this moment, with --set heeded; for the monitor, too. */
 void ss_pipeline_target(const struct ss_rig *rig, const struct ss_self *trace,
     const struct ss_board *board, ss_time now, struct ss_target *target);

@@ -26,9 +26,9 @@ struct ss_control_module {
     bool keeps_account; /* needs a feedback module that knows how much CPU time was used */
 
     /*
-     * This executor's own controller output, a duty; the core keeps it within [0, 1] and treats
-     * what is not a number as the end of the run. Called in the executor whenever it must decide
-     * on its next state, on the timing path: does not block or allocate.
+     * This executor's own controller output, a duty; the core cuts it to [0, 1] with a warning, and
+     * treats what is not a number as the end of the run. Called in the executor whenever it must
+     * decide on its next state, on the timing path: does not block or allocate.
      */
     double (*update)(const struct ss_self *self, const struct ss_control_input *input);
 

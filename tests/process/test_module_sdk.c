@@ -3,6 +3,7 @@
 /* The installed tree is enough to write, build and load a module; a bad module is survived. */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +178,14 @@ END_TEST
 START_TEST(module_that_returns_nonsense) {
     install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")), "not a number");
-    run_expect(RUN_INSTALLED("-c", compile("-DBODY=return 7"), "--duration", "700m"), 0);
+    struct run *run =
+        RUN_INSTALLED("-c", compile("-DBODY=return 7"), "--duration", "700m", "--json", "-");
+    run_expect(run, 0);
+    run_expect_text(
+        &run->out, "\"control/tiny gave 7 as a duty, which lies beyond 0 and 1, and was cut\"");
+    ck_assert_uint_eq(run_count_text(&run->out, "control/tiny gave"), 1);
+    run = RUN_INSTALLED("-c", compile("-DBODY=return 1"), "--duration", "700m", "--json", "-");
+    ck_assert_uint_eq(run_count_text(&run->out, "control/tiny gave"), 0);
     run_expect(RUN_INSTALLED("-c", compile("-DBODY=return -INFINITY"), "--duration", "700m"), 0);
     run_remove_folder(root);
 }
@@ -187,6 +195,35 @@ START_TEST(module_that_crashes) {
     install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=abort()")), "executor");
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=exit(0)")), "executor");
+    run_remove_folder(root);
+}
+END_TEST
+
+static struct run *simulate(const char *flag) {
+    return run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/sssim"), "-P", "1", "-l", "50%",
+                                        "--duration", "1s", "-c", compile(flag))));
+}
+
+START_TEST(the_simulator_names_a_module_that_is_wrong) {
+    install_all();
+    static const struct {
+        const char *flag;
+        int status;
+    } crashes[] = {
+        {"-DBODY=abort()", -SIGABRT},
+        {"-DBODY=*(volatile int *)8 = 1; return 0", -SIGSEGV},
+        {"-DBODY=return atoi((char *)8)", -SIGSEGV},
+        {"-DBODY=volatile char room[64 << 20]; room[0] = 1; return room[0]", -SIGSEGV},
+    };
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        struct run *run = simulate(crashes[i].flag);
+        run_expect_text(&run->err, "sssim: the module ");
+        run_expect_text(&run->err, "/tiny.so crashed: ");
+        run_expect(run, crashes[i].status);
+    }
+    struct run *run = simulate("-DBODY=return 7");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "sssim: warning: control/tiny gave 7 as a duty");
     run_remove_folder(root);
 }
 END_TEST
@@ -207,5 +244,6 @@ PROCESS_MAIN(
     SS_CASE(modules_that_do_not_fit),
     SS_CASE(module_that_returns_nonsense),
     SS_CASE(module_that_crashes),
+    SS_CASE(the_simulator_names_a_module_that_is_wrong),
     SS_CASE(module_that_never_returns))
 /* clang-format on */

@@ -211,6 +211,14 @@ else
     skip_part "gnuplot: it is not installed"
 fi
 
+# What sysstat writes for people, or for itself, is told from a trace.
+printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"
+expect 2 --check "$folder/text"
+error_has 'is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or sadf -d'
+printf '\226\325\165\041\000\000' >"$folder/sa21"
+expect 2 --check "$folder/sa21"
+error_has 'is a binary file of sar: convert it, sadf -d FILE | sstrace'
+
 # Milliseconds that were most likely meant as minutes are taken, and warned of.
 warned() {
     local text=$1

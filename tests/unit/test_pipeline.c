@@ -19,6 +19,42 @@ static void control_is_given_what_is(void **state) {
     close_bench(&bench);
 }
 
+static void assert_excess(struct bench *bench, size_t count, const char *text) {
+    static struct ss_module heads[SS_KINDS];
+    struct ss_option_store store = {0};
+    for (int kind = 0; kind < SS_KINDS; kind++) {
+        heads[kind].name = "script";
+        bench->rig.modules[kind].head = &heads[kind];
+    }
+    ss_pipeline_warn_of_excess(&bench->rig, bench->board, &store);
+    assert_int_equal(store.warning_count, count);
+    if (text)
+        assert_string_equal(store.warnings[count - 1], text);
+    ss_option_store_free(&store);
+}
+
+static void what_lies_beyond_is_cut_and_kept(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 4 * MS);
+    assert_excess(&bench, 0, NULL);
+    bench.script.output = 1 + 1e-9;
+    step_at(&bench, 40 * MS);
+    assert_excess(&bench, 0, NULL);
+    bench.script.output = 2;
+    step_at(&bench, 80 * MS);
+    assert_close(ss_double_from_word(bench.board->rows[0].output), 1, 0);
+    assert_excess(
+        &bench, 1, "control/script gave 2 as a duty, which lies beyond 0 and 1, and was cut");
+    bench.script.output = 3; /* the first one is told */
+    bench.script.share = -1;
+    step_at(&bench, 120 * MS);
+    assert_excess(
+        &bench, 2, "space/script gave -1 as a duty, which lies beyond 0 and 1, and was cut");
+    close_bench(&bench);
+}
+
 static void a_set_target_is_heeded(void **state) {
     (void)state;
     struct bench bench;
@@ -136,6 +172,7 @@ static void what_is_not_a_number_ends_the_run(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(control_is_given_what_is),
+    cmocka_unit_test(what_lies_beyond_is_cut_and_kept),
     cmocka_unit_test(a_set_target_is_heeded),
     cmocka_unit_test(without_an_estimate_the_duty_is_the_target),
     cmocka_unit_test(what_is_planned_asks_for_no_duty),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conclusion.h"
+#include "crash.h"
 #include "items.h"
 #include "simulation.h"
 #include "words.h"
@@ -125,14 +126,17 @@ static int simulate(char **argv, bool dry, struct trial_figures *figures,
     struct simulation simulation;
     ss_time length;
     int status = simulation_parse(&simulation, argv, error);
+    crash_name_modules(&trial.rig);
     if (status == 0)
         status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
     if (status == 0) {
-        if (!dry)
+        if (dry)
+            ss_option_store_merge(store, &simulation.store);
+        else
             status = trial_advance(&trial, length, error);
         trial_get_figures(&trial, figures);
+        ss_pipeline_warn_of_excess(&trial.rig, trial.board, store);
         trial_close(&trial);
-        ss_option_store_merge(store, &simulation.store);
     }
     simulation_close(&simulation);
     return status;
@@ -292,8 +296,10 @@ int grid_run(const struct grid *grid, char **argv, bool csv, struct ss_error *er
     struct sweep sweep = {.grid = grid, .csv = csv};
     int status = run_all(&sweep, argv, error);
     ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
+    ss_option_store_free(&sweep.store);
     if (status == 0)
         status = run_and_conclude(&sweep, argv, error);
+    ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
     ss_option_store_free(&sweep.store);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "grid.h"
 #include "simulation.h"
 #include "streams.h"
@@ -63,6 +64,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     static struct trial trial; /* large, and there is one */
     ss_time length;
     bool csv = simulation->csv;
+    crash_name_modules(&trial.rig);
     if (simulation_open_trial(simulation, &trial, csv ? print_sample : NULL, &length, error) < 0)
         return -1;
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
@@ -71,6 +73,10 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     int status = trial_advance(&trial, length, error);
     if (status == 0 && !csv)
         print_figures(&trial);
+    struct ss_option_store excesses = {0};
+    ss_pipeline_warn_of_excess(&trial.rig, trial.board, &excesses);
+    ss_option_store_print_warnings(stderr, "sssim", &excesses);
+    ss_option_store_free(&excesses);
     trial_close(&trial);
     return status;
 }

@@ -39,6 +39,24 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
     return NULL;
 }
 
+/* What sysstat's programs write is imported in other forms only: nobody should have to guess them.
+ */
+static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *error) {
+    const char *head = sstrace_input_head(input);
+    const unsigned char *magic = (const unsigned char *)head;
+    const char *cpus = strstr(head, " CPU)");
+    bool binary = (magic[0] == 0x96 && magic[1] == 0xd5) || (magic[0] == 0xd5 && magic[1] == 0x96);
+    if (binary)
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "%s is a binary file of sar: convert it, sadf -d FILE | sstrace", input->name);
+    if (strncmp(head, "Linux ", 6) == 0 && cpus && cpus < head + strcspn(head, "\n"))
+        return ss_error_set(error, SS_TRACE_STATUS,
+            "%s is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or "
+            "sadf -d for what sar keeps",
+            input->name);
+    return 0;
+}
+
 /* What was asked for and cannot be given is refused; `format` is NULL: these are no measurements.
  */
 static int check_options(const struct sstrace_request *request, const struct sstrace_format *format,
@@ -102,6 +120,8 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
         return -1;
     if (!name && !compiled)
         format = detect(input);
+    if (!format && !compiled && refuse_sysstat(input, error) != 0)
+        return -1;
     if (check_options(request, format, error) != 0)
         return -1;
     if (format)

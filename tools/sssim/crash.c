@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crash.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#else
+static int backtrace(void **frames, int room) {
+    (void)frames;
+    (void)room;
+    return 0;
+}
+#endif
+
+#define FRAMES_MAX 64
+
+static const struct ss_rig *watched;
+
+/* Of the module that one of the frames lies in, the innermost; NULL: it crashed outside of them. */
+static const char *find_module(void) {
+    void *frames[FRAMES_MAX];
+    int count = backtrace(frames, FRAMES_MAX);
+    for (int i = 0; i < count; i++) {
+        Dl_info info;
+        if (!dladdr(frames[i], &info) || !info.dli_fname)
+            continue;
+        for (int kind = 0; kind < SS_KINDS; kind++) {
+            if (strcmp(info.dli_fname, watched->modules[kind].path) == 0)
+                return info.dli_fname;
+        }
+    }
+    return NULL;
+}
+
+/* Its action is the usual one again, so the signal ends us once it is let in. */
+static void tell(int number) {
+    const char *module = find_module();
+    if (module)
+        dprintf(STDERR_FILENO, "sssim: the module %s crashed: %s\n", module, strsignal(number));
+    raise(number);
+}
+
+void crash_name_modules(const struct ss_rig *rig) {
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char room[1 << 16]; /* a module may have used up the stack */
+    void *frame;
+    watched = rig;
+    /* It loads a library when it is called first, which is not to be while we crash. */
+    backtrace(&frame, 1);
+    sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);
+    struct sigaction action = {.sa_handler = tell, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
