@@ -168,6 +168,11 @@ void ss_board_leave(struct ss_board *board, uint32_t executor) {
     atomic_fetch_add(&board->membership, 1);
 }
 
+bool ss_row_is_settled(const struct ss_row *row) {
+    uint32_t life = atomic_load(&row->life);
+    return life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN || life == SS_LIFE_ENDED;
+}
+
 static bool is_alive(const struct ss_board *board, uint32_t executor) {
     return atomic_load_explicit(&board->rows[executor].life, memory_order_relaxed) == SS_LIFE_ALIVE;
 }

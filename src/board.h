@@ -183,6 +183,10 @@ void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, boo
 void ss_board_join(struct ss_board *board, uint32_t executor);
 void ss_board_leave(struct ss_board *board, uint32_t executor);
 
+/* The executor has nothing more to do with its instance, or has died and somebody else has ended
+ * it. */
+bool ss_row_is_settled(const struct ss_row *row);
+
 /* Where `executor` stands among those alive. */
 uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);
 

@@ -70,12 +70,6 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
     ss_holds_refresh(rescue->holds, rescue->board, SS_HOLDS_ALL, &fresh);
 }
 
-/* Its executor has nothing more to do with it: there is nothing left of it. */
-static bool is_settled(const struct ss_row *row) {
-    uint32_t life = atomic_load(&row->life);
-    return life == SS_LIFE_CLEARED || life == SS_LIFE_UNBORN || life == SS_LIFE_ENDED;
-}
-
 /*
  * Ends what we know that a dead executor has left, or lets it run where that was asked for. Parents
  * run last, so that no shell sees its children stopped.
@@ -83,7 +77,7 @@ static bool is_settled(const struct ss_row *row) {
 static void clear(struct ss_rescue *rescue, uint32_t number) {
     struct ss_row *row = &rescue->board->rows[number];
     struct ss_charge *charge = &rescue->charges[number];
-    if (is_settled(row))
+    if (ss_row_is_settled(row))
         return;
     atomic_fetch_add(&rescue->board->losses, 1);
     hold_leader(rescue, number);
@@ -173,7 +167,7 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
         }
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;
-        left += lives && !is_settled(row);
+        left += lives && !ss_row_is_settled(row);
         rescue->blind |= lives && rescue->charges[i].executor < 0;
     }
     sweep_for_losses(rescue);
@@ -214,7 +208,7 @@ void ss_rescue_take_over(struct ss_rescue *rescue) {
     while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience) {
     }
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
-        if (is_settled(&rescue->board->rows[i]))
+        if (ss_row_is_settled(&rescue->board->rows[i]))
             continue;
         kill_executor(rescue, i);
         clear(rescue, i);

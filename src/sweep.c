@@ -45,19 +45,24 @@ static bool is_one(
     return getppid() == sweep->master || process->started == started;
 }
 
-/* One of those processes of ours that end themselves, and executors their instances. */
+/* The row of an executor; NULL: the process is none. */
+static const struct ss_row *find_executor(
+    const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
+    for (uint32_t i = 0; i < sweep->board->instances; i++) {
+        const struct ss_row *row = &sweep->board->rows[i];
+        if (pid == atomic_load(&row->executor) &&
+            is_one(sweep, process, atomic_load(&row->executor_started)))
+            return row;
+    }
+    return NULL;
+}
+
+/* One of those processes of ours that end themselves. */
 static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     const struct ss_board *board = sweep->board;
-    if (pid == getpid() || pid == atomic_load(&board->sensor))
-        return true;
-    if (pid == atomic_load(&board->guardian))
-        return is_one(sweep, process, atomic_load(&board->guardian_started));
-    for (uint32_t i = 0; i < board->instances; i++) {
-        const struct ss_row *row = &board->rows[i];
-        if (pid == atomic_load(&row->executor))
-            return is_one(sweep, process, atomic_load(&row->executor_started));
-    }
-    return false;
+    return pid == getpid() || pid == atomic_load(&board->sensor) ||
+           (pid == atomic_load(&board->guardian) &&
+               is_one(sweep, process, atomic_load(&board->guardian_started)));
 }
 
 static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
@@ -74,6 +79,10 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
     pid_t parent = process.parent;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        /* An executor ends what is below it, until it is done with that or gives it up. */
+        const struct ss_row *row = find_executor(sweep, pid, &process);
+        if (row)
+            return depth > 0 && ss_row_is_settled(row);
         if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
         /* We are its child, so as long as that is true the pid is the master's. */

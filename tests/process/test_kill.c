@@ -307,6 +307,25 @@ START_TEST(master_and_executor_and_then_the_guardian) {
 }
 END_TEST
 
+/*
+ * Nobody knows the processes of this tree, and the executor, which ends one generation after the
+ * other, gives up before the last one. The rest are its children still.
+ */
+START_TEST(guardian_that_knew_nothing_and_master) {
+    SKIP_UNLESS(SHIMS_WORK, "a sanitizer lets nothing be preloaded");
+    struct run_setup setup = {
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
+    struct run *run = start_with(
+        &setup, WORDS("-n", "1", "-c", "fixed", "-l", "20%"), WORDS(PAYLOAD, "bloom", "12", "1"));
+    RUN_UNTIL(run, family_find("payload").count == 13);
+    struct family late = family_find("showstopper");
+    ck_assert_uint_eq(late.count, 2);
+    family_kill_together(&late, 0);
+    run_expect(run_wait(run), -SIGKILL);
+    wait_until_clean(run);
+}
+END_TEST
+
 /* They stand on the board. */
 START_TEST(all_but_one_executor_of_unmarked_sessions) {
     kill_all_but_one_executor(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true);
@@ -508,6 +527,7 @@ PROCESS_MAIN(
     SS_CASE(all_but_one_executor_of_daemons),
     SS_CASE(all_but_one_executor_of_unmarked_sessions),
     SS_CASE(master_and_executor_and_then_the_guardian),
+    SS_CASE(guardian_that_knew_nothing_and_master),
     SS_CASE(everything),
     SS_CASE(keepers),
     SS_CASE(keepers_but_one_executor),
