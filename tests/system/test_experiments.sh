@@ -502,9 +502,10 @@ shares_are_counted() (
     local before after
     [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "7 s of 20"
     [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "less than nothing"
-    before=$(machine_times)
-    awk 'BEGIN { for (i = 0; i < 3000000; i++) sum += i }'
-    after=$(machine_times)
+    # A shell of its own, because its children are asked for by its pid.
+    IFS='|' read -r before after < <(bash -c '. "$0"; before=$(machine_times)
+        awk "BEGIN { for (i = 0; i < 3000000; i++) sum += i }"
+        echo "$before|$(machine_times)"' "$experiments/runs.sh")
     awk -v before="$before" -v after="$after" -v cpus="$(nproc)" 'BEGIN {
         split(before, a)
         split(after, b)
