@@ -134,9 +134,12 @@ static void a_copy_that_is_there_is_not_overwritten(void **state) {
     close(folder);
 }
 
-UNIT_MAIN(cmocka_unit_test(a_file_is_copied),
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_file_is_copied),
     cmocka_unit_test(a_file_that_is_written_to_is_refused),
     cmocka_unit_test(a_file_that_is_replaced_while_it_is_read_is_refused),
     cmocka_unit_test(a_file_that_goes_away_later_is_copied_as_it_was),
-    cmocka_unit_test(a_pipe_is_read_once), cmocka_unit_test(what_is_no_file_is_refused),
+    cmocka_unit_test(a_pipe_is_read_once),
+    cmocka_unit_test(what_is_no_file_is_refused),
     cmocka_unit_test(a_copy_that_is_there_is_not_overwritten))

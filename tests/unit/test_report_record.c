@@ -167,6 +167,19 @@ static void nothing_done_is_not_nothing_counted(void **state) {
     ssreport_record_free(&record);
 }
 
+/* Rates of a part of them would be wrong. */
+static void iterations_that_were_left_out_have_no_rates(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change(
+        "a/summary.json", "\"iterations\": 30", "\"iterations\": 30, \"iterations_left_out\": 7");
+    struct ssreport_record record = read_record("a");
+    assert_false(record.has_iterations);
+    assert_noted(&record, "no rates of iterations: iterations.csv lacks 7 of them");
+    ssreport_record_free(&record);
+}
+
 static void figures_that_do_not_agree_are_noted(void **state) {
     (void)state;
     folder_open();
@@ -390,6 +403,7 @@ UNIT_MAIN(
     cmocka_unit_test(an_instance_of_a_high_number),
     cmocka_unit_test(broken_json),
     cmocka_unit_test(nothing_done_is_not_nothing_counted),
+    cmocka_unit_test(iterations_that_were_left_out_have_no_rates),
     cmocka_unit_test(figures_that_do_not_agree_are_noted),
     cmocka_unit_test(only_the_counted_time_counts),
     cmocka_unit_test(a_warm_up_with_times),

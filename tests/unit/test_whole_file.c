@@ -74,5 +74,9 @@ static void what_a_link_names_is_replaced(void **state) {
     assert_string_equal(text, "new\n");
 }
 
-UNIT_MAIN(cmocka_unit_test(links_are_followed), cmocka_unit_test(links_in_a_circle_end),
-    cmocka_unit_test(a_path_too_long_is_refused), cmocka_unit_test(what_a_link_names_is_replaced))
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(links_are_followed),
+    cmocka_unit_test(links_in_a_circle_end),
+    cmocka_unit_test(a_path_too_long_is_refused),
+    cmocka_unit_test(what_a_link_names_is_replaced))
