@@ -306,6 +306,11 @@ static int check_one(const char *name, struct ss_error *error) {
     int why = strchr(name, '/') ? try_execute(name) : search_path(name, path, sizeof path);
     if (why == 0)
         return check_interpreter(path, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
+    if (why == ENOENT && strchr(name, ' '))
+        return ss_error_set(error, SS_ERROR_NOT_FOUND,
+            "%s: there is no command of this name, blanks included: leave out the quotes around "
+            "it, or run it by sh -c",
+            name);
     if (why == ENOENT || why == ENOTDIR)
         return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: %s", name,
             strchr(name, '/') ? "there is no such file: check the path"

@@ -236,9 +236,14 @@ int ss_units_load(const char *text, double *value, struct ss_error *error) {
         *value = divide(&number);
         return 0;
     }
+    struct ss_words_shown shown = ss_words_show(text);
+    if (reading == READ_WELL && !*at && number.over >= 2 * number.under &&
+        number.over <= 100 * number.under)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is not a load: it must lie between 0 and 1; for percent write %s%%", shown.text,
+            shown.text);
     return ss_error_set(error, SS_ERROR_FAILED,
-        "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)",
-        ss_words_show(text).text);
+        "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
 }
 
 int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {

@@ -211,6 +211,9 @@ else
     skip_part "gnuplot: it is not installed"
 fi
 
+expect 2 -o '' --constant 50%
+error_has '--output is empty: name a file'
+
 # What sysstat writes for people, or for itself, is told from a trace.
 printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"
 expect 2 --check "$folder/text"

@@ -92,6 +92,8 @@ static void scripts_need_their_interpreter(void **state) {
     write_script("blank", "#!\n");
     assert_int_equal(check("blank"), 0);
     assert_message("", "the command is empty");
+    assert_message(
+        "shell 1", "blanks included: leave out the quotes around it, or run it by sh -c");
 }
 
 static void relative_paths_start_here(void **state) {

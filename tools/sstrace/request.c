@@ -45,10 +45,8 @@ static int set_action(
 
 static int set_output(
     struct sstrace_request *request, const char *name, char *text, struct ss_error *error) {
-    (void)name;
-    (void)error;
     request->output = text;
-    return 0;
+    return *text ? 0 : ss_error_set(error, SS_TRACE_STATUS, "--%s is empty: name a file", name);
 }
 
 /* A time such as those that traces are made of; one shorter than `sensible` is warned of. */
@@ -319,11 +317,11 @@ int sstrace_request_parse(int argc, char **argv, struct sstrace_request *request
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":o:", options, NULL)) != -1;) {
         const struct word *word = NULL;
-        if (option == 'o')
-            request->output = optarg;
-        else if (option >= FIRST)
+        if (option == 'o' && set_output(request, "output", optarg, error) != 0)
+            return -1;
+        if (option >= FIRST)
             word = &words[option - FIRST];
-        else
+        else if (option != 'o')
             return bad_option(argv[optind - 1], option, error);
         if (word && word->handle(request, word->name, optarg, error) != 0)
             return -1;
