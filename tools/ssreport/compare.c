@@ -14,7 +14,7 @@ static const struct ssreport_column comparison_columns[] = {
 };
 static const struct ssreport_column ratio_columns[] = {
     {"target", "target, %", 2, true}, {"occurrence", "occurrence"},
-    {"iterations_per_second", "per s", 4}, {"iterations_per_second_against", "against, per s", 4},
+    {"iterations_per_second", "throughput, /s", 4}, {"iterations_per_second_against", "against, /s", 4},
     {"ratio", "ratio", 4},
 };
 // clang-format on

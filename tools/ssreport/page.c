@@ -21,7 +21,7 @@ static const char style[] =
     ".note{background:#fff6e0;border-left:4px solid #e0a500;padding:.4rem .7rem;"
     "overflow-wrap:anywhere}\n"
     ".plots{display:grid;gap:1rem;grid-template-columns:"
-    "repeat(auto-fit,minmax(min(100%,34rem),1fr))}\n"
+    "repeat(auto-fill,minmax(min(100%,34rem),1fr))}\n"
     "figure{margin:0;overflow-x:auto}figcaption{font-weight:600;font-size:.95rem}\n"
     "svg{display:block;width:100%;min-width:20rem;height:auto}\n"
     ".wide{overflow-x:auto;margin:.8rem 0}\n"

@@ -221,7 +221,7 @@ static void write_rates(
     const struct ssreport_rates *rates = &run->rates;
     double unit = time_unit(run);
     (void)settings;
-    write_time_frame(script, run, "iterations per second");
+    write_time_frame(script, run, "throughput, /s");
     fputs("set yrange [0:*]\n$rates << END\n", script);
     for (size_t i = 0; i < rates->count; i++)
         fprintf(script, "%.9g %.9g\n%.9g %.9g\n",
@@ -253,7 +253,7 @@ static void write_points(FILE *script, const struct ssreport_run *run) {
 
 static void write_against_load(
     FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
-    write_frame(script, "load observed, %", "iterations per second");
+    write_frame(script, "load observed, %", "throughput, /s");
     fprintf(script, "set xrange [0:100]\nset yrange [0:*]\n$points << END\n");
     write_points(script, run);
     fputs("END\n$line << END\n", script);

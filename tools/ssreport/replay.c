@@ -18,7 +18,7 @@ static const struct ssreport_column replay_columns[] = {
     {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_mse_e4_published_least", "published at six speeds, from", 2},
     {"error_mse_e4_published_most", "to", 2},
-    {"iterations", NULL}, {"iterations_per_second", "iterations per s", 3},
+    {"iterations", NULL}, {"iterations_per_second", "throughput, /s", 3},
     {"against_speed", "against speed", 2}, {"ratio", "ratio of throughput", 4},
     {"in_proportion", "in proportion to time"}, {"record", NULL},
 };

@@ -16,12 +16,12 @@ static const struct ssreport_column run_columns[] = {
     {"target_mean", "target, %", 2, true}, {"load_mean", "load, %", 2, true},
     {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_p95_percent", "95 % within, %", 2}, {"settling_seconds", NULL},
-    {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches per s", 1},
-    {"iterations", NULL}, {"iterations_per_second", "iterations per s", 3},
+    {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches, /s", 1},
+    {"iterations", NULL}, {"iterations_per_second", "throughput, /s", 3},
     {"iteration_seconds_mean", "iteration, s", 4}, {"iteration_seconds_deviation", NULL},
     {"iteration_seconds_median", NULL}, {"iteration_seconds_p95", "95 % within, s", 4},
     {"iteration_seconds_p99", NULL},
-    {"own_cpu", NULL}, {"wake_lateness_p99_us", "late (99 %), \u00b5s"},
+    {"own_cpu", NULL}, {"wake_lateness_p99_us", "late wake-up (99 %), \u00b5s"},
     {"notes", NULL},
 };
 static const struct ssreport_column step_columns[] = {
@@ -30,13 +30,14 @@ static const struct ssreport_column step_columns[] = {
     {"from_seconds", "from, s", 1}, {"to_seconds", "to, s", 1}, {"target", "target, %", 2, true},
     {"samples", "samples"}, {"load", "load, %", 2, true}, {"load_low", NULL}, {"load_high", NULL},
     {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
-    {"iterations_per_second", "iterations per s", 3}, {"intervals", NULL},
-    {"iterations_per_second_low", "mean of intervals, from", 3}, {"iterations_per_second_high", "to", 3},
+    {"iterations_per_second", "throughput, /s", 3}, {"intervals", "whole intervals"},
+    {"intervals_mean", "their mean, /s", 3},
+    {"iterations_per_second_low", "its confidence, from", 3}, {"iterations_per_second_high", "to", 3},
 };
 static const struct ssreport_column fit_columns[] = {
     {"record", "record"}, {"over", "over"}, {"points", "points"},
-    {"intercept", "intercept, per s", 4}, {"intercept_error", "\u00b1", 4}, {"intercept_p", "p", 3},
-    {"slope", "slope, per s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
+    {"intercept", "intercept, /s", 4}, {"intercept_error", "\u00b1", 4}, {"intercept_p", "p", 3},
+    {"slope", "slope, /s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
     {"r_squared", "R\u00b2", 4}, {"note", "note"},
 };
 static const struct ssreport_column error_columns[] = {
@@ -117,6 +118,7 @@ static void add_steps(struct ssreport_sheet *sheet, const struct ssreport_run *r
         NUMBER(step->error_mse_e4);
         NUMBER(step->throughput);
         NUMBER(step->rates.count);
+        NUMBER(step->rates.mean);
         NUMBER(step->rates.low);
         NUMBER(step->rates.high);
     }
@@ -181,7 +183,8 @@ static void add_throughput(struct ssreport_sheet *sheet, const struct ssreport_r
 void ssreport_report_fill(struct ssreport_report *report) {
     struct ssreport_sheet *sheets = report->sheets;
     sheets[SSREPORT_RUNS] = SSREPORT_SHEET("runs", "Runs", run_columns);
-    sheets[SSREPORT_STEPS] = SSREPORT_SHEET("steps", "Stretches of constant target", step_columns);
+    sheets[SSREPORT_STEPS] =
+        SSREPORT_SHEET("steps", "Steps: stretches of constant target", step_columns);
     sheets[SSREPORT_FITS] = SSREPORT_SHEET(
         "fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)", fit_columns);
     sheets[SSREPORT_ERRORS] = SSREPORT_SHEET("errors", "Distribution of errors", error_columns);

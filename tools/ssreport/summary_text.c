@@ -166,7 +166,7 @@ static const struct shown constant_columns[] = {{"workload", "workload", 10},
 static const struct shown replay_columns[] = {{"workload", "workload", 10},
     {"method", "method", 12}, {"speed", "speed", 7, 2}, {"error_mean_percent", "error", 8, 3},
     {"error_mse_e4", "MSE", 8, 2}, {"error_mse_e4_published_least", "publ.", 7, 2},
-    {"error_mse_e4_published_most", "to", 7, 2}, {"iterations_per_second", "per s", 11, 3},
+    {"error_mse_e4_published_most", "to", 7, 2}, {"iterations_per_second", "throughput", 11, 3},
     {"ratio", "ratio", 8, 3}, {NULL}};
 static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds", "seconds", 9},
     {"watts", "W", 9, 2}, {"watt_hours", "Wh", 11, 4},
