@@ -66,6 +66,9 @@ static void enter_warmup(struct ss_master *master, ss_time now) {
     }
     master->stage = SS_STAGE_WARMUP;
     master->stage_end = start;
+    /* Known before it comes, so that none is lost whose end we see before we see the stage's. */
+    master->iterations.from = ss_time_add(start, master->plan->settle);
+    master->iterations.throughput.from = master->iterations.from;
     atomic_store(&board->control_start, start);
     ss_recorder_set_origin(master->recorder, start);
     ss_master_note(master, "warmup", -1, NULL, NAN);
@@ -91,8 +94,6 @@ static void enter_counting(struct ss_master *master, ss_time now) {
     master->stage = SS_STAGE_COUNTING;
     ss_master_note_bound(master, now, "counting", NULL);
     master->monitor.counted_from = now;
-    master->iterations.from = now;
-    master->iterations.throughput.from = now;
     master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
                                         atomic_load(&master->board->paused)),
         master->plan->duration);
