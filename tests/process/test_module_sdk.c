@@ -149,7 +149,7 @@ START_TEST(skeleton_becomes_a_module) {
         variable, WORDS("-c", "skeleton", "-C", "gain=2", "--duration", "1s", "--json", "-"));
     run_expect(run, 0);
     run_expect_text(&run->out, "\"skeleton\"");
-    run_expect_text(&run->out, "\"gain\": \"2\"");
+    run_expect_text(&run->out, "\"gain\": 2");
     run = RUN_INSTALLED("-c", run_path(modules, "control/skeleton.so"), "--duration", "700m");
     run_expect(run, 0);
     expect_refused(RUN_INSTALLED("-c", "skeleton", "--duration", "700m"), "no control module");
