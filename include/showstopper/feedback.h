@@ -30,6 +30,9 @@ struct ss_counters {
     ss_time time;        /* when it was taken, on the monotonic clock */
     uint64_t set;        /* changes whenever CPUs come, go, or are exchanged */
     double capacity;     /* CPUs that make a load of 1: CPUs on line, or a group's allowance */
+    double cpus;         /* CPUs that can be used at one instant: more than a group's quota */
+    ss_time period;      /* over which a quota is kept; 0: there is none */
+    uint64_t throttled;  /* time for which the quota has held tasks back, counted when it lets go */
     uint64_t idle;       /* idle and iowait */
     uint64_t iowait;     /* that part of `idle` */
     uint64_t steal;      /* taken by the hypervisor */
@@ -41,10 +44,13 @@ struct ss_counters {
 
 /* How much CPU time has been used, for control that keeps an account of it. */
 struct ss_account {
-    ss_time time;    /* of the reading */
-    uint64_t series; /* only readings of the same one can be compared */
-    double used;     /* nanoseconds since some point in the past */
-    double capacity; /* CPUs that make a load of 1; 0: nothing is known yet */
+    ss_time time;       /* of the reading */
+    uint64_t series;    /* only readings of the same one can be compared */
+    double used;        /* nanoseconds since some point in the past */
+    double capacity;    /* CPUs that make a load of 1; 0: nothing is known yet */
+    double cpus;        /* CPUs that can be used at one instant, at least `capacity` */
+    ss_time period;     /* over which a quota keeps the mean of used CPUs to `capacity`; 0: none */
+    uint64_t throttled; /* nanoseconds, likewise: how long the quota has held tasks back */
 };
 
 struct ss_feedback_module {

@@ -25,7 +25,7 @@
 #include <showstopper/time.h>
 
 /* Raised whenever a table changes its meaning; a module of another version is refused. */
-#define SS_MODULE_VERSION 3
+#define SS_MODULE_VERSION 4
 
 #define SS_MODULE_EXPORT __attribute__((visibility("default")))
 

@@ -16,7 +16,7 @@
 #include <showstopper/time.h>
 
 /* The largest snapshot a notice carries, in words of 64 bits. */
-#define SS_NOTICE_WORDS  16
+#define SS_NOTICE_WORDS  24
 #define SS_NOTICE_COPIES 4
 
 struct ss_notice_copy {

@@ -36,6 +36,15 @@
 /* How much larger a debt may grow that can be paid back. */
 #define DEBT_MORE 4
 
+/*
+ * How much of what a quota allows in a period may be owed as well: a group may use all of it at
+ * once and then has to wait, and what it used too much would be forgotten meanwhile.
+ */
+#define QUOTA_PART 0.25
+
+/* Over so many periods of a quota being held back is part of what the workload does. */
+#define QUOTA_PERIODS 6
+
 struct config {
     ss_time horizon; /* 0: HORIZON rounds of dithering */
     ss_time memory;
@@ -44,8 +53,9 @@ struct config {
 /* Where the counters stood. */
 struct mark {
     ss_time time;
-    double used;    /* CPU time, nanoseconds */
-    uint64_t given; /* permission */
+    double used;        /* CPU time, nanoseconds */
+    uint64_t given;     /* permission */
+    uint64_t throttled; /* nanoseconds */
 };
 
 struct model {
@@ -122,28 +132,43 @@ static void weigh_in(struct model *model, double x, double y, double elapsed, do
  * Least squares, drawn a little towards the answer so far: where as many instances have run all the
  * time, only g x + b is known, and that is more likely the instances' doing than the others'.
  */
-static void fit(struct model *model, double capacity) {
+static void fit(struct model *model, const struct ss_account *account) {
     const double pull_base = 0.03, pull_gain = 0.001, least = 0.02;
     double xx = model->xx + pull_gain * fmax(model->xx, 0.01);
     double xy = model->xy + pull_gain * fmax(model->xx, 0.01) * model->gain;
     double one = 1 + pull_base, y = model->y + pull_base * model->base;
     double determinant = xx * one - model->x * model->x;
     double base = (y * xx - xy * model->x) / determinant;
-    model->base = clamp(base, 0, capacity);
-    model->gain = clamp((xy - model->base * model->x) / xx, least, capacity);
+    model->base = clamp(base, 0, account->capacity);
+    model->gain = clamp((xy - model->base * model->x) / xx, least, account->cpus);
+}
+
+/*
+ * Whether a quota held the workload back for a part of an interval: what was used then says little
+ * of what it uses while it may run. Over many periods it does, for then it is always held back
+ * alike: a group with 5 ms in each 10 ms uses half a CPU.
+ */
+static bool is_throttled(
+    const struct model *model, const struct mark *mark, const struct ss_account *account) {
+    return mark->throttled != model->fit.throttled &&
+           mark->time - model->fit.time < QUOTA_PERIODS * account->period;
 }
 
 /* Makes the model better with what has happened since it was last done. */
-static void learn(struct model *model, const struct mark *mark, double capacity, double memory) {
+static void learn(
+    struct model *model, const struct mark *mark, const struct ss_account *account, double memory) {
     double elapsed = (double)(mark->time - model->fit.time);
     double x = ss_permission_between(model->fit.given, mark->given) / elapsed;
     double y = (mark->used - model->fit.used) / elapsed;
+    bool throttled = is_throttled(model, mark, account);
+    bool full = y > FULL * account->cpus || throttled;
     model->fit = *mark;
-    /* With all CPUs busy, more of those running would have used no more: that says nothing new. */
-    if (y > FULL * capacity && model->base + model->gain * x > y)
+    /* All there is was used: more of those running would have used no more. That says nothing new.
+     */
+    if (full && model->base + model->gain * x > y)
         return;
     weigh_in(model, x, y, elapsed, memory);
-    fit(model, capacity);
+    fit(model, account);
 }
 
 struct limits {
@@ -220,11 +245,13 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     struct mark mark = {
         .time = account->time,
         .used = account->used,
+        .throttled = account->throttled,
         .given = input->permission.given - (uint64_t)(behind * input->permission.running),
     };
     double round = find_round(input->round);
     struct limits limits = {
-        .owed = account->capacity * (10e6 + round / (4 * input->place.count)),
+        .owed = account->capacity *
+                (10e6 + round / (4 * input->place.count) + QUOTA_PART * (double)account->period),
         .horizon = find_horizon(config, input->round),
     };
     if (model->last.time < input->moment.since || model->series != account->series) {
@@ -233,7 +260,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     } else if (mark.time > model->last.time) {
         account_for(model, input, &mark, &limits);
         if ((double)ss_time_since(mark.time, model->fit.time) >= fmax(LEARN_INTERVAL, round / 4))
-            learn(model, &mark, account->capacity, (double)config->memory);
+            learn(model, &mark, account, (double)config->memory);
         publish(&run->notice, model);
     }
     double owed = bound_debt(model, input, &limits, owed_now(model, input));

@@ -38,6 +38,9 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         .time = counters->time,
         .set = counters->set,
         .capacity = counters->capacity,
+        .cpus = counters->cpus,
+        .quota_period = counters->period,
+        .throttled = counters->throttled,
         .count = counters->used,
         .spacing = estimate_spacing(self),
     };

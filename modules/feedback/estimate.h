@@ -20,11 +20,14 @@
 struct estimate_reading {
     ss_time time;
     uint64_t set;
-    double capacity; /* CPUs that make a load of 1 */
-    uint64_t count;  /* CPU time in nanoseconds, never falling */
-    bool idle;       /* `count` is the time not worked, otherwise the time worked */
-    bool bounded;    /* no more than `capacity` CPUs can add to `count` at a time */
-    ss_time spacing; /* how long after the last sample the next one is due */
+    double capacity;      /* CPUs that make a load of 1 */
+    double cpus;          /* CPUs that can be used at one instant */
+    ss_time quota_period; /* 0: no quota */
+    uint64_t throttled;   /* nanoseconds for which the quota has held tasks back */
+    uint64_t count;       /* CPU time in nanoseconds, never falling */
+    bool idle;            /* `count` is the time not worked, otherwise the time worked */
+    bool bounded;         /* no more than `capacity` CPUs can add to `count` at a time */
+    ss_time spacing;      /* how long after the last sample the next one is due */
 };
 
 /*
@@ -35,6 +38,9 @@ struct estimate {
     ss_time time; /* of the sample; 0 with `taken` unset */
     uint64_t set;
     double capacity;
+    double cpus;
+    ss_time quota_period;
+    uint64_t throttled; /* nanoseconds */
     uint64_t count;
     double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
@@ -43,7 +49,7 @@ struct estimate {
     bool taken; /* the rest means something */
 };
 
-#define ESTIMATE_WORDS 8
+#define ESTIMATE_WORDS 11
 
 _Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
 
@@ -66,6 +72,9 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
         estimate->known,
         ss_word_from_double(estimate->used),
         estimate->ran,
+        ss_word_from_double(estimate->cpus),
+        estimate->quota_period,
+        estimate->throttled,
     };
     ss_notice_publish(notice, words, ESTIMATE_WORDS);
 }
@@ -88,6 +97,9 @@ static inline const struct estimate *estimate_look(const struct ss_self *self) {
             .known = words[5] != 0,
             .used = ss_double_from_word(words[6]),
             .ran = words[7] != 0,
+            .cpus = ss_double_from_word(words[8]),
+            .quota_period = words[9],
+            .throttled = words[10],
             .taken = true,
         };
     }
@@ -152,6 +164,9 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         .time = reading->time,
         .set = reading->set,
         .capacity = reading->capacity,
+        .cpus = reading->cpus,
+        .quota_period = reading->quota_period,
+        .throttled = reading->throttled,
         .count = reading->count,
         .used = reading->idle ? reading->capacity * (double)reading->time - (double)reading->count
                               : (double)reading->count,
@@ -212,6 +227,9 @@ static inline void estimate_account(const struct ss_self *self, struct ss_accoun
         .series = last->set,
         .used = last->used,
         .capacity = last->taken ? last->capacity : 0,
+        .cpus = last->cpus,
+        .period = last->quota_period,
+        .throttled = last->throttled,
     };
 }
 

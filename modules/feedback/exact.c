@@ -60,6 +60,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         .time = counters->time,
         .set = counters->set,
         .capacity = counters->capacity,
+        .cpus = counters->cpus,
         .count = counters->ran ? counters->used : counters->idle,
         .idle = !counters->ran,
         .bounded = true,

@@ -61,6 +61,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         .time = counters->time,
         .set = counters->set,
         .capacity = counters->capacity,
+        .cpus = counters->cpus,
         .count = choose_count(config, counters),
         .idle = config->count == COUNT_IDLE,
         .bounded = true,

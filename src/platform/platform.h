@@ -241,10 +241,14 @@ struct ss_counter_reader {
     size_t size;
     double unit;      /* nanoseconds per unit of the file's numbers */
     double capacity;  /* CPUs that make a load of 1, where the file does not tell */
+    double at_once;   /* likewise: CPUs that can be used at one instant */
+    ss_time period;   /* SS_SOURCE_CGROUP: of the quota; 0: there is none */
+    int throttling;   /* likewise: what tells how long the quota has held tasks back; only with */
     bool whole;       /* SS_SOURCE_RUNTIME: the file is about all CPUs together */
     ss_time looked;   /* likewise: when CPUs were last counted */
     char reason[128]; /* why `source` is not the one that was asked for; empty: it is */
     char path[4096];  /* what is read, for messages and records */
+    char throttling_path[4096]; /* empty: nothing tells */
 };
 
 /*

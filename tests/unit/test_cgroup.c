@@ -156,6 +156,71 @@ static void v1_quota_stands_in_the_cpu_hierarchy(void **state) {
     assert_allowance("docker/x", 4);
 }
 
+/* The controllers may have been mounted apart, and a process may be in one group of each. */
+static void our_own_quota_may_have_another_path(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n");
+    tree_write("cgroup/cpuacct/cpuacct.usage", "1\n");
+    tree_write("cgroup/cpu/jobs/x/cpu.cfs_quota_us", "50000\n");
+    tree_write("cgroup/cpu/jobs/x/cpu.cfs_period_us", "100000\n");
+    assert_allowance(NULL, 0.5);
+    assert_int_equal(counters.used, 1);
+    assert_allowance("/", 4);
+    /* The CPU time may be known to v2 alone. */
+    assert_int_equal(remove(tree_path("cgroup/cpuacct/cpuacct.usage")), 0);
+    tree_write("cgroup/unified/cpu.stat", USAGE);
+    assert_allowance(NULL, 0.5);
+    assert_int_equal(counters.used, 1234567000);
+    tree_write("cgroup/cpu/jobs/cpu.cfs_quota_us", "5000\n");
+    tree_write("cgroup/cpu/jobs/cpu.cfs_period_us", "20000\n");
+    assert_allowance(NULL, 0.25);
+}
+
+static void assert_throttling(double cpus, ss_time period, uint64_t throttled) {
+    assert_true(counters.cpus == cpus);
+    assert_int_equal(counters.period, period);
+    assert_int_equal(counters.throttled, throttled);
+}
+
+/* The group whose quota is the tightest is the one that is held back. */
+static void a_quota_is_known_with_its_period(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
+    tree_write("cgroup/a/cpu.stat", USAGE "nr_throttled 3\nthrottled_usec 70\n");
+    assert_allowance("a/b", 4);
+    assert_throttling(4, 0, 0);
+    tree_write("cgroup/a/b/cpu.max", "100000 100000\n");
+    assert_allowance("a/b", 1);
+    assert_throttling(4, 100 * SS_MILLISECOND, 5000);
+    tree_write("cgroup/a/cpu.max", "10000 20000\n");
+    assert_allowance("a/b", 0.5);
+    assert_throttling(4, 20 * SS_MILLISECOND, 70000);
+    tree_write("cgroup/a/cpu.stat", "throttled_usec 71\n");
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    assert_throttling(4, 20 * SS_MILLISECOND, 71000);
+    /* A quota of more CPUs than there are limits nothing. */
+    tree_write("cgroup/a/cpu.max", "max 20000\n");
+    tree_write("cgroup/a/b/cpu.max", "400000 100000\n");
+    assert_allowance("a/b", 4);
+    assert_throttling(4, 0, 0);
+}
+
+static void v1_counts_throttled_nanoseconds(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
+    tree_write("cgroup/cpu/x/cpu.cfs_quota_us", "150000\n");
+    tree_write("cgroup/cpu/x/cpu.cfs_period_us", "50000\n");
+    tree_write("cgroup/cpu/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 12345\n");
+    assert_allowance("x", 3);
+    assert_throttling(4, 50 * SS_MILLISECOND, 12345);
+    assert_int_equal(remove(tree_path("cgroup/cpu/x/cpu.stat")), 0);
+    assert_allowance("x", 3);
+    assert_throttling(4, 50 * SS_MILLISECOND, 0);
+}
+
 static void v1_hierarchies_may_be_one(void **state) {
     (void)state;
     tree_new();
@@ -304,6 +369,9 @@ UNIT_MAIN(
     cmocka_unit_test(cpus_of_the_group_count),
     cmocka_unit_test(v1_counts_nanoseconds),
     cmocka_unit_test(v1_quota_stands_in_the_cpu_hierarchy),
+    cmocka_unit_test(our_own_quota_may_have_another_path),
+    cmocka_unit_test(a_quota_is_known_with_its_period),
+    cmocka_unit_test(v1_counts_throttled_nanoseconds),
     cmocka_unit_test(v1_hierarchies_may_be_one),
     cmocka_unit_test(mixed_systems_have_v2_below_unified),
     cmocka_unit_test(our_own_group_is_the_default),

@@ -158,12 +158,11 @@ static void what_cannot_be_simulated_is_refused(void **state) {
     static const struct {
         const char *module, *options, *words;
     } cases[] = {
-        {"cgroup", NULL, "a control group"},
-        {"command", "cat /dev/null", "what a program prints"},
+        {"command", "cat /dev/null", "no programs that print numbers"},
         {"realtiem", NULL, "did you mean 'realtime'"},
         {"realtime", "0", "too small"},
     };
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ss_error error = {0};
         struct trial_options options = make_options(4, 4, "50%");
         options.modules[SS_KIND_FEEDBACK] = cases[i].module;

@@ -221,6 +221,34 @@ static void the_published_feedback_accounts_too(void **state) {
     rig_close(&rig);
 }
 
+/* Control must know that a group may use more CPUs at a time than it is allowed in the mean. */
+static void cgroup_accounts_for_its_quota(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
+    sample_counters(&rig, 0, 1000,
+        (struct ss_counters){.time = MS(1000),
+            .set = 7,
+            .capacity = 0.5,
+            .cpus = 3,
+            .period = MS(100),
+            .throttled = MS(77),
+            .used = MS(700)});
+    struct ss_account account = account_of(&rig, 1);
+    assert_close(account.capacity, 0.5, 0);
+    assert_close(account.cpus, 3, 0);
+    assert_int_equal(account.period, MS(100));
+    assert_int_equal(account.throttled, MS(77));
+    rig_close(&rig);
+    rig_open(&rig, "feedback/exact", NULL, 2, 4);
+    sample_counters(&rig, 0, 1000,
+        (struct ss_counters){.time = MS(1000), .set = 7, .capacity = 4, .cpus = 4, .ran = true});
+    account = account_of(&rig, 1);
+    assert_close(account.cpus, 4, 0);
+    assert_int_equal(account.period, 0);
+    rig_close(&rig);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(exact_asks_for_what_it_is_told),
@@ -232,4 +260,5 @@ UNIT_MAIN(
     cmocka_unit_test(exact_drops_what_is_overtaken),
     cmocka_unit_test(exact_estimates_as_realtime_does),
     cmocka_unit_test(exact_survives_jumping_counters),
-    cmocka_unit_test(the_published_feedback_accounts_too))
+    cmocka_unit_test(the_published_feedback_accounts_too),
+    cmocka_unit_test(cgroup_accounts_for_its_quota))

@@ -12,6 +12,7 @@ int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uin
         .instances = calloc(instances, sizeof *machine->instances),
         .start = start,
         .now = start,
+        .group = {.changed = start},
     };
     if (!machine->instances)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
@@ -30,14 +31,41 @@ int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *e
     return machine->ticks ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
 }
 
+void machine_set_quota(struct machine *machine, double cpus, ss_time period) {
+    double quota = cpus * (double)period;
+    machine->group = (struct machine_group){
+        .quota = quota,
+        .period = period,
+        .left = quota,
+        .refill = machine->start + period,
+        .changed = machine->start,
+    };
+}
+
 void machine_close(struct machine *machine) {
     free(machine->instances);
     free(machine->ticks);
     *machine = (struct machine){0};
 }
 
+/* Of the group's threads, those that a quota does not hold back. */
+static double group_threads(const struct machine *machine) {
+    return machine->group.throttled ? 0 : (double)machine->threads;
+}
+
+double machine_wanted_cpus(const struct machine *machine) {
+    return group_threads(machine) + machine->background;
+}
+
 double machine_idle_cpus(const struct machine *machine) {
-    return fmax((double)machine->cpus - ((double)machine->threads + machine->background), 0);
+    return fmax((double)machine->cpus - machine_wanted_cpus(machine), 0);
+}
+
+/* CPUs that run the group's tasks at this instant. */
+static double group_cpus(const struct machine *machine) {
+    double threads = group_threads(machine);
+    double wanted = machine_wanted_cpus(machine);
+    return wanted > machine->cpus ? threads * machine->cpus / wanted : threads;
 }
 
 static uint64_t take_whole(double *part) {
@@ -46,7 +74,21 @@ static uint64_t take_whole(double *part) {
     return whole;
 }
 
+static void advance_group(struct machine *machine, ss_time now) {
+    struct machine_group *group = &machine->group;
+    double used = group_cpus(machine) * (double)ss_time_since(now, machine->now);
+    group->used_part += used;
+    group->used += take_whole(&group->used_part);
+    group->left -= used;
+    /* A period in which nothing ran needs nobody to begin it. */
+    if (group->quota > 0 && !group->throttled && now >= group->refill) {
+        group->refill += ((now - group->refill) / group->period + 1) * group->period;
+        group->left = group->quota;
+    }
+}
+
 static void advance(struct machine *machine, ss_time now) {
+    advance_group(machine, now);
     double elapsed = (double)ss_time_since(now, machine->now);
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
@@ -63,6 +105,7 @@ static void advance(struct machine *machine, ss_time now) {
 
 /* What becomes of the CPUs when there is more or less to do than before. */
 static void occupy(struct machine *machine, double idle_before) {
+    machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);
     /* Who is woken on the way to idleness works off the rest when he turns idle again. */
     if (idle > idle_before)
@@ -127,12 +170,42 @@ void machine_set_background(struct machine *machine, double background, ss_time 
     occupy(machine, idle_before);
 }
 
+ss_time machine_quota_due(const struct machine *machine) {
+    const struct machine_group *group = &machine->group;
+    double cpus = group_cpus(machine);
+    if (group->quota <= 0 || (cpus <= 0 && !group->throttled))
+        return SS_TIME_NEVER;
+    if (group->throttled)
+        return group->refill;
+    ss_time empty = machine->now + ss_time_from_double(ceil(fmax(group->left, 0) / cpus));
+    return empty < group->refill ? empty : group->refill;
+}
+
+bool machine_enforce_quota(struct machine *machine, ss_time now) {
+    struct machine_group *group = &machine->group;
+    double idle_before = machine_idle_cpus(machine);
+    advance(machine, now);
+    bool before = group->throttled;
+    if (before && now >= group->refill) {
+        group->throttled = false;
+        group->waited += now - group->since;
+        group->refill += group->period;
+        group->left = group->quota;
+    } else if (!before && group->left <= 0) {
+        group->throttled = true;
+        group->since = now;
+    }
+    occupy(machine, idle_before);
+    return group->throttled != before;
+}
+
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters) {
     advance(machine, now);
     *counters = (struct ss_counters){
         .time = now,
         .set = 1,
         .capacity = machine->cpus,
+        .cpus = machine->cpus,
         .idle = machine->idle,
         .busy_ticks = machine->cpus * (now - machine->start) - machine->idle,
         .used = machine->used,
@@ -143,4 +216,30 @@ void machine_read(struct machine *machine, ss_time now, struct ss_counters *coun
     machine_read_exactly(machine, now, counters);
     if (machine->ticks)
         ticks_read(machine->ticks, now, counters);
+}
+
+void machine_read_group_exactly(
+    struct machine *machine, ss_time now, struct ss_counters *counters) {
+    const struct machine_group *group = &machine->group;
+    advance(machine, now);
+    double quota = group->quota > 0 ? group->quota / (double)group->period : machine->cpus;
+    *counters = (struct ss_counters){
+        .time = now,
+        .set = 1,
+        .capacity = fmin(quota, machine->cpus),
+        .cpus = machine->cpus,
+        .period = group->quota > 0 ? group->period : 0,
+        .throttled = group->waited,
+        .used = group->used,
+    };
+}
+
+void machine_read_group(struct machine *machine, ss_time now, struct ss_counters *counters) {
+    machine_read_group_exactly(machine, now, counters);
+    if (!machine->ticks)
+        return;
+    ss_time asked = ticks_last(machine->ticks, now);
+    if (asked < machine->group.changed)
+        asked = machine->group.changed;
+    counters->used -= (uint64_t)(group_cpus(machine) * (double)(now - asked));
 }

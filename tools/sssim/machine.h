@@ -18,6 +18,23 @@ struct machine_instance {
 };
 
 /*
+ * The control group that all instances are in. A quota is kept as Linux does: what is left of it at
+ * the end of a period is lost, and where nothing is left all of them wait for the next one.
+ */
+struct machine_group {
+    double quota;    /* CPU time in a period, nanoseconds; 0: no limit */
+    ss_time period;  /* one begins with the machine */
+    double left;     /* nanoseconds of the quota, in this period */
+    ss_time refill;  /* when the next one begins */
+    bool throttled;  /* until then */
+    ss_time since;   /* when that began */
+    uint64_t waited; /* nanoseconds for which it was throttled before, as the kernel counts */
+    uint64_t used;   /* nanoseconds that its tasks ran */
+    double used_part;
+    ss_time changed; /* when more or fewer CPUs ran its tasks than before */
+};
+
+/*
  * A machine in virtual time with a perfectly fair scheduler: of R runnable threads on P CPUs as
  * many run at any instant as there is room for. Between two changes nothing changes, so its
  * counters are exact at every instant, and nothing is computed in between.
@@ -27,7 +44,8 @@ struct machine {
     double background; /* CPUs that the rest of the system wants at every instant */
     uint32_t count;    /* instances */
     struct machine_instance *instances;
-    uint64_t threads; /* runnable ones of all instances */
+    uint64_t threads; /* runnable ones of all instances, throttled or not */
+    struct machine_group group;
     ss_time start;    /* the counters' zero */
     ss_time now;      /* up to here everything is accounted for */
     uint64_t idle;    /* nanoseconds, summed over the CPUs */
@@ -53,6 +71,9 @@ void machine_set_overhead(struct machine *machine, ss_time overhead);
 /* The same, and after it: what machine_read() shows is what /proc/stat would, with `rate` Hz. */
 int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error);
 
+/* Before the first change: the instances together may use so many CPUs in the mean of a period. */
+void machine_set_quota(struct machine *machine, double cpus, ss_time period);
+
 void machine_close(struct machine *machine);
 
 /*
@@ -63,6 +84,15 @@ void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 
 /* CPUs with nothing to do at this instant. */
 double machine_idle_cpus(const struct machine *machine);
+
+/* CPUs that there is something to do for; more than there are where some has to wait. */
+double machine_wanted_cpus(const struct machine *machine);
+
+/* When machine_enforce_quota() is to be called next, if nothing else changes. */
+ss_time machine_quota_due(const struct machine *machine);
+
+/* The quota is used up, or a new period begins. Whether that throttles or releases the group. */
+bool machine_enforce_quota(struct machine *machine, ss_time now);
 
 /* Time only moves on: `now` is never before the one given last, in all of these. */
 void machine_set_running(struct machine *machine, uint32_t instance, bool running, ss_time now);
@@ -78,5 +108,9 @@ void machine_read(struct machine *machine, ss_time now, struct ss_counters *coun
 
 /* What is true. */
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
+
+/* The same of the group. */
+void machine_read_group(struct machine *machine, ss_time now, struct ss_counters *counters);
+void machine_read_group_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
 #endif

@@ -72,6 +72,11 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
                  .help = "one time in four the other threads of an instance begin later than its "
                          "first, by chance up to so much"}},
+    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0",
+                 .help = "CPU time that the instances may use together, as a control group with a "
+                         "quota: 0.5 is half of one CPU; 0: no limit"}},
+    {0, "TIME", {"quota-period", SS_OPTION_TIME, AT(quota_period), .initial = "100m", .min = "1m",
+                 .max = "1s", .help = "the quota's period"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
                  .help = "the part of the machine that other processes want all the time"}},
     {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
@@ -159,6 +164,9 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .background = simulation->background * (double)cpus,
         .background_period = simulation->background_period,
         .switch_cost = simulation->switch_cost,
+        .quota = simulation->quota,
+        .quota_period = simulation->quota_period,
+        .inside = simulation->priority == PRIORITY_NORMAL,
         .overhead = simulation->overhead,
         .tick_rate = simulation->accounting == ACCOUNTING_TICKS ? simulation->tick_rate : 0,
         .warmup = simulation->warmup,

@@ -28,6 +28,8 @@ struct simulation {
     ss_time preempt;
     ss_time stop_lateness;
     ss_time start_lateness;
+    double quota; /* CPUs; 0: none */
+    ss_time quota_period;
     double background; /* of the whole machine */
     ss_time background_period;
     const char *sweep;

@@ -24,6 +24,20 @@ static void scatter(struct trial *trial, uint32_t number) {
     one->gathered = 0;
 }
 
+/* How long until the demand of a running instance changes; throttled ones' time stands still. */
+static ss_time time_left(const struct trial *trial, uint32_t number) {
+    if (trial->machine.group.throttled)
+        return trial->lives[number].held;
+    ss_time due = trial->queue.due[tenants_demand_sleeper(trial, number)];
+    return due == SS_TIME_NEVER ? due : due - trial->now;
+}
+
+/* When its sleeper is to wake if its demand changes after so long. */
+static ss_time due_after(struct trial *trial, uint32_t number, ss_time left) {
+    trial->lives[number].held = left;
+    return trial->machine.group.throttled ? SS_TIME_NEVER : ss_time_add(trial->now, left);
+}
+
 static ss_time continue_all(struct trial *trial, uint32_t number) {
     struct trial_instance *one = &trial->lives[number];
     if (demand_resume(&one->demand))
@@ -34,7 +48,7 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
         machine_set_width(&trial->machine, number, 1, trial->now);
     }
     machine_set_running(&trial->machine, number, true, trial->now);
-    return ss_time_add(trial->now, gathering ? gathering : one->demand.left);
+    return due_after(trial, number, gathering ? gathering : one->demand.left);
 }
 
 /* How many threads a stop does not reach at once, and until when they go on. */
@@ -56,7 +70,7 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
         due = continue_all(trial, number);
     } else {
         if (demand->left != SS_TIME_NEVER)
-            demand->left = due - trial->now;
+            demand->left = time_left(trial, number);
         scatter(trial, number);
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
@@ -88,4 +102,17 @@ void tenants_set_background(struct trial *trial, double background) {
 
 void tenants_switch_background(struct trial *trial) {
     tenants_set_background(trial, trial->machine.background > 0 ? 0 : trial->options.background);
+}
+
+void tenants_enforce_quota(struct trial *trial) {
+    const struct machine *machine = &trial->machine;
+    for (uint32_t i = 0; !machine->group.throttled && i < trial->options.instances; i++)
+        trial->lives[i].held = time_left(trial, i);
+    if (!machine_enforce_quota(&trial->machine, trial->now))
+        return;
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        if (machine->instances[i].running)
+            queue_set(&trial->queue, tenants_demand_sleeper(trial, i),
+                due_after(trial, i, trial->lives[i].held));
+    }
 }

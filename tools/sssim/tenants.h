@@ -17,6 +17,10 @@ static inline uint32_t tenants_background_sleeper(const struct trial *trial) {
     return 2 * trial->options.instances + 1;
 }
 
+static inline uint32_t tenants_quota_sleeper(const struct trial *trial) {
+    return 2 * trial->options.instances + 2;
+}
+
 /* Stops or continues an instance. While it is stopped, its sleeper waits for the threads that the
  * stop has still to reach. */
 void tenants_set_running(struct trial *trial, uint32_t number, bool running);
@@ -29,5 +33,8 @@ void tenants_set_background(struct trial *trial, double background);
 
 /* The sleeper of the background wakes. */
 void tenants_switch_background(struct trial *trial);
+
+/* The sleeper of the quota wakes. */
+void tenants_enforce_quota(struct trial *trial);
 
 #endif

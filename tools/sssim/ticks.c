@@ -20,7 +20,7 @@ struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time
     return ticks;
 }
 
-static ss_time last_tick(const struct ticks *ticks, ss_time now) {
+ss_time ticks_last(const struct ticks *ticks, ss_time now) {
     return now - (now - ticks->start) % ticks->length;
 }
 
@@ -75,7 +75,7 @@ static uint64_t show(double nanoseconds) {
 }
 
 void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *counters) {
-    ss_time tick = last_tick(ticks, now);
+    ss_time tick = ticks_last(ticks, now);
     double used = 0;
     counters->idle = 0;
     counters->busy_ticks = 0;

@@ -41,6 +41,9 @@ void ticks_set_busy(struct ticks *ticks, double busy, ss_time now);
 /* A task works for so long on the first CPU that is idle. */
 void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now);
 
+/* When the last tick was. */
+ss_time ticks_last(const struct ticks *ticks, ss_time now);
+
 /* Puts what the kernel shows into `idle`, `busy_ticks` and `used`, and leaves the rest. */
 void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *counters);
 

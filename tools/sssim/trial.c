@@ -41,8 +41,11 @@ static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
 
 static int read_counters(void *context, struct ss_counters *counters) {
     struct trial *trial = context;
-    machine_read(&trial->machine, trial->now, counters);
-    counters->ran = trial->ran;
+    if (trial->source == SS_SOURCE_CGROUP)
+        machine_read_group(&trial->machine, trial->now, counters);
+    else
+        machine_read(&trial->machine, trial->now, counters);
+    counters->ran = trial->source == SS_SOURCE_RUNTIME;
     return 0;
 }
 
@@ -58,13 +61,17 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {
     const struct machine *machine = &trial->machine;
-    double waiting = (double)machine->threads + machine->background - machine->cpus;
+    double waiting = machine_wanted_cpus(machine) - machine->cpus;
     double woken = machine->instances[number].width;
     double threads = fmin(fmax(waiting, 0), woken);
     return ss_time_add(trial->now, ss_time_from_double(threads * (double)trial->options.preempt));
 }
 
 static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
+    if (trial->options.inside && trial->machine.group.throttled) {
+        queue_set(&trial->queue, number, trial->machine.group.refill + 1);
+        return 0;
+    }
     if (!trial->lives[number].awake) {
         trial->lives[number].awake = true;
         queue_set(&trial->queue, number, ss_time_add(trial->now, draw_lateness(trial)));
@@ -147,11 +154,19 @@ static int count(struct trial *trial, const struct trial_sample *sample, struct 
     return 0;
 }
 
+static void read_exactly(struct trial *trial, struct ss_counters *counters) {
+    if (trial->source == SS_SOURCE_CGROUP)
+        machine_read_group_exactly(&trial->machine, trial->now, counters);
+    else
+        machine_read_exactly(&trial->machine, trial->now, counters);
+}
+
 static int take_sample(struct trial *trial, struct ss_error *error) {
     struct ss_counters counters;
     struct ss_load load;
-    machine_read_exactly(&trial->machine, trial->now, &counters);
-    ss_load_between(SS_SOURCE_SYSTEM, &trial->seen, &counters, &load);
+    read_exactly(trial, &counters);
+    ss_load_between(trial->source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
+        &trial->seen, &counters, &load);
     struct trial_sample sample = {
         .elapsed = ss_time_seconds(trial->now - trial->start),
         .target = NAN,
@@ -181,7 +196,7 @@ static void start_monitor(struct trial *trial) {
     struct ss_self selves[SS_KINDS];
     ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
     trial->trace = selves[SS_KIND_TRACE];
-    machine_read_exactly(&trial->machine, trial->now, &trial->seen);
+    read_exactly(trial, &trial->seen);
     ss_duty_begin(&trial->duty, trial->board, trial->now);
     trial->free_seen = target_at(trial, trial->now).free;
     ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
@@ -225,15 +240,13 @@ static int check_source(struct trial *trial, struct ss_error *error) {
     struct ss_source_request request = {0};
     ss_rig_selves(&trial->rig, NULL, trial->options.instances, selves);
     feedback->source(&selves[SS_KIND_FEEDBACK], &request);
-    trial->ran = request.source == SS_SOURCE_RUNTIME;
-    if (request.source == SS_SOURCE_SYSTEM || request.source == SS_SOURCE_RUNTIME ||
-        request.source == SS_SOURCE_NONE)
+    trial->source = request.source;
+    if (request.source != SS_SOURCE_SENSOR)
         return 0;
     return ss_error_set(error, SS_ERROR_FAILED,
-        "feedback/%s: it measures %s, which a simulated machine has not: take one that reads the "
-        "system's counters, such as realtime",
-        feedback->head.name,
-        request.source == SS_SOURCE_CGROUP ? "a control group" : "what a program prints");
+        "feedback/%s: a simulated machine has no programs that print numbers: take one that reads "
+        "the system's counters, such as realtime",
+        feedback->head.name);
 }
 
 static int load_rig(struct trial *trial, struct ss_error *error) {
@@ -284,6 +297,8 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
             trial->start, error) < 0)
         return -1;
     machine_set_overhead(&trial->machine, options->overhead);
+    if (options->quota > 0)
+        machine_set_quota(&trial->machine, options->quota, options->quota_period);
     return options->tick_rate ? machine_use_ticks(&trial->machine, options->tick_rate, error) : 0;
 }
 
@@ -292,7 +307,7 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
-        queue_open(&trial->queue, 2 * options->instances + 2, error) < 0 ||
+        queue_open(&trial->queue, 2 * options->instances + 3, error) < 0 ||
         open_machine(trial, error) < 0) {
         trial_close(trial);
         return -1;
@@ -300,6 +315,7 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     tenants_set_background(trial, options->background);
     start_executors(trial);
     start_monitor(trial);
+    queue_set(&trial->queue, tenants_quota_sleeper(trial), machine_quota_due(&trial->machine));
     return 0;
 }
 
@@ -327,6 +343,8 @@ static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
         return take_sample(trial, error);
     if (sleeper == tenants_background_sleeper(trial))
         tenants_switch_background(trial);
+    else if (sleeper == tenants_quota_sleeper(trial))
+        tenants_enforce_quota(trial);
     else
         tenants_change_demand(trial, sleeper - instances - 1);
     return 0;
@@ -340,6 +358,7 @@ int trial_advance(struct trial *trial, ss_time length, struct ss_error *error) {
         trial->now = queue->due[sleeper];
         if (wake(trial, sleeper, error) < 0)
             return -1;
+        queue_set(&trial->queue, tenants_quota_sleeper(trial), machine_quota_due(&trial->machine));
     }
     trial->now = end;
     return 0;

@@ -44,6 +44,9 @@ struct trial_options {
     double background;            /* CPUs that the rest of the system wants at every instant */
     ss_time background_period;    /* or only in the first half of each of these; 0: at every one */
     ss_time switch_cost;          /* CPU time that an executor uses whenever it is woken */
+    double quota;                 /* CPUs that the instances may use in the mean; 0: no limit */
+    ss_time quota_period;         /* in the mean of how long */
+    bool inside;                  /* the quota throttles the executors, too */
     ss_time overhead;             /* whenever a CPU turns idle: neither idle nor used */
     uint64_t tick_rate;           /* Hz of the kernel's own account; 0: what it shows is exact */
     const char *modules[SS_KINDS];
@@ -67,6 +70,7 @@ struct trial_options {
 struct trial_instance {
     struct demand demand;
     uint32_t gathered; /* threads it will have when the others have begun; 0: they have */
+    ss_time held;      /* while it is throttled: how long until its demand changes */
     bool awake;        /* its executor: how late it is this time has been drawn */
 };
 
@@ -80,14 +84,14 @@ struct trial {
     struct trial_instance *lives;
     struct demand_class class; /* of all, where there is no mix */
     struct queue queue; /* sleepers: the executors; the monitor; the executors' instances; the
-                           background */
+                           background; the quota */
     ss_time start;
     ss_time now;
-    bool ran;          /* feedback counts the time worked */
-    uint64_t random;   /* state of the generator */
-    uint64_t steps;    /* calls of the step function */
-    uint64_t switches; /* stops and continues */
-    ss_time own;       /* CPU time that executors used */
+    enum ss_source source; /* of the feedback */
+    uint64_t random;       /* state of the generator */
+    uint64_t steps;        /* calls of the step function */
+    uint64_t switches;     /* stops and continues */
+    ss_time own;           /* CPU time that executors used */
 
     /* The monitor's part. */
     struct ss_self trace;

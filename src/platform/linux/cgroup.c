@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -81,6 +80,18 @@ static const struct hierarchy {
     {"", NULL},
 };
 
+/* The path of a group in its hierarchy, from that of its folder. */
+static const char *path_in_hierarchy(const char *folder, const char *root) {
+    const char *name = folder + strlen(root);
+    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
+        size_t length = strlen(hierarchies[i].folder);
+        if (strncmp(name, hierarchies[i].folder, length) == 0 &&
+            (name[length] == '/' || !name[length]))
+            return name + length;
+    }
+    return name;
+}
+
 static int find_group(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, char *folder, size_t size, struct ss_error *error) {
     const char *root = cgroup_root(roots);
@@ -104,49 +115,77 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         group ? group : "(our own)", root);
 }
 
-/* CPUs that a quota "QUOTA PERIOD" gives; 0: no limit. */
-static double quota_cpus(const char *quota, const char *period) {
-    double numerator = strtod(quota, NULL);
+/* CPU time that a group may use in each period. */
+struct quota {
+    double cpus;    /* in the mean of a period; 0: no limit */
+    ss_time period; /* 0: likewise */
+    char folder[4200];
+};
+
+/* "QUOTA PERIOD", both in microseconds. */
+static void take_quota(struct quota *quota, const char *time, const char *period) {
+    double numerator = strtod(time, NULL);
     double denominator = strtod(period, NULL);
-    return numerator > 0 && denominator > 0 ? numerator / denominator : 0;
+    if (!(numerator > 0) || !(denominator > 0))
+        return;
+    quota->cpus = numerator / denominator;
+    quota->period = ss_time_from_double(denominator * SS_MICROSECOND);
 }
 
-static double folder_quota(const char *folder) {
+static void read_quota(struct quota *quota, const char *folder) {
     char path[4600];
     char text[256];
     char period[256];
+    *quota = (struct quota){0};
+    snprintf(quota->folder, sizeof quota->folder, "%s", folder);
     snprintf(path, sizeof path, "%s/cpu.max", folder);
     if (ss_linux_read_text(path, text, sizeof text) == 0) {
         char *space = strchr(text, ' ');
-        return space ? quota_cpus(text, space) : 0;
+        if (space)
+            take_quota(quota, text, space);
+        return;
     }
     snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
     if (ss_linux_read_text(path, text, sizeof text) < 0)
-        return 0;
+        return;
     snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-    return ss_linux_read_text(path, period, sizeof period) == 0 ? quota_cpus(text, period) : 0;
+    if (ss_linux_read_text(path, period, sizeof period) == 0)
+        take_quota(quota, text, period);
 }
 
-#define FOLDER 4200
-
 /*
- * The tightest limit of a group and of all groups above it; in a container the root has one, too.
- * `where`, if it is wanted, becomes the group that has it.
+ * Makes `tightest` the tightest limit of a group and of all groups above it, unless it is tighter
+ * already; in a container the root has one, too.
  */
-static double tightest_quota(
-    const char *folder, const char *root, double capacity, char where[FOLDER]) {
-    char at[FOLDER];
+static void tighten(struct quota *tightest, const char *folder, const char *root) {
+    char at[4200];
+    struct quota quota;
     snprintf(at, sizeof at, "%s", folder);
     for (;;) {
-        double quota = folder_quota(at);
-        if (quota > 0 && quota < capacity) {
-            capacity = quota;
-            if (where)
-                snprintf(where, FOLDER, "%s", at);
-        }
+        read_quota(&quota, at);
+        if (quota.cpus > 0 && (tightest->cpus <= 0 || quota.cpus < tightest->cpus))
+            *tightest = quota;
         if (strlen(at) <= strlen(root))
-            return capacity;
+            return;
         *strrchr(at, '/') = '\0';
+    }
+}
+
+/*
+ * The limits on a group stand beside its CPU time, or in the hierarchy of v1 that has `cpu`: there
+ * our own group may have another path, and any other one is taken to have the same.
+ */
+static void find_quota(struct quota *tightest, const char *folder, const char *group,
+    const struct ss_platform_roots *roots) {
+    static const char *const places[] = {"/cpu", "/cpu,cpuacct"};
+    const char *root = cgroup_root(roots);
+    char name[2048], other[4200];
+    tighten(tightest, folder, root);
+    if (group || ss_linux_own_cgroup(roots, "cpu", name, sizeof name) < 0)
+        snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(other, sizeof other, "%s%s%s", root, places[i], name);
+        tighten(tightest, other, root);
     }
 }
 
@@ -159,23 +198,23 @@ static uint64_t read_count(const char *text, const char *name) {
 }
 
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota) {
-    static const struct hierarchy quotas[] = {
+    static const struct hierarchy places[] = {
         {"/cpu", "cpu"}, {"/cpu,cpuacct", "cpu"}, {"/unified", NULL}, {"", NULL}};
     const char *root = cgroup_root(roots);
-    double least = INFINITY;
-    char where[FOLDER] = "", folder[FOLDER], group[2048], text[4096];
+    struct quota tightest = {0};
+    char folder[4200], group[2048], path[4600], text[4096];
     *quota = (struct ss_quota){0};
-    for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++) {
-        if (ss_linux_own_cgroup(roots, quotas[i].controller, group, sizeof group) < 0)
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (ss_linux_own_cgroup(roots, places[i].controller, group, sizeof group) < 0)
             continue;
-        snprintf(folder, sizeof folder, "%.2000s%s%s", root, quotas[i].folder, group);
-        least = tightest_quota(folder, root, least, where);
+        snprintf(folder, sizeof folder, "%.2000s%s%s", root, places[i].folder, group);
+        tighten(&tightest, folder, root);
     }
-    if (!*where)
+    if (tightest.cpus <= 0)
         return;
-    quota->cpus = least;
-    strncat(where, "/cpu.stat", sizeof where - strlen(where) - 1);
-    if (ss_linux_read_text(where, text, sizeof text) < 0)
+    quota->cpus = tightest.cpus;
+    snprintf(path, sizeof path, "%s/cpu.stat", tightest.folder);
+    if (ss_linux_read_text(path, text, sizeof text) < 0)
         return;
     quota->periods = read_count(text, "nr_periods");
     quota->throttled = read_count(text, "nr_throttled");
@@ -203,22 +242,44 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     if (reader->file < 0)
         return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path, strerror(errno));
     reader->size = 4096;
-    const char *root = cgroup_root(roots);
-    reader->capacity = tightest_quota(folder, root, allowed_cpus(folder, &reader->cpus), NULL);
-    if (!(reader->capacity > 0)) {
+    reader->at_once = allowed_cpus(folder, &reader->cpus);
+    if (!(reader->at_once > 0)) {
         close(reader->file);
         reader->file = -1;
         return ss_error_set(error, SS_ERROR_FAILED,
             "control group %s: it may use none of the measured CPUs", folder);
     }
-    /* In v1 the quota stands in another hierarchy, under the same path. */
-    char *accounts = strstr(folder, "/cpuacct");
-    if (accounts && accounts == folder + strlen(root)) {
-        char other[4200];
-        snprintf(other, sizeof other, "%s/cpu%s", root, accounts + strlen("/cpuacct"));
-        reader->capacity = tightest_quota(other, root, reader->capacity, NULL);
+    struct quota quota = {0};
+    find_quota(&quota, folder, group, roots);
+    reader->capacity = reader->at_once;
+    if (quota.cpus > 0 && quota.cpus < reader->at_once) {
+        reader->capacity = quota.cpus;
+        reader->period = quota.period;
+        snprintf(reader->throttling_path, sizeof reader->throttling_path, "%.4000s/cpu.stat",
+            quota.folder);
+        ss_linux_cgroup_open_throttling(reader);
     }
     return 0;
+}
+
+void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader) {
+    if (!*reader->throttling_path)
+        return;
+    reader->throttling = open(reader->throttling_path, O_RDONLY | O_CLOEXEC);
+    if (reader->throttling < 0)
+        *reader->throttling_path = '\0';
+}
+
+/* Nanoseconds; 0 where nothing tells. */
+static uint64_t read_throttled(const struct ss_counter_reader *reader) {
+    char text[1024];
+    if (!*reader->throttling_path)
+        return 0;
+    ssize_t length = pread(reader->throttling, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    /* One of v2, the other of v1. */
+    return read_count(text, "throttled_usec ") * SS_MICROSECOND +
+           read_count(text, "throttled_time ");
 }
 
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
@@ -230,5 +291,8 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
         return EBADMSG;
     counters->used = used * (uint64_t)reader->unit;
     counters->capacity = reader->capacity;
+    counters->cpus = reader->at_once;
+    counters->period = reader->period;
+    counters->throttled = read_throttled(reader);
     return 0;
 }

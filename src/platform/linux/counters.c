@@ -77,12 +77,16 @@ int ss_platform_counters_reopen(struct ss_counter_reader *reader) {
     if (file < 0)
         return errno;
     reader->file = file;
+    ss_linux_cgroup_open_throttling(reader);
     return 0;
 }
 
 void ss_platform_counters_close(struct ss_counter_reader *reader) {
     if (reader->file >= 0)
         close(reader->file);
+    if (*reader->throttling_path)
+        close(reader->throttling);
+    *reader->throttling_path = '\0';
     free(reader->buffer);
     reader->file = -1;
     reader->buffer = NULL;
@@ -109,6 +113,7 @@ static void add_cpu(
     counters->steal += ticks[STAT_STEAL] * unit;
     counters->busy_ticks += busy * unit;
     counters->capacity += 1;
+    counters->cpus += 1;
     counters->set = (counters->set ^ (cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
 }
 

@@ -8,6 +8,7 @@
 
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, struct ss_error *error);
+void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader);
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /* -1, with the reader's `reason` set: the machine does not keep it, or we do not see it. */

@@ -122,7 +122,7 @@ int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters 
         reader->capacity = get_nprocs();
     }
     counters->ran = true;
-    counters->capacity = reader->capacity;
+    counters->capacity = counters->cpus = reader->capacity;
     counters->set = (uint64_t)reader->capacity;
     return reader->whole ? read_all(reader, &counters->used) : add_cpus(reader, &counters->used);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control of a group with a quota, and the simulated quota itself. */
+
+#include "loop.h"
+#include "machine.h"
+
+#define START SS_SECOND
+#define MS    SS_MILLISECOND
+
+/* ---- the simulated quota ---- */
+
+/* Two CPUs, two instances of two threads each, and 50 ms of CPU time in each 100 ms. */
+static void open_machine(struct machine *machine) {
+    struct ss_error error = {0};
+    assert_int_equal(machine_open(machine, 2, 2, 2, START, &error), 0);
+    machine_set_quota(machine, 0.5, 100 * MS);
+}
+
+static struct ss_counters look(struct machine *machine, ss_time after) {
+    struct ss_counters counters;
+    machine_read_group(machine, START + after, &counters);
+    return counters;
+}
+
+static void a_quota_is_used_up_and_comes_again(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine);
+    assert_true(machine_quota_due(&machine) == SS_TIME_NEVER);
+    machine_set_running(&machine, 0, true, START + 10 * MS);
+    assert_int_equal(machine_quota_due(&machine), START + 35 * MS);
+    assert_int_equal(look(&machine, 30 * MS).used, 40 * MS);
+    assert_true(machine_enforce_quota(&machine, START + 35 * MS));
+    assert_true(machine_idle_cpus(&machine) == 2);
+    assert_int_equal(look(&machine, 90 * MS).used, 50 * MS);
+    /* The kernel counts how long it held a group back when it lets it go. */
+    assert_int_equal(look(&machine, 90 * MS).throttled, 0);
+    assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
+    assert_true(machine_enforce_quota(&machine, START + 100 * MS));
+    struct ss_counters counters = look(&machine, 110 * MS);
+    assert_int_equal(counters.used, 70 * MS);
+    assert_int_equal(counters.throttled, 65 * MS);
+    assert_int_equal(counters.period, 100 * MS);
+    assert_true(counters.capacity == 0.5);
+    assert_true(counters.cpus == 2);
+    machine_close(&machine);
+}
+
+static void what_is_left_of_a_quota_is_lost(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine);
+    machine_set_running(&machine, 1, true, START + 90 * MS);
+    assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
+    assert_false(machine_enforce_quota(&machine, START + 100 * MS));
+    assert_int_equal(machine_quota_due(&machine), START + 125 * MS);
+    /* Periods in which nothing ran go by, too. */
+    machine_set_running(&machine, 1, false, START + 110 * MS);
+    machine_set_running(&machine, 1, true, START + 430 * MS);
+    assert_int_equal(machine_quota_due(&machine), START + 455 * MS);
+    machine_close(&machine);
+}
+
+/* Tasks outside the group have their part of the CPUs, and no quota. */
+static void a_quota_is_of_the_group_alone(void **state) {
+    (void)state;
+    struct machine machine;
+    open_machine(&machine);
+    machine_set_background(&machine, 2, START);
+    machine_set_running(&machine, 0, true, START);
+    assert_int_equal(machine_quota_due(&machine), START + 50 * MS);
+    assert_true(machine_enforce_quota(&machine, START + 50 * MS));
+    assert_true(machine_idle_cpus(&machine) == 0);
+    assert_int_equal(look(&machine, 80 * MS).used, 50 * MS);
+    machine_close(&machine);
+}
+
+/* ---- control ---- */
+
+static struct demand_mix mix;
+
+static struct trial_options make_group(
+    const char *class, uint32_t instances, double quota, const char *load) {
+    struct trial_options options = make_options(2, instances, load);
+    struct ss_error error = {0};
+    if (demand_mix_parse(&mix, class, &error) < 0)
+        fail_msg("%s", error.message);
+    options.mix = &mix;
+    options.modules[SS_KIND_FEEDBACK] = "cgroup";
+    options.modules[SS_KIND_CONTROL] = "deadbeat";
+    options.modules[SS_KIND_DITHERING] = "stagger";
+    options.quota = quota;
+    options.quota_period = 100 * MS;
+    options.settle = 4 * SS_SECOND;
+    return options;
+}
+
+/* Percent of the allowance. */
+static void assert_load(const struct trial_options *options, const char *class) {
+    struct trial_figures figures = run(options, 34 * SS_SECOND);
+    if (!(fabs(figures.error_mean_percent) <= 0.5))
+        fail_msg("%s, N %u, quota %g in %g ms, %s, %s: mean error %g %%", class, options->instances,
+            options->quota, (double)options->quota_period / 1e6, options->options[SS_KIND_TRACE],
+            options->inside ? "inside" : "outside", figures.error_mean_percent);
+}
+
+static void hold(const char *class, ss_time period, bool inside) {
+    static const uint32_t instances[] = {1, 2, 4};
+    static const double quotas[] = {0.25, 0.5, 1, 1.5};
+    static const char *const loads[] = {"30%", "50%", "60%"};
+    for (size_t i = 0; i < 3 * 4 * 3; i++) {
+        struct trial_options options =
+            make_group(class, instances[i / 12], quotas[i / 3 % 4], loads[i % 3]);
+        options.quota_period = period;
+        options.inside = inside;
+        assert_load(&options, class);
+        demand_mix_free(&mix);
+    }
+}
+
+static void serial_holds_its_part_of_a_quota(void **state) {
+    (void)state;
+    hold("serial", 100 * MS, false);
+}
+
+static void blocking_holds_its_part_of_a_quota(void **state) {
+    (void)state;
+    hold("blocking", 100 * MS, false);
+}
+
+static void parallel_holds_its_part_of_a_quota(void **state) {
+    (void)state;
+    hold("parallel", 100 * MS, false);
+}
+
+static void forking_holds_its_part_of_a_quota(void **state) {
+    (void)state;
+    hold("forking", 100 * MS, false);
+}
+
+/* In a container executors are in the group, too, and stop nothing while it is throttled. */
+static void executors_may_be_throttled_as_well(void **state) {
+    (void)state;
+    hold("serial", 100 * MS, true);
+    hold("parallel", 100 * MS, true);
+}
+
+/* Shorter than any round, and so long that one could use up all of it many times. */
+static void the_period_of_a_quota_is_of_no_account(void **state) {
+    (void)state;
+    hold("serial", 10 * MS, false);
+    hold("serial", 10 * MS, true);
+    hold("serial", 30 * MS, true);
+    hold("parallel", 1000 * MS, false);
+    hold("parallel", 1000 * MS, true);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_quota_is_used_up_and_comes_again),
+    cmocka_unit_test(what_is_left_of_a_quota_is_lost),
+    cmocka_unit_test(a_quota_is_of_the_group_alone),
+    cmocka_unit_test(serial_holds_its_part_of_a_quota),
+    cmocka_unit_test(blocking_holds_its_part_of_a_quota),
+    cmocka_unit_test(parallel_holds_its_part_of_a_quota),
+    cmocka_unit_test(forking_holds_its_part_of_a_quota),
+    cmocka_unit_test(executors_may_be_throttled_as_well),
+    cmocka_unit_test(the_period_of_a_quota_is_of_no_account))
