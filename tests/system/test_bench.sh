@@ -97,7 +97,7 @@ held_make() {
     local load="$number %" error="[-+]$number %" builds='[1-9][0-9]*'
     prints "\| +1 \| +$load \| +$error \| +$number \| +$number s \| +$builds \| +0 \|"
     prints "mean error in percent: median $number, $number\.\.$number"
-    prints "MSE %^2: median $number, $number\.\.$number"
+    prints "MSE %\^2: median $number, $number\.\.$number"
 }
 
 wrong_words_are_refused() {
