@@ -290,7 +290,7 @@ static void remove_chroot(void) {
 
 START_TEST(works_in_a_chroot) {
     SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(surroundings_have_mounts(), "no mounts of our own");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     chroot_folder = run_make_folder();
     struct run_setup setup = {.prepare = enter_chroot, .folder = "/"};
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, "true")));

@@ -280,24 +280,26 @@ START_TEST(a_record_that_is_there_is_kept) {
     mkdir(record, 0777);
     run_write_file(run_path(record, "samples.csv"), "old\n");
     run_write_file(run_path(record, "notes"), "mine\n");
-    struct run *run = RUN("-l", "50%", "--record", record, PAYLOAD, "exit", "0");
+    struct run *run = RUN("-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0");
     run_expect(run, 125);
     run_expect_text(&run->err, "--force");
     struct run_text text = read_record(record, "samples.csv");
     ck_assert_str_eq(text.bytes, "old\n");
     run_free(run);
-    run = RUN("-q", "-l", "50%", "--record", record, "--force", PAYLOAD, "exit", "0");
+    run =
+        RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
     run_expect(run, 0);
     ck_assert(has(record, "summary.json"));
     ck_assert(has(record, "notes"));
     expect_table(record, "samples.csv");
     run_free(run);
     const char *none = run_path(folder, "none/record");
-    run = RUN("-l", "50%", "--record", none, PAYLOAD, "exit", "0");
+    run = RUN("-l", "100%", "-c", "fixed", "--record", none, PAYLOAD, "exit", "0");
     run_expect(run, 125);
     run_expect_text(&run->err, "No such file or directory");
     run_free(run);
-    run = RUN("-l", "50%", "--record", run_path(record, "notes"), PAYLOAD, "exit", "0");
+    run = RUN(
+        "-l", "100%", "-c", "fixed", "--record", run_path(record, "notes"), PAYLOAD, "exit", "0");
     run_expect(run, 125);
     run_expect_text(&run->err, "is not a directory");
     run_free(run);

@@ -76,7 +76,8 @@ static struct run *start_recorded(const char *record, const char *option) {
 static void expect_refused(const char *record, const char *option, const struct run *writer) {
     char pid[32];
     snprintf(pid, sizeof pid, "(pid %d)", (int)writer->pid);
-    struct run *run = RUN("-l", "50%", "--record", record, option, PAYLOAD, "exit", "0");
+    struct run *run =
+        RUN("-l", "100%", "-c", "fixed", "--record", record, option, PAYLOAD, "exit", "0");
     run_expect(run, 125);
     run_expect_text(&run->err, "a run that is still going on");
     run_expect_text(&run->err, pid);
@@ -94,7 +95,8 @@ static void expect_living_record_is_kept(const char *option) {
     run_expect(run_wait(run), -SIGINT);
     ck_assert(run_exists(run_path(record, "summary.json")));
     run_free(run);
-    run = RUN("-q", "-l", "50%", "--record", record, "--force", PAYLOAD, "exit", "0");
+    run =
+        RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
     run_expect(run, 0);
     run_expect_nothing_left();
 }
@@ -141,11 +143,12 @@ START_TEST(a_record_is_free_when_its_master_has_died) {
     for (int i = 0; i < 20 && !outlived; i++)
         outlived = outlive_the_master(record);
     ck_assert(outlived);
-    struct run *next = RUN("-l", "50%", "--record", record, PAYLOAD, "exit", "0");
+    struct run *next = RUN("-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0");
     run_expect(next, 125);
     run_expect_text(&next->err, "is there already");
     run_free(next);
-    next = RUN("-q", "-l", "50%", "--record", record, "--force", PAYLOAD, "exit", "0");
+    next =
+        RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
     run_expect(next, 0);
     run_expect_nothing_left();
 }
