@@ -2,6 +2,7 @@
 #include "doubt.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* With less idle time than this an instance that wants a CPU has to wait for one. */
@@ -13,7 +14,17 @@
 /* Use by instances that are stopped; less is the moment until a stop takes hold. */
 #define ESCAPED_LEAST 0.02
 
+/* Showstopper's own use of the CPUs; less makes no difference. */
+#define OWN_LEAST 0.02
+
+/* Where nothing is known of it, it is not. */
+static bool is_own(const struct ss_doubt *doubt) {
+    return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_LEAST);
+}
+
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
+    if (doubt->kind == SS_DOUBT_ABOVE && is_own(doubt))
+        return SS_DOUBT_OWN;
     if (doubt->kind == SS_DOUBT_ABOVE)
         return doubt->instances_use > fmax(doubt->others_use, ESCAPED_LEAST) ? SS_DOUBT_ESCAPED
                                                                              : SS_DOUBT_OTHERS;
@@ -23,7 +34,9 @@ enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
         return SS_DOUBT_ENDED;
     if (doubt->open_loop)
         return SS_DOUBT_OPEN_LOOP;
-    return doubt->idle < IDLE_LEAST ? SS_DOUBT_BUSY : SS_DOUBT_FEW;
+    if (doubt->idle < IDLE_LEAST)
+        return doubt->own_use > fmax(doubt->others_use, OWN_LEAST) ? SS_DOUBT_OWN : SS_DOUBT_BUSY;
+    return SS_DOUBT_FEW;
 }
 
 /* "the instances, always running, used 40 % of the CPUs, other processes 58 %". */
@@ -54,6 +67,10 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(why, sizeof why, "the control module '%.32s' does not follow the load",
             doubt->open_loop);
         break;
+    case SS_DOUBT_OWN:
+        snprintf(why, sizeof why, "Showstopper itself used %.0f %%: a longer round (-D) takes less",
+            100 * doubt->own_use);
+        break;
     case SS_DOUBT_BUSY:
         snprintf(why, sizeof why, "no CPU was idle");
         break;
@@ -72,6 +89,14 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
             "stopped: processes of theirs that do not stop used %.0f %% of the CPUs, other "
             "processes %.0f %%",
             100 * doubt->part, 100 * doubt->instances_use, 100 * doubt->others_use);
+        return;
+    }
+    if (ss_doubt_cause(doubt) == SS_DOUBT_OWN) {
+        snprintf(buffer, size,
+            "the load was above the target in %.0f %% of the samples although the instances were "
+            "stopped: Showstopper itself used %.0f %% of the CPUs, other processes %.0f %%; a "
+            "longer round (-D) takes less",
+            100 * doubt->part, 100 * doubt->own_use, 100 * doubt->others_use);
         return;
     }
     if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))

@@ -11,6 +11,9 @@
 /* Part of the time that the hypervisor may take before figures become doubtful. */
 #define DOUBTFUL_STEAL 0.01
 
+/* Showstopper's own CPU time, a part of one CPU. */
+#define DOUBTFUL_OWN 0.05
+
 void ss_outcome_open(struct ss_outcome *outcome) {
     *outcome = (struct ss_outcome){
         .ended_by = "error",
@@ -108,6 +111,14 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_plan *plan,
             outcome, "samples of the load that were lost: %llu", (unsigned long long)monitor->lost);
 }
 
+void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
+    if (outcome->own_cpu > DOUBTFUL_OWN)
+        ss_outcome_warn(outcome,
+            "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
+            "(-D) takes less",
+            100 * outcome->own_cpu);
+}
+
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
     const struct ss_crew *crew, struct ss_monitor *monitor, const struct ss_usage *usage,
     uint64_t switches, ss_time now) {
@@ -129,6 +140,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_board *board,
     take_lateness(outcome, board);
     warn_of_uncontrolled(outcome, board);
     find_doubts(outcome, crew->plan, monitor, usage);
+    ss_outcome_warn_of_own(outcome);
 }
 
 static struct ss_iteration_times find_times(struct ss_lengths *lengths) {

@@ -70,6 +70,9 @@ void ss_outcome_open(struct ss_outcome *outcome);
 
 void ss_outcome_close(struct ss_outcome *outcome);
 
+/* Warns where Showstopper's own CPU time is so much that the figures are partly its own. */
+void ss_outcome_warn_of_own(struct ss_outcome *outcome);
+
 __attribute__((format(printf, 2, 3))) void ss_outcome_warn(
     struct ss_outcome *outcome, const char *format, ...);
 

@@ -121,6 +121,7 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     sum->capacity += span->capacity;
     sum->idle += idle;
     sum->instances += instances;
+    sum->own += grown(from->own, to->own);
     sum->others += busy - instances - grown(from->own, to->own);
 }
 
@@ -180,6 +181,7 @@ void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt) {
     bool known = sum->capacity > 0;
     doubt->instances_use = known ? sum->instances / sum->capacity : NAN;
     doubt->others_use = known ? fmax(sum->others / sum->capacity, 0) : NAN;
+    doubt->own_use = known ? sum->own / sum->capacity : NAN;
     doubt->idle = known ? sum->idle / sum->capacity : NAN;
     doubt->quota_cpus = usage->quota.cpus;
     doubt->throttled = sum->periods > 0 ? sum->throttled / sum->periods : 0;

@@ -44,6 +44,7 @@ struct ss_usage_sum {
     double capacity; /* all in nanoseconds of CPU time */
     double instances;
     double others;
+    double own;
     double idle;
     double periods; /* of the quota */
     double throttled;

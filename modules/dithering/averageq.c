@@ -3,6 +3,8 @@
 
 #include <showstopper/dithering.h>
 
+#include "least.h"
+
 struct config {
     ss_time tau;
     ss_time min;
@@ -22,19 +24,24 @@ static const struct ss_option options[] = {
         .initial = "107m",
         .min = "1m",
         .max = "1h",
-        .help = "the mean length of a round, one run and one stop"},
+        .help = "the mean length of a round, one run and one stop; refused where Showstopper would "
+                "need more than a quarter of the CPUs to switch so often"},
     {.name = "min",
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, min),
         .initial = "1m",
         .min = "1u",
-        .help = "the shortest state that is enforced; shorter ones are added to a later one"},
+        .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a "
+                "later one"},
     SS_OPTION_END,
 };
 
 /* In every round one of the halves must be long enough, or next() would never end. */
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
+    if (least_check_round(self, "tau", config->tau, 2, error) < 0 ||
+        least_check_state("min", config->min, error) < 0)
+        return -1;
     if (config->min <= config->tau / 2)
         return 0;
     return ss_error_set(error, SS_ERROR_FAILED,

@@ -3,6 +3,8 @@
 
 #include <showstopper/dithering.h>
 
+#include "least.h"
+
 struct config {
     ss_time quantum;
 };
@@ -19,9 +21,16 @@ static const struct ss_option options[] = {
         .initial = "13m",
         .min = "1m",
         .max = "1h",
-        .help = "the length of which every state is a multiple"},
+        .help = "the length of which every state is a multiple; refused where Showstopper would "
+                "need more than a quarter of the CPUs to switch so often"},
     SS_OPTION_END,
 };
+
+/* At a duty of one half every quantum ends with a switch. */
+static int check_quantum(struct ss_self *self, struct ss_error *error) {
+    const struct config *config = self->config;
+    return least_check_round(self, "quantum", config->quantum, 1, error);
+}
 
 /* A first-order sigma-delta modulator: the rounding error is carried, never dropped. */
 static bool takes_quantum(struct memory *memory, double duty) {
@@ -59,6 +68,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),
+            .prepare = check_quantum,
         },
     .next = next,
     .round_length = round_length,

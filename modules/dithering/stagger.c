@@ -5,6 +5,8 @@
 
 #include <showstopper/dithering.h>
 
+#include "least.h"
+
 /*
  * The published quantum; where many share few CPUs a longer one, so that two executors that share a
  * CPU begin so far apart, which costs less and lets the tick see what it counts; but no longer than
@@ -41,13 +43,15 @@ static const struct ss_option options[] = {
         .initial = "0",
         .max = "1h",
         .help = "the mean length of a round, one run and one stop; 0: 107m, and "
-                "longer where many instances share few CPUs"},
+                "longer where many instances share few CPUs; refused where Showstopper would need "
+                "more than a quarter of the CPUs to switch so often"},
     {.name = "min",
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, min),
         .initial = "1m",
         .min = "1u",
-        .help = "the shortest state that is enforced; shorter ones are added to a later one"},
+        .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a "
+                "later one"},
     {.name = "jitter",
         .type = SS_OPTION_NUMBER,
         .offset = offsetof(struct config, jitter),
@@ -83,6 +87,9 @@ static double shortest(const struct pace *pace) {
 
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
+    if ((config->tau > 0 && least_check_round(self, "tau", config->tau, 2, error) < 0) ||
+        least_check_state("min", config->min, error) < 0)
+        return -1;
     /* Others may end, and the last one's rounds are the shortest. */
     struct pace pace = choose_pace(self, 1);
     if ((double)config->min <= shortest(&pace) / 2)

@@ -137,14 +137,41 @@ static void instances_that_cannot_be_stopped_are_not_others(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
 }
 
+/* Two executors with rounds of 10 us. */
+static void showstopper_does_not_blame_others_for_its_own_use(void **state) {
+    (void)state;
+    struct ss_doubt doubt = above;
+    doubt.own_use = 0.7;
+    doubt.others_use = 0.3;
+    assert_told(&doubt, SS_DOUBT_OWN,
+        "the load was above the target in 25 % of the samples although the instances were stopped: "
+        "Showstopper itself used 70 % of the CPUs, other processes 30 %; a longer round (-D) takes "
+        "less");
+    doubt.others_use = 0.8;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
+    doubt.own_use = 0.015;
+    doubt.others_use = doubt.instances_use = 0.01;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
+    doubt = below;
+    doubt.own_use = 0.58;
+    doubt.instances_use = 0.4;
+    doubt.idle = 0.01;
+    assert_told(&doubt, SS_DOUBT_OWN,
+        BELOW "the instances, always running, used 40 % of the CPUs, other processes 1 %; "
+              "Showstopper itself used 58 %: a longer round (-D) takes less");
+    doubt.idle = 0.2;
+    assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
+}
+
 static void every_sentence_has_room_in_a_warning(void **state) {
     (void)state;
     char text[1024];
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < 128; i++) {
         struct ss_doubt doubt = i & 1 ? above : below;
         doubt.part = 1;
         doubt.instances_use = i & 2 ? 1 : 0.3;
         doubt.others_use = i & 4 ? 1 : 0;
+        doubt.own_use = i & 64 ? 1 : 0;
         doubt.idle = i & 8 ? 0 : 1;
         doubt.instances = doubt.cpus = 1000000;
         doubt.running = i & 16 ? 1 : 1000000;
@@ -166,4 +193,5 @@ UNIT_MAIN(
     cmocka_unit_test(what_is_not_known_is_not_told),
     cmocka_unit_test(others_take_more_than_the_target),
     cmocka_unit_test(instances_that_cannot_be_stopped_are_not_others),
+    cmocka_unit_test(showstopper_does_not_blame_others_for_its_own_use),
     cmocka_unit_test(every_sentence_has_room_in_a_warning))

@@ -185,7 +185,7 @@ static void averageq_has_no_bias_within_a_hair(void **state) {
 /* Fractions of a nanosecond are carried, too: thirds of 1000001 ns, for 2 million rounds. */
 static void averageq_loses_no_nanoseconds(void **state) {
     (void)state;
-    assert_no_bias("1000001n,min=1u", 1.0 / 3, 4000000, 1000001, SS_MICROSECOND, 3999999);
+    assert_no_bias("1000001n,min=100u", 1.0 / 3, 4000000, 1000001, 100 * SS_MICROSECOND, 3999999);
 }
 
 /* The number of switches hardly depends on the duty: two in every round. */
@@ -245,7 +245,7 @@ static void a_stretch_begins_once(void **state) {
 static void averageq_serves_a_thousand(void **state) {
     (void)state;
     struct rig rig;
-    rig_open(&rig, "dithering/averageq", "100m", 1000, 1);
+    rig_open(&rig, "dithering/averageq", "100m", 1000, 4);
     for (uint32_t i = 0; i < 1000; i++) {
         struct walk walk = walk_begin(&rig, i);
         assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
@@ -353,6 +353,48 @@ static void null_runs_always(void **state) {
     rig_close(&rig);
 }
 
+/* Of `instances` on two CPUs; `words` NULL: it is taken. */
+static void assert_least(
+    const char *module, const char *options, uint32_t instances, const char *words) {
+    struct rig rig;
+    struct ss_self self = {.instances = instances, .cpus = 2};
+    struct ss_error error = {0};
+    rig_load(&rig, module);
+    int status = rig_prepare(&rig, options, &self, &error);
+    if (status != (words ? -1 : 0) || (words && !strstr(error.message, words)))
+        fail_msg("%s %s, N %u: '%s', not '%s'", module, options, instances, error.message,
+            words ? words : "");
+    rig_close(&rig);
+}
+
+/* 42 us a switch, two in a round of each of N, at most half of one of two CPUs: N x 168 us. */
+static void rounds_that_cost_too_much_are_refused(void **state) {
+    (void)state;
+    static const char *const modules[] = {"dithering/averageq", "dithering/stagger"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_least(modules[i], "1670u,min=100u", 10, "at least tau=1.68m");
+        assert_least(modules[i], "1680u,min=100u", 10, NULL);
+        assert_least(modules[i], "107m", 700, "Showstopper itself would need 27 % of the CPUs");
+        assert_least(modules[i], "107m", 600, NULL);
+    }
+    assert_least("dithering/stagger", "10u,min=1u", 2, "at least tau=0.34m");
+    assert_least(
+        "dithering/fixedq", "1m", 100, "quantum=1m is too short: Showstopper itself would");
+    assert_least("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
+    assert_least("dithering/fixedq", "8400u", 100, NULL);
+    /* What is found for the machine is never refused. */
+    assert_least("dithering/stagger", NULL, 100000, NULL);
+}
+
+static void states_too_short_to_enforce_are_refused(void **state) {
+    (void)state;
+    assert_least("dithering/averageq", "min=99u", 1, "min=0.099m is too short");
+    assert_least("dithering/averageq", "min=1u", 1, "at least min=0.1m");
+    assert_least("dithering/stagger", "min=99u", 1, "at least min=0.1m");
+    assert_least("dithering/averageq", "min=100u", 1, NULL);
+    assert_least("dithering/stagger", "min=100u", 1, NULL);
+}
+
 /* One case a line, for CMake reads them. */
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
@@ -364,6 +406,8 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(averageq_refuses_what_would_never_end),
     cmocka_unit_test(averageq_has_no_bias),
     cmocka_unit_test(averageq_has_no_bias_within_a_hair),
+    cmocka_unit_test(rounds_that_cost_too_much_are_refused),
+    cmocka_unit_test(states_too_short_to_enforce_are_refused),
     cmocka_unit_test(averageq_loses_no_nanoseconds),
     cmocka_unit_test(averageq_switches_evenly),
     cmocka_unit_test(averageq_forgets_at_a_new_stretch),

@@ -135,6 +135,22 @@ static void warnings_are_listed(void **state) {
     free(text);
 }
 
+static void much_own_cpu_time_is_warned_of(void **state) {
+    (void)state;
+    set_up();
+    outcome.own_cpu = 0.05;
+    ss_outcome_warn_of_own(&outcome);
+    outcome.own_cpu = NAN;
+    ss_outcome_warn_of_own(&outcome);
+    assert_int_equal(outcome.warning_count, 0);
+    outcome.own_cpu = 1.9;
+    ss_outcome_warn_of_own(&outcome);
+    assert_int_equal(outcome.warning_count, 1);
+    assert_string_equal(outcome.warnings[0],
+        "Showstopper itself used 190 % of one CPU, which is part of the load: a longer round (-D) "
+        "takes less");
+}
+
 static void more_warnings_than_there_is_room_for_are_dropped(void **state) {
     (void)state;
     set_up();
@@ -379,6 +395,7 @@ UNIT_MAIN(
     cmocka_unit_test(json_has_modules_with_their_options),
     cmocka_unit_test(json_says_null_for_what_is_unknown),
     cmocka_unit_test(warnings_are_listed),
+    cmocka_unit_test(much_own_cpu_time_is_warned_of),
     cmocka_unit_test(more_warnings_than_there_is_room_for_are_dropped),
     cmocka_unit_test(people_read_how_long_iterations_took),
     cmocka_unit_test(each_command_has_figures_of_its_own),
