@@ -296,7 +296,7 @@ START_TEST(works_in_a_chroot) {
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, "true")));
     run_expect_nothing_left();
     remove_chroot();
-    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "no chroot");
+    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "root: chroot is not allowed");
     run_expect(run, 0);
 }
 END_TEST

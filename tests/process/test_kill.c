@@ -291,7 +291,7 @@ END_TEST
 
 /* One that comes to nothing, with work that only it, or an executor in its place, can do. */
 START_TEST(master_and_executor_and_then_the_guardian) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer lets nothing be preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
     struct run *run = start_with(&setup, WORDS(OPTIONS), WORDS(PAYLOAD, "setsid", "2"));
@@ -312,7 +312,7 @@ END_TEST
  * other, gives up before the last one. The rest are its children still.
  */
 START_TEST(guardian_that_knew_nothing_and_master) {
-    SKIP_UNLESS(SHIMS_WORK, "a sanitizer lets nothing be preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
     struct run *run = start_with(
