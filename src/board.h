@@ -116,7 +116,7 @@ struct ss_board {
     _Atomic uint32_t ready;   /* set last: before, nothing here may be believed */
     _Atomic uint32_t phase;   /* master */
     _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */
-    _Atomic uint32_t over;    /* nothing is left to do: master, or who has taken over from it */
+    _Atomic uint32_t over;    /* nothing is left to do: master, or what took over from it */
     _Atomic uint32_t losses;  /* how often somebody may have left what is still to be found */
     _Atomic uint32_t swept;   /* guardian: after how many of them it has been looked for */
     _Atomic uint32_t left;    /* guardian: processes that did not end although they were killed */

@@ -19,7 +19,7 @@
 
 #define MEMBERS_MAX 32768
 
-/* What finds no room is asked like everybody else. */
+/* What finds no room is asked as often as all others. */
 #define NEWCOMERS_MAX 8192
 
 /* So many places must be free again before we look for those for whom there was none. */
