@@ -254,9 +254,9 @@ START_TEST(threads_are_stopped_together) {
 }
 END_TEST
 
-/* The first stop would take hold a second late, were its first thread alone told of it. */
-START_TEST(who_is_at_work_takes_notice) {
-    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
+/* Seconds until a workload whose first thread gets no CPU is stopped; negative where no priority
+   makes it so. */
+static double stop_the_deaf(void) {
     struct run *run =
         START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300ms", PAYLOAD, "deaf");
     run_wait_text(run, "instances run");
@@ -269,7 +269,18 @@ START_TEST(who_is_at_work_takes_notice) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
-    SKIP_UNLESS(allowed, "realtime: no such priority is allowed");
+    return allowed ? needed : -1;
+}
+
+/* The first stop would always take hold a second late, were its first thread alone told of it. The
+   workload may take the CPU of this test as well, which then sees the stop late: so one start of
+   several is enough. */
+START_TEST(who_is_at_work_takes_notice) {
+    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
+    double needed = stop_the_deaf();
+    for (int i = 1; i < 10 && needed >= 0.8; i++)
+        needed = stop_the_deaf();
+    SKIP_UNLESS(needed >= 0, "realtime: no such priority is allowed");
     ck_assert_msg(needed < 0.8, "%.3f s instead of 0.3", needed);
 }
 END_TEST
