@@ -23,7 +23,7 @@
 #include "ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 7
+#define SS_BOARD_VERSION 8
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -76,6 +76,8 @@ struct ss_row {
     _Atomic uint64_t switches;  /* stops and continues sent */
     _Atomic uint32_t branches;  /* guardian: changes whenever a branch of it comes or goes */
     _Atomic uint32_t beat;      /* changes with every turn of the executor's loop */
+    _Atomic uint32_t leaving;   /* guardian: processes of it may leave its group just now, so that
+                                   it wants to be told of stops */
     _Atomic uint32_t caged;     /* guardian: processes of it that are in its cage */
     _Atomic uint32_t failure;   /* enum ss_failure */
     struct ss_histogram lateness;

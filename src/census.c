@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "census.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cages.h"
@@ -16,6 +17,11 @@
 /* So long a process counts as young, and so long one that cannot be seen yet is waited for. */
 #define YOUTH  SS_SECOND
 #define UNSEEN (20 * SS_MILLISECOND)
+
+/* So long after one has left its group others of the instance are expected to; and the least duty
+ * at which they are waited for in proportion. */
+#define LEAVING    (10 * SS_SECOND)
+#define LEAST_DUTY 0.05
 
 #define MEMBERS_MAX 32768
 
@@ -57,8 +63,10 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         .parents = calloc(board->instances, sizeof *census->parents),
         .members = calloc(MEMBERS_MAX, sizeof *census->members),
         .newcomers = calloc(NEWCOMERS_MAX, sizeof *census->newcomers),
+        .left_at = calloc(board->instances, sizeof *census->left_at),
     };
-    if (!census->leaders || !census->parents || !census->members || !census->newcomers ||
+    if (!census->left_at || !census->leaders || !census->parents || !census->members ||
+        !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->executors, board->instances) < 0 ||
         ss_pid_map_open(&census->places, MEMBERS_MAX) < 0)
@@ -76,6 +84,7 @@ void ss_census_close(struct ss_census *census) {
     free(census->parents);
     free(census->members);
     free(census->newcomers);
+    free(census->left_at);
 }
 
 static pid_t group_of(const struct ss_census *census, pid_t pid) {
@@ -163,8 +172,10 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
 static uint32_t claim(struct ss_census *census, uint32_t row, pid_t number,
     const struct ss_process *process, bool group) {
     uint32_t place = ss_branch_claim(census->board, row, number, process->started, group);
-    if (place < SS_BOARD_BRANCHES)
+    if (place < SS_BOARD_BRANCHES) {
         census->found = true;
+        census->left_at[row] = census->now;
+    }
     return place;
 }
 
@@ -309,6 +320,16 @@ static bool ask_again(struct ss_census *census, struct ss_census_member *member)
     return true;
 }
 
+static bool is_leaving(const struct ss_census *census, uint32_t row) {
+    return census->left_at[row] && census->now - census->left_at[row] < LEAVING;
+}
+
+/* Until when a process is likely to leave its group: it may not have run yet. */
+static ss_time youth_of(const struct ss_census *census, uint32_t row) {
+    double duty = ss_double_from_word(atomic_load(&census->board->rows[row].global_duty));
+    return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, LEAST_DUTY), 1)) : YOUTH;
+}
+
 /* Returns whether it is to be asked again soon. */
 static bool ask_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
     ss_time age = census->now - newcomer->since;
@@ -323,15 +344,15 @@ static bool ask_newcomer(struct ss_census *census, struct ss_census_newcomer *ne
         forget(census, index);
         return false;
     }
-    return member->place == SS_BOARD_BRANCHES && age < YOUTH;
+    return member->place == SS_BOARD_BRANCHES && age < youth_of(census, member->row);
 }
 
 /* Those that are found meanwhile come in at the end. */
-static void ask_newcomers(struct ss_census *census) {
+static void ask_newcomers(struct ss_census *census, bool all) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < census->newcomers_count; i++) {
         struct ss_census_newcomer newcomer = census->newcomers[i];
-        bool due = newcomer.due <= census->now && census->budget > 0;
+        bool due = (all || newcomer.due <= census->now) && census->budget > 0;
         if (!due || ask_newcomer(census, &newcomer))
             census->newcomers[kept++] = newcomer;
         else
@@ -481,7 +502,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     census->budget = BUDGET;
     census->now = now;
     read_rows(census);
-    ask_newcomers(census);
+    ask_newcomers(census, now < census->due);
     if (news)
         census->latest = examine_since(census, census->latest, latest, true);
     if (due) {
@@ -491,6 +512,8 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     }
     if (census->again != census->until)
         census->again = examine_since(census, census->again, census->until, false);
+    for (uint32_t i = 0; i < census->board->instances; i++)
+        atomic_store(&census->board->rows[i].leaving, census->young > 0 && is_leaving(census, i));
     census->interval = next_interval(census, news);
     if (is_told(census, news, now < census->due))
         census->due = now + AT_REST < census->recount ? now + AT_REST : census->recount;

@@ -8,7 +8,8 @@
  * branches. It costs what is new, not what is there: only numbers given away since the last look
  * are looked at, and whom it has counted once it asks again for the group: in its first second
  * every 0.1 s and more often at the beginning, as most that leave their group do so when they
- * begin; later once a second.
+ * begin; later once a second. A process leaves only while it may run, so where some have left, all
+ * that are young are asked after each stop, and are young for longer the less they may run.
  */
 
 #include "board.h"
@@ -73,8 +74,10 @@ struct ss_census {
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* the oldest first */
     uint32_t newcomers_count;
-    uint32_t young; /* those of them that are ours */
-    ss_time now;    /* of this look */
+    uint32_t young;   /* those of them that are ours */
+    ss_time *left_at; /* of each row: when one of it was last found in a group of its own; 0: never
+                       */
+    ss_time now;      /* of this look */
 };
 
 /* Whoever is to be counted got a number behind `since`. */

@@ -74,7 +74,8 @@ int ss_crew_start_executor(
         .reader = plan->source.source == SS_SOURCE_SENSOR ? NULL : &plan->reader,
         .number = number,
         .master = getpid(),
-        .bells = {crew->bell[1], crew->guardian_bell[1]},
+        .master_bell = crew->bell[1],
+        .guardian_bell = crew->guardian_bell[1],
         .guardian = set_up_guardian(crew),
         .launch =
             {

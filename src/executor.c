@@ -37,12 +37,15 @@ static void on_signal(int number) {
     atomic_fetch_add(wake_word, 1);
 }
 
+/* A full pipe has woken its reader already. */
+static void ring_bell(int bell) {
+    if (write(bell, "", 1) < 0)
+        return;
+}
+
 static void ring(const struct executor *executor) {
-    for (int i = 0; i < 2; i++) {
-        /* A full pipe has woken its reader already. */
-        if (write(executor->setup->bells[i], "", 1) < 0 && errno == EBADF)
-            return;
-    }
+    ring_bell(executor->setup->master_bell);
+    ring_bell(executor->setup->guardian_bell);
 }
 
 static bool is_orphaned(const struct executor *executor) {
@@ -66,6 +69,8 @@ static void bring(struct executor *executor, enum ss_state state) {
     if (state == SS_STATE_STOPPED) {
         atomic_store(&executor->row->stopped, 1);
         ss_workload_stop(&executor->workload);
+        if (atomic_load(&executor->row->leaving))
+            ring_bell(executor->setup->guardian_bell);
     } else {
         ss_workload_continue(&executor->workload);
         atomic_store(&executor->row->stopped, 0);

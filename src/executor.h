@@ -15,7 +15,8 @@ struct ss_executor_setup {
     const struct ss_counter_reader *reader; /* open; NULL: the source is no counter */
     uint32_t number;
     pid_t master;
-    int bells[2]; /* a byte to each tells master and guardian to look at the board */
+    int master_bell;                   /* a byte tells the master to look at the board ... */
+    int guardian_bell;                 /* ... and the guardian */
     struct ss_guardian_setup guardian; /* for when master and guardian are dead */
     struct ss_launch launch;
 };

@@ -25,7 +25,7 @@ struct guardian {
     struct ss_board *board;
     struct ss_rescue rescue;
     int births; /* -1: the system does not tell of them */
-    bool heard; /* of births, or of what may have been one */
+    bool heard; /* of births, or of what may have been one; of stops; or the bell */
     struct ss_census_source source;
     struct ss_census census;
     struct ss_watchdog watchdog;
@@ -33,7 +33,8 @@ struct guardian {
 
 static void look(struct guardian *guardian, int timeout) {
     ss_rescue_look(&guardian->rescue, timeout);
-    guardian->heard |= guardian->rescue.polls[SS_RESCUE_BIRTHS].revents != 0;
+    guardian->heard |= guardian->rescue.polls[SS_RESCUE_BIRTHS].revents ||
+                       guardian->rescue.polls[SS_RESCUE_BELL].revents;
 }
 
 static bool listen_for_births(void *context, bool on) {

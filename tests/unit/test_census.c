@@ -195,6 +195,55 @@ static void what_leaves_in_its_first_second_is_found_soon(void **state) {
     world_check(true);
 }
 
+static bool is_waited_for(void) {
+    return atomic_load(&world.board->rows[0].leaving);
+}
+
+/* One of those that make groups of their own has been found, and another may follow. */
+static pid_t fork_a_leaver(double duty) {
+    world_pass(3 * SS_SECOND);
+    atomic_store(&world.board->rows[0].global_duty, ss_word_from_double(duty));
+    assert_false(is_waited_for());
+    world_fork_session(world_leader(0));
+    pid_t child = world_fork(world_leader(0));
+    world_pass(100 * SS_MILLISECOND);
+    assert_true(is_waited_for());
+    return child;
+}
+
+static void what_leaves_is_found_when_its_instance_is_stopped(void **state) {
+    (void)state;
+    pid_t child = fork_a_leaver(1);
+    for (int i = 0; i < 9; i++) {
+        world_pass(100 * SS_MILLISECOND);
+        world_setsid(child);
+        ss_census_take(&world.census, world.now + 1);
+        world_hold_all();
+        world_expect_branch(0, child, true);
+        child = world_fork(world_leader(0));
+    }
+    /* The last one stays, and is no longer waited for a second later. */
+    world_pass(1300 * SS_MILLISECOND);
+    assert_false(is_waited_for());
+    world_check(true);
+}
+
+/* What may run a tenth of the time may run for the first time seconds after it was forked. */
+static void what_hardly_runs_is_young_for_long(void **state) {
+    (void)state;
+    pid_t child = fork_a_leaver(0.1);
+    world_pass(8 * SS_SECOND);
+    assert_true(is_waited_for());
+    world_setsid(child);
+    ss_census_take(&world.census, world.now + 1);
+    world_hold_all();
+    world_expect_branch(0, child, true);
+    world_fork(world_leader(0));
+    world_pass(11 * SS_SECOND);
+    assert_false(is_waited_for());
+    world_check(true);
+}
+
 /* A pid is given away before its process can be seen. */
 static void what_can_be_seen_only_after_a_look_is_found_soon(void **state) {
     (void)state;
@@ -424,6 +473,8 @@ WORLD_MAIN(
     cmocka_unit_test(a_session_made_late_is_found),
     cmocka_unit_test(a_tree_that_forks_as_it_begins_is_followed),
     cmocka_unit_test(what_leaves_in_its_first_second_is_found_soon),
+    cmocka_unit_test(what_leaves_is_found_when_its_instance_is_stopped),
+    cmocka_unit_test(what_hardly_runs_is_young_for_long),
     cmocka_unit_test(what_can_be_seen_only_after_a_look_is_found_soon),
     cmocka_unit_test(who_has_no_leader_is_a_branch_alone),
     cmocka_unit_test(who_is_dead_leads_no_group),
