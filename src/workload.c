@@ -197,16 +197,25 @@ bool ss_workload_is_empty(const struct ss_workload *workload) {
     return ss_workload_has_ended(workload) && !ss_platform_has_living_children();
 }
 
+struct search {
+    const struct ss_workload *workload;
+    bool found;
+};
+
 /*
  * Every descendant becomes our child when those between us die, and nobody but us can reap it. One
  * that has become another user's just now is in no cage yet.
  */
 static void kill_child(void *context, pid_t pid) {
-    const struct ss_workload *workload = context;
+    struct search *search = context;
+    const struct ss_workload *workload = search->workload;
     struct ss_process process;
     char name[SS_CAGE_NAME];
     if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
-        kill(pid, SIGKILL) == 0 || errno != EPERM)
+        process.state == 'Z')
+        return;
+    search->found = true;
+    if (kill(pid, SIGKILL) == 0 || errno != EPERM)
         return;
     ss_cage_name(workload->board, workload->row, name);
     if (ss_platform_cage_put(name, pid))
@@ -215,20 +224,26 @@ static void kill_child(void *context, pid_t pid) {
 
 /*
  * What we know of is killed in every round. What we do not know of must be looked for among all
- * processes: not at once, as it is hardly ever there, and then ever more seldom.
+ * processes: not at once, as it is hardly ever there. Where there was one its children are found by
+ * the next search, at once; where there was none the next one may wait ever longer.
  */
-static bool is_search_round(int round) {
-    return round >= 16 && (round & (round - 1)) == 0;
+#define FIRST_SEARCH 16
+
+static int search_children(const struct ss_workload *workload, int round) {
+    struct search search = {.workload = workload};
+    ss_platform_process_each(kill_child, &search);
+    return search.found ? round + 1 : 2 * round;
 }
 
 void ss_workload_clear(struct ss_workload *workload, _Atomic uint32_t *word, ss_time deadline) {
+    int next_search = FIRST_SEARCH;
     for (int round = 0;; round++) {
         uint32_t seen = atomic_load(word);
         ss_workload_follow(workload, 0);
         ss_workload_signal(workload, SIGKILL);
         ss_workload_continue(workload);
-        if (is_search_round(round))
-            ss_platform_process_each(kill_child, workload);
+        if (round == next_search)
+            next_search = search_children(workload, round);
         ss_cage_kill(workload->board, workload->row);
         ss_workload_reap_orphans(workload);
         ss_time now = ss_platform_now();

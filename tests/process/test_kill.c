@@ -316,8 +316,8 @@ START_TEST(guardian_that_knew_nothing_and_master) {
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
     struct run *run = start_with(
-        &setup, WORDS("-n", "1", "-c", "fixed", "-l", "20%"), WORDS(PAYLOAD, "bloom", "12", "1"));
-    RUN_UNTIL(run, family_find("payload").count == 13);
+        &setup, WORDS("-n", "1", "-c", "fixed", "-l", "20%"), WORDS(PAYLOAD, "bloom", "50", "1"));
+    RUN_UNTIL(run, family_find("payload").count == 51);
     struct family late = family_find("showstopper");
     ck_assert_uint_eq(late.count, 2);
     family_kill_together(&late, 0);
