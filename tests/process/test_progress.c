@@ -214,8 +214,8 @@ static void open_stage(struct stage *stage, int height, int width) {
     stage->shown = screen_new(height, width);
     stage->alone = screen_new(height, width);
     stage->keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    ck_assert(
-        stage->keyboard >= 0 && grantpt(stage->keyboard) == 0 && unlockpt(stage->keyboard) == 0);
+    SKIP_UNLESS(stage->keyboard >= 0, "terminal: no pseudo-terminal can be opened");
+    ck_assert(grantpt(stage->keyboard) == 0 && unlockpt(stage->keyboard) == 0);
     int line = open(ptsname(stage->keyboard), O_RDWR | O_NOCTTY);
     ck_assert_int_ge(line, 0);
     dup2(line, STDERR_FILENO);
