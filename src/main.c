@@ -5,17 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "master.h"
-#include "plan.h"
+#include "base/streams.h"
+#include "base/version.h"
+#include "command/cli.h"
+#include "command/plan.h"
+#include "command/replay.h"
+#include "command/setpoint.h"
+#include "loop/registry.h"
 #include "platform/platform.h"
-#include "registry.h"
-#include "replay.h"
-#include "setpoint.h"
-#include "signals.h"
-#include "streams.h"
-#include "summary.h"
-#include "version.h"
+#include "record/folder.h"
+#include "record/outcome.h"
+#include "record/summary.h"
+#include "run/master.h"
+#include "tree/signals.h"
 
 static int fail(const struct ss_error *error) {
     fprintf(stderr, "showstopper: %s\n", error->message);
@@ -82,8 +84,9 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
         return status;
     static struct ss_plan plan; /* large */
     ss_option_store_print_warnings(stderr, "showstopper", &cli->store);
-    bool made = ss_plan_make(&plan, cli, error) == 0;
-    ss_option_store_print_warnings(stderr, "showstopper", &plan.rig.store);
+    bool made = ss_plan_make(&plan, cli, error) == 0 &&
+                (!plan.record || ss_record_folder_check(plan.record, plan.force, error) == 0);
+    ss_option_store_print_warnings(stderr, "showstopper", &plan.set.store);
     if (!made)
         status = fail(error);
     else if (cli->dry_run)

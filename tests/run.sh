@@ -105,7 +105,7 @@ check_minimal() {
 check_sanitized() {
     build asan-ubsan
     # Who is killed has nothing to tell a sanitizer, and waiting for it takes long.
-    run_tests asan-ubsan 4 -E '^process\.(cage|clock|files|isolate.*|kill|memory|resources|reuse|stuck|terminal.*|tree|watchdog)\.'
+    run_tests asan-ubsan 4 -E '^process\.(freezer|clock|files|isolate.*|kill|memory|resources|reuse|stuck|terminal.*|tree|watchdog)\.'
     build tsan
     find_fixed_layout
     run_tests tsan "$(nproc)"

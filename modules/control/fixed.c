@@ -3,7 +3,7 @@
 
 #include <showstopper/control.h>
 
-#include "units.h"
+#include "base/units.h"
 
 /* A text, because any number could have been meant: only NULL says that none was given. */
 struct config {

@@ -10,7 +10,7 @@
 
 #include <showstopper/trace.h>
 
-#include "trace_file.h"
+#include "trace/file.h"
 
 enum { LOOP_NO, LOOP_YES };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <showstopper/trace.h>
 
-#include "draw.h"
+#include "base/random.h"
 
 enum interpolate {
     INTERPOLATE_NO,

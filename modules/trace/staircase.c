@@ -3,7 +3,7 @@
 
 #include <showstopper/trace.h>
 
-#include "stairs.h"
+#include "trace/stairs.h"
 
 enum symmetric {
     SYMMETRIC_NO,

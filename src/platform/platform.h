@@ -17,7 +17,7 @@
 #include <showstopper/feedback.h>
 #include <showstopper/time.h>
 
-#include "cpus.h"
+#include "base/cpus.h"
 
 /* ---- clocks and sleeping ---- */
 
@@ -131,13 +131,13 @@ pid_t ss_platform_process_limit(void);
  * A way to be told when a process or thread begins, to be waited for like a pipe; -1: the system
  * does not tell us.
  */
-int ss_platform_births_open(void);
+int ss_platform_fork_events_open(void);
 
 /*
  * Begins or ends to be told. false: we shall not be. Other things may be told, too. What is told
  * stays there until it is begun anew.
  */
-bool ss_platform_births_listen(int births, bool on);
+bool ss_platform_fork_events_listen(int forks, bool on);
 
 /* A thread of the process that wants a CPU now, and not its first one; 0: there is none. */
 pid_t ss_platform_thread_at_work(pid_t process);
@@ -177,18 +177,18 @@ int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 bool ss_platform_process_holds_groups(void);
 
 /*
- * A cage holds processes that may not be signalled. It is made when the first is put there; false
- * where the system or our rights do not allow it. Whoever they start is in it, too.
+ * A freezer holds processes that may not be signalled. It is made when the first is put there;
+ * false where the system or our rights do not allow it. Whoever they start is in it, too.
  */
-bool ss_platform_cage_put(const char *name, pid_t pid);
+bool ss_platform_freezer_put(const char *name, pid_t pid);
 
-/* What freeze() takes; -1: there is no such cage. */
-int ss_platform_cage_open(const char *name);
-void ss_platform_cage_freeze(int cage, bool frozen);
-void ss_platform_cage_kill(const char *name);
+/* What freeze() takes; -1: there is no such freezer. */
+int ss_platform_freezer_open(const char *name);
+void ss_platform_freezer_freeze(int freezer, bool frozen);
+void ss_platform_freezer_kill(const char *name);
 
 /* false: somebody is still in it. */
-bool ss_platform_cage_remove(const char *name);
+bool ss_platform_freezer_remove(const char *name);
 
 /* CPU time in nanoseconds, in steps of the system's own, as all of them are told at once. */
 struct ss_process_times {

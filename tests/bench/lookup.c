@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "draw.h"
-#include "option.h"
-#include "registry.h"
+#include "base/random.h"
+#include "loop/registry.h"
+#include "options/option.h"
 
 static double now(void) {
     struct timespec at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cpus.h"
+#include "base/cpus.h"
 #include "fuzz.h"
 
 static void check_print(const struct ss_cpus *cpus) {

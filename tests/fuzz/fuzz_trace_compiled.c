@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "trace_compiled.h"
+#include "trace/compiled.h"
 
 /* The input with the checksum that belongs to it, or no fuzzer would ever come behind it. */
 static size_t seal(const uint8_t *data, size_t size, uint8_t *sealed) {

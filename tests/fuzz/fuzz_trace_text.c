@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
-#include "trace_text.h"
+#include "trace/text.h"
 
 static void check_records(const struct ss_trace_records *records) {
     FUZZ_CHECK(records->count > 0 && records->count <= records->capacity);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "base/units.h"
 #include "fuzz.h"
-#include "units.h"
 
 static void check_error(int result, const struct ss_error *error) {
     FUZZ_CHECK((result == 0) == (error->status == 0));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
+#include "base/wallclock.h"
 #include "fuzz.h"
-#include "wallclock.h"
 
 /* What is printed is read back as the same time, cut to milliseconds. */
 static void check_print(int64_t at) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/words.h"
 #include "fuzz.h"
-#include "words.h"
 
 /* Each word in single quotes, which must be split into the same words again. */
 static char *quote(char **words, size_t size) {

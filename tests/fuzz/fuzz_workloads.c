@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "command/commands.h"
 #include "fuzz.h"
 
 /* Numbered with a placeholder, every word is as it was where there is none in it. */

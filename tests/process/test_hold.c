@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "branches.h"
 #include "platform/platform.h"
+#include "tree/branches.h"
 
 static struct ss_board *board;
 static struct ss_holds holds;

@@ -10,7 +10,7 @@
 #include "process.h"
 #include "run.h"
 #include "surroundings.h"
-#include "sweep.h"
+#include "tree/sweep.h"
 
 #define INSTANCES 3
 #define OPTIONS   "-v", "-n", "3", "-c", "fixed", "-l", "20%"

@@ -269,33 +269,33 @@ START_TEST(a_process_is_signalled_where_holds_are_refused) {
 }
 END_TEST
 
-/* ---- births ---- */
+/* ---- forks ---- */
 
-static bool is_told(int births) {
-    struct pollfd poll_births = {.fd = births, .events = POLLIN};
-    return poll(&poll_births, 1, 0) == 1;
+static bool is_told(int forks) {
+    struct pollfd poll_forks = {.fd = forks, .events = POLLIN};
+    return poll(&poll_forks, 1, 0) == 1;
 }
 
-START_TEST(births_are_told_to_who_listens) {
-    int births = ss_platform_births_open();
-    SKIP_UNLESS(births >= 0, "births: told to root alone, and not inside containers");
+START_TEST(forks_are_told_to_who_listens) {
+    int forks = ss_platform_fork_events_open();
+    SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
     for (int i = 0; i < 3; i++) {
-        ck_assert(ss_platform_births_listen(births, true));
+        ck_assert(ss_platform_fork_events_listen(forks, true));
         pid_t child = kin_start(NULL);
-        RUN_UNTIL(NULL, is_told(births));
+        RUN_UNTIL(NULL, is_told(forks));
         kin_end(child);
-        ck_assert(ss_platform_births_listen(births, false));
+        ck_assert(ss_platform_fork_events_listen(forks, false));
     }
-    close(births);
+    close(forks);
 }
 END_TEST
 
 /* The kernel passes over the request in silence: who believes that it was heard waits in vain. */
-START_TEST(births_are_not_told_inside_a_namespace) {
+START_TEST(forks_are_not_told_inside_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only it can make a PID namespace");
     pid_t child = fork();
     if (child == 0)
-        _exit(ss_platform_births_open() >= 0);
+        _exit(ss_platform_fork_events_open() >= 0);
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
@@ -304,8 +304,8 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(births_are_told_to_who_listens),
-    SS_CASE(births_are_not_told_inside_a_namespace),
+    SS_CASE(forks_are_told_to_who_listens),
+    SS_CASE(forks_are_not_told_inside_a_namespace),
     SS_CASE(living_children_count),
     SS_CASE(a_child_lives_in_its_threads),
     SS_CASE(a_process_is_looked_at),

@@ -10,12 +10,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "command/cli.h"
 #include "isolated.h"
 #include "process.h"
-#include "progress.h"
 #include "run.h"
 #include "screen.h"
+#include "screen/progress.h"
 #include "terminal.h"
 
 #define CTRL_S "\023"

@@ -8,7 +8,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
-#include "sweep.h"
+#include "tree/sweep.h"
 
 /* Whom nobody would find by the mark. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK

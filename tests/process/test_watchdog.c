@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "platform/platform.h"
-#include "watchdog.h"
+#include "tree/watchdog.h"
 
 static struct ss_board *board;
 static struct ss_watchdog watchdog;

@@ -31,7 +31,7 @@ static struct {
     const char *group; /* NULL: none */
     const char *folder;
     const char *program;
-    const char *cage; /* the group below ours that was found last */
+    const char *freezer; /* the group below ours that was found last */
     pid_t janitor;
     int alive; /* closed with the test */
 } yard;        /* run_setup.prepare can be given nothing */
@@ -68,7 +68,7 @@ static inline bool yard_make_group(void) {
 }
 
 /* Calls back for each group below ours. Returns how many there are. */
-static inline size_t yard_each_cage(void (*see)(const char *path)) {
+static inline size_t yard_each_freezer(void (*see)(const char *path)) {
     size_t count = 0;
     DIR *directory = yard.group ? opendir(yard.group) : NULL;
     struct dirent *entry;
@@ -110,7 +110,7 @@ _Noreturn static inline void yard_be_janitor(int alive) {
     family_signal(&left, SIGKILL);
     double deadline = run_now() + RUN_CLEAN_PATIENCE;
     while (yard_has_group() && run_now() < deadline) {
-        yard_each_cage(yard_tear_down);
+        yard_each_freezer(yard_tear_down);
         yard_tear_down(yard.group);
         run_nap(NULL);
     }

@@ -114,7 +114,7 @@ static inline pid_t world_open_row(uint32_t row) {
 }
 
 /* The executor's instance: the leader of a group of its own. */
-static inline pid_t world_give_birth(uint32_t row) {
+static inline pid_t world_start_instance(uint32_t row) {
     pid_t leader = world_fork(atomic_load(&world.board->rows[row].executor));
     world_setsid(leader);
     world_at(leader)->ours = true;
@@ -149,7 +149,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .group = world_group,
         .look = world_look,
         .may_signal = world_may_signal,
-        .cage = world_cage,
+        .freezer = world_freezer,
         .each = world_each,
         .is_gone = world_is_gone,
         .listen = world_listen,
@@ -164,7 +164,7 @@ static inline void world_open_empty(pid_t limit, bool groups) {
 static inline void world_open(void) {
     world_open_empty(32768, true);
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
-        world_give_birth(row);
+        world_start_instance(row);
 }
 
 static inline void world_close(void) {
@@ -186,7 +186,7 @@ static inline int world_teardown(void **state) {
     return 0;
 }
 
-/* As UNIT_MAIN, with a new world for each case, and all again in one that tells of births. */
+/* As UNIT_MAIN, with a new world for each case, and all again in one that tells of forks. */
 #define WORLD_MAIN(...)                                                                            \
     int main(int argc, char **argv) {                                                              \
         struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \

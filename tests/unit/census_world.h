@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "census.h"
+#include "tree/census.h"
 #include "unit.h"
 
 #define WORLD_INIT   1
@@ -55,23 +55,23 @@ static struct {
     pid_t limit;
     uint64_t clock; /* gives every process another start */
     uint32_t changes;
-    bool late;   /* the executors do not look at the board */
-    bool silent; /* the latest number is not told */
-    bool cages;  /* who may not be signalled can be put into a cage */
+    bool late;     /* the executors do not look at the board */
+    bool silent;   /* the latest number is not told */
+    bool freezers; /* who may not be signalled can be put into a freezer */
     bool listens;
     bool told; /* of one that has not been looked at yet */
     unsigned long takes;
     unsigned long looks;
     unsigned long asks; /* for groups */
     unsigned long surveys;
-    unsigned long caged;
+    unsigned long frozen;
     void (*on_look)(pid_t pid); /* the world may change with every look */
     void (*on_listen)(void);    /* ... and before it is listened to */
     struct world_hold guardian[SS_BOARD_BRANCHES];
     struct world_hold executors[SS_BOARD_BRANCHES];
 } world;
 
-/* Whoever listens is told of births. */
+/* Whoever listens is told of forks. */
 static bool world_tells;
 
 static inline struct world_process *world_at(pid_t pid) {
@@ -118,11 +118,11 @@ static inline bool world_may_signal(pid_t pid) {
     return !world_is_there(pid) || !world.processes[pid].foreign;
 }
 
-static inline bool world_cage(const char *name, pid_t pid) {
+static inline bool world_freezer(const char *name, pid_t pid) {
     assert_true(*name);
     assert_true(world_at(pid)->ours);
-    world.caged += world.cages;
-    return world.cages;
+    world.frozen += world.freezers;
+    return world.freezers;
 }
 
 static inline bool world_listen(void *holder, bool on) {

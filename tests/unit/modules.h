@@ -15,7 +15,7 @@
 
 #include <showstopper/module.h>
 
-#include "option.h"
+#include "options/option.h"
 #include "unit.h"
 
 struct rig {

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "branches.h"
 #include "platform/platform.h"
+#include "tree/branches.h"
 #include "unit.h"
 
 #define ROWS 3

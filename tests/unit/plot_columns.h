@@ -5,7 +5,7 @@
 /* Columns filled by hand or from text. */
 
 #include "plot.h"
-#include "trace_text.h"
+#include "trace/text.h"
 #include "unit.h"
 
 #define DAY (86400 * SS_SECOND)

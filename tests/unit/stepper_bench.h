@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "loop/stepper.h"
 #include "modules.h"
-#include "stepper.h"
 
 #define MS    SS_MILLISECOND
 #define START (100 * SS_SECOND) /* of control */
@@ -39,7 +39,7 @@ struct script {
 
 struct bench {
     struct script script;
-    struct ss_rig rig;
+    struct ss_module_set rig;
     struct ss_board *board;
     struct ss_stepper stepper;
 };
@@ -145,7 +145,7 @@ static inline void open_bench(struct bench *bench) {
         modules[kind].head = &modules[kind].table.head;
         bench->rig.configs[kind] = &bench->script;
     }
-    bench->board = ss_board_allocate(EXECUTORS, ss_rig_memory(&bench->rig));
+    bench->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&bench->rig));
     assert_non_null(bench->board);
     atomic_store(&bench->board->phase, SS_PHASE_RUNNING);
     atomic_store(&bench->board->control_start, START);

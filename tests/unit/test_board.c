@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "board.h"
+#include "loop/board.h"
 #include "modules.h"
 
 #define MS SS_MILLISECOND

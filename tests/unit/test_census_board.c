@@ -56,7 +56,7 @@ static void the_next_instance_of_a_row_has_branches_too(void **state) {
     }
     atomic_store(&world.board->rows[0].leader, 0);
     world_end(first);
-    pid_t second = world_give_birth(0);
+    pid_t second = world_start_instance(0);
     pid_t session = world_fork_session(second);
     world_fork(second);
     world_pass(1100 * SS_MILLISECOND);
@@ -137,7 +137,7 @@ static void more_members_than_there_is_room_for(void **state) {
     pid_t daemons[50];
     world_close();
     world_open_empty(100000, true);
-    pid_t leader = world_give_birth(0);
+    pid_t leader = world_start_instance(0);
     for (int i = 0; i < 33000; i++)
         world_fork(leader);
     world_pass(3 * SS_SECOND);

@@ -25,7 +25,7 @@ static void nothing_new_costs_no_look(void **state) {
 static unsigned long count_looks(int strangers) {
     world_close();
     world_open_empty(32768, true);
-    world_give_birth(0);
+    world_start_instance(0);
     world_fork_strangers(strangers);
     world_pass(20 * SS_SECOND);
     unsigned long looks = world.looks;
@@ -78,7 +78,7 @@ static void where_nothing_is_new_it_looks_as_usual(void **state) {
     assert_true(world.due - world.now == (world_tells ? 500 : 100) * SS_MILLISECOND);
 }
 
-static void where_births_are_told_it_need_not_look(void **state) {
+static void where_forks_are_told_it_need_not_look(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -102,7 +102,7 @@ static void who_is_told_of_is_found_at_once(void **state) {
 }
 
 /* Being told of each would cost more than looking. */
-static void many_births_are_not_told_one_by_one(void **state) {
+static void many_forks_are_not_told_one_by_one(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -115,7 +115,7 @@ static void many_births_are_not_told_one_by_one(void **state) {
 }
 
 /* Threads that end or take another name are told of, too. */
-static void what_is_no_birth_is_not_told_one_by_one(void **state) {
+static void what_is_no_fork_is_not_told_one_by_one(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -232,10 +232,10 @@ WORLD_MAIN(
     cmocka_unit_test(others_do_not_make_looks_dearer),
     cmocka_unit_test(strangers_alone_make_it_wait_longer),
     cmocka_unit_test(where_nothing_is_new_it_looks_as_usual),
-    cmocka_unit_test(where_births_are_told_it_need_not_look),
+    cmocka_unit_test(where_forks_are_told_it_need_not_look),
     cmocka_unit_test(who_is_told_of_is_found_at_once),
-    cmocka_unit_test(many_births_are_not_told_one_by_one),
-    cmocka_unit_test(what_is_no_birth_is_not_told_one_by_one),
+    cmocka_unit_test(many_forks_are_not_told_one_by_one),
+    cmocka_unit_test(what_is_no_fork_is_not_told_one_by_one),
     cmocka_unit_test(who_comes_before_it_listens_is_found),
     cmocka_unit_test(who_was_found_may_have_company),
     cmocka_unit_test(forks_within_groups_cost_no_more_looks),

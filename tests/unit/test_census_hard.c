@@ -262,7 +262,7 @@ static void restart_instance(uint32_t row) {
             more = true;
         }
     }
-    world_give_birth(row);
+    world_start_instance(row);
 }
 
 static void show_all(void) {
@@ -288,7 +288,7 @@ static void anything_may_happen_at_any_time(void **state) {
     world_close();
     world_open_empty(6000, true);
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
-        world_give_birth(row);
+        world_start_instance(row);
     for (int phase = 0; phase < 60; phase++) {
         world.census.groups = phase % 10 != 9;
         for (int step = 0; step < 200; step++) {

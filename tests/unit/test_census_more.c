@@ -8,7 +8,7 @@ static void open_with_limit(pid_t limit) {
     world_close();
     world_open_empty(limit, true);
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
-        world_give_birth(row);
+        world_start_instance(row);
 }
 
 /* ---- numbers ---- */
@@ -102,7 +102,7 @@ static void where_the_latest_is_not_told_everybody_is_looked_at(void **state) {
     world_close();
     world_open_empty(32768, true);
     world.silent = true;
-    world_give_birth(0);
+    world_start_instance(0);
     world_pass(2 * SS_SECOND);
     world_fork_strangers(200);
     pid_t session = world_fork_session(world_leader(0));
@@ -162,7 +162,7 @@ static void a_survey_finds_who_was_there_before(void **state) {
     world_close();
     world_open_empty(32768, true);
     world_fork_strangers(300);
-    world_give_birth(0);
+    world_start_instance(0);
     pid_t session = world_fork_session(world_leader(0));
     world_fork(session);
     world.census.latest = world.census.settled[0] = world.census.settled[1] = world.latest;
@@ -227,25 +227,25 @@ static void who_is_beyond_us_is_counted_once(void **state) {
     world_at(later)->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->beyond, 3);
-    assert_int_equal(world.board->rows[0].caged, 0);
+    assert_int_equal(world.board->rows[0].frozen, 0);
 }
 
-static void who_can_be_caged_is_not_beyond_us(void **state) {
+static void who_can_be_frozen_is_not_beyond_us(void **state) {
     (void)state;
-    world.cages = true;
+    world.freezers = true;
     uint32_t told = world.board->rows[0].branches;
     world_at(world_fork(world_leader(0)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->beyond, 0);
-    assert_int_equal(world.caged, 1);
-    assert_int_equal(world.board->rows[0].caged, 1);
+    assert_int_equal(world.frozen, 1);
+    assert_int_equal(world.board->rows[0].frozen, 1);
     assert_int_not_equal(world.board->rows[0].branches, told);
 }
 
 /* A group whose number meant ours until a moment ago. */
-static void strangers_are_neither_counted_nor_caged(void **state) {
+static void strangers_are_neither_counted_nor_frozen(void **state) {
     (void)state;
-    world.cages = true;
+    world.freezers = true;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);
     world_end(session);
@@ -254,7 +254,7 @@ static void strangers_are_neither_counted_nor_caged(void **state) {
     world_at(world_fork(session))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->beyond, 0);
-    assert_int_equal(world.caged, 0);
+    assert_int_equal(world.frozen, 0);
 }
 
 // clang-format off
@@ -271,5 +271,5 @@ WORLD_MAIN(
     cmocka_unit_test(a_survey_finds_who_was_there_before),
     cmocka_unit_test(a_successor_goes_on_with_the_branches_there_are),
     cmocka_unit_test(who_is_beyond_us_is_counted_once),
-    cmocka_unit_test(who_can_be_caged_is_not_beyond_us),
-    cmocka_unit_test(strangers_are_neither_counted_nor_caged))
+    cmocka_unit_test(who_can_be_frozen_is_not_beyond_us),
+    cmocka_unit_test(strangers_are_neither_counted_nor_frozen))

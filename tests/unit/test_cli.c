@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "base/words.h"
+#include "command/cli.h"
 #include "unit.h"
-#include "words.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -2,9 +2,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "commands.h"
+#include "base/words.h"
+#include "command/commands.h"
 #include "tree.h"
-#include "words.h"
 
 static struct ss_commands commands;
 

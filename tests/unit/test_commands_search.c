@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "commands.h"
+#include "command/commands.h"
 #include "tree.h"
 
 static const char *script(const char *name, mode_t mode) {

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "load.h"
+#include "measure/load.h"
 #include "platform/platform.h"
 #include "tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "cpus.h"
+#include "base/cpus.h"
 #include "unit.h"
 
 static void assert_list(const char *text, uint32_t count, const char *printed) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doubt.h"
+#include "measure/doubt.h"
 #include "unit.h"
 
 /* Two instances on four CPUs that could use more: there is nothing else the matter. */

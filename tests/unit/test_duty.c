@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "duty.h"
+#include "measure/duty.h"
 #include "unit.h"
 
 /* Times that are whole units of permits.h lose nothing. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <signal.h>
 
-#include "ends.h"
+#include "record/ends.h"
 #include "unit.h"
 
 static void assert_described(int status, const char *expected) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "figures.h"
-#include "iterations.h"
-#include "load.h"
+#include "measure/figures.h"
+#include "measure/iterations.h"
+#include "measure/load.h"
 #include "unit.h"
 
 /* cmocka's own compares in single precision. */
@@ -362,10 +362,9 @@ static void a_pause_is_no_part_of_an_iteration(void **state) {
 /* Three instances of one command and one of another. */
 static void instances_and_commands_are_kept_apart(void **state) {
     (void)state;
-    static const struct ss_command_line lines[] = {
-        {.first = 0, .count = 3}, {.first = 3, .count = 1}};
     struct ss_iterations iterations = window();
-    assert_int_equal(ss_iterations_keep_apart(&iterations, 4, lines, 2), 0);
+    assert_int_equal(ss_iterations_keep_apart(&iterations, 4, 2), 0);
+    iterations.line_of[3] = 1;
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
     ss_iterations_add(&iterations, 2, 11 * SS_SECOND, 14 * SS_SECOND);
     ss_iterations_add(&iterations, 2, 16 * SS_SECOND, 21 * SS_SECOND); /* does not end in it */

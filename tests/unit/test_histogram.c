@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "histogram.h"
+#include "base/histogram.h"
 #include "unit.h"
 
 static struct ss_histogram histogram;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "inputs.h"
+#include "command/inputs.h"
 
 #include <fcntl.h>
 

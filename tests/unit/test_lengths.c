@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "lengths.h"
+#include "measure/lengths.h"
 #include "unit.h"
 
 static void assert_near(double value, double expected, double most) {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lines.h"
+#include "base/lines.h"
 #include "unit.h"
 
 static char folder[64];

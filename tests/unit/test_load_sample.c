@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "load_sample.h"
+#include "measure/load_sample.h"
 #include "tree.h"
 
 #define TICK (10 * SS_MILLISECOND)

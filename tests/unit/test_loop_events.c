@@ -145,7 +145,7 @@ static void what_is_not_a_number_ends_the_trial(void **state) {
     struct ss_error error = {0};
     struct trial_options options = make_options(4, 4, "50%");
     open_trial(&trial, &options);
-    trial.rig.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
+    trial.set.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
     assert_int_equal(trial_advance(&trial, 60 * SS_SECOND, &error), -1);
     assert_non_null(strstr(error.message, "not a number"));
     assert_true(trial.now < 1021 * SS_SECOND);

@@ -4,8 +4,8 @@
 #include <showstopper/trace.h>
 
 #include "modules.h"
-#include "trace_compiled.h"
-#include "trace_file.h"
+#include "trace/compiled.h"
+#include "trace/file.h"
 
 static const struct ss_trace_module *module_of(const struct rig *rig) {
     return (const struct ss_trace_module *)rig->head;

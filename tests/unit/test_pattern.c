@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern.h"
+#include "base/pattern.h"
 #include "unit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

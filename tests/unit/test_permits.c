@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
+#include "loop/permits.h"
 #include "modules.h"
-#include "permits.h"
 
 /* Times that are whole units lose nothing, so what is read must be exact. */
 #define UNIT  UINT64_C(1024)

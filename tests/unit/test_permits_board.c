@@ -2,7 +2,7 @@
 /* Permits as the step function keeps them, beside what a machine says of its instances. */
 
 #include "loop.h"
-#include "permits.h"
+#include "loop/permits.h"
 
 /* CPU time used before the executors were asked for the first time. */
 static double untold;

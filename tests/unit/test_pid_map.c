@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
 
-#include "pid_map.h"
+#include "base/pid_map.h"
 #include "unit.h"
 
 static struct ss_pid_map map;

@@ -6,9 +6,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "plot_columns.h"
-#include "screen.h"
-#include "units.h"
+#include "screen/window.h"
 
 static char *print(const struct sstrace_columns *columns, int rows, bool unicode) {
     char *text = NULL;

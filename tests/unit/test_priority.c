@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
-#include "signals.h"
+#include "tree/signals.h"
 #include "unit.h"
 
 #define REGAINED 8

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "progress.h"
+#include "command/cli.h"
+#include "screen/progress.h"
 #include "unit.h"
 
 static const struct ss_progress_values known = {

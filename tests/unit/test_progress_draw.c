@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "progress_draw.h"
+#include "screen/drawing.h"
 #include "unit.h"
 
 static const struct ss_progress_values known = {

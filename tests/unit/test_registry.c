@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <link.h>
 
-#include "registry.h"
+#include "loop/registry.h"
 #include "tree.h"
 
 static struct ss_loaded module;

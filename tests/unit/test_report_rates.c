@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "draw.h"
+#include "base/random.h"
+#include "measure/throughput.h"
 #include "ssreport/rates.h"
-#include "throughput.h"
 #include "unit.h"
 
 static struct ssreport_rates open_rates(double from, double to, double interval) {

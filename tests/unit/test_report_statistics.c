@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures.h"
+#include "measure/figures.h"
 #include "ssreport/interference.h"
 #include "unit.h"
 

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "journal.h"
-#include "ring.h"
+#include "loop/ring.h"
+#include "record/journal.h"
 #include "unit.h"
 
 static struct ss_ring *open_ring(void) {

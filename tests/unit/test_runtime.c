@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/sysinfo.h>
 
-#include "load.h"
+#include "measure/load.h"
 #include "platform/platform.h"
 #include "tree.h"
 

@@ -10,7 +10,7 @@
 #include "request.h"
 #include "source.h"
 #include "statistics.h"
-#include "trace_text.h"
+#include "trace/text.h"
 #include "unit.h"
 
 #define ARGUMENTS_MAX 16

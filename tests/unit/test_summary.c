@@ -2,7 +2,7 @@
 #include <math.h>
 #include <signal.h>
 
-#include "summary.h"
+#include "record/summary.h"
 #include "tree.h"
 
 /* A run made by hand: two modules take options, nothing else is known of the rest. */
@@ -33,8 +33,8 @@ static void set_up(void) {
     static const char *words[] = {command, word, NULL};
     plan = (struct ss_plan){.instances = 4, .cpu_count = 3, .words = words};
     for (int kind = 0; kind < SS_KINDS; kind++)
-        plan.rig.modules[kind].head = &heads[kind];
-    plan.rig.configs[SS_KIND_TRACE] = &config;
+        plan.set.modules[kind].head = &heads[kind];
+    plan.set.configs[SS_KIND_TRACE] = &config;
     ss_cpus_add(&plan.cpus, 0);
     ss_cpus_add(&plan.cpus, 1);
     ss_cpus_add(&plan.cpus, 5);

@@ -10,10 +10,10 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "loop/module_set.h"
+#include "loop/stepper.h"
 #include "machine.h"
 #include "modules.h"
-#include "rig.h"
-#include "stepper.h"
 
 #define EXECUTORS 8
 #define CPUS      4
@@ -31,7 +31,7 @@ struct kernel {
 };
 
 struct run {
-    struct ss_rig rig;
+    struct ss_module_set rig;
     struct ss_board *board;
     struct kernel kernel;
 };
@@ -113,11 +113,11 @@ static void open_run(struct run *run, const char *const modules[SS_KINDS]) {
     *run = (struct run){.kernel.lock = PTHREAD_MUTEX_INITIALIZER};
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         const char *options = kind == SS_KIND_TRACE ? "50%" : NULL;
-        if (ss_rig_load(&run->rig, kind, modules[kind], options, &error) < 0)
+        if (ss_module_set_load(&run->rig, kind, modules[kind], options, &error) < 0)
             fail_msg("%s", error.message);
     }
-    assert_int_equal(ss_rig_prepare(&run->rig, EXECUTORS, CPUS, &error), 0);
-    run->board = ss_board_allocate(EXECUTORS, ss_rig_memory(&run->rig));
+    assert_int_equal(ss_module_set_prepare(&run->rig, EXECUTORS, CPUS, &error), 0);
+    run->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&run->rig));
     assert_non_null(run->board);
     assert_int_equal(machine_open(&run->kernel.machine, CPUS, EXECUTORS, 1, START, &error), 0);
     atomic_store(&run->board->phase, SS_PHASE_RUNNING);
@@ -127,14 +127,14 @@ static void open_run(struct run *run, const char *const modules[SS_KINDS]) {
 static void close_run(struct run *run) {
     machine_close(&run->kernel.machine);
     free(run->board);
-    ss_rig_release(&run->rig);
+    ss_module_set_release(&run->rig);
 }
 
 /* The monitor's part: reads what executors write, and moves the target about. */
 static uint64_t watch(struct run *run) {
     uint64_t bad = 0;
     struct ss_self selves[SS_KINDS];
-    ss_rig_selves(&run->rig, run->board, EXECUTORS, selves);
+    ss_module_set_selves(&run->rig, run->board, EXECUTORS, selves);
     ss_time slowest;
     do {
         slowest = SS_TIME_NEVER;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "throughput.h"
+#include "measure/throughput.h"
 #include "unit.h"
 
 static struct ss_throughput open_at(double second) {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_compiled.h"
-#include "trace_file.h"
-#include "trace_text.h"
+#include "trace/compiled.h"
+#include "trace/file.h"
+#include "trace/text.h"
 #include "unit.h"
 
 static const struct ss_trace_record examples[] = {

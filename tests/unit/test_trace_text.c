@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_text.h"
+#include "trace/text.h"
 #include "unit.h"
 
 static int read_stream(

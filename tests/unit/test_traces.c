@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "trace_file.h"
+#include "trace/file.h"
 #include "unit.h"
 
 #define FOLDER PROJECT_SOURCE_DIR "/traces"

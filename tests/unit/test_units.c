@@ -2,8 +2,8 @@
 #include <locale.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "unit.h"
-#include "units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "measure/usage.h"
 #include "unit.h"
-#include "usage.h"
 
 /* Master 10, guardian 11, executors 20 and 21. */
 static struct ss_board *make_board(void) {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/wallclock.h"
 #include "unit.h"
-#include "wallclock.h"
 
 #define SECOND INT64_C(1000000000)
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "unit.h"
-#include "words.h"
 
 /* `expected` is the words, each between brackets. */
 static void assert_words(const char *line, const char *expected) {

@@ -2,11 +2,11 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/streams.h"
+#include "base/version.h"
 #include "burn.h"
 #include "calibrate.h"
 #include "options.h"
-#include "streams.h"
-#include "version.h"
 
 static void calibrate_work(void *context, uint64_t units) {
     work_do(context, units);

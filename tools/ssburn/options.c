@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "base/nearest.h"
+#include "base/units.h"
+#include "base/words.h"
 #include "platform/platform.h"
-#include "units.h"
-#include "words.h"
 
 #define USAGE       2 /* the exit status of a wrong command line */
 #define THREADS_MAX 4096

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "base/streams.h"
+#include "base/version.h"
 #include "measure.h"
-#include "streams.h"
-#include "version.h"
 
 static int run(const struct ssload_request *request, int *status, struct ss_error *error) {
     if (!request->help && !request->version)

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/words.h"
 #include "command.h"
 #include "report.h"
 #include "target.h"
-#include "words.h"
 
 /* The last sample may be shorter than the others, but the counters tell nothing of less. */
 #define LEAST (10 * SS_MILLISECOND)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "words.h"
+#include "base/words.h"
 
 /* Load and load_ticks may part by so much before a word is said about it. */
 #define TICKS_ASTRAY 0.02

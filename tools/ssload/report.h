@@ -2,7 +2,7 @@
 #ifndef SSLOAD_REPORT_H
 #define SSLOAD_REPORT_H
 
-#include "load_sample.h"
+#include "measure/load_sample.h"
 #include "request.h"
 #include "table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
-#include "words.h"
+#include "base/words.h"
 
 #define AT(member) .offset = offsetof(struct ssload_request, member)
 

@@ -2,7 +2,7 @@
 #ifndef SSLOAD_REQUEST_H
 #define SSLOAD_REQUEST_H
 
-#include "arguments.h"
+#include "options/arguments.h"
 
 /* In the order of the option's choices. */
 enum ssload_format {

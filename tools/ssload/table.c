@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "screen.h"
+#include "screen/window.h"
 
 #define NUMBER_WIDTH  7 /* a blank and 100.00 */
 #define CPU_WIDTH     5

@@ -2,7 +2,7 @@
 #ifndef SSLOAD_TABLE_H
 #define SSLOAD_TABLE_H
 
-#include "load_sample.h"
+#include "measure/load_sample.h"
 
 /* What stands in a table: what there is, as far as it fits beside a drawing. */
 struct ssload_table {

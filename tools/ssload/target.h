@@ -2,7 +2,7 @@
 #ifndef SSLOAD_TARGET_H
 #define SSLOAD_TARGET_H
 
-#include "trace_file.h"
+#include "trace/file.h"
 
 /* A trace, played as showstopper's trace module `file` plays it: in a loop. Zeroed: none. */
 struct ssload_target {

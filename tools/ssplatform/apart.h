@@ -13,7 +13,7 @@
 #include <hwloc.h>
 #include <stdio.h>
 
-#include "cpus.h"
+#include "base/cpus.h"
 
 /* Called in the process apart. */
 typedef void ssplatform_write_apart(FILE *stream, hwloc_topology_t topology, const void *context);

@@ -4,8 +4,8 @@
 
 /* What may differ from CPU to CPU: CPUs of which the same is known stand together. */
 
-#include "cpus.h"
-#include "json.h"
+#include "base/cpus.h"
+#include "base/json.h"
 
 #define SSPLATFORM_FIELDS_MAX 10
 

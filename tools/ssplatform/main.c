@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "base/streams.h"
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+#include "options/arguments.h"
 #include "report.h"
-#include "streams.h"
-#include "version.h"
-#include "whole_file.h"
-#include "words.h"
 
 struct request {
     const char *root;

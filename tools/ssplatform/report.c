@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "groups.h"
-#include "version.h"
 
 void ssplatform_put_line(
     struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path) {

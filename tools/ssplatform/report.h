@@ -29,8 +29,8 @@ int ssplatform_sets(
 
 /* ---- the parts; each writes its own keys ---- */
 
-#include "cpus.h"
-#include "json.h"
+#include "base/cpus.h"
+#include "base/json.h"
 #include "tree.h"
 
 /* Those that run; an empty set where they are not known. */

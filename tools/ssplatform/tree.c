@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "words.h"
+#include "base/words.h"
 
 /* No file with one value is larger than a page; a configuration of the kernel has 300 KB, and
  * cpuinfo some 2 KB for each CPU. */

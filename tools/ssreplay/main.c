@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/streams.h"
+#include "base/version.h"
 #include "difference.h"
 #include "document.h"
 #include "platform/platform.h"
-#include "streams.h"
-#include "version.h"
 
 _Noreturn static void fail(const char *format, const char *what, const char *why) {
     fputs("showstopper: --replay: ", stderr);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "wallclock.h"
-#include "words.h"
+#include "base/wallclock.h"
+#include "base/words.h"
 
 bool ssreport_csv_number(const struct sstrace_field *field, double *value) {
     return sstrace_field_number(field, false, value) && isfinite(*value);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "csv.h"
-#include "words.h"
 
 #define MANIFEST "manifest.csv"
 

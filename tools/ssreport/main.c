@@ -3,13 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/streams.h"
+#include "base/version.h"
+#include "base/whole_file.h"
 #include "gather.h"
 #include "page.h"
 #include "request.h"
-#include "streams.h"
 #include "summary_text.h"
-#include "version.h"
-#include "whole_file.h"
 
 static void tell(const char *name, const char *text) {
     fprintf(stderr, "ssreport: %s: %s\n", name, text);

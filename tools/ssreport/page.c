@@ -3,10 +3,10 @@
 
 #include <math.h>
 
+#include "base/version.h"
 #include "picture.h"
 #include "plots.h"
 #include "shades.h"
-#include "version.h"
 
 /* Nobody looks at the pictures of each of more runs, and a picture is 20 kB. */
 #define PICTURED_MOST 40

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "figures.h"
+#include "base/version.h"
+#include "base/words.h"
+#include "measure/figures.h"
 #include "record_tables.h"
 #include "ssreplay/document.h"
-#include "version.h"
-#include "words.h"
 
 /* How far a summary may be from its samples, which are kept with six decimals: percent. */
 #define ROUNDING 0.01

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/words.h"
 #include "csv.h"
 #include "record_tables.h"
 #include "ssreplay/document.h"
-#include "words.h"
 
 /* So many instances are named; the others are counted. */
 #define FAILURES_NAMED 3

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "arguments.h"
+#include "options/arguments.h"
 
 #define AT(member) .offset = offsetof(struct ssreport_request, member)
 

@@ -5,7 +5,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "option.h"
+#include "options/option.h"
 
 /* The command line. */
 struct ssreport_request {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "figures.h"
+#include "measure/figures.h"
 #include "statistics.h"
 
 /* Widths of the bins that read well, in percent. */

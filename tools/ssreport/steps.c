@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "figures.h"
+#include "measure/figures.h"
 #include "rates.h"
 
 /* Targets stand in a record with six decimals. */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "option.h"
-#include "words.h"
+#include "base/words.h"
+#include "options/option.h"
 
 /* Steps are printed where there are no more runs. */
 #define STEPS_OF_MOST 4

@@ -19,7 +19,7 @@ static int backtrace(void **frames, int room) {
 
 #define FRAMES_MAX 64
 
-static const struct ss_rig *watched;
+static const struct ss_module_set *watched;
 
 /* Of the module that one of the frames lies in, the innermost; NULL: it crashed outside of them. */
 static const char *find_module(void) {
@@ -45,11 +45,11 @@ static void tell(int number) {
     raise(number);
 }
 
-void crash_name_modules(const struct ss_rig *rig) {
+void crash_name_modules(const struct ss_module_set *set) {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char room[1 << 16]; /* a module may have used up the stack */
     void *frame;
-    watched = rig;
+    watched = set;
     /* It loads a library when it is called first, which is not to be while we crash. */
     backtrace(&frame, 1);
     sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);

@@ -2,12 +2,12 @@
 #ifndef SSSIM_CRASH_H
 #define SSSIM_CRASH_H
 
-#include "rig.h"
+#include "loop/module_set.h"
 
 /*
  * From now on a crash inside a module is told with the module's path before the program ends by it
- * as it would have. `rig` may be filled in later, and must outlive the program's work.
+ * as it would have. `set` may be filled in later, and must outlive the program's work.
  */
-void crash_name_modules(const struct ss_rig *rig);
+void crash_name_modules(const struct ss_module_set *set);
 
 #endif

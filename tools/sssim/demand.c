@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+#include "base/random.h"
+#include "base/units.h"
+#include "base/words.h"
 #include "chance.h"
-#include "draw.h"
 #include "items.h"
-#include "nearest.h"
-#include "units.h"
-#include "words.h"
 
 /* How long so many threads are runnable: by chance, of this mean, without memory. */
 struct phase {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "conclusion.h"
 #include "crash.h"
 #include "items.h"
 #include "simulation.h"
-#include "words.h"
 
 /* ---- the axes ---- */
 
@@ -126,7 +126,7 @@ static int simulate(char **argv, bool dry, struct trial_figures *figures,
     struct simulation simulation;
     ss_time length;
     int status = simulation_parse(&simulation, argv, error);
-    crash_name_modules(&trial.rig);
+    crash_name_modules(&trial.set);
     if (status == 0)
         status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
     if (status == 0) {
@@ -135,7 +135,7 @@ static int simulate(char **argv, bool dry, struct trial_figures *figures,
         else
             status = trial_advance(&trial, length, error);
         trial_get_figures(&trial, figures);
-        ss_pipeline_warn_of_excess(&trial.rig, trial.board, store);
+        ss_pipeline_warn_of_excess(&trial.set, trial.board, store);
         trial_close(&trial);
     }
     simulation_close(&simulation);

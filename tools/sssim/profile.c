@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units.h"
-#include "words.h"
+#include "base/units.h"
+#include "base/words.h"
 
 #define THREADS_MAX 1000000
 

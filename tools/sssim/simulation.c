@@ -193,7 +193,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     options.on_sample = on_sample;
     if (trial_open(trial, &options, error) < 0)
         return -1;
-    ss_option_store_merge(&simulation->store, &trial->rig.store);
+    ss_option_store_merge(&simulation->store, &trial->set.store);
     ss_time duration = trial_trace_length(trial);
     if (simulation->duration < duration)
         duration = simulation->duration;

@@ -2,8 +2,8 @@
 #ifndef SSSIM_SIMULATION_H
 #define SSSIM_SIMULATION_H
 
-#include "arguments.h"
 #include "demand.h"
+#include "options/arguments.h"
 #include "trial.h"
 
 /* What a command line asks for. */

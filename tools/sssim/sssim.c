@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/streams.h"
+#include "base/version.h"
 #include "crash.h"
 #include "grid.h"
 #include "simulation.h"
-#include "streams.h"
-#include "version.h"
 
 static void print_help(void) {
     printf("Usage: sssim [OPTION]...\n"
@@ -64,7 +64,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     static struct trial trial; /* large, and there is one */
     ss_time length;
     bool csv = simulation->csv;
-    crash_name_modules(&trial.rig);
+    crash_name_modules(&trial.set);
     if (simulation_open_trial(simulation, &trial, csv ? print_sample : NULL, &length, error) < 0)
         return -1;
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
@@ -74,7 +74,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     if (status == 0 && !csv)
         print_figures(&trial);
     struct ss_option_store excesses = {0};
-    ss_pipeline_warn_of_excess(&trial.rig, trial.board, &excesses);
+    ss_pipeline_warn_of_excess(&trial.set, trial.board, &excesses);
     ss_option_store_print_warnings(stderr, "sssim", &excesses);
     ss_option_store_free(&excesses);
     trial_close(&trial);

@@ -6,7 +6,7 @@
 
 #include "chance.h"
 #include "lateness.h"
-#include "load.h"
+#include "measure/load.h"
 #include "tenants.h"
 
 /* The clock does not begin at zero, as it does not on a machine. */
@@ -125,7 +125,7 @@ void trial_leave(struct trial *trial, uint32_t number) {
 
 static struct ss_target target_at(const struct trial *trial, ss_time time) {
     struct ss_target target;
-    ss_pipeline_target(&trial->rig, &trial->trace, trial->board, time, &target);
+    ss_pipeline_target(&trial->set, &trial->trace, trial->board, time, &target);
     return target;
 }
 
@@ -194,7 +194,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
 /* The trace starts with a new sample, so that none is half warm-up. */
 static void start_monitor(struct trial *trial) {
     struct ss_self selves[SS_KINDS];
-    ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
+    ss_module_set_selves(&trial->set, trial->board, trial->options.instances, selves);
     trial->trace = selves[SS_KIND_TRACE];
     read_exactly(trial, &trial->seen);
     ss_duty_begin(&trial->duty, trial->board, trial->now);
@@ -235,10 +235,10 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
 
 static int check_source(struct trial *trial, struct ss_error *error) {
     const struct ss_feedback_module *feedback =
-        &trial->rig.modules[SS_KIND_FEEDBACK].table.feedback;
+        &trial->set.modules[SS_KIND_FEEDBACK].table.feedback;
     struct ss_self selves[SS_KINDS];
     struct ss_source_request request = {0};
-    ss_rig_selves(&trial->rig, NULL, trial->options.instances, selves);
+    ss_module_set_selves(&trial->set, NULL, trial->options.instances, selves);
     feedback->source(&selves[SS_KIND_FEEDBACK], &request);
     trial->source = request.source;
     if (request.source != SS_SOURCE_SENSOR)
@@ -252,18 +252,18 @@ static int check_source(struct trial *trial, struct ss_error *error) {
 static int load_rig(struct trial *trial, struct ss_error *error) {
     const struct trial_options *options = &trial->options;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
-        if (ss_rig_load(&trial->rig, kind, options->modules[kind], options->options[kind], error) <
-            0)
+        if (ss_module_set_load(
+                &trial->set, kind, options->modules[kind], options->options[kind], error) < 0)
             return -1;
     }
-    if (ss_rig_prepare(&trial->rig, options->instances, options->cpus, error) < 0)
+    if (ss_module_set_prepare(&trial->set, options->instances, options->cpus, error) < 0)
         return -1;
     return check_source(trial, error);
 }
 
 static int open_board(struct trial *trial, struct ss_error *error) {
     uint32_t instances = trial->options.instances;
-    trial->board = ss_board_allocate(instances, ss_rig_memory(&trial->rig));
+    trial->board = ss_board_allocate(instances, ss_module_set_memory(&trial->set));
     trial->steppers = calloc(instances, sizeof *trial->steppers);
     trial->lives = calloc(instances, sizeof *trial->lives);
     if (!trial->board || !trial->steppers || !trial->lives)
@@ -278,7 +278,7 @@ static void start_executors(struct trial *trial) {
     const struct trial_options *options = &trial->options;
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         struct ss_pipeline pipeline;
-        ss_pipeline_open(&pipeline, &trial->rig, trial->board, i, read_counters, trial);
+        ss_pipeline_open(&pipeline, &trial->set, trial->board, i, read_counters, trial);
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
         struct demand *demand = &trial->lives[i].demand;
@@ -326,13 +326,13 @@ void trial_close(struct trial *trial) {
     free(trial->steppers);
     free(trial->lives);
     free(trial->board);
-    ss_rig_release(&trial->rig);
+    ss_module_set_release(&trial->set);
 }
 
 ss_time trial_trace_length(const struct trial *trial) {
     struct ss_self selves[SS_KINDS];
-    ss_rig_selves(&trial->rig, trial->board, trial->options.instances, selves);
-    return trial->rig.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    ss_module_set_selves(&trial->set, trial->board, trial->options.instances, selves);
+    return trial->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
 }
 
 static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {

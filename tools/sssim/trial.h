@@ -5,14 +5,14 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "board.h"
 #include "demand.h"
-#include "duty.h"
-#include "figures.h"
+#include "loop/board.h"
+#include "loop/module_set.h"
+#include "loop/stepper.h"
 #include "machine.h"
+#include "measure/duty.h"
+#include "measure/figures.h"
 #include "queue.h"
-#include "rig.h"
-#include "stepper.h"
 
 /*
  * A run in virtual time: the real modules and the real step functions on a simulated machine. The
@@ -78,7 +78,7 @@ struct trial_instance {
 struct trial {
     struct trial_options options;
     struct machine machine;
-    struct ss_rig rig;
+    struct ss_module_set set;
     struct ss_board *board;
     struct ss_stepper *steppers;
     struct trial_instance *lives;

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "draw.h"
-#include "option.h"
-#include "stairs.h"
+#include "base/random.h"
+#include "options/option.h"
+#include "trace/stairs.h"
 
 enum { NO, YES };
 

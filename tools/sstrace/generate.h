@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "option.h"
-#include "trace_record.h"
+#include "options/option.h"
+#include "trace/record.h"
 
 struct sstrace_generator {
     const char *name;

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
+#include "base/words.h"
 #include "gnuplot_run.h"
-#include "words.h"
 
 #define TICKS_MOST    12
 #define TITLE_LETTERS 110 /* what fits into the width */

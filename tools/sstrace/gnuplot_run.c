@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace_record.h"
-#include "words.h"
+#include "base/words.h"
+#include "trace/record.h"
 
 extern char **environ;
 

@@ -4,8 +4,8 @@
 
 /* The columns of a table that is not of a known format: their names, and what they seem to be. */
 
+#include "base/words.h"
 #include "table.h"
-#include "words.h"
 
 struct sstrace_heading {
     struct sstrace_input header; /* a line of names; without text: there are none */

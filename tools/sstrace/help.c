@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generate.h"
 #include "import.h"
-#include "option.h"
+#include "options/option.h"
 #include "request.h"
 
 static const char usage[] =

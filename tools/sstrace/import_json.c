@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "import_json.h"
 #include "stamp.h"
-#include "words.h"
 
 /* sadf -j and mpstat -o JSON: one envelope, but mpstat writes no more of a time than its clock. */
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "import_json.h"
 #include "stamp.h"
 #include "table.h"
-#include "words.h"
 
 enum { TOP, DATA, RESULT, SERIES, METRIC, VALUES, VALUE, VALUE_ALONE };
 

@@ -4,8 +4,8 @@
 
 /* What the importers of files share that have no times. */
 
+#include "base/words.h"
 #include "import.h"
-#include "words.h"
 
 /*
  * Adds the sample that begins where the one before has ended, also that of the file before, and

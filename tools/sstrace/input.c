@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "words.h"
+#include "base/words.h"
 
 #define LINE_LONGEST ((size_t)1 << 20)
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "trace_record.h"
+#include "trace/record.h"
 
 #define SSTRACE_HEAD 4096
 

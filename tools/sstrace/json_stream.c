@@ -7,8 +7,8 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
+#include "base/words.h"
 #include "table.h"
-#include "words.h"
 
 #define CHUNK ((size_t)1 << 16)
 

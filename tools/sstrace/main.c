@@ -2,18 +2,18 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/streams.h"
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "base/words.h"
 #include "gnuplot.h"
 #include "plot.h"
 #include "request.h"
-#include "screen.h"
+#include "screen/window.h"
 #include "source.h"
 #include "statistics.h"
-#include "streams.h"
-#include "trace_compiled.h"
-#include "trace_text.h"
-#include "version.h"
-#include "whole_file.h"
-#include "words.h"
+#include "trace/compiled.h"
+#include "trace/text.h"
 
 /* ---- from the source through all changes to an end ---- */
 

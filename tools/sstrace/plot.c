@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "screen.h"
-#include "units.h"
+#include "base/units.h"
+#include "screen/window.h"
 
 #define ROWS_MOST    20
 #define ROWS_BESIDES 4  /* axis, times, legend, and the prompt that follows */

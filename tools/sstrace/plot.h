@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "trace_record.h"
+#include "trace/record.h"
 
 #define SSTRACE_COLUMNS_MOST 1000
 

@@ -3,10 +3,10 @@
 
 #include <getopt.h>
 
-#include "nearest.h"
-#include "option.h"
-#include "units.h"
-#include "words.h"
+#include "base/nearest.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "options/option.h"
 
 /* What is done with an option's argument. */
 typedef int handler(struct sstrace_request *, const char *name, char *text, struct ss_error *);

@@ -5,7 +5,7 @@
 /* The command line. */
 
 #include "generate.h"
-#include "option.h"
+#include "options/option.h"
 #include "samples.h"
 #include "stages.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "units.h"
-#include "words.h"
+#include "base/units.h"
+#include "base/words.h"
 
 /* A sample is missing where they lie further apart than so many times the usual. */
 #define GAP 1.5

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
+#include "base/nearest.h"
+#include "base/words.h"
 #include "import.h"
-#include "nearest.h"
-#include "trace_compiled.h"
-#include "trace_file.h"
-#include "words.h"
+#include "trace/compiled.h"
+#include "trace/file.h"
 
 #define FORMATS_MAX 64
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "trace_compiled.h"
-#include "words.h"
+#include "base/words.h"
+#include "trace/compiled.h"
 
 static const char *folder(void) {
     const char *chosen = getenv("TMPDIR");

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "trace_record.h"
+#include "trace/record.h"
 
 struct sstrace_spool {
     struct ss_trace_sink sink;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "units.h"
+#include "base/units.h"
 
 static ss_time scaled(ss_time time, double factor) {
     long double product = roundl((long double)time * (long double)factor);

@@ -5,7 +5,7 @@
 /* Transformations: each takes a trace record by record and gives another one on. */
 
 #include "spool.h"
-#include "trace_record.h"
+#include "trace/record.h"
 
 enum sstrace_transform_kind {
     SSTRACE_SCALE,      /* factor */

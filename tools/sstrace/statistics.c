@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "statistics.h"
 
-#include "units.h"
+#include "base/units.h"
 
 static void add_line(struct sstrace_statistics *statistics, const struct ss_trace_record *record) {
     const struct ss_trace_record *before = &statistics->before;

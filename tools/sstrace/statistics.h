@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "trace_record.h"
+#include "trace/record.h"
 
 /* Length, number of records, mean, least and largest load of a trace; `free` stretches left out. */
 struct sstrace_statistics {

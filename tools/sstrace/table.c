@@ -5,7 +5,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "words.h"
+#include "base/words.h"
 
 /* How far what is idle may be above all there is, by rounding. */
 #define IDLE_TOLERANCE 0.01

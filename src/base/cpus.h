@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_CPUS_H
+#define SHOWSTOPPER_BASE_CPUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+#define SS_CPUS_MAX 8192
+
+/* A set of CPUs by number. Zeroed: the empty one. */
+struct ss_cpus {
+    uint64_t bits[SS_CPUS_MAX / 64];
+};
+
+bool ss_cpus_has(const struct ss_cpus *cpus, uint32_t cpu);
+void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu);
+uint32_t ss_cpus_count(const struct ss_cpus *cpus);
+
+/* The first of `cpus` that is not in `allowed`; SS_CPUS_MAX: all are. */
+uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed);
+
+/* The kernel's list form: 0-3,8,10-14:2. */
+int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error);
+void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many bytes of UTF-8 begin here; 0: none that JSON may hold. */
+static int utf8_length(const unsigned char *at) {
+    int length = *at < 0x80                  ? 1
+                 : *at >= 0xc2 && *at < 0xe0 ? 2
+                 : *at >= 0xe0 && *at < 0xf0 ? 3
+                 : *at >= 0xf0 && *at < 0xf5 ? 4
+                                             : 0;
+    for (int i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    bool overlong = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xf0 && at[1] < 0x90);
+    bool surrogate = *at == 0xed && at[1] >= 0xa0;
+    bool beyond = *at == 0xf4 && at[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
+/* One letter as JSON has it; moves `at` behind it. Returns its end. */
+static char *quote_letter(char *to, const unsigned char **at) {
+    int length = utf8_length(*at);
+    if (**at == '"' || **at == '\\') {
+        *to++ = '\\';
+        *to++ = (char)**at;
+    } else if (**at < 0x20 || **at == 0x7f) {
+        to += sprintf(to, "\\u%04x", **at);
+    } else if (length == 0) {
+        to = stpcpy(to, "\\ufffd"); /* a command line may hold any bytes */
+    } else {
+        to = mempcpy(to, *at, (size_t)length);
+    }
+    *at += length ? length : 1;
+    return to;
+}
+
+char *ss_json_quote(char *to, const char *end, const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    *to++ = '"';
+    while (*at && end - to > SS_JSON_LETTER)
+        to = quote_letter(to, &at);
+    *to++ = '"';
+    return to;
+}
+
+static void put_text(FILE *stream, const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    fputc('"', stream);
+    while (*at) {
+        char letter[SS_JSON_LETTER];
+        fwrite(letter, 1, (size_t)(quote_letter(letter, &at) - letter), stream);
+    }
+    fputc('"', stream);
+}
+
+static void begin(struct ss_json *json, const char *name) {
+    if (json->follows)
+        fputc(',', json->stream);
+    if (json->depth > 0)
+        fprintf(json->stream, "\n%*s", 2 * json->depth, "");
+    if (name) {
+        put_text(json->stream, name);
+        fputs(": ", json->stream);
+    }
+    json->follows = true;
+}
+
+void ss_json_open(struct ss_json *json, const char *name, char bracket) {
+    begin(json, name);
+    fputc(bracket, json->stream);
+    json->depth++;
+    json->follows = false;
+}
+
+void ss_json_close(struct ss_json *json, char bracket) {
+    json->depth--;
+    if (json->follows)
+        fprintf(json->stream, "\n%*s", 2 * json->depth, "");
+    fputc(bracket, json->stream);
+    json->follows = true;
+    if (json->depth == 0)
+        fputc('\n', json->stream);
+}
+
+void ss_json_text(struct ss_json *json, const char *name, const char *text) {
+    begin(json, name);
+    if (text)
+        put_text(json->stream, text);
+    else
+        fputs("null", json->stream);
+}
+
+void ss_json_bool(struct ss_json *json, const char *name, bool value) {
+    begin(json, name);
+    fputs(value ? "true" : "false", json->stream);
+}
+
+/* The shortest text that reads back as the same number, but whole ones written out. */
+char *ss_json_put_number(char *to, double number) {
+    if (!isfinite(number))
+        return stpcpy(to, "null");
+    if (number == rint(number) && fabs(number) < 1e15)
+        return to + snprintf(to, SS_JSON_NUMBER, "%.0f", number == 0 ? 0 : number);
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(to, SS_JSON_NUMBER, "%.*g", digits, number);
+        if (strtod(to, NULL) == number)
+            break;
+    }
+    return to + strlen(to);
+}
+
+void ss_json_number(struct ss_json *json, const char *name, double number) {
+    char text[SS_JSON_NUMBER];
+    ss_json_put_number(text, number);
+    ss_json_digits(json, name, text);
+}
+
+void ss_json_digits(struct ss_json *json, const char *name, const char *digits) {
+    begin(json, name);
+    fputs(digits, json->stream);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_JSON_H
+#define SHOWSTOPPER_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Writes one JSON value after another; reading JSON is left to a library. */
+struct ss_json {
+    FILE *stream;
+    int depth;
+    bool follows; /* something stands before what comes next */
+};
+
+/* What one letter takes at most, with the end of the text behind it. */
+#define SS_JSON_LETTER 8
+
+/*
+ * A text in quotes, without an end of its own, cut where there is no more room before `end`; two
+ * bytes at least there must be. Returns where it ends.
+ */
+char *ss_json_quote(char *to, const char *end, const char *text);
+
+/* What a number takes at most, with the end of the text. */
+#define SS_JSON_NUMBER 40
+
+/* A number, `null` where it is none; returns its end. */
+char *ss_json_put_number(char *to, double number);
+
+/* `name` is NULL inside a list and for the outermost value. */
+void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* { or [ */
+void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */
+void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
+void ss_json_number(struct ss_json *json, const char *name, double number);  /* NaN: null */
+void ss_json_bool(struct ss_json *json, const char *name, bool value);
+
+/* A number that stands there in decimal already. */
+void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
+
+#endif

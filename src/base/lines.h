@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_LINES_H
+#define SHOWSTOPPER_BASE_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/time.h>
+
+#define SS_LINES_ROOM 65536
+
+/*
+ * A file of lines that is whole up to a line's end whatever happens: lines are gathered and written
+ * together, and where the disk has no room for all of them, what was written of them is taken back.
+ * They are then counted as lost, and later ones are tried again.
+ */
+struct ss_lines {
+    int file;               /* -1: not open; nothing is kept */
+    int why;                /* errno of the first failure; 0: there was none */
+    uint64_t waiting, lost; /* lines */
+    off_t size;             /* up to the end of the last line in the file */
+    size_t used;
+    char bytes[SS_LINES_ROOM];
+};
+
+/* Creates the file in this folder; it must not be there. 0, or an errno. */
+int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
+
+/*
+ * Where the next line is to be put, with room for `size` bytes, at most 4096; ss_lines_end() is
+ * told where it ends, behind its line feed.
+ */
+char *ss_lines_begin(struct ss_lines *lines, size_t size);
+void ss_lines_end(struct ss_lines *lines, const char *end);
+
+__attribute__((format(printf, 2, 3))) void ss_lines_print(
+    struct ss_lines *lines, const char *format, ...);
+
+void ss_lines_flush(struct ss_lines *lines);
+void ss_lines_close(struct ss_lines *lines);
+
+/* ---- numbers, much faster than by printf; each returns its end ---- */
+
+/* With so many decimals, at most 9; NaN and infinity are nothing at all. */
+char *ss_lines_put_number(char *to, double number, int decimals);
+
+/* Seconds, with six decimals. */
+char *ss_lines_put_seconds(char *to, int64_t nanoseconds);
+
+char *ss_lines_put_text(char *to, const char *text);
+
+#endif

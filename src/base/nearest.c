@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nearest.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#define LONGEST 64
+
+/* tolower() depends on the locale. */
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The Damerau-Levenshtein distance in which no letter is touched twice, row by row. */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+    size_t rows[3][LONGEST + 1];
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= b_length; j++)
+        above[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            row[j] = smaller(above[j - 1] + (x != y), smaller(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && y == lower(a[i - 2]))
+                row[j] = smaller(row[j], before[j - 2] + 1);
+        }
+        size_t *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+    }
+    return above[b_length];
+}
+
+const char *ss_nearest(const char *word, const char *const *names, size_t count) {
+    const char *nearest = NULL;
+    size_t length = strlen(word), best = LONGEST + 1;
+    if (length == 0 || length > LONGEST)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t name_length = strlen(names[i]);
+        if (name_length > LONGEST)
+            continue;
+        size_t changes = distance(word, length, names[i], name_length);
+        /* About one letter in three may differ: more is another word. */
+        size_t longer = length > name_length ? length : name_length;
+        bool begins = length >= 3 && strncasecmp(word, names[i], length) == 0;
+        if (changes < best && (changes * 3 <= longer + 1 || begins)) {
+            best = changes;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

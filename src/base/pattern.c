@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pattern.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/words.h"
+
+/* A backslash and a letter, with a text that it is to match and one that it is not. */
+struct escape {
+    char letter;
+    const char *pattern, *match, *other;
+    const char *instead; /* what POSIX has for it */
+};
+
+static const struct escape escapes[] = {
+    {'d', "^\\d$", "7", "d", "[0-9]"},
+    {'D', "^\\D$", "x", "7", "[^0-9]"},
+    {'w', "^\\w$", "a", "-", "[[:alnum:]_]"},
+    {'W', "^\\W$", "-", "a", "[^[:alnum:]_]"},
+    {'s', "^\\s$", " ", "s", "[[:space:]]"},
+    {'S', "^\\S$", "x", " ", "[^[:space:]]"},
+    {'b', "x\\b", "x y", "xb", "(^|[^[:alnum:]_])"},
+    {'t', "^\\t$", "\t", "t", "a tab itself"},
+};
+
+static bool matches(const regex_t *compiled, const char *text) {
+    return regexec(compiled, text, 0, NULL, 0) == 0;
+}
+
+static bool is_known_here(const struct escape *escape) {
+    regex_t compiled;
+    if (regcomp(&compiled, escape->pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    bool known = matches(&compiled, escape->match) && !matches(&compiled, escape->other);
+    regfree(&compiled);
+    return known;
+}
+
+static int check_escape(char letter, struct ss_error *error) {
+    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
+        const struct escape *escape = &escapes[i];
+        if (escape->letter == letter && !is_known_here(escape))
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "\\%c is no POSIX extended regular expression: write %s", letter, escape->instead);
+    }
+    return 0;
+}
+
+/* Behind a bracket expression, where nothing that is looked for here means anything. */
+static const char *skip_brackets(const char *at) {
+    at += at[1] == '^' ? 2 : 1;
+    at += *at == ']';
+    while (*at && *at != ']') {
+        if (*at == '[' && at[1] && strchr(":.=", at[1])) {
+            const char end[] = {at[1], ']', '\0'};
+            const char *close = strstr(at + 2, end);
+            at = close ? close + 2 : at + 1;
+        } else {
+            at++;
+        }
+    }
+    return *at ? at + 1 : at;
+}
+
+static int check_at(const char *at, struct ss_error *error) {
+    if (*at == '\\')
+        return check_escape(at[1], error);
+    if (at[0] == '(' && at[1] == '?')
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "(? is no POSIX extended regular expression: write ( alone; the first group is the "
+            "iteration's time");
+    if (strchr("*+?", *at) && at[1] == '?')
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%.2s is no POSIX extended regular expression, which has no lazy repetition: write a "
+            "class such as [^ ]* instead",
+            at);
+    return 0;
+}
+
+int ss_pattern_check(const char *pattern, struct ss_error *error) {
+    for (const char *at = pattern; *at;) {
+        if (check_at(at, error) < 0)
+            return ss_error_wrap(error, "'%s'", ss_words_show(pattern).text);
+        if (*at == '[')
+            at = skip_brackets(at);
+        else
+            at += *at == '\\' && at[1] ? 2 : 1;
+    }
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_RANDOM_H
+#define SHOWSTOPPER_BASE_RANDOM_H
+
+#include <stdint.h>
+
+/* A hash whose bits are as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
+ * pseudorandom number generators, 2014). */
+static inline uint64_t ss_draw_hash(uint64_t word) {
+    word += UINT64_C(0x9e3779b97f4a7c15);
+    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return word ^ (word >> 31);
+}
+
+/*
+ * A number from 0 up to, not including, 1. It is a hash of its index, not the next state of a
+ * generator: nothing is kept, so everybody sees the same whichever they ask for. The seed is mixed
+ * first, or the sequences of two seeds could be the same one shifted.
+ */
+static inline double ss_draw(uint64_t seed, uint64_t index) {
+    uint64_t word = ss_draw_hash(ss_draw_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
+    return (double)(word >> 11) / 9007199254740992.0; /* 53 bits */
+}
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/units.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/words.h"
+
+typedef unsigned __int128 wide;
+
+/*
+ * Limits that keep all arithmetic below within 128 bits. More digits than these are never needed
+ * to say a whole number of nanoseconds: the longest such text in days has 22. No digit is added to
+ * a mantissa that has reached its limit.
+ */
+#define MANTISSA_LIMIT ((wide)10000000000000 * 10000000000) /* 10^23 */
+#define DECIMALS_LIMIT 30
+
+/* An exact, not negative number. */
+struct quotient {
+    wide over;  /* below 10^24 */
+    wide under; /* 1 to 10^30 */
+};
+
+enum reading {
+    READ_WELL,
+    READ_NOTHING, /* there is no number here */
+    READ_DIVIDES_BY_ZERO,
+    READ_TOO_LARGE,
+};
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static enum reading read_whole(const char **at, wide *value) {
+    *value = 0;
+    for (; is_digit(**at); ++*at) {
+        if (*value >= MANTISSA_LIMIT)
+            return READ_TOO_LARGE;
+        *value = *value * 10 + (wide)(**at - '0');
+    }
+    return READ_WELL;
+}
+
+/* `at` is behind the point. Decimals too small to matter are passed over. */
+static void read_decimals(const char **at, struct quotient *number) {
+    for (int decimals = 0; is_digit(**at); ++*at) {
+        if (decimals == DECIMALS_LIMIT || number->over >= MANTISSA_LIMIT)
+            continue;
+        number->over = number->over * 10 + (wide)(**at - '0');
+        number->under *= 10;
+        decimals++;
+    }
+}
+
+static enum reading read_number(const char **at, struct quotient *number) {
+    const char *begin = *at;
+    number->under = 1;
+    enum reading reading = read_whole(at, &number->over);
+    if (reading != READ_WELL)
+        return reading;
+    if (**at == '.' && (*at != begin || is_digit((*at)[1]))) {
+        ++*at;
+        read_decimals(at, number);
+        return READ_WELL;
+    }
+    if (*at == begin)
+        return READ_NOTHING;
+    if (**at != '/' || !is_digit((*at)[1]))
+        return READ_WELL;
+    ++*at;
+    reading = read_whole(at, &number->under);
+    if (reading == READ_WELL && number->under == 0)
+        return READ_DIVIDES_BY_ZERO;
+    return reading;
+}
+
+/* The nearest double: long division to more bits than it has, and one bit for what remains. */
+static double divide(const struct quotient *number) {
+    wide over = number->over, under = number->under;
+    if (over == 0)
+        return 0;
+    if ((wide)(double)over == over && (wide)(double)under == under)
+        return (double)over / (double)under;
+    int exponent = 0;
+    wide quotient = over / under, rest = over % under;
+    while (quotient < (wide)1 << 56) {
+        rest *= 2;
+        quotient = quotient * 2 + (rest >= under);
+        if (rest >= under)
+            rest -= under;
+        exponent--;
+    }
+    return ldexp((double)(quotient | (rest != 0)), exponent);
+}
+
+struct unit {
+    const char *name;
+    ss_time length;
+};
+
+/* From the longest to the shortest, the names that are printed first; then what users write. */
+static const struct unit units[] = {
+    {"d", 86400 * SS_SECOND},
+    {"h", 3600 * SS_SECOND},
+    {"M", 60 * SS_SECOND},
+    {"s", SS_SECOND},
+    {"m", SS_MILLISECOND},
+    {"u", SS_MICROSECOND},
+    {"n", 1},
+    {"min", 60 * SS_SECOND},
+    {"ms", SS_MILLISECOND},
+    {"us", SS_MICROSECOND},
+    {"ns", 1},
+    {"day", 86400 * SS_SECOND},
+    {"days", 86400 * SS_SECOND},
+    {"hr", 3600 * SS_SECOND},
+    {"hour", 3600 * SS_SECOND},
+    {"hours", 3600 * SS_SECOND},
+    {"mins", 60 * SS_SECOND},
+    {"minute", 60 * SS_SECOND},
+    {"minutes", 60 * SS_SECOND},
+    {"sec", SS_SECOND},
+    {"secs", SS_SECOND},
+    {"second", SS_SECOND},
+    {"seconds", SS_SECOND},
+    {"msec", SS_MILLISECOND},
+    {"millisecond", SS_MILLISECOND},
+    {"milliseconds", SS_MILLISECOND},
+    {"usec", SS_MICROSECOND},
+    {"nsec", 1},
+};
+
+#define UNITS         (sizeof units / sizeof *units)
+#define UNITS_PRINTED 7
+#define UNITS_LISTED  "n, u, m (milliseconds), s, M (minutes), h and d, or ns, us, ms and min"
+
+static const struct unit *find_unit(const char *name) {
+    for (size_t i = 0; i < UNITS; i++) {
+        if (strcmp(units[i].name, name) == 0)
+            return &units[i];
+    }
+    return NULL;
+}
+
+/* What keeps `text` from being a quantity of any kind, or NULL. */
+static const char *common_fault(const char *text, enum reading reading) {
+    if (text[0] && text[strcspn(text, " \t\r\n\v\f")])
+        return "has white space in it: write number and unit together";
+    if (text[0] == '-')
+        return "is negative: write a number from 0 up";
+    if (reading == READ_DIVIDES_BY_ZERO)
+        return "divides by zero: write a fraction such as 1/3";
+    if (reading == READ_TOO_LARGE)
+        return "is too large";
+    return NULL;
+}
+
+/* `milliseconds`: whether the user may have meant them. */
+static int time_error(const char *text, enum reading reading, const char *rest, bool milliseconds,
+    struct ss_error *error) {
+    struct ss_words_shown shown = ss_words_show(text);
+    char proposed[sizeof shown.text + 24] = "";
+    const char *fault = common_fault(text, reading);
+    if (fault)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", shown.text, fault);
+    if (milliseconds)
+        snprintf(proposed, sizeof proposed, ", %sm (milliseconds)",
+            reading == READ_NOTHING ? "20" : shown.text);
+    if (reading == READ_NOTHING)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is not a time: write a number and a unit, such as 20s%s or 20M (minutes)",
+            shown.text, proposed);
+    if (!*rest)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' has no unit: write %ss%s or %sM (minutes)", shown.text, shown.text, proposed,
+            shown.text);
+    return ss_error_set(error, SS_ERROR_FAILED, "'%s' has an unknown unit, '%s': units are %s",
+        shown.text, ss_words_show(rest).text, UNITS_LISTED);
+}
+
+/* The time in `*value`, and behind its number the unit in `*name`. */
+static int read_time(const char *text, bool milliseconds, ss_time *value, const char **name,
+    struct ss_error *error) {
+    struct quotient number;
+    const char *at = text;
+    enum reading reading = read_number(&at, &number);
+    const struct unit *unit = reading == READ_WELL ? find_unit(at) : NULL;
+    *name = at;
+    if (reading == READ_WELL && !*at && number.over == 0) {
+        *value = 0;
+        return 0;
+    }
+    if (!unit)
+        return time_error(text, reading, at, milliseconds, error);
+    wide nanoseconds = (number.over * unit->length + number.under / 2) / number.under;
+    if (nanoseconds >= SS_TIME_NEVER)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is too long a time: write at most 213503d (584 years)", ss_words_show(text).text);
+    *value = (ss_time)nanoseconds;
+    return 0;
+}
+
+int ss_units_time(const char *text, ss_time *value, struct ss_error *error) {
+    const char *unit;
+    return read_time(text, true, value, &unit, error);
+}
+
+int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
+    struct ss_units_doubt *doubt, struct ss_error *error) {
+    const char *unit;
+    doubt->text[0] = '\0';
+    if (read_time(text, sensible == 0, value, &unit, error) < 0)
+        return -1;
+    if (*value == 0 || *value >= sensible || strcmp(unit, "m") != 0)
+        return 0;
+    int digits = (int)(unit - text);
+    bool one = digits == 1 && *text == '1';
+    snprintf(doubt->text, sizeof doubt->text,
+        "%.*sm is %.*s millisecond%s; for minutes write %.*sM", digits, text, digits, text,
+        one ? "" : "s", digits, text);
+    return 0;
+}
+
+int ss_units_load(const char *text, double *value, struct ss_error *error) {
+    struct quotient number;
+    const char *at = text;
+    enum reading reading = read_number(&at, &number);
+    if (reading == READ_WELL && *at == '%') {
+        at++;
+        number.under *= 100;
+    }
+    if (reading == READ_WELL && !*at && number.over <= number.under) {
+        *value = divide(&number);
+        return 0;
+    }
+    struct ss_words_shown shown = ss_words_show(text);
+    if (reading == READ_WELL && !*at && number.over >= 2 * number.under &&
+        number.over <= 100 * number.under)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' is not a load: it must lie between 0 and 1; for percent write %s%%", shown.text,
+            shown.text);
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
+}
+
+int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
+    wide number;
+    const char *at = text;
+    enum reading reading = read_whole(&at, &number);
+    if (*text && !*at && reading == READ_WELL && number <= UINT64_MAX) {
+        *value = (uint64_t)number;
+        return 0;
+    }
+    struct ss_words_shown shown = ss_words_show(text);
+    if (text[strspn(text, "0123456789")] || !*text)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "'%s' is not a whole number from 0 up", shown.text);
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "'%s' is too large: write at most 18446744073709551615", shown.text);
+}
+
+int ss_units_number(const char *text, double *value, struct ss_error *error) {
+    struct quotient number;
+    const char *at = text;
+    enum reading reading = read_number(&at, &number);
+    if (reading == READ_WELL && !*at) {
+        *value = divide(&number);
+        return 0;
+    }
+    const char *fault = common_fault(text, reading);
+    if (!fault)
+        fault = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3";
+    return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", ss_words_show(text).text, fault);
+}
+
+int ss_units_percent(const char *text, double *value, struct ss_error *error) {
+    struct quotient number;
+    const char *at = text;
+    if (read_number(&at, &number) != READ_WELL || strcmp(at, "%") != 0)
+        return ss_units_number(text, value, error);
+    *value = divide(&number);
+    return 0;
+}
+
+/* The largest of which a time that is not 0 is a whole number. */
+static size_t whole_unit(ss_time value) {
+    size_t i = 0;
+    while (i < UNITS_PRINTED - 1 && value % units[i].length != 0)
+        i++;
+    return i;
+}
+
+void ss_units_print_time(char *buffer, size_t size, ss_time value) {
+    if (value == 0 || value == SS_TIME_NEVER) {
+        snprintf(buffer, size, "%s", value == 0 ? "0" : "never");
+        return;
+    }
+    const struct unit *unit = &units[whole_unit(value)];
+    snprintf(buffer, size, "%llu%s", (unsigned long long)(value / unit->length), unit->name);
+}
+
+/* In the order of those printed. */
+static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
+
+/* The place of the second among them: smaller parts are its decimals. */
+#define SECONDS 3
+
+void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {
+    if (value == 0 || value == SS_TIME_NEVER) {
+        snprintf(text, SS_UNITS_SHOWN, "%s", value == 0 ? "0 s" : "never");
+        return;
+    }
+    size_t i = whole_unit(value);
+    if (i > SECONDS)
+        i = SECONDS;
+    while (value < units[i].length)
+        i++;
+    int length =
+        snprintf(text, SS_UNITS_SHOWN, "%llu", (unsigned long long)(value / units[i].length));
+    ss_time rest = value % units[i].length;
+    if (rest > 0)
+        length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, ".");
+    for (ss_time part = units[i].length / 10; rest > 0; rest %= part, part /= 10)
+        length += snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, "%llu",
+            (unsigned long long)(rest / part));
+    snprintf(text + length, SS_UNITS_SHOWN - (size_t)length, " %s", shown[i]);
+}
+
+void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step) {
+    size_t i = step > 0 ? whole_unit(step) : 0;
+    if (value == 0)
+        snprintf(text, SS_UNITS_SHOWN, "0");
+    else
+        snprintf(text, SS_UNITS_SHOWN, "%llu%s", (unsigned long long)(value / units[i].length),
+            shown[i]);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/wallclock.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/words.h"
+
+#define SECOND INT64_C(1000000000)
+
+enum verdict {
+    UNDERSTOOD,
+    NO_TIME, /* nothing that we know how to read */
+    DOES_NOT_EXIST,
+    OUT_OF_RANGE, /* more nanoseconds than 64 bits hold */
+};
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool read_char(const char **at, char c) {
+    if (**at != c)
+        return false;
+    ++*at;
+    return true;
+}
+
+static bool read_digits(const char **at, int digits, int *value) {
+    *value = 0;
+    for (int i = 0; i < digits; i++, ++*at) {
+        if (!is_digit(**at))
+            return false;
+        *value = *value * 10 + (**at - '0');
+    }
+    return true;
+}
+
+/* Nanoseconds; what is smaller is passed over. */
+static bool read_fraction(const char **at, int64_t *nanoseconds) {
+    *nanoseconds = 0;
+    if (!read_char(at, '.'))
+        return true;
+    if (!is_digit(**at))
+        return false;
+    for (int64_t unit = SECOND / 10; is_digit(**at); ++*at, unit /= 10)
+        *nanoseconds += unit * (**at - '0');
+    return true;
+}
+
+static enum verdict to_nanoseconds(time_t seconds, int64_t nanoseconds, int64_t *at) {
+    bool overflow = __builtin_mul_overflow((int64_t)seconds, SECOND, at) ||
+                    __builtin_add_overflow(*at, nanoseconds, at);
+    return overflow ? OUT_OF_RANGE : UNDERSTOOD;
+}
+
+/* HH:MM, HH:MM:SS or HH:MM:SS.fraction. */
+static bool read_clock(const char **at, struct tm *tm, int64_t *nanoseconds) {
+    *nanoseconds = 0;
+    if (!read_digits(at, 2, &tm->tm_hour) || !read_char(at, ':') ||
+        !read_digits(at, 2, &tm->tm_min))
+        return false;
+    if (!read_char(at, ':'))
+        return true;
+    return read_digits(at, 2, &tm->tm_sec) && read_fraction(at, nanoseconds);
+}
+
+/* A second of 60, a leap second, is the first of the next minute. */
+static bool clock_exists(const struct tm *tm) {
+    return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
+}
+
+static bool day_exists(const struct tm *tm) {
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year = tm->tm_year + 1900;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (tm->tm_mon < 0 || tm->tm_mon > 11 || tm->tm_mday < 1)
+        return false;
+    return tm->tm_mday <= days[tm->tm_mon] + (leap && tm->tm_mon == 1);
+}
+
+static bool same_minute(const struct tm *a, const struct tm *b) {
+    return a->tm_hour == b->tm_hour && a->tm_min == b->tm_min;
+}
+
+/*
+ * Local time as seconds since 1970. False for a time of day that the clocks skip when they are put
+ * forward. `dst` tells the two apart that an hour has when they are put back; -1: either.
+ */
+static bool from_local(const struct tm *local, int dst, time_t *seconds) {
+    struct tm tm = *local;
+    int second = tm.tm_sec;
+    tm.tm_sec = 0;
+    tm.tm_isdst = dst;
+    errno = 0;
+    *seconds = mktime(&tm);
+    if (*seconds == (time_t)-1 && errno == EOVERFLOW)
+        return false;
+    *seconds += second;
+    return same_minute(&tm, local);
+}
+
+/* Z, +HH:MM or -HH:MM, in seconds east; `none` when there is no offset at all. */
+static bool read_offset(const char **at, int *east, bool *none) {
+    *east = 0;
+    *none = !**at;
+    if (*none || read_char(at, 'Z') || read_char(at, 'z'))
+        return true;
+    int sign = **at == '-' ? -1 : 1;
+    int hours, minutes;
+    if (!read_char(at, '+') && !read_char(at, '-'))
+        return false;
+    if (!read_digits(at, 2, &hours) || !read_char(at, ':') || !read_digits(at, 2, &minutes))
+        return false;
+    *east = sign * (hours * 3600 + minutes * 60);
+    return hours <= 23 && minutes <= 59;
+}
+
+static enum verdict read_date_time(const char *text, int64_t *at) {
+    struct tm tm = {0};
+    int64_t nanoseconds;
+    int east;
+    bool local;
+    if (!read_digits(&text, 4, &tm.tm_year) || !read_char(&text, '-') ||
+        !read_digits(&text, 2, &tm.tm_mon) || !read_char(&text, '-') ||
+        !read_digits(&text, 2, &tm.tm_mday))
+        return NO_TIME;
+    if (!read_char(&text, 'T') && !read_char(&text, 't') && !read_char(&text, ' '))
+        return NO_TIME;
+    if (!read_clock(&text, &tm, &nanoseconds) || !read_offset(&text, &east, &local) || *text)
+        return NO_TIME;
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    if (!day_exists(&tm) || !clock_exists(&tm))
+        return DOES_NOT_EXIST;
+    time_t seconds;
+    if (!local)
+        seconds = timegm(&tm) - east;
+    else if (!from_local(&tm, -1, &seconds))
+        return DOES_NOT_EXIST;
+    return to_nanoseconds(seconds, nanoseconds, at);
+}
+
+static time_t floor_seconds(int64_t nanoseconds) {
+    return (time_t)(nanoseconds / SECOND - (nanoseconds % SECOND < 0));
+}
+
+/* Whether the clock shows `clock` on this day, which may be twice, after `now`. */
+static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
+    bool found = false;
+    for (int dst = 0; dst <= 1; dst++) {
+        time_t seconds;
+        int64_t candidate;
+        if (!from_local(clock, dst, &seconds) ||
+            to_nanoseconds(seconds, nanoseconds, &candidate) != UNDERSTOOD || candidate <= now)
+            continue;
+        if (!found || candidate < *at)
+            *at = candidate;
+        found = true;
+    }
+    return found;
+}
+
+static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at) {
+    struct tm clock = {0};
+    int64_t nanoseconds;
+    if (!read_clock(&text, &clock, &nanoseconds) || *text)
+        return NO_TIME;
+    if (!clock_exists(&clock))
+        return DOES_NOT_EXIST;
+    tzset();
+    time_t today = floor_seconds(now);
+    struct tm day;
+    localtime_r(&today, &day);
+    /* Tomorrow the clocks may skip it, or the whole day, but not the day after that, too. */
+    for (int ahead = 0; ahead <= 3; ahead++) {
+        clock.tm_year = day.tm_year;
+        clock.tm_mon = day.tm_mon;
+        clock.tm_mday = day.tm_mday + ahead;
+        if (on_this_day(&clock, nanoseconds, now, at))
+            return UNDERSTOOD;
+    }
+    return OUT_OF_RANGE;
+}
+
+static enum verdict read_epoch(const char *text, int64_t *at) {
+    int64_t seconds = 0, nanoseconds;
+    bool overflow = false;
+    if (!is_digit(*text))
+        return NO_TIME;
+    for (; is_digit(*text); text++)
+        overflow = overflow || __builtin_mul_overflow(seconds, 10, &seconds) ||
+                   __builtin_add_overflow(seconds, *text - '0', &seconds);
+    if (!read_fraction(&text, &nanoseconds) || *text)
+        return NO_TIME;
+    return overflow ? OUT_OF_RANGE : to_nanoseconds((time_t)seconds, nanoseconds, at);
+}
+
+static enum verdict read_any(const char *text, int64_t now, int64_t *at) {
+    if (*text == '@')
+        return read_epoch(text + 1, at);
+    if (is_digit(text[0]) && is_digit(text[1]) && text[2] == ':')
+        return read_time_of_day(text, now, at);
+    return read_date_time(text, at);
+}
+
+int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error) {
+    static const char *const faults[] = {
+        [NO_TIME] = "is not a point in time: write 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
+                    "@1795161600 (seconds since 1970)",
+        [DOES_NOT_EXIST] =
+            "does not exist: there is no such day or hour, or the clocks are put forward over it",
+        [OUT_OF_RANGE] = "is too far away: write a time between the years 1678 and 2262",
+    };
+    int64_t found = 0;
+    enum verdict verdict = read_any(text, now, &found);
+    if (verdict != UNDERSTOOD)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "'%s' %s", ss_words_show(text).text, faults[verdict]);
+    *at = found;
+    return 0;
+}
+
+void ss_wallclock_print(char *buffer, size_t size, int64_t at) {
+    time_t seconds = floor_seconds(at);
+    int milliseconds = (int)((at % SECOND + (at % SECOND < 0 ? SECOND : 0)) / 1000000);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    snprintf(buffer, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1,
+        tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, milliseconds);
+}

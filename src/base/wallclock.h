@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_WALLCLOCK_H
+#define SHOWSTOPPER_BASE_WALLCLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+/*
+ * Points in time as people write them. `now` and results are nanoseconds since 1970, UTC.
+ * RFC 3339 (2026-11-20T08:00:00Z, with fractions and offsets; without an offset local time),
+ * HH:MM or HH:MM:SS (local time, the next one after `now`), @EPOCH (seconds, with fractions).
+ */
+int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error);
+
+/* RFC 3339 in UTC with milliseconds. */
+void ss_wallclock_print(char *buffer, size_t size, int64_t at);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One that nobody reads fails at once. */
+static FILE *open_special(const char *path) {
+    int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0)
+        return NULL;
+    fcntl(descriptor, F_SETFL, 0);
+    FILE *stream = fdopen(descriptor, "w");
+    if (!stream)
+        close(descriptor);
+    return stream;
+}
+
+/* More links than any system follows. */
+#define LINKS_MAX 40
+
+int ss_whole_file_resolve(const char *path, char *target, size_t size) {
+    char link[4096];
+    ssize_t length = -1;
+    if (snprintf(target, size, "%s", path) >= (int)size)
+        return ENAMETOOLONG;
+    for (int i = 0; i < LINKS_MAX; i++) {
+        length = readlink(target, link, sizeof link - 1);
+        if (length < 0)
+            return errno == EINVAL || errno == ENOENT ? 0 : errno;
+        link[length] = '\0';
+        char *slash = strrchr(target, '/');
+        char *name = *link == '/' || !slash ? target : slash + 1;
+        if ((size_t)length >= size - (size_t)(name - target))
+            return ENAMETOOLONG;
+        strcpy(name, link);
+    }
+    return ELOOP;
+}
+
+int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
+    struct stat status;
+    file->plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
+    file->stream = NULL;
+    if (file->plain) {
+        errno = ss_whole_file_resolve(path, file->path, sizeof file->path);
+        if (errno)
+            return -1;
+        snprintf(file->temporary, sizeof file->temporary, "%s.%d", file->path, (int)getpid());
+        file->stream = fopen(file->temporary, "wxe");
+    } else {
+        file->stream = open_special(path);
+    }
+    return file->stream ? 0 : -1;
+}
+
+void ss_whole_file_abandon(struct ss_whole_file *file) {
+    int why = errno;
+    if (file->stream)
+        fclose(file->stream);
+    file->stream = NULL;
+    if (file->plain)
+        unlink(file->temporary);
+    errno = why;
+}
+
+int ss_whole_file_commit(struct ss_whole_file *file) {
+    FILE *stream = file->stream;
+    bool failed = ferror(stream) || fflush(stream) != 0;
+    failed = failed || (file->plain && fsync(fileno(stream)) < 0);
+    if (failed) {
+        ss_whole_file_abandon(file);
+        return -1;
+    }
+    file->stream = NULL;
+    if (fclose(stream) == 0 && (!file->plain || rename(file->temporary, file->path) == 0))
+        return 0;
+    ss_whole_file_abandon(file);
+    return -1;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/words.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct splitter {
+    const char *line;
+    const char *at;  /* what is read next */
+    char *out;       /* where the next letter goes */
+    char open_quote; /* a quote that the line does not close; 0: none */
+    size_t opened;   /* its position in the line, from 1 */
+};
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static void skip_blanks_and_comment(struct splitter *splitter) {
+    for (;;) {
+        while (is_blank(*splitter->at))
+            splitter->at++;
+        if (*splitter->at != '#')
+            return;
+        while (*splitter->at && *splitter->at != '\n')
+            splitter->at++;
+    }
+}
+
+/* Inside double quotes a backslash is a letter like others, except before these. */
+static bool escapes_in_quotes(char next) {
+    return next == '"' || next == '\\' || next == '$' || next == '`' || next == '\n';
+}
+
+/* `at` is behind a backslash. One at the very end stands for itself, as in a shell. */
+static void take_escaped(struct splitter *splitter, char quote) {
+    char next = *splitter->at;
+    if (!next || (quote && !escapes_in_quotes(next))) {
+        *splitter->out++ = '\\';
+        return;
+    }
+    splitter->at++;
+    if (next != '\n')
+        *splitter->out++ = next;
+}
+
+static bool take_quoted(struct splitter *splitter) {
+    const char *begin = splitter->at;
+    char quote = *splitter->at++;
+    while (*splitter->at && *splitter->at != quote) {
+        char c = *splitter->at++;
+        if (c == '\\' && quote == '"')
+            take_escaped(splitter, quote);
+        else
+            *splitter->out++ = c;
+    }
+    if (!*splitter->at) {
+        splitter->open_quote = quote;
+        splitter->opened = (size_t)(begin - splitter->line) + 1;
+        return false;
+    }
+    splitter->at++;
+    return true;
+}
+
+static bool take_word(struct splitter *splitter) {
+    while (*splitter->at && !is_blank(*splitter->at)) {
+        char c = *splitter->at;
+        if (c == '\'' || c == '"') {
+            if (!take_quoted(splitter))
+                return false;
+            continue;
+        }
+        splitter->at++;
+        if (c == '\\')
+            take_escaped(splitter, 0);
+        else
+            *splitter->out++ = c;
+    }
+    *splitter->out++ = '\0';
+    return true;
+}
+
+char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
+    /* Words are parted by a blank at least, which leaves room for the byte that ends each. */
+    size_t length = strlen(line), most = length / 2 + 1;
+    char **words = malloc((most + 1) * sizeof *words + length + 1);
+    if (!words) {
+        ss_error_set(error, SS_ERROR_FAILED, "no memory for a line of %zu characters", length);
+        return NULL;
+    }
+    struct splitter splitter = {.line = line, .at = line, .out = (char *)(words + most + 1)};
+    size_t found = 0;
+    for (skip_blanks_and_comment(&splitter); *splitter.at; skip_blanks_and_comment(&splitter)) {
+        words[found++] = splitter.out;
+        if (!take_word(&splitter)) {
+            free(words);
+            ss_error_set(error, SS_ERROR_FAILED,
+                "the quote %c at column %zu is not closed: close it, or write \\%c for the sign "
+                "itself",
+                splitter.open_quote, splitter.opened, splitter.open_quote);
+            return NULL;
+        }
+    }
+    words[found] = NULL;
+    if (count)
+        *count = found;
+    return words;
+}
+
+/* Whether no shell makes anything of the word but the word. A command NAME=VALUE is none to it. */
+static bool is_plain(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:@_=";
+    return *word && !word[strspn(word, plain)] && (*word == '-' || !strchr(word, '='));
+}
+
+void ss_words_quote(FILE *stream, const char *word) {
+    if (is_plain(word)) {
+        fputs(word, stream);
+        return;
+    }
+    fputc('\'', stream);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*word, stream);
+    }
+    fputc('\'', stream);
+}
+
+struct ss_words_shown ss_words_show(const char *text) {
+    struct ss_words_shown shown;
+    size_t room = sizeof shown.text - sizeof "...";
+    size_t length = strnlen(text, sizeof shown.text);
+    bool cut = length > room;
+    if (cut) {
+        length = room;
+        /* Not in the middle of a letter of UTF-8. */
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+    }
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        shown.text[i] = c < 0x20 || c == 0x7f ? ' ' : text[i];
+    }
+    strcpy(shown.text + length, cut ? "..." : "");
+    return shown;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/cli.h"
+
+#include <math.h>
+
+#include "loop/module_set.h"
+#include "options/arguments.h"
+
+#define AT(member) .offset = offsetof(struct ss_cli, member)
+
+/* In the order of the help. */
+// clang-format off
+static const struct ss_argument rows[] = {
+    {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
+        .help = "how many copies of the command to run; default: as many as there are measured "
+                "CPUs"}},
+    {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
+        .help = "hold this load: short for -t constant -T LOAD"}},
+    SS_ARGUMENTS_MODULES(struct ss_cli),
+    {'w', "FILE", {"workloads", SS_OPTION_TEXT, AT(workloads),
+        .help = "run different commands together: a line each, COUNT COMMAND..."}},
+    {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
+        .help = "the text in the command that becomes the instance's number; doubled it stands "
+                "for itself, '' is none"}, .may_be_empty = true},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
+        .help = "pin all instances to these CPUs and measure only these: 0-3,8, or 0-14:2 for "
+                "every second one"}},
+    {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .sensible = "500m",
+        .help = "run uncontrolled first; the trace starts after it"}},
+    {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .sensible = "500m",
+        .help = "controlled, but counted in no figure"}},
+    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .sensible = "500m",
+        .help = "end after so much controlled time; default: with a trace that does not loop, "
+                "else when the workloads end"}},
+    {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
+        .help = "start the trace at this wall-clock time: RFC 3339, HH:MM[:SS] or @EPOCH"}},
+    {0, NULL, {"fail-fast", AT(fail_fast), .help = "an instance that fails ends the run"}},
+    {0, NULL, {"isolate", AT(isolate),
+        .help = "run all instances in a PID namespace of their own, so that nothing can outlive "
+                "the run"}},
+    {0, NULL, {"repeat", AT(repeat),
+        .help = "start an instance again when it ends with status 0; each end is one iteration"}},
+    {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),
+        .help = "each line of output that matches ends one iteration; the first group, if any, "
+                "is its time in milliseconds"}, .may_be_empty = true},
+    {0, "DIR", {"output", SS_OPTION_TEXT, AT(output),
+        .help = "keep each instance's output in DIR/NN.out and DIR/NN.err"}},
+    {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
+        .help = "write the end summary for machines; - is standard output"}},
+    {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
+        .help = "keep the whole run there: plan, machine, samples, decisions, iterations, events"}},
+    {0, NULL, {"force", AT(force), .help = "replace a record that is there already"}},
+    {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
+        .help = "repeat a recorded run, and tell how the machine differs; other options replace "
+                "recorded ones"}},
+    {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
+        .initial = "auto", .help = "a live line on standard error; auto: on a terminal"}},
+    {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
+        .help = "how long an instance may take to end after the polite signal"}},
+    {0, NULL, {"keep", AT(keep), .help = "leave instances running when Showstopper ends"}},
+    {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
+        .help = "change the target of a running Showstopper of one's own; `trace` goes back to "
+                "the trace"}, .second = offsetof(struct ss_cli, set_load)},
+    {'q', NULL, {"quiet", AT(quiet), .help = "no summary"}},
+    {'v', NULL, {"verbose", AT(verbose), .help = "more about what is decided"}},
+    {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",
+        .help = "end with status 3 if the mean error at the end is larger"}},
+    {0, NULL, {"dry-run", AT(dry_run), .help = "check everything, print the plan, start nothing"}},
+    {0, NULL, {"list-modules", AT(list_modules), .help = "list the modules that can be found"}},
+    {0, "KIND/NAME", {"help-module", SS_OPTION_TEXT, AT(help_module),
+        .help = "what a module does and its options"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+/* A folder's name goes before those of the files in it: "dir/" is "dir". */
+static int cut_slashes(const char **name, struct ss_option_store *store) {
+    size_t length = *name ? strlen(*name) : 0;
+    if (length < 2 || (*name)[length - 1] != '/')
+        return 0;
+    while (length > 1 && (*name)[length - 1] == '/')
+        length--;
+    char cut[4096];
+    snprintf(cut, sizeof cut, "%.*s", (int)length, *name);
+    *name = ss_option_store_add(store, cut);
+    return *name ? 0 : -1;
+}
+
+int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error) {
+    *cli = (struct ss_cli){.duration = SS_TIME_NEVER, .tolerance = NAN, .arguments = argv};
+    if (ss_arguments_parse(rows, cli, &cli->store, argv, &cli->command, error) < 0)
+        return -1;
+    if (cut_slashes(&cli->output, &cli->store) < 0 || cut_slashes(&cli->record, &cli->store) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return 0;
+}
+
+void ss_cli_free(struct ss_cli *cli) {
+    ss_option_store_free(&cli->store);
+}
+
+void ss_cli_help(FILE *stream) {
+    fprintf(stream,
+        "Usage: showstopper [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+        "Runs copies of COMMAND and holds the CPU load at a target, or makes it follow a\n"
+        "trace, by stopping and continuing them.\n\n"
+        "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10.\n\n");
+    ss_arguments_print_help(stream, rows);
+    fprintf(stream, "\nExample: hold this machine at half of its capacity for 20 seconds.\n"
+                    "  showstopper -l 50%% --duration 20s ssburn serial\n");
+}

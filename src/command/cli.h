@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_COMMAND_CLI_H
+#define SHOWSTOPPER_COMMAND_CLI_H
+
+#include <stdio.h>
+
+#include <showstopper/error.h>
+#include <showstopper/module.h>
+
+#include "options/option.h"
+#include "screen/progress.h"
+
+/* The command line of showstopper, parsed but not yet checked against one another. */
+struct ss_cli {
+    uint64_t instances; /* 0: not given */
+    const char *modules[SS_KINDS];
+    const char *options[SS_KINDS]; /* NULL: not given */
+    const char *load;
+    const char *workloads;
+    const char *placeholder;
+    const char *cpus;
+    ss_time warmup;
+    ss_time settle;
+    ss_time duration; /* SS_TIME_NEVER: not given */
+    const char *start_at;
+    const char *iteration;
+    const char *output;
+    const char *json;
+    const char *record;
+    const char *replay;
+    int progress; /* enum ss_progress_when */
+    ss_time grace;
+    double tolerance; /* percent; NaN: off */
+    const char *set_pid;
+    const char *set_load;
+    const char *help_module;
+    int fail_fast;
+    int repeat;
+    int isolate;
+    int keep;
+    int force;
+    int quiet;
+    int verbose;
+    int dry_run;
+    int list_modules;
+    int help;
+    int version;
+    char **arguments; /* all words, the program's name first */
+    char **command;   /* the words behind the options, ended by NULL; into argv */
+    struct ss_option_store store;
+};
+
+int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error);
+void ss_cli_free(struct ss_cli *cli);
+void ss_cli_help(FILE *stream);
+
+#endif

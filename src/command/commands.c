@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/commands.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "base/words.h"
+
+#define COMMANDS_MAX 1000000
+
+/* As much of a script's first line as the kernel reads, and how many scripts may run scripts. */
+#define FIRST_LINE  256
+#define SCRIPTS_MAX 5
+
+/* Bytes of a workload file: enough for a line of its own for each of as many instances. */
+#define WORKLOADS_MAX (16 << 20)
+
+static void free_words(char **words) {
+    for (size_t i = 0; words && words[i]; i++)
+        free(words[i]);
+    free(words);
+}
+
+void ss_commands_free(struct ss_commands *commands) {
+    for (uint32_t i = 0; i < commands->count; i++)
+        free_words(commands->items[i]);
+    free(commands->items);
+    for (uint32_t i = 0; i < commands->line_count; i++)
+        free_words(commands->lines[i].words);
+    free(commands->lines);
+    *commands = (struct ss_commands){0};
+}
+
+static char **copy_words(char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = strdup(words[i]);
+        if (!copy[i]) {
+            free_words(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+static int add_line(struct ss_commands *commands, char *const *words, uint32_t count) {
+    struct ss_command_line *lines =
+        reallocarray(commands->lines, commands->line_count + 1, sizeof *lines);
+    if (!lines)
+        return -1;
+    commands->lines = lines;
+    struct ss_command_line *line = &lines[commands->line_count];
+    *line = (struct ss_command_line){copy_words(words), commands->count, count};
+    if (!line->words)
+        return -1;
+    commands->line_count++;
+    return 0;
+}
+
+int ss_commands_repeat(
+    struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
+    if (count == 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "0 instances: write at least 1");
+    if (count > COMMANDS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: at most %d are possible",
+            (unsigned long long)count, COMMANDS_MAX);
+    if (commands->count + count > COMMANDS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%llu instances and the %u of the lines before are too many: at most %d are possible",
+            (unsigned long long)count, commands->count, COMMANDS_MAX);
+    if (add_line(commands, words, (uint32_t)count) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);
+    if (items)
+        commands->items = items;
+    for (uint64_t i = 0; items && i < count; i++) {
+        items[commands->count] = copy_words(words);
+        if (!items[commands->count])
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        commands->count++;
+    }
+    return items ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+}
+
+static int read_line(struct ss_commands *commands, const char *line, struct ss_error *error) {
+    size_t count = 0;
+    char **words = ss_words_split(line, &count, error);
+    if (!words)
+        return -1;
+    int status = 0;
+    if (count > 0) {
+        uint64_t copies = 0;
+        if (count < 2)
+            status = ss_error_set(error, SS_ERROR_FAILED, "'%s' is not COUNT COMMAND...", words[0]);
+        else if (ss_units_count(words[0], &copies, error) < 0)
+            status = ss_error_wrap(error, "COUNT COMMAND... was expected");
+        else
+            status = ss_commands_repeat(commands, words + 1, copies, error);
+    }
+    free(words);
+    return status;
+}
+
+/* All of a file; one byte more than is allowed tells that there is more. */
+static char *read_bounded(FILE *file, size_t *length) {
+    char *text = malloc(WORKLOADS_MAX + 2);
+    if (text) {
+        *length = fread(text, 1, WORKLOADS_MAX + 1, file);
+        text[*length] = '\0';
+    }
+    return text;
+}
+
+/* Line by line; the text is cut up. */
+static int read_lines(
+    struct ss_commands *commands, char *text, size_t length, int *number, struct ss_error *error) {
+    for (char *line = text, *end; line < text + length; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + length - line));
+        end = end ? end : text + length;
+        *end = '\0';
+        ++*number;
+        if (strlen(line) < (size_t)(end - line))
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "the line holds a zero byte: a workload file is text, a line each of COUNT "
+                "COMMAND...");
+        line[strcspn(line, "\r")] = '\0';
+        if (read_line(commands, line, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_text(struct ss_commands *commands, const char *path, char *text, size_t length,
+    struct ss_error *error) {
+    int number = 0;
+    if (length > WORKLOADS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s: more than %d MiB: a workload file has a line each of COUNT COMMAND...", path,
+            WORKLOADS_MAX >> 20);
+    if (read_lines(commands, text, length, &number, error) < 0)
+        return ss_error_wrap(error, "%s:%d", path, number);
+    if (commands->count == 0)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
+    return 0;
+}
+
+int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+    size_t length = 0;
+    char *text = read_bounded(file, &length);
+    int status;
+    if (!text)
+        status = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    else if (ferror(file))
+        status = ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+    else
+        status = read_text(commands, path, text, length, error);
+    free(text);
+    fclose(file);
+    return status;
+}
+
+void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count) {
+    int width = snprintf(NULL, 0, "%u", count - 1);
+    snprintf(buffer, size, "%0*u", width, index);
+}
+
+/* The word with the placeholder filled in, newly allocated. */
+static char *fill_in(const char *word, const char *placeholder, const char *number) {
+    size_t mark = strlen(placeholder);
+    char *result = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&result, &size);
+    if (!stream)
+        return NULL;
+    while (*word) {
+        if (strncmp(word, placeholder, mark) != 0) {
+            fputc(*word++, stream);
+            continue;
+        }
+        int doubled = strncmp(word + mark, placeholder, mark) == 0;
+        fputs(doubled ? placeholder : number, stream);
+        word += doubled ? 2 * mark : mark;
+    }
+    return fclose(stream) == 0 ? result : NULL;
+}
+
+int ss_commands_number(
+    struct ss_commands *commands, const char *placeholder, struct ss_error *error) {
+    for (uint32_t i = 0; *placeholder && i < commands->count; i++) {
+        char number[16];
+        ss_commands_print_number(number, sizeof number, i, commands->count);
+        for (char **word = commands->items[i]; *word; word++) {
+            char *filled = fill_in(*word, placeholder, number);
+            if (!filled)
+                return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            free(*word);
+            *word = filled;
+        }
+    }
+    return 0;
+}
+
+/* Whether the placeholder stands at the word's end, directly behind a digit, and not doubled. */
+static bool looks_like_percentage(const char *word, const char *placeholder) {
+    size_t length = strlen(word), mark = strlen(placeholder);
+    if (length <= mark || strcmp(word + length - mark, placeholder) != 0)
+        return false;
+    return word[length - mark - 1] >= '0' && word[length - mark - 1] <= '9';
+}
+
+const char *ss_commands_find_percentage(
+    const struct ss_commands *commands, const char *placeholder) {
+    for (uint32_t i = 0; strcmp(placeholder, "%") == 0 && i < commands->count; i++) {
+        for (char **word = commands->items[i]; *word; word++) {
+            if (looks_like_percentage(*word, placeholder))
+                return *word;
+        }
+    }
+    return NULL;
+}
+
+/* 0, or the errno with which the file refuses to be executed. */
+static int try_execute(const char *path) {
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return errno;
+    if (S_ISDIR(status.st_mode))
+        return EISDIR;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* As execvp() searches: the first one that can be executed, in `file`, else the best reason. */
+static int search_path(const char *name, char *file, size_t size) {
+    const char *path = getenv("PATH");
+    int why = ENOENT;
+    for (path = path ? path : "/bin:/usr/bin"; path;) {
+        size_t length = strcspn(path, ":");
+        snprintf(file, size, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
+        int here = try_execute(file);
+        if (here == 0)
+            return 0;
+        if (here != ENOENT && here != ENOTDIR && here != EISDIR)
+            why = here;
+        path = path[length] ? path + length + 1 : NULL;
+    }
+    return why;
+}
+
+/* The interpreter that a script names in its first line. False: it is no script. */
+static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
+    char line[FIRST_LINE];
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[length] = '\0';
+    if (strncmp(line, "#!", 2) != 0)
+        return false;
+    const char *begin = line + 2 + strspn(line + 2, " \t");
+    snprintf(interpreter, FIRST_LINE, "%.*s", (int)strcspn(begin, " \t\n"), begin);
+    return *interpreter;
+}
+
+/* What execvp() says of a script without its interpreter reads as if the script were missing. */
+static int check_interpreter(const char *path, struct ss_error *error) {
+    char interpreter[FIRST_LINE], script[FIRST_LINE];
+    for (int depth = 0; depth < SCRIPTS_MAX && read_interpreter(path, interpreter); depth++) {
+        int why = try_execute(interpreter);
+        bool missing = why == ENOENT || why == ENOTDIR;
+        const char *end = strchr(interpreter, '\r');
+        if (missing && end)
+            return ss_error_set(error, SS_ERROR_NOT_FOUND,
+                "interpreter %.*s is followed by a carriage return: write the script with Unix "
+                "line "
+                "ends",
+                (int)(end - interpreter), interpreter);
+        if (missing)
+            return ss_error_set(error, SS_ERROR_NOT_FOUND,
+                "interpreter %s is not there: correct the script's first line, or install it",
+                interpreter);
+        if (why)
+            return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE,
+                "interpreter %s cannot be executed: %s", interpreter, strerror(why));
+        strcpy(script, interpreter);
+        path = script;
+    }
+    return 0;
+}
+
+static int check_one(const char *name, struct ss_error *error) {
+    char path[4096];
+    if (!*name)
+        return ss_error_set(error, SS_ERROR_NOT_FOUND, "the command is empty: name a program");
+    snprintf(path, sizeof path, "%s", name);
+    int why = strchr(name, '/') ? try_execute(name) : search_path(name, path, sizeof path);
+    if (why == 0)
+        return check_interpreter(path, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
+    if (why == ENOENT && strchr(name, ' '))
+        return ss_error_set(error, SS_ERROR_NOT_FOUND,
+            "%s: there is no command of this name, blanks included: leave out the quotes around "
+            "it, or run it by sh -c",
+            name);
+    if (why == ENOENT || why == ENOTDIR)
+        return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: %s", name,
+            strchr(name, '/') ? "there is no such file: check the path"
+                              : "the command was not found: check its name and PATH");
+    return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE, "%s: the command cannot be executed: %s",
+        name, strerror(why));
+}
+
+int ss_commands_check(const struct ss_commands *commands, struct ss_error *error) {
+    for (uint32_t i = 0; i < commands->count; i++) {
+        const char *name = commands->items[i][0];
+        /* Copies stand next to each other. */
+        if (i > 0 && strcmp(name, commands->items[i - 1][0]) == 0)
+            continue;
+        if (check_one(name, error) < 0)
+            return -1;
+    }
+    return 0;
+}

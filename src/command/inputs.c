@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/inputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/words.h"
+
+/* What comes out of a pipe is kept up to this size. */
+#define SPOOL_MAX ((off_t)1 << 30)
+
+#define CHUNK 65536
+
+static int fail(const char *path, const char *why, struct ss_error *error) {
+    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", ss_words_show(path).text, why);
+}
+
+static bool write_all(int to, const char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(to, bytes, length);
+        if (written < 0 && errno != EINTR)
+            return false;
+        bytes += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+/* How many bytes there were from where `from` stands, -1: errno tells why not; EFBIG: too many. */
+static off_t copy(int from, int to, off_t most) {
+    char chunk[CHUNK];
+    off_t sum = 0;
+    for (;;) {
+        ssize_t length = read(from, chunk, sizeof chunk);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            return length < 0 ? -1 : sum;
+        sum += length;
+        if (sum > most) {
+            errno = EFBIG;
+            return -1;
+        }
+        if (!write_all(to, chunk, (size_t)length))
+            return -1;
+    }
+}
+
+static void note(struct ss_input *input, const struct stat *status) {
+    input->device = status->st_dev;
+    input->inode = status->st_ino;
+    input->size = status->st_size;
+    input->changed = status->st_mtim;
+}
+
+static bool is_same(const struct ss_input *input, const struct stat *status) {
+    return input->device == status->st_dev && input->inode == status->st_ino &&
+           input->size == status->st_size && input->changed.tv_sec == status->st_mtim.tv_sec &&
+           input->changed.tv_nsec == status->st_mtim.tv_nsec;
+}
+
+/* Takes all out of a pipe, into a file without a name. Closes the pipe. */
+static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
+    struct stat status;
+    FILE *stream = tmpfile();
+    int why = errno;
+    input->file = stream ? fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0) : -1;
+    if (stream)
+        fclose(stream);
+    bool done = input->file >= 0 && copy(pipe, input->file, SPOOL_MAX) >= 0 &&
+                fstat(input->file, &status) == 0;
+    why = input->file >= 0 ? errno : why;
+    close(pipe);
+    if (!done && why == EFBIG)
+        return fail(
+            input->path, "more than 1 GiB from a pipe cannot be recorded: name a file", error);
+    if (!done)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be kept for the record: %s",
+            ss_words_show(input->path).text, strerror(why));
+    note(input, &status);
+    snprintf(input->spool, sizeof input->spool, "/dev/fd/%d", input->file);
+    return 0;
+}
+
+static int look(struct ss_input *input, struct ss_error *error) {
+    struct stat status;
+    if (stat(input->path, &status) < 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)))
+        return 0;
+    int file = open(input->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) < 0) {
+        if (file >= 0)
+            close(file);
+        return 0;
+    }
+    if (!S_ISREG(status.st_mode))
+        return spool(input, file, error);
+    input->file = file;
+    note(input, &status);
+    return 0;
+}
+
+int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
+    const char **place, struct ss_error *error) {
+    if (inputs->count == SS_INPUTS_MAX)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "%s: a record keeps %d files at most", option, SS_INPUTS_MAX);
+    struct ss_input *input = &inputs->items[inputs->count++];
+    *input = (struct ss_input){
+        .kind = kind, .option = option, .path = *place, .place = place, .file = -1};
+    snprintf(input->name, sizeof input->name, SS_INPUT_PREFIX "%.30s%s%.30s", kind ? kind : "",
+        kind ? "-" : "", option);
+    if (look(input, error) < 0)
+        return -1;
+    if (*input->spool)
+        *place = input->spool;
+    return 0;
+}
+
+static int fail_changed(const struct ss_input *input, struct ss_error *error) {
+    return fail(input->path, "it was changed while it was being read: start the run again", error);
+}
+
+int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {
+    for (size_t i = 0; i < inputs->count; i++)
+        *inputs->items[i].place = inputs->items[i].path;
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct ss_input *input = &inputs->items[i];
+        struct stat status;
+        if (input->file < 0)
+            return fail(input->path, "only files and pipes can be recorded: name a file", error);
+        if (!*input->spool && (stat(input->path, &status) < 0 || !is_same(input, &status)))
+            return fail_changed(input, error);
+    }
+    return 0;
+}
+
+static int copy_one(const struct ss_input *input, int folder, struct ss_error *error) {
+    struct stat status;
+    int to = openat(folder, input->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool written = to >= 0 && lseek(input->file, 0, SEEK_SET) == 0;
+    off_t length = written ? copy(input->file, to, INT64_MAX) : -1;
+    int why = errno;
+    if (to >= 0 && close(to) < 0 && length >= 0) {
+        length = -1;
+        why = errno;
+    }
+    if (length < 0)
+        return fail(input->name, strerror(why), error);
+    if (fstat(input->file, &status) < 0 || !is_same(input, &status) || length != input->size)
+        return fail_changed(input, error);
+    return 0;
+}
+
+int ss_inputs_copy(const struct ss_inputs *inputs, int folder, struct ss_error *error) {
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (copy_one(&inputs->items[i], folder, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void ss_inputs_close(struct ss_inputs *inputs) {
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (inputs->items[i].file >= 0)
+            close(inputs->items[i].file);
+    }
+    *inputs = (struct ss_inputs){0};
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/pattern.h"
+#include "base/wallclock.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+#include "command/commands.h"
+
+static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    struct ss_cpus allowed;
+    ss_platform_affinity(&allowed);
+    plan->cpus = allowed;
+    plan->pinned = cli->cpus != NULL;
+    if (cli->cpus) {
+        if (ss_cpus_parse(cli->cpus, &plan->cpus, error) < 0)
+            return ss_error_wrap(error, "--cpus");
+        uint32_t outside = ss_cpus_first_outside(&plan->cpus, &allowed);
+        if (outside < SS_CPUS_MAX) {
+            char list[256];
+            ss_cpus_print(list, sizeof list, &allowed);
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "--cpus: CPU %u is none of those that may be used here: %s", outside, list);
+        }
+    }
+    plan->cpu_count = ss_cpus_count(&plan->cpus);
+    if (plan->cpu_count == 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "--cpus: the list is empty");
+    return 0;
+}
+
+static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
+    const struct ss_cli *cli, struct ss_error *error) {
+    const char **path = &plan->workloads[1];
+    *path = cli->workloads;
+    if (cli->record && ss_inputs_add(&plan->inputs, NULL, "workloads", path, error) < 0)
+        return -1;
+    return ss_commands_read(commands, *path, error);
+}
+
+/* As where a command is a showstopper itself: its -l 60% would become -l 600. */
+static void warn_of_percentage(
+    struct ss_plan *plan, const struct ss_commands *commands, const char *placeholder) {
+    const char *word = ss_commands_find_percentage(commands, placeholder);
+    char text[400], number[16];
+    if (!word)
+        return;
+    struct ss_words_shown shown = ss_words_show(word);
+    ss_commands_print_number(number, sizeof number, 0, commands->count);
+    snprintf(text, sizeof text,
+        "in the command, %s becomes %.*s%s: %% is the instance's number there; write %s%% for the "
+        "sign itself, or give -p ''",
+        shown.text, (int)strcspn(shown.text, "%"), shown.text, number, shown.text);
+    ss_option_store_warn(&plan->set.store, text);
+}
+
+static int resolve_commands(
+    struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    struct ss_commands commands = {0};
+    int status;
+    if (cli->workloads && (*cli->command || cli->instances))
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "-w names the commands and their counts itself: leave %s away",
+            *cli->command ? "the command" : "-n");
+    if (cli->workloads)
+        status = read_workloads(plan, &commands, cli, error);
+    else if (!*cli->command)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "no command is given: showstopper -l 50%% COMMAND, see --help");
+    else
+        status = ss_commands_repeat(
+            &commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
+    if (status == 0)
+        warn_of_percentage(plan, &commands, cli->placeholder);
+    if (status == 0)
+        status = ss_commands_number(&commands, cli->placeholder, error);
+    if (status == 0)
+        status = ss_commands_check(&commands, error);
+    plan->commands = commands.items;
+    plan->instances = commands.count;
+    plan->lines = commands.lines;
+    plan->line_count = commands.line_count;
+    plan->workloads[0] = "-w";
+    plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
+    return status;
+}
+
+static int number_instances(struct ss_plan *plan, struct ss_error *error) {
+    snprintf(plan->total, sizeof plan->total, "%u", plan->instances);
+    plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
+        char number[16];
+        ss_commands_print_number(number, sizeof number, i, plan->instances);
+        plan->numbers[i] = strdup(number);
+        if (!plan->numbers[i])
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    }
+    return plan->numbers ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+}
+
+static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    const char *trace_options = cli->options[SS_KIND_TRACE];
+    if (cli->load) {
+        if (strcmp(cli->modules[SS_KIND_TRACE], "constant") != 0 || trace_options)
+            return ss_error_set(error, SS_ERROR_FAILED,
+                "-l is short for -t constant -T LOAD: give either -l or -t and -T");
+        trace_options = cli->load;
+    } else if (strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0 && !trace_options) {
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+    }
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const char *options = kind == SS_KIND_TRACE ? trace_options : cli->options[kind];
+        if (ss_module_set_load(&plan->set, kind, cli->modules[kind], options, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
+    const struct ss_option *row = plan->set.modules[kind].head->options;
+    for (; row && row->name; row++) {
+        const char **path = (const char **)((char *)plan->set.configs[kind] + row->offset);
+        if (row->type == SS_OPTION_FILE && *path &&
+            ss_inputs_add(&plan->inputs, ss_kind_names[kind], row->name, path, error) < 0)
+            return ss_error_wrap(
+                error, "%s/%s", ss_kind_names[kind], plan->set.modules[kind].head->name);
+    }
+    return 0;
+}
+
+static int read_files(struct ss_plan *plan, struct ss_error *error) {
+    for (enum ss_kind kind = 0; plan->record && kind < SS_KINDS; kind++) {
+        if (add_files(plan, kind, error) < 0)
+            return -1;
+    }
+    if (ss_module_set_prepare(&plan->set, plan->instances, plan->cpu_count, error) < 0)
+        return -1;
+    if (ss_inputs_check(&plan->inputs, error) < 0)
+        return ss_error_wrap(error, "--record");
+    return 0;
+}
+
+static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
+    if (read_files(plan, error) < 0)
+        return -1;
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
+    plan->set.modules[SS_KIND_FEEDBACK].table.feedback.source(
+        &selves[SS_KIND_FEEDBACK], &plan->source);
+    ss_time length = plan->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    if (length < plan->duration) {
+        plan->duration = length;
+        plan->ends_with_trace = true;
+    }
+    if (plan->settle >= plan->duration)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--settle leaves nothing of the run to be counted: it must be shorter than the run");
+    /* The monitor wants the system's counters even where control does without any. */
+    if (plan->source.source == SS_SOURCE_SENSOR)
+        return 0;
+    enum ss_source source =
+        plan->source.source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : plan->source.source;
+    if (ss_platform_counters_open(
+            &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error) < 0)
+        return -1;
+    if (plan->source.required && plan->reader.source != source)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "feedback/%s: it cannot measure what it is asked to: %s",
+            plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
+    if (plan->source.source != SS_SOURCE_NONE)
+        plan->source.source = plan->reader.source;
+    return 0;
+}
+
+/* The platform has chosen it, not the module. */
+static void describe_source(char *buffer, size_t size, const struct ss_plan *plan) {
+    const struct ss_counter_reader *reader = &plan->reader;
+    switch (plan->source.source) {
+    case SS_SOURCE_NONE:
+        break;
+    case SS_SOURCE_SENSOR:
+        snprintf(buffer, size, "the load is what a program prints");
+        break;
+    case SS_SOURCE_SYSTEM:
+        snprintf(buffer, size, "the load is measured by idle time, from %.300s%s%s", reader->path,
+            *reader->reason ? ": " : "", reader->reason);
+        break;
+    default:
+        snprintf(buffer, size, "the load is measured by the time that processes ran, from %.300s",
+            reader->path);
+    }
+}
+
+static void describe_modules(struct ss_plan *plan) {
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
+        ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
+    char *feedback = plan->found[SS_KIND_FEEDBACK];
+    if (!*feedback)
+        describe_source(feedback, sizeof plan->found[0], plan);
+}
+
+static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    plan->warmup = cli->warmup;
+    plan->settle = cli->settle;
+    plan->duration = cli->duration;
+    plan->grace = cli->grace;
+    plan->has_start_at = cli->start_at != NULL;
+    if (!cli->start_at)
+        return 0;
+    int64_t now = ss_platform_wallclock();
+    if (ss_wallclock_parse(cli->start_at, now, &plan->start_at, error) < 0)
+        return ss_error_wrap(error, "--start-at");
+    if (plan->start_at < now)
+        return ss_error_set(error, SS_ERROR_FAILED, "--start-at: '%s' has passed", cli->start_at);
+    return 0;
+}
+
+static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_error *error) {
+    if (ss_pattern_check(pattern, error) < 0)
+        return ss_error_wrap(error, "--iteration");
+    int why = regcomp(&plan->iteration, pattern, REG_EXTENDED);
+    plan->has_iteration = why == 0;
+    if (why == 0)
+        return 0;
+    char text[256];
+    regerror(why, &plan->iteration, text, sizeof text);
+    return ss_error_set(error, SS_ERROR_FAILED, "--iteration: '%s': %s", pattern, text);
+}
+
+/* Found out now, because at the end it would be too late. */
+static int check_json(const char *path, struct ss_error *error) {
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return ss_error_set(error, SS_ERROR_FAILED, "--json: %s is a directory", path);
+    bool plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
+    char folder[4096];
+    int why = plain ? ss_whole_file_resolve(path, folder, sizeof folder) : 0;
+    if (why)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(why));
+    char *slash = plain ? strrchr(folder, '/') : NULL;
+    if (slash)
+        slash[slash == folder] = '\0';
+    if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
+        return 0;
+    return ss_error_set(
+        error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(errno));
+}
+
+static size_t count_option_words(const struct ss_cli *cli) {
+    size_t count = 1;
+    while (cli->arguments[count] && cli->arguments + count != cli->command)
+        count++;
+    bool dashes = cli->arguments[count] && strcmp(cli->arguments[count - 1], "--") == 0;
+    return count - 1 - dashes;
+}
+
+static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    struct stat status;
+    plan->output = cli->output;
+    plan->json = cli->json;
+    plan->record = cli->record;
+    plan->force = cli->force;
+    plan->arguments = cli->arguments;
+    plan->option_words = count_option_words(cli);
+    if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
+        return -1;
+    if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
+        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s is not a directory", cli->output);
+    if (cli->force && !cli->record)
+        return ss_error_set(error, SS_ERROR_FAILED, "--force goes with --record");
+    return cli->json ? check_json(cli->json, error) : 0;
+}
+
+static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
+    uint64_t processes = 2 * (uint64_t)plan->instances + 2;
+    /* The guardian holds two to an instance, the master two of its output. */
+    uint64_t files = 2 * (uint64_t)plan->instances + 32;
+    if (ss_platform_check_limits(processes, files, error) < 0)
+        return ss_error_wrap(error, "%u instances", plan->instances);
+    return 0;
+}
+
+static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    plan->fail_fast = cli->fail_fast;
+    plan->repeat = cli->repeat;
+    plan->keep = cli->keep;
+    plan->isolate = cli->isolate;
+    if (plan->keep && plan->isolate)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--keep and --isolate exclude each other: with one of them instances outlive the run, "
+            "with the other nothing can");
+    if (plan->keep && (cli->iteration || cli->output))
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--keep and --%s exclude each other: the output passes through a pipe, which ends with "
+            "Showstopper, and so would the instances: let the command write to a file itself",
+            cli->iteration ? "iteration" : "output");
+    return 0;
+}
+
+int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    *plan = (struct ss_plan){.reader = {.file = -1}};
+    plan->tolerance = cli->tolerance;
+    plan->quiet = cli->quiet;
+    plan->verbose = cli->verbose;
+    plan->progress = cli->progress;
+    int status = ss_platform_check_system(error);
+    status = status < 0 ? status : resolve_end(plan, cli, error);
+    status = status < 0 ? status : resolve_cpus(plan, cli, error);
+    status = status < 0 ? status : resolve_times(plan, cli, error);
+    status = status < 0 ? status : load_modules(plan, cli, error);
+    status = status < 0 ? status : resolve_commands(plan, cli, error);
+    status = status < 0 ? status : number_instances(plan, error);
+    status = status < 0 ? status : check_limits(plan, error);
+    status = status < 0 ? status : check_output(plan, cli, error);
+    status = status < 0 ? status : prepare_modules(plan, error);
+    if (status == 0)
+        describe_modules(plan);
+    return status;
+}
+
+void ss_plan_free(struct ss_plan *plan) {
+    struct ss_commands commands = {plan->commands, plan->instances, plan->lines, plan->line_count};
+    ss_commands_free(&commands);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
+        free(plan->numbers[i]);
+    free(plan->numbers);
+    if (plan->has_iteration)
+        regfree(&plan->iteration);
+    ss_platform_counters_close(&plan->reader);
+    ss_module_set_release(&plan->set);
+    ss_inputs_close(&plan->inputs);
+    *plan = (struct ss_plan){.reader = {.file = -1}};
+}
+
+bool ss_plan_pipes_output(const struct ss_plan *plan) {
+    return plan->has_iteration || plan->output;
+}
+
+void ss_plan_print_options(
+    char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind) {
+    const struct ss_option *row = plan->set.modules[kind].head->options;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (; row && row->name; row++) {
+        char value[4096];
+        ss_option_print_value(value, sizeof value, row, plan->set.configs[kind]);
+        if (!*value)
+            continue;
+        int length = snprintf(buffer + used, size - used, "%s%s=", used ? "," : "", row->name);
+        used += length > 0 ? (size_t)length : 0;
+        for (const char *at = value; *at && used + 2 < size; at++) {
+            if (*at == ',' || *at == '\\')
+                buffer[used++] = '\\';
+            buffer[used++] = *at;
+        }
+        if (used + 2 >= size)
+            return;
+        buffer[used] = '\0';
+    }
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_COMMAND_PLAN_H
+#define SHOWSTOPPER_COMMAND_PLAN_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/cpus.h"
+#include "command/cli.h"
+#include "command/commands.h"
+#include "command/inputs.h"
+#include "loop/module_set.h"
+#include "platform/platform.h"
+
+/* Everything about a run, checked and resolved, before anything is started. */
+struct ss_plan {
+    struct ss_module_set set;
+    char found[SS_KINDS][512]; /* what a module's options have become in this run, and why, and of
+                                  the feedback what is measured; "": nothing is to be said */
+    uint32_t instances;
+    char ***commands;              /* of each instance, ended by NULL, the placeholder filled in */
+    struct ss_command_line *lines; /* the commands as they were given */
+    uint32_t line_count;
+    char **numbers;           /* of each instance, zero-padded to equal width */
+    char total[16];           /* how many instances, as text */
+    const char *const *words; /* the command as it was given, or "-w" and its file */
+    const char *workloads[3];
+
+    struct ss_cpus cpus; /* measured */
+    uint32_t cpu_count;
+    bool pinned; /* instances are bound to `cpus` */
+
+    ss_time warmup;
+    ss_time settle;
+    ss_time duration; /* controlled time; SS_TIME_NEVER: open */
+    bool ends_with_trace;
+    bool has_start_at;
+    int64_t start_at; /* wall clock, nanoseconds since 1970 */
+    ss_time grace;
+    double tolerance; /* percent; NaN: off */
+
+    bool fail_fast;
+    bool repeat;
+    bool isolate;
+    bool keep;
+    bool quiet;
+    bool verbose;
+    int progress; /* enum ss_progress_when */
+
+    bool has_iteration;
+    regex_t iteration;
+    const char *output;      /* NULL: passed through */
+    const char *json;        /* NULL: none */
+    const char *record;      /* folder; NULL: none */
+    bool force;              /* a record that is there is replaced */
+    struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
+    char *const *arguments;  /* the command line */
+    size_t option_words;     /* of it, behind the program's name and before the command */
+
+    struct ss_source_request source;
+    struct ss_counter_reader reader; /* open, where the source is counters */
+};
+
+/*
+ * Makes the plan, or says what is wrong with the command line; nothing has been started then. The
+ * plan points into `cli`, which must outlive it.
+ */
+int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
+
+void ss_plan_free(struct ss_plan *plan);
+
+/* What --dry-run shows. */
+void ss_plan_print(FILE *stream, const struct ss_plan *plan);
+
+/* What a load of 100 % is, and how it is counted: one line. */
+void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
+
+/* Whether the instances' output passes through our hands. */
+bool ss_plan_pipes_output(const struct ss_plan *plan);
+
+/* "name=value,..." of one module, everything resolved. */
+void ss_plan_print_options(
+    char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/plan.h"
+
+#include <math.h>
+
+#include "base/units.h"
+#include "base/wallclock.h"
+#include "base/words.h"
+
+static void print_command(FILE *stream, char *const *words) {
+    for (; *words; words++) {
+        fputc(' ', stream);
+        ss_words_quote(stream, *words);
+    }
+    fputc('\n', stream);
+}
+
+static void print_time(FILE *stream, const char *name, ss_time time) {
+    char text[SS_UNITS_SHOWN];
+    ss_units_show_time(text, time);
+    fprintf(stream, "%-11s%s\n", name, text);
+}
+
+static void print_times(FILE *stream, const struct ss_plan *plan) {
+    print_time(stream, "warm-up", plan->warmup);
+    print_time(stream, "settle", plan->settle);
+    if (plan->duration == SS_TIME_NEVER)
+        fprintf(stream, "%-11suntil the workloads end\n", "duration");
+    else
+        print_time(stream, "duration", plan->duration);
+    if (plan->has_start_at) {
+        char text[64];
+        ss_wallclock_print(text, sizeof text, plan->start_at);
+        fprintf(stream, "%-11s%s\n", "start at", text);
+    }
+    print_time(stream, "grace", plan->grace);
+}
+
+void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
+    switch (plan->source.source) {
+    case SS_SOURCE_SENSOR:
+        snprintf(buffer, size, "what the sensor prints: %s", plan->source.argument);
+        break;
+    case SS_SOURCE_CGROUP:
+        snprintf(buffer, size, "%g CPUs, the allowance of the control group of %s",
+            plan->reader.capacity, plan->reader.path);
+        break;
+    case SS_SOURCE_RUNTIME:
+        snprintf(buffer, size,
+            "these CPUs together; work is the time that processes ran on them; from %s",
+            plan->reader.path);
+        break;
+    default:
+        snprintf(buffer, size,
+            "these CPUs together; idle and iowait count as idle, all else as work, with steal and "
+            "guest time; from %s",
+            plan->reader.path);
+    }
+}
+
+static void print_source(FILE *stream, const struct ss_plan *plan) {
+    char list[512], load[8192];
+    ss_cpus_print(list, sizeof list, &plan->cpus);
+    ss_plan_describe_load(load, sizeof load, plan);
+    fprintf(stream, "%-11s%u (%s)%s\n", "CPUs", plan->cpu_count, list,
+        plan->pinned ? ", instances pinned to them" : "");
+    fprintf(stream, "%-11s", "100 % is");
+    ss_option_print_wrapped(stream, 11, load);
+}
+
+void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
+    fprintf(stream, "%-11s%u\n", "instances", plan->instances);
+    fprintf(stream, "%-11s", "command");
+    print_command(stream, plan->commands[0]);
+    for (uint32_t i = 1; i < plan->instances; i++) {
+        fprintf(stream, "%-11s", "");
+        if (i == 3 && plan->instances > 5) {
+            fprintf(stream, " ...\n");
+            i = plan->instances - 2;
+            continue;
+        }
+        print_command(stream, plan->commands[i]);
+    }
+    print_source(stream, plan);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        char options[4096];
+        ss_plan_print_options(options, sizeof options, plan, kind);
+        fprintf(stream, "%-11s%s%s%s\n", ss_kind_names[kind], plan->set.modules[kind].head->name,
+            *options ? "  " : "", options);
+        if (*plan->found[kind]) {
+            fprintf(stream, "%-11s", "");
+            ss_option_print_wrapped(stream, 11, plan->found[kind]);
+        }
+    }
+    print_times(stream, plan);
+    if (!isnan(plan->tolerance))
+        fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
+    if (plan->isolate)
+        fprintf(stream, "%-11s%s\n", "isolated", "in a PID namespace of their own");
+    fprintf(stream, "%-11s%s\n", "at the end",
+        plan->keep ? "instances are continued and left running" : "nothing is left running");
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "tree/signals.h"
+
+#define PROGRAM "showstopper-replay"
+
+/* All options but the one that brought us here. */
+static char **pass_on(const struct ss_cli *cli) {
+    size_t count = 0, used = 2;
+    while (cli->arguments[count])
+        count++;
+    char **words = calloc(count + 2, sizeof *words);
+    if (!words)
+        return NULL;
+    words[0] = (char *)PROGRAM;
+    words[1] = (char *)cli->replay;
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(cli->arguments[i], "--replay") == 0)
+            i++;
+        else if (strncmp(cli->arguments[i], "--replay=", 9) != 0)
+            words[used++] = cli->arguments[i];
+    }
+    return words;
+}
+
+int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
+    char path[4200];
+    if (*cli->command)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--replay: '%s' is too much: the record has the command", cli->command[0]);
+    if (ss_platform_program_path(path, sizeof path - sizeof PROGRAM) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "--replay: %s", strerror(errno));
+    strcpy(strrchr(path, '/') + 1, PROGRAM);
+    char **words = pass_on(cli);
+    if (words) {
+        ss_signals_release_file_limit();
+        execv(path, words);
+    }
+    free(words);
+    return ss_error_set(error, SS_ERROR_FAILED, "--replay: %s: %s: it is part of a build with yajl",
+        path, strerror(errno));
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/setpoint.h"
+
+#include <math.h>
+
+#include "base/units.h"
+#include "base/words.h"
+#include "loop/board.h"
+#include "platform/platform.h"
+
+/* The masters that there are, as far as there is room for them. */
+struct masters {
+    char list[128];
+    bool more;
+};
+
+static void add_master(void *context, pid_t pid) {
+    struct masters *masters = context;
+    struct ss_error ignored = {0};
+    struct ss_board *board = ss_board_attach(pid, &ignored);
+    if (!board)
+        return;
+    ss_board_close(board);
+    size_t used = strlen(masters->list);
+    char item[16];
+    int length = snprintf(item, sizeof item, "%s%d", used ? ", " : "", (int)pid);
+    masters->more |= used + (size_t)length >= sizeof masters->list;
+    if (!masters->more)
+        memcpy(masters->list + used, item, (size_t)length + 1);
+}
+
+/* What was given is no pid of a run of ours: the message ends with those that are. */
+static int refuse_pid(const char *why, struct ss_error *error) {
+    struct masters masters = {.list = ""};
+    ss_platform_process_each(add_master, &masters);
+    if (!*masters.list)
+        return ss_error_set(error, SS_ERROR_FAILED, "--set: %s; none is running here", why);
+    return ss_error_set(error, SS_ERROR_FAILED, "--set: %s; those that run: %s%s", why,
+        masters.list, masters.more ? ", ..." : "");
+}
+
+static struct ss_board *attach(const char *pid, struct ss_error *error) {
+    uint64_t process;
+    char why[256];
+    struct ss_error unattached = {0};
+    struct ss_board *board = NULL;
+    if (ss_units_count(pid, &process, &unattached) < 0 || process < 1 || process > INT32_MAX)
+        snprintf(why, sizeof why, "'%s' is not a pid", ss_words_show(pid).text);
+    else if (!(board = ss_board_attach((pid_t)process, &unattached)))
+        snprintf(why, sizeof why, "%.250s", unattached.message);
+    if (!board)
+        refuse_pid(why, error);
+    return board;
+}
+
+int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
+    const char *load = cli->set_load;
+    double value = NAN;
+    if (*cli->command)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--set: '%s' is too much: it takes PID and LOAD, and starts nothing",
+            ss_words_show(*cli->command).text);
+    if (strcmp(load, "trace") != 0 && ss_units_load(load, &value, error) < 0)
+        return ss_error_wrap(error, "--set: a load or the word trace was expected");
+    struct ss_board *board = attach(cli->set_pid, error);
+    if (!board)
+        return -1;
+    atomic_store(&board->setpoint, ss_word_from_double(value));
+    atomic_fetch_add(&board->setpoint_changes, 1);
+    /* Who sleeps through a `free` stretch should not learn of it only at its end. */
+    for (uint32_t i = 0; i < board->instances; i++)
+        ss_platform_wake(&board->rows[i].wake);
+    ss_board_close(board);
+    return 0;
+}

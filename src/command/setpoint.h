@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_COMMAND_SETPOINT_H
+#define SHOWSTOPPER_COMMAND_SETPOINT_H
+
+#include "command/cli.h"
+
+/* What --set asks for: changes the target of a running master. */
+int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+_Static_assert(sizeof(struct ss_row) % 64 == 0, "rows share no cache line");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+    "a lock in shared memory could be left locked by a dead process");
+
+static size_t branches_offset(uint32_t instances) {
+    return sizeof(struct ss_board) + (size_t)instances * sizeof(struct ss_row);
+}
+
+static size_t modules_offset(uint32_t instances) {
+    size_t end = branches_offset(instances) + SS_BOARD_BRANCHES * sizeof(struct ss_branch);
+    return (end + 63) / 64 * 64;
+}
+
+static void fill(struct ss_board *board, uint32_t instances, size_t size) {
+    board->magic = SS_BOARD_MAGIC;
+    board->version = SS_BOARD_VERSION;
+    board->instances = instances;
+    board->size = size;
+    board->master = getpid();
+    board->branches_offset = branches_offset(instances);
+    board->modules_offset = modules_offset(instances);
+    board->control_start = SS_TIME_NEVER;
+    board->setpoint = ss_word_from_double(NAN);
+    board->sensor_value = ss_word_from_double(NAN);
+    atomic_store(&board->ready, 1);
+}
+
+/* Behind the modules' memory. */
+static size_t rings_offset(uint32_t instances, size_t extra) {
+    return (modules_offset(instances) + extra + 63) / 64 * 64;
+}
+
+/* Where there must be a name it lives only until the unlink. */
+static int open_segment(void) {
+    int descriptor = ss_platform_shared_create();
+    for (int attempt = 0; descriptor < 0 && attempt < 100; attempt++) {
+        char name[64];
+        snprintf(name, sizeof name, "/" SS_BOARD_PREFIX "%d.%d", (int)getpid(), attempt);
+        descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (descriptor >= 0)
+            shm_unlink(name);
+        else if (errno != EEXIST)
+            break;
+    }
+    return descriptor;
+}
+
+struct ss_board *ss_board_create(
+    uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error) {
+    size_t rings = rings_offset(instances, extra);
+    size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
+    *descriptor = open_segment();
+    if (*descriptor < 0) {
+        ss_error_set(error, SS_ERROR_FAILED, "shared memory: /dev/shm: %s: %s", strerror(errno),
+            errno == ENOSPC ? "make room there"
+                            : "a run needs a file system in memory there that it may write to: "
+                              "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
+        return NULL;
+    }
+    /* Allocated now, because memory that runs out later would kill whoever touches it. */
+    int status = posix_fallocate(*descriptor, 0, (off_t)size);
+    void *memory = MAP_FAILED;
+    if (status == 0) {
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *descriptor, 0);
+        status = errno;
+    }
+    if (memory == MAP_FAILED) {
+        close(*descriptor);
+        ss_error_set(error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s: %s", size,
+            strerror(status),
+            status == EFBIG ? "raise the limit on file size (ulimit -f)"
+                            : "make room in /dev/shm or run fewer instances");
+        return NULL;
+    }
+    fill(memory, instances, size);
+    ((struct ss_board *)memory)->rings_offset = recorded ? rings : 0;
+    return memory;
+}
+
+static bool is_board(int descriptor) {
+    uint64_t magic;
+    return pread(descriptor, &magic, sizeof magic, 0) == sizeof magic && magic == SS_BOARD_MAGIC;
+}
+
+struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
+    int descriptor = ss_platform_shared_of(master, is_board, error);
+    if (descriptor < 0)
+        return NULL;
+    struct stat status;
+    struct ss_board *board = MAP_FAILED;
+    if (fstat(descriptor, &status) == 0 && (size_t)status.st_size >= sizeof *board)
+        board =
+            mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    close(descriptor);
+    if (board != MAP_FAILED && board->magic == SS_BOARD_MAGIC && atomic_load(&board->ready) &&
+        board->version == SS_BOARD_VERSION && board->size == (uint64_t)status.st_size &&
+        board->master == master)
+        return board;
+    if (board != MAP_FAILED)
+        munmap(board, (size_t)status.st_size);
+    ss_error_set(
+        error, SS_ERROR_FAILED, "pid %d is not the master of a run of this version", (int)master);
+    return NULL;
+}
+
+void ss_board_close(struct ss_board *board) {
+    if (board)
+        munmap(board, board->size);
+}
+
+void *ss_board_modules(struct ss_board *board) {
+    return (char *)board + board->modules_offset;
+}
+
+struct ss_branch *ss_board_branches(struct ss_board *board) {
+    return (struct ss_branch *)(void *)((char *)board + board->branches_offset);
+}
+
+struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row) {
+    if (board->rings_offset == 0)
+        return NULL;
+    return (struct ss_ring *)(void *)((char *)board + board->rings_offset) + row;
+}
+
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
+    size_t size = rings_offset(instances, extra);
+    struct ss_board *board = aligned_alloc(64, size);
+    if (board) {
+        memset(board, 0, size);
+        fill(board, instances, size);
+    }
+    return board;
+}
+
+ss_time ss_board_trace_time(const struct ss_board *board, ss_time now) {
+    ss_time start = atomic_load(&board->control_start);
+    return ss_time_since(ss_time_since(now, start), atomic_load(&board->paused));
+}
+
+void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs) {
+    ss_permits_set(&board->permits, &board->rows[executor].permitted, now, runs);
+}
+
+void ss_board_join(struct ss_board *board, uint32_t executor) {
+    atomic_store(&board->rows[executor].life, SS_LIFE_ALIVE);
+    atomic_fetch_add(&board->alive, 1);
+    atomic_fetch_add(&board->membership, 1);
+}
+
+void ss_board_leave(struct ss_board *board, uint32_t executor) {
+    uint32_t life = SS_LIFE_ALIVE;
+    if (!atomic_compare_exchange_strong(&board->rows[executor].life, &life, SS_LIFE_ENDED))
+        return;
+    atomic_fetch_sub(&board->alive, 1);
+    atomic_fetch_add(&board->membership, 1);
+}
+
+bool ss_row_is_settled(const struct ss_row *row) {
+    uint32_t life = atomic_load(&row->life);
+    return life == SS_LIFE_CLEARED || life == SS_LIFE_EXEC_FAILED || life == SS_LIFE_ENDED;
+}
+
+static bool is_alive(const struct ss_board *board, uint32_t executor) {
+    return atomic_load_explicit(&board->rows[executor].life, memory_order_relaxed) == SS_LIFE_ALIVE;
+}
+
+uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor) {
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < executor; i++)
+        rank += is_alive(board, i);
+    return rank;
+}
+
+void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output) {
+    struct ss_row *row = &board->rows[executor];
+    atomic_store(&row->output, ss_word_from_double(output));
+    atomic_fetch_add(&row->published, 1);
+    uint32_t slot = atomic_fetch_add(&board->publications, 1);
+    atomic_store(&board->recent[slot % SS_BOARD_RECENT], executor);
+}
+
+double ss_board_mean_output(
+    const struct ss_board *board, uint32_t executor, double own, uint32_t peers) {
+    uint32_t seen[SS_BOARD_RECENT];
+    uint32_t count = 0;
+    double sum = own;
+    uint32_t latest = atomic_load(&board->publications);
+    uint32_t depth = latest < SS_BOARD_RECENT ? latest : SS_BOARD_RECENT;
+    for (uint32_t back = 1; back <= depth && count < peers; back++) {
+        uint32_t who = atomic_load_explicit(
+            &board->recent[(latest - back) % SS_BOARD_RECENT], memory_order_relaxed);
+        bool known = who == executor || who >= board->instances || !is_alive(board, who) ||
+                     atomic_load(&board->rows[who].published) == 0;
+        for (uint32_t i = 0; i < count && !known; i++)
+            known = seen[i] == who;
+        if (known)
+            continue;
+        seen[count++] = who;
+        sum += ss_double_from_word(atomic_load(&board->rows[who].output));
+    }
+    return sum / (1 + count);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_LOOP_BOARD_H
+#define SHOWSTOPPER_LOOP_BOARD_H
+
+/*
+ * The shared memory of a run: what master, guardian and executors tell one another. Every field
+ * has one writer, named here, and is a single atomic word or a notice, so that nobody ever waits
+ * for a process that may be dead.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+#include <showstopper/module.h>
+#include <showstopper/shared.h>
+#include <showstopper/time.h>
+
+#include "base/histogram.h"
+#include "loop/permits.h"
+#include "loop/ring.h"
+
+#define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
+#define SS_BOARD_VERSION 8
+#define SS_BOARD_PREFIX  "showstopper."
+#define SS_BOARD_RECENT  256
+
+#define SS_BOARD_ANCESTORS 64
+
+enum ss_phase {
+    SS_PHASE_STARTING, /* instances are being started, and held until all are there */
+    SS_PHASE_RUNNING,  /* warm-up until `control_start`, then under control */
+    SS_PHASE_PAUSED,   /* everything is stopped, the trace's clock too */
+    SS_PHASE_ENDING,   /* executors end their instances and themselves */
+};
+
+enum ss_life {
+    SS_LIFE_NONE,        /* no executor has been here yet */
+    SS_LIFE_ALIVE,       /* the instance runs under its executor */
+    SS_LIFE_ENDED,       /* it ended, nothing of it is left, its executor goes */
+    SS_LIFE_EXEC_FAILED, /* it could not be executed: see `exec_error` */
+    SS_LIFE_CLEARED,     /* its executor died; the guardian ended what was left */
+};
+
+/* The latest iterations under --repeat, for the master to collect. */
+#define SS_ROW_ITERATIONS 8
+
+struct ss_iteration_slot {
+    _Atomic uint64_t start; /* monotonic */
+    _Atomic uint64_t end;
+};
+
+/* One executor's part. Written by the executor unless another writer is named. */
+struct ss_row {
+    _Alignas(64) _Atomic uint32_t wake; /* anybody: the word the executor sleeps on */
+    _Atomic uint32_t life;              /* enum ss_life; the guardian writes SS_LIFE_CLEARED */
+    _Atomic int32_t executor;           /* process number; master */
+    _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
+    _Atomic int32_t leader;             /* process and group number of the instance; 0: none */
+    _Atomic uint64_t leader_started;    /* likewise */
+    _Atomic uint32_t stopped;           /* set before stopping, cleared after continuing */
+    _Atomic int32_t status;             /* how the instance ended, as waitpid() tells */
+    _Atomic int32_t exec_error;         /* errno */
+    _Atomic uint32_t ended_by_us;       /* the end in `status` was asked for */
+    _Atomic uint64_t ended_at;          /* monotonic; when the leader last ended by itself */
+    _Atomic uint64_t cpu_time;          /* of the executor itself, when it left; nanoseconds */
+    _Atomic uint64_t iterations;        /* ends with status 0 under --repeat */
+    struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];
+    _Atomic uint64_t output;      /* the controller's own output, a double */
+    _Atomic uint64_t published;   /* how often it has been published */
+    _Atomic uint64_t global_duty; /* doubles */
+    _Atomic uint64_t local_duty;
+    _Atomic uint32_t permitted; /* it may run, see permits.h */
+    _Atomic uint64_t switches;  /* stops and continues sent */
+    _Atomic uint32_t branches;  /* guardian: changes whenever a branch of it comes or goes */
+    _Atomic uint32_t beat;      /* changes with every turn of the executor's loop */
+    _Atomic uint32_t leaving;   /* guardian: processes of it may leave its group just now, so that
+                                   it wants to be told of stops */
+    _Atomic uint32_t frozen;    /* guardian: processes of it that are in its freezer */
+    _Atomic uint32_t failure;   /* enum ss_failure */
+    struct ss_histogram lateness;
+};
+
+/* Why an executor cannot go on. */
+enum ss_failure {
+    SS_FAILURE_NONE,
+    SS_FAILURE_COUNTERS, /* the load can no longer be read */
+    SS_FAILURE_NOT_A_NUMBER,
+    SS_FAILURE_FORK,
+    SS_FAILURE_STUCK, /* its executor ran on and on without a pause */
+};
+
+/*
+ * A part of an instance's tree that the instance's own group does not cover: a group of its own, or
+ * a single process. Written by the guardian.
+ */
+struct ss_branch {
+    _Atomic uint32_t owner;  /* the row's number + 1, set last; 0: this place is free */
+    _Atomic uint32_t serial; /* changes with every use of the place */
+    _Atomic int32_t number;  /* of the process, or of the group's leader */
+    _Atomic uint32_t group;  /* all of the group is meant */
+    _Atomic uint64_t started;
+    _Atomic uint32_t missed; /* its executor: the serial that it came too late to take hold of */
+};
+
+#define SS_BOARD_BRANCHES 4096
+
+struct ss_board {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t instances;
+    uint64_t size; /* bytes of the whole segment */
+    int32_t master;
+    uint32_t keep;            /* instances outlive the run */
+    uint32_t alone;           /* all of the master's children are of the run */
+    _Atomic uint32_t ready;   /* set last: before, nothing here may be believed */
+    _Atomic uint32_t phase;   /* master */
+    _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */
+    _Atomic uint32_t over;    /* nothing is left to do: master, or what took over from it */
+    _Atomic uint32_t losses;  /* how often somebody may have left what is still to be found */
+    _Atomic uint32_t swept;   /* guardian: after how many of them it has been looked for */
+    _Atomic uint32_t left;    /* guardian: processes that did not end although they were killed */
+    _Atomic int32_t guardian; /* master */
+    _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
+    _Atomic int32_t sensor;                        /* master */
+    _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its own; 0 ends */
+    char mark[48];              /* of this run and no other one, in its instances' environment */
+    _Atomic int32_t end_signal; /* master: the polite signal */
+    _Atomic uint64_t end_grace; /* master: when politeness ends */
+    _Atomic uint64_t control_start; /* master: SS_TIME_NEVER until it is known */
+    _Atomic uint64_t control_since; /* master: end of the last pause */
+    _Atomic uint64_t paused;        /* master: time that pauses have taken from the trace */
+    _Atomic uint64_t setpoint;      /* --set: a target in force, a double; NaN: the trace's */
+    _Atomic uint64_t setpoint_changes;
+    _Atomic uint64_t excess[SS_KINDS]; /* what a module of the kind first gave beyond [0, 1], a
+                                          double; 0: none did; executors */
+    _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
+    _Atomic uint32_t alive;            /* instances under control now; executors */
+    _Atomic uint32_t membership;       /* changes whenever an instance comes or goes; executors */
+    struct ss_permits permits;         /* what all instances together are allowed; executors */
+    _Atomic uint32_t publications;     /* of controller outputs; executors */
+    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
+    _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
+    _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */
+    _Atomic uint32_t beyond;                  /* guardian: processes found that we may not signal */
+    _Atomic uint32_t beat;                    /* changes with every turn of the master's loop */
+    _Atomic uint32_t view;                    /* master: rows that the live view keeps */
+    uint64_t branches_offset;                 /* where the branches stand */
+    uint64_t modules_offset;                  /* where the modules' memory begins */
+    uint64_t rings_offset;                    /* where the rings stand, one a row; 0: none */
+    struct ss_row rows[];
+};
+
+/*
+ * Creates the segment, mode 0600 and without a name once this returns, with `extra` bytes of
+ * zeroed memory for modules and, where the run is `recorded`, rings. `descriptor` stays open: it is
+ * how --set finds the board.
+ */
+struct ss_board *ss_board_create(
+    uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error);
+
+/* Maps the board that another process holds open. */
+struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
+
+void ss_board_close(struct ss_board *board);
+
+void *ss_board_modules(struct ss_board *board);
+struct ss_branch *ss_board_branches(struct ss_board *board);
+
+/* NULL: nothing is recorded. */
+struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
+
+/* A board in ordinary memory, for the simulator and tests. free() it. */
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
+
+/* Time on the trace's own clock, which stands still in pauses; 0 before its start. */
+ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
+
+/* The executor's instance may run from now on, or no longer may. */
+void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs);
+
+/* The executor's instance takes part from now on, or no longer does. */
+void ss_board_join(struct ss_board *board, uint32_t executor);
+void ss_board_leave(struct ss_board *board, uint32_t executor);
+
+/* The executor has nothing more to do with its instance, or has died and somebody else has ended
+ * it. */
+bool ss_row_is_settled(const struct ss_row *row);
+
+/* Where `executor` stands among those alive. */
+uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);
+
+void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output);
+
+/*
+ * The mean of an executor's own output and those of the `peers` others that published last and
+ * are alive; fewer where fewer have published.
+ */
+double ss_board_mean_output(
+    const struct ss_board *board, uint32_t executor, double own, uint32_t peers);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/module_set.h"
+
+#include <stdlib.h>
+
+#include "options/arguments.h"
+
+static size_t round_up(size_t size) {
+    return (size + 63) / 64 * 64;
+}
+
+static bool keeps_account(const struct ss_module_set *set) {
+    return set->modules[SS_KIND_FEEDBACK].table.feedback.account;
+}
+
+int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char *name,
+    const char *options, struct ss_error *error) {
+    if (!name)
+        name = keeps_account(set) ? SS_CONTROL_DEFAULT : SS_CONTROL_WITHOUT_ACCOUNT;
+    struct ss_loaded *module = &set->modules[kind];
+    if (ss_registry_load(kind, name, module, error) < 0)
+        return -1;
+    const char *reason = module->head->unavailable();
+    if (reason)
+        return ss_error_set(error, SS_ERROR_FAILED, "the %s module '%s' cannot work here: %s",
+            ss_kind_names[kind], name, reason);
+    /* One byte more, so that there is something to point to for a module without options. */
+    set->configs[kind] = calloc(1, module->head->config_size + 1);
+    if (!set->configs[kind])
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    size_t before = set->store.warning_count;
+    char label[128];
+    snprintf(label, sizeof label, "%s/%.100s", ss_kind_names[kind], name);
+    if (ss_option_parse_string(
+            module->head->options, options, set->configs[kind], &set->store, error) < 0)
+        return ss_error_wrap(error, "%s", label);
+    ss_option_store_label(&set->store, before, label);
+    return 0;
+}
+
+static int check_account(const struct ss_module_set *set, struct ss_error *error) {
+    const struct ss_control_module *control = &set->modules[SS_KIND_CONTROL].table.control;
+    if (!control->keeps_account || keeps_account(set))
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "control/%s keeps an account of CPU time, of which feedback/%s knows nothing: take another "
+        "feedback, or another control, such as " SS_CONTROL_WITHOUT_ACCOUNT,
+        control->head.name, set->modules[SS_KIND_FEEDBACK].head->name);
+}
+
+int ss_module_set_prepare(
+    struct ss_module_set *set, uint32_t instances, uint32_t cpus, struct ss_error *error) {
+    if (check_account(set, error) < 0)
+        return -1;
+    set->instances = instances;
+    set->cpus = cpus;
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(set, NULL, instances, selves);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const struct ss_module *head = set->modules[kind].head;
+        int status = head->prepare(&selves[kind], error);
+        set->prepared[kind] = selves[kind].prepared;
+        set->is_prepared[kind] = status == 0;
+        if (status < 0)
+            return ss_error_wrap(error, "%s/%s", ss_kind_names[kind], head->name);
+    }
+    return 0;
+}
+
+void ss_module_set_describe(
+    const struct ss_module_set *set, enum ss_kind kind, char *buffer, size_t size) {
+    const struct ss_dithering_module *dithering = &set->modules[SS_KIND_DITHERING].table.dithering;
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(set, NULL, set->instances, selves);
+    buffer[0] = '\0';
+    set->modules[kind].head->describe(
+        &selves[kind], dithering->round_length(&selves[SS_KIND_DITHERING]), buffer, size);
+}
+
+void ss_module_set_release(struct ss_module_set *set) {
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(set, NULL, set->instances, selves);
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (set->is_prepared[kind])
+            set->modules[kind].head->release(&selves[kind]);
+        ss_registry_unload(&set->modules[kind]);
+        free(set->configs[kind]);
+    }
+    ss_option_store_free(&set->store);
+    *set = (struct ss_module_set){0};
+}
+
+static size_t module_memory(const struct ss_module *head, uint32_t instances) {
+    return round_up(head->run_memory) + round_up(head->executor_memory) * ((size_t)instances + 1);
+}
+
+size_t ss_module_set_memory(const struct ss_module_set *set) {
+    size_t size = 0;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
+        size += module_memory(set->modules[kind].head, set->instances);
+    return size;
+}
+
+void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *board,
+    uint32_t executor, struct ss_self selves[SS_KINDS]) {
+    char *at = board ? ss_board_modules(board) : NULL;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const struct ss_module *head = set->modules[kind].head;
+        struct ss_self *self = &selves[kind];
+        *self = (struct ss_self){
+            .config = set->configs[kind],
+            .prepared = set->prepared[kind],
+            .executor = executor,
+            .instances = set->instances,
+            .cpus = set->cpus,
+        };
+        if (!at || !head)
+            continue;
+        self->stride = round_up(head->executor_memory);
+        self->run = at;
+        self->executors = at + round_up(head->run_memory);
+        self->own = (char *)self->executors + executor * self->stride;
+        at += module_memory(head, set->instances);
+    }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_LOOP_MODULE_SET_H
+#define SHOWSTOPPER_LOOP_MODULE_SET_H
+
+#include <showstopper/error.h>
+#include <showstopper/module.h>
+
+#include "loop/board.h"
+#include "loop/registry.h"
+#include "options/arguments.h"
+
+/* The rows that name a module of one kind and its options. */
+#define SS_ARGUMENTS_KIND(config, small, large, name_, kind, initial_, what)                       \
+    {small, "NAME",                                                                                \
+        {.name = name_,                                                                            \
+            .type = SS_OPTION_TEXT,                                                                \
+            .initial = initial_,                                                                   \
+            .offset = offsetof(config, modules) + sizeof(char *) * (kind),                         \
+            .help = "module that says " what}},                                                    \
+    {                                                                                              \
+        large, "OPTS",                                                                             \
+            {.name = name_ "-options",                                                             \
+                .type = SS_OPTION_TEXT,                                                            \
+                .offset = offsetof(config, options) + sizeof(char *) * (kind),                     \
+                .help = "its options: MAIN,name=value,..."},                                       \
+            .may_be_empty = true,                                                                  \
+    }
+
+/* The default control, and that for a feedback which keeps no account of CPU time. */
+#define SS_CONTROL_DEFAULT         "deadbeat"
+#define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
+
+/* Those of all kinds, with the defaults, for a structure with the fields modules and options. */
+#define SS_ARGUMENTS_MODULES(config)                                                               \
+    SS_ARGUMENTS_KIND(                                                                             \
+        config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),              \
+        SS_ARGUMENTS_KIND(                                                                         \
+            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "exact", "what the load is"),          \
+        SS_ARGUMENTS_KIND(config, 'c', 'C', "control", SS_KIND_CONTROL, NULL,                      \
+            "how much may run; without it, " SS_CONTROL_DEFAULT ", or " SS_CONTROL_WITHOUT_ACCOUNT \
+            " for a feedback that keeps no account of CPU time"),                                  \
+        SS_ARGUMENTS_KIND(config, 's', 'S', "space", SS_KIND_SPACE, "even", "who runs"),           \
+        SS_ARGUMENTS_KIND(config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when")
+
+/* The five modules of a run, loaded and configured. Zeroed: an empty one. */
+struct ss_module_set {
+    struct ss_loaded modules[SS_KINDS];
+    void *configs[SS_KINDS];
+    void *prepared[SS_KINDS];
+    bool is_prepared[SS_KINDS];
+    struct ss_option_store store;
+    uint32_t instances;
+    uint32_t cpus;
+};
+
+/*
+ * Loads one module and parses its options (NULL: the defaults). Without a name it is the default
+ * control, which depends on the feedback: that is to be loaded before.
+ */
+int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char *name,
+    const char *options, struct ss_error *error);
+
+/* Lets the modules check and read what they need; the sizes of the run are known from here on. */
+int ss_module_set_prepare(
+    struct ss_module_set *set, uint32_t instances, uint32_t cpus, struct ss_error *error);
+
+/* What a prepared module has found for this run, as a clause; "" where its options say it all. */
+void ss_module_set_describe(
+    const struct ss_module_set *set, enum ss_kind kind, char *buffer, size_t size);
+
+void ss_module_set_release(struct ss_module_set *set);
+
+/* Shared memory that the modules want, in bytes. */
+size_t ss_module_set_memory(const struct ss_module_set *set);
+
+/*
+ * What the modules' functions are to be given on behalf of one executor, or of the master, who is
+ * number `instances`. `board` is NULL as long as there is none.
+ */
+void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *board,
+    uint32_t executor, struct ss_self selves[SS_KINDS]);
+
+#endif

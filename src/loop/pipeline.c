@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/pipeline.h"
+
+#include <math.h>
+
+#include "base/random.h"
+
+void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
+    struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context) {
+    *pipeline = (struct ss_pipeline){
+        .set = set,
+        .board = board,
+        .executor = executor,
+        .read = read,
+        .read_context = read_context,
+        .previous = NAN,
+        .membership_seen = atomic_load(&board->membership) - 1,
+    };
+    ss_module_set_selves(set, board, executor, pipeline->selves);
+}
+
+void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since) {
+    pipeline->since = since;
+    pipeline->previous = NAN;
+}
+
+static ss_time round_length(const struct ss_pipeline *pipeline) {
+    return pipeline->set->modules[SS_KIND_DITHERING].table.dithering.round_length(
+        &pipeline->selves[SS_KIND_DITHERING]);
+}
+
+ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
+    if (pipeline->set->modules[SS_KIND_DITHERING].table.dithering.spreads)
+        return 0;
+    ss_time round = round_length(pipeline);
+    return ss_time_from_double((double)round * (double)ss_draw_hash(pipeline->executor) / 0x1p64);
+}
+
+void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,
+    const struct ss_board *board, ss_time now, struct ss_target *target) {
+    *target = (struct ss_target){0};
+    double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
+    if (!isnan(setpoint))
+        target->load = setpoint;
+    else
+        set->modules[SS_KIND_TRACE].table.trace.target(
+            trace, ss_board_trace_time(board, now), target);
+}
+
+/* Roundings are no excess. */
+#define EXCESS_LEAST 1e-6
+
+/* Cuts what a module gave to [0, 1]; what lay beyond is kept, to be warned of. */
+static double cut(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
+    if (value < -EXCESS_LEAST || value > 1 + EXCESS_LEAST) {
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(
+            &pipeline->board->excess[kind], &none, ss_word_from_double(value));
+    }
+    return fmin(fmax(value, 0), 1);
+}
+
+void ss_pipeline_warn_of_excess(
+    const struct ss_module_set *set, struct ss_board *board, struct ss_option_store *store) {
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        char text[256];
+        uint64_t word = atomic_load(&board->excess[kind]);
+        if (word == 0)
+            continue;
+        snprintf(text, sizeof text,
+            "%s/%.100s gave %g as a %s, which lies beyond 0 and 1, and was cut",
+            ss_kind_names[kind], set->modules[kind].head->name, ss_double_from_word(word),
+            kind == SS_KIND_TRACE ? "target" : "duty");
+        ss_option_store_warn(store, text);
+    }
+}
+
+/* What is: the load, NaN as long as nothing is known of it. */
+static double ask_feedback(
+    struct ss_pipeline *pipeline, const struct ss_moment *moment, enum ss_failure *failure) {
+    const struct ss_feedback_module *feedback =
+        &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
+    const struct ss_self *self = &pipeline->selves[SS_KIND_FEEDBACK];
+    if (feedback->wants_sample(self, moment)) {
+        struct ss_counters counters;
+        if (pipeline->read(pipeline->read_context, &counters) != 0) {
+            *failure = SS_FAILURE_COUNTERS;
+            return NAN;
+        }
+        feedback->sample(self, moment, &counters);
+    }
+    double load;
+    if (!feedback->estimate(self, moment, &load))
+        return NAN;
+    if (isnan(load))
+        *failure = SS_FAILURE_NOT_A_NUMBER;
+    return fmin(fmax(load, 0), 1);
+}
+
+/* How much may run: this executor's own answer, averaged with its peers'. */
+static double ask_control(
+    struct ss_pipeline *pipeline, const struct ss_control_input *input, enum ss_failure *failure) {
+    const struct ss_control_module *control =
+        &pipeline->set->modules[SS_KIND_CONTROL].table.control;
+    const struct ss_self *self = &pipeline->selves[SS_KIND_CONTROL];
+    if (isnan(input->load) && !control->open_loop)
+        return input->target;
+    double own = control->update(self, input);
+    if (isnan(own)) {
+        *failure = SS_FAILURE_NOT_A_NUMBER;
+        return 0;
+    }
+    own = cut(pipeline, SS_KIND_CONTROL, own);
+    ss_board_publish_output(pipeline->board, pipeline->executor, own);
+    return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
+}
+
+/* Where this executor stands among those that take part. */
+static void find_place(struct ss_pipeline *pipeline, ss_time now) {
+    struct ss_board *board = pipeline->board;
+    uint32_t membership = atomic_load(&board->membership);
+    if (membership != pipeline->membership_seen) {
+        uint32_t alive = atomic_load(&board->alive);
+        pipeline->place.rank = ss_board_rank(board, pipeline->executor);
+        pipeline->place.count = alive > pipeline->place.rank ? alive : pipeline->place.rank + 1;
+        pipeline->membership_seen = membership;
+    }
+    pipeline->place.time = ss_board_trace_time(board, now);
+}
+
+/* What control may want to know beside the load. */
+static void look_around(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
+    const struct ss_feedback_module *feedback =
+        &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
+    if (!pipeline->set->modules[SS_KIND_CONTROL].table.control.keeps_account)
+        return;
+    feedback->account(&pipeline->selves[SS_KIND_FEEDBACK], &input->account);
+    ss_permits_read(&pipeline->board->permits, input->moment.now, &input->permission);
+    input->round = round_length(pipeline);
+}
+
+/* Who runs: this instance's share. */
+static double ask_space(
+    struct ss_pipeline *pipeline, double global_duty, enum ss_failure *failure) {
+    double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(
+        &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
+    if (isnan(duty))
+        *failure = SS_FAILURE_NOT_A_NUMBER;
+    return cut(pipeline, SS_KIND_SPACE, duty);
+}
+
+/* When: the next state and its length. */
+static void ask_dithering(
+    struct ss_pipeline *pipeline, const struct ss_turn *turn, struct ss_stint *stint) {
+    pipeline->set->modules[SS_KIND_DITHERING].table.dithering.next(
+        &pipeline->selves[SS_KIND_DITHERING], turn, stint);
+    if (stint->length == 0)
+        stint->length = 1;
+}
+
+static void show(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
+    struct ss_row *row = &pipeline->board->rows[pipeline->executor];
+    atomic_store(&row->global_duty, ss_word_from_double(decision->global_duty));
+    atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
+}
+
+/* How much of the time this instance runs, and what that comes from. */
+static void decide_duty(
+    struct ss_pipeline *pipeline, const struct ss_moment *moment, struct ss_decision *decision) {
+    decision->load = NAN;
+    if (!pipeline->set->modules[SS_KIND_CONTROL].table.control.open_loop)
+        decision->load = ask_feedback(pipeline, moment, &decision->failure);
+    struct ss_control_input input = {
+        .moment = *moment,
+        .target = decision->target,
+        .load = decision->load,
+        .place = pipeline->place,
+        .previous = pipeline->previous,
+    };
+    look_around(pipeline, &input);
+    decision->global_duty = ask_control(pipeline, &input, &decision->failure);
+    pipeline->previous = decision->global_duty;
+    decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
+}
+
+void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
+    enum ss_state state, struct ss_decision *decision) {
+    const struct ss_dithering_module *dithering =
+        &pipeline->set->modules[SS_KIND_DITHERING].table.dithering;
+    struct ss_moment moment = {.now = now, .since = pipeline->since};
+    decision->failure = SS_FAILURE_NONE;
+
+    struct ss_target target;
+    ss_pipeline_target(
+        pipeline->set, &pipeline->selves[SS_KIND_TRACE], pipeline->board, now, &target);
+    decision->free = target.free;
+    if (target.free) {
+        ss_time trace_now = ss_board_trace_time(pipeline->board, now);
+        decision->free_until = ss_time_add(now, ss_time_since(target.until, trace_now));
+        return;
+    }
+    if (isnan(target.load)) {
+        decision->failure = SS_FAILURE_NOT_A_NUMBER;
+        return;
+    }
+    decision->target = cut(pipeline, SS_KIND_TRACE, target.load);
+
+    find_place(pipeline, now);
+    struct ss_turn turn = {
+        .moment = {.now = planned, .since = pipeline->since},
+        .state = state,
+        .duty = decision->local_duty,
+        .place = pipeline->place,
+    };
+    if (!dithering->is_planned(&pipeline->selves[SS_KIND_DITHERING], &turn))
+        decide_duty(pipeline, &moment, decision);
+    turn.duty = decision->local_duty;
+    ask_dithering(pipeline, &turn, &decision->stint);
+    show(pipeline, decision);
+}

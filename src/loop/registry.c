@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/registry.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "options/option.h"
+#include "platform/platform.h"
+
+const char *const ss_kind_names[SS_KINDS] = {
+    [SS_KIND_TRACE] = "trace",
+    [SS_KIND_FEEDBACK] = "feedback",
+    [SS_KIND_CONTROL] = "control",
+    [SS_KIND_SPACE] = "space",
+    [SS_KIND_DITHERING] = "dithering",
+};
+
+static const size_t table_sizes[SS_KINDS] = {
+    [SS_KIND_TRACE] = sizeof(struct ss_trace_module),
+    [SS_KIND_FEEDBACK] = sizeof(struct ss_feedback_module),
+    [SS_KIND_CONTROL] = sizeof(struct ss_control_module),
+    [SS_KIND_SPACE] = sizeof(struct ss_space_module),
+    [SS_KIND_DITHERING] = sizeof(struct ss_dithering_module),
+};
+
+#define FOLDERS_MAX 32
+#define NAMES_MAX   128
+
+/* The folders in which a module may lie, in the order in which they are tried. */
+struct folders {
+    char paths[FOLDERS_MAX][4096];
+    size_t count;
+};
+
+static void add_folder(struct folders *folders, const char *base, int length, enum ss_kind kind) {
+    if (folders->count == FOLDERS_MAX || length == 0)
+        return;
+    char *path = folders->paths[folders->count];
+    int written =
+        snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base, ss_kind_names[kind]);
+    if (written < 0 || (size_t)written >= sizeof folders->paths[0])
+        return;
+    for (size_t i = 0; i < folders->count; i++) {
+        if (strcmp(folders->paths[i], path) == 0)
+            return;
+    }
+    folders->count++;
+}
+
+static void list_folders(struct folders *folders, enum ss_kind kind) {
+    folders->count = 0;
+    char program[4096];
+    if (ss_platform_program_path(program, sizeof program) == 0) {
+        char *slash = strrchr(program, '/');
+        if (slash)
+            *slash = '\0';
+        slash = strrchr(program, '/');
+        if (slash) {
+            snprintf(slash, sizeof program - (size_t)(slash - program), "/%s",
+                SHOWSTOPPER_MODULE_SUBDIR);
+            add_folder(folders, program, (int)strlen(program), kind);
+        }
+    }
+    add_folder(
+        folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
+    /* NULL when privileges were raised: nobody may have us load a library of theirs then. */
+    const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
+    while (path && *path) {
+        int length = (int)strcspn(path, ":");
+        add_folder(folders, path, length, kind);
+        path += length + (path[length] == ':');
+    }
+}
+
+/* The names of the modules of one kind, each once, sorted; free them. */
+static size_t list_names(enum ss_kind kind, char *names[NAMES_MAX]) {
+    static struct folders folders; /* large, and only the master ever comes here */
+    list_folders(&folders, kind);
+    size_t count = 0;
+    for (size_t i = 0; i < folders.count; i++) {
+        DIR *directory = opendir(folders.paths[i]);
+        if (!directory)
+            continue;
+        struct dirent *entry;
+        while (count < NAMES_MAX && (entry = readdir(directory))) {
+            size_t length = strlen(entry->d_name);
+            if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0)
+                continue;
+            char *name = strndup(entry->d_name, length - 3);
+            size_t at = 0;
+            while (name && at < count && strcmp(names[at], name) < 0)
+                at++;
+            if (!name || (at < count && strcmp(names[at], name) == 0)) {
+                free(name);
+                continue;
+            }
+            memmove(names + at + 1, names + at, (count - at) * sizeof *names);
+            names[at] = name;
+            count++;
+        }
+        closedir(directory);
+    }
+    return count;
+}
+
+static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *error) {
+    char *names[NAMES_MAX + 1];
+    size_t count = list_names(kind, names);
+    char list[512] = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
+    }
+    if (count == 0 && ss_platform_check_proc(error) < 0)
+        return -1;
+    const char *nearest = ss_nearest(name, (const char *const *)names, count);
+    ss_error_set(error, SS_ERROR_FAILED, "there is no %s module '%s'%s%s%s: there are %s",
+        ss_kind_names[kind], name, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+        nearest ? "'?)" : "", *list ? list : "none (is Showstopper installed as a whole?)");
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    return -1;
+}
+
+static int find_file(
+    enum ss_kind kind, const char *name, char *path, size_t size, struct ss_error *error) {
+    if (strchr(name, '/')) {
+        snprintf(path, size, "%s", name);
+        if (access(path, R_OK) == 0)
+            return 0;
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "the %s module '%s' cannot be read: check the path", ss_kind_names[kind], name);
+    }
+    static struct folders folders;
+    list_folders(&folders, kind);
+    for (size_t i = 0; *name && i < folders.count; i++) {
+        snprintf(path, size, "%.3800s/%.200s.so", folders.paths[i], name);
+        if (access(path, R_OK) == 0)
+            return 0;
+    }
+    return fail_unknown(kind, name, error);
+}
+
+static int check_head(
+    const struct ss_module *head, enum ss_kind kind, const char *path, struct ss_error *error) {
+    if (head->version != SS_MODULE_VERSION)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s is made for version %u of the module interface, this is version %d: rebuild it",
+            path, head->version, SS_MODULE_VERSION);
+    if (head->kind != kind)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s is a %s module, not a %s module", path,
+            head->kind < SS_KINDS ? ss_kind_names[head->kind] : "strange", ss_kind_names[kind]);
+    if (head->size != table_sizes[kind])
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s has a table of %u bytes where %zu are expected: rebuild it", path, head->size,
+            table_sizes[kind]);
+    if (!head->name || !head->summary)
+        return ss_error_set(error, SS_ERROR_FAILED, "%s has no name or no summary", path);
+    return 0;
+}
+
+static const char *always_available(void) {
+    return NULL;
+}
+
+static int prepare_nothing(struct ss_self *self, struct ss_error *error) {
+    (void)self;
+    (void)error;
+    return 0;
+}
+
+static void describe_nothing(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+    (void)self;
+    (void)round;
+    (void)buffer;
+    (void)size;
+}
+
+static void release_nothing(struct ss_self *self) {
+    (void)self;
+}
+
+static ss_time endless(const struct ss_self *self) {
+    (void)self;
+    return SS_TIME_NEVER;
+}
+
+static uint32_t no_peers(const struct ss_self *self) {
+    (void)self;
+    return 0;
+}
+
+static ss_time no_round(const struct ss_self *self) {
+    (void)self;
+    return 0;
+}
+
+static bool never_planned(const struct ss_self *self, const struct ss_turn *turn) {
+    (void)self;
+    (void)turn;
+    return false;
+}
+
+/* Checks that what a kind cannot do without is there, and fills in the rest. */
+static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
+    struct ss_module *head = &module->table.head;
+    if (!head->unavailable)
+        head->unavailable = always_available;
+    if (!head->prepare)
+        head->prepare = prepare_nothing;
+    if (!head->describe)
+        head->describe = describe_nothing;
+    if (!head->release)
+        head->release = release_nothing;
+    bool whole = true;
+    switch (kind) {
+    case SS_KIND_TRACE:
+        whole = module->table.trace.target;
+        if (!module->table.trace.length)
+            module->table.trace.length = endless;
+        break;
+    case SS_KIND_FEEDBACK:
+        whole = module->table.feedback.source && module->table.feedback.wants_sample &&
+                module->table.feedback.sample && module->table.feedback.estimate;
+        break;
+    case SS_KIND_CONTROL:
+        whole = module->table.control.update;
+        if (!module->table.control.peers)
+            module->table.control.peers = no_peers;
+        break;
+    case SS_KIND_SPACE:
+        whole = module->table.space.local_duty;
+        break;
+    default:
+        whole = module->table.dithering.next;
+        if (!module->table.dithering.round_length)
+            module->table.dithering.round_length = no_round;
+        if (!module->table.dithering.is_planned)
+            module->table.dithering.is_planned = never_planned;
+    }
+    if (!whole)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "%s lacks a function that a %s module must have", module->path, ss_kind_names[kind]);
+    module->head = head;
+    return 0;
+}
+
+int ss_registry_load(
+    enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error) {
+    module->handle = NULL;
+    module->head = NULL;
+    if (find_file(kind, name, module->path, sizeof module->path, error) < 0)
+        return -1;
+    module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
+    if (!module->handle)
+        return ss_error_set(error, SS_ERROR_FAILED, "the %s module '%s' cannot be loaded: %s",
+            ss_kind_names[kind], name, dlerror());
+    const struct ss_module *head = dlsym(module->handle, "showstopper_module");
+    int status = head ? check_head(head, kind, module->path, error)
+                      : ss_error_set(error, SS_ERROR_FAILED,
+                            "%s is no module: it exports no showstopper_module", module->path);
+    if (status == 0) {
+        memcpy(&module->table, head, table_sizes[kind]);
+        status = complete(module, kind, error);
+    }
+    if (status < 0)
+        ss_registry_unload(module);
+    return status;
+}
+
+void ss_registry_unload(struct ss_loaded *module) {
+    if (module->handle)
+        dlclose(module->handle);
+    module->handle = NULL;
+    module->head = NULL;
+}
+
+int ss_registry_list(FILE *stream, struct ss_error *error) {
+    static struct ss_loaded module;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        char *names[NAMES_MAX + 1];
+        size_t count = list_names(kind, names);
+        for (size_t i = 0; i < count; i++) {
+            struct ss_error why = {0};
+            char label[64];
+            snprintf(label, sizeof label, "%s/%s", ss_kind_names[kind], names[i]);
+            if (ss_registry_load(kind, names[i], &module, &why) == 0) {
+                fprintf(stream, "%-20s %s\n", label, module.head->summary);
+                ss_registry_unload(&module);
+            } else {
+                fprintf(stream, "%-20s cannot be used: %s\n", label, why.message);
+            }
+            free(names[i]);
+        }
+        if (count == 0 && ss_platform_check_proc(error) == 0)
+            ss_error_set(error, SS_ERROR_FAILED,
+                "no %s module was found: is Showstopper installed as a whole?",
+                ss_kind_names[kind]);
+        if (count == 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int split_which(
+    const char *which, enum ss_kind *kind, const char **name, struct ss_error *error) {
+    const char *slash = strchr(which, '/');
+    for (enum ss_kind i = 0; slash && i < SS_KINDS; i++) {
+        if (strlen(ss_kind_names[i]) == (size_t)(slash - which) &&
+            strncmp(ss_kind_names[i], which, (size_t)(slash - which)) == 0) {
+            *kind = i;
+            *name = slash + 1;
+            return 0;
+        }
+    }
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "'%s' names no module: write KIND/NAME, KIND being trace, feedback, control, space or "
+        "dithering",
+        which);
+}
+
+int ss_registry_help(FILE *stream, const char *which, struct ss_error *error) {
+    static struct ss_loaded module;
+    enum ss_kind kind = SS_KIND_TRACE;
+    const char *name = NULL;
+    if (split_which(which, &kind, &name, error) < 0 ||
+        ss_registry_load(kind, name, &module, error) < 0)
+        return -1;
+    fprintf(stream, "%s/%s: %s\n", ss_kind_names[kind], module.head->name, module.head->summary);
+    ss_option_print_help(stream, module.head->options);
+    const char *reason = module.head->unavailable();
+    if (reason)
+        fprintf(stream, "  It cannot work on this machine: %s\n", reason);
+    ss_registry_unload(&module);
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_LOOP_RING_H
+#define SHOWSTOPPER_LOOP_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/time.h>
+
+/* One state of an instance under control, from its decision to the next one. */
+struct ss_stretch {
+    uint64_t begin;   /* monotonic, ns */
+    uint64_t planned; /* ns */
+    uint64_t length;  /* ns, as it came */
+    double target;
+    double load; /* the estimate; NaN: there was none */
+    double global_duty;
+    double local_duty;
+    uint32_t state; /* enum ss_state */
+    uint32_t unused;
+};
+
+/* Those that wait for the master: half a minute of them at the default quantum. */
+#define SS_RING_SLOTS 512
+
+/*
+ * From one executor to the master. Neither ever waits for the other: what there is no room for is
+ * counted and lost.
+ */
+struct ss_ring {
+    _Alignas(64) _Atomic uint64_t head; /* executor: how many were put in */
+    _Atomic uint64_t lost;              /* executor */
+    _Alignas(64) _Atomic uint64_t tail; /* master: how many were taken out */
+    struct ss_stretch slots[SS_RING_SLOTS];
+};
+
+void ss_ring_put(struct ss_ring *ring, const struct ss_stretch *stretch);
+
+/* False: there is none. */
+bool ss_ring_take(struct ss_ring *ring, struct ss_stretch *stretch);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/stepper.h"
+
+/*
+ * Who comes later than this was not late but away (stopped, or the machine was suspended): the
+ * states that have passed are not made up for.
+ */
+#define AWAY SS_SECOND
+
+/* A lapse of so many whole states is not made up for either: short quanta, very late. */
+#define LAPSES_MAX 16
+
+void ss_stepper_open(struct ss_stepper *stepper, const struct ss_pipeline *pipeline) {
+    *stepper = (struct ss_stepper){
+        .pipeline = *pipeline,
+        .state = SS_STATE_RUNNING,
+        .deadline = SS_TIME_NEVER,
+    };
+}
+
+static struct ss_action act(
+    struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time deadline) {
+    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    ss_board_permit(pipeline->board, pipeline->executor, now, state == SS_STATE_RUNNING);
+    struct ss_action action = {
+        .change = stepper->state != state,
+        .state = state,
+        .deadline = deadline,
+    };
+    stepper->state = state;
+    stepper->deadline = deadline;
+    return action;
+}
+
+/* Outside control the instance is in one state until something happens. */
+static struct ss_action hold(
+    struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time until) {
+    stepper->controlled = false;
+    return act(stepper, now, state, until);
+}
+
+static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
+    const struct ss_board *board = stepper->pipeline.board;
+    ss_time since = stepper->deadline;
+    stepper->pause_seen = atomic_load(&board->control_since);
+    /*
+     * All executors must give the stretch the same beginning, whenever they notice it: the start
+     * of the trace, the end of a pause, or the end of a `free` stretch, which was the deadline.
+     */
+    if (since == SS_TIME_NEVER || since > now || since < control_start)
+        since = control_start;
+    if (stepper->pause_seen > since)
+        since = stepper->pause_seen;
+    ss_pipeline_begin(&stepper->pipeline, since);
+    stepper->controlled = true;
+    /* Until its first round begins, the instance goes on as it is; to run free it need not wait. */
+    struct ss_target target;
+    const struct ss_pipeline *pipeline = &stepper->pipeline;
+    ss_pipeline_target(pipeline->set, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
+    stepper->deadline = now;
+    if (!target.free && ss_time_add(since, ss_pipeline_phase(pipeline)) > now)
+        stepper->deadline = ss_time_add(since, ss_pipeline_phase(pipeline));
+}
+
+static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
+    if (ss_time_since(now, stepper->deadline) > AWAY)
+        stepper->deadline = now;
+    ss_time planned = stepper->deadline;
+    enum ss_state state = stepper->state;
+    struct ss_decision *decision = &stepper->decision;
+    for (int lapses = 0;; lapses++) {
+        ss_pipeline_decide(&stepper->pipeline, now, planned, state, decision);
+        if (decision->failure)
+            return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
+        if (decision->free)
+            return hold(stepper, now, SS_STATE_RUNNING, decision->free_until);
+        state = decision->stint.state;
+        planned = ss_time_add(planned, decision->stint.length);
+        if (planned > now)
+            break;
+        /* The whole state has passed already: its time is gone, the next one is due. */
+        if (lapses == LAPSES_MAX)
+            planned = now;
+    }
+    stepper->decisions++;
+    return act(stepper, now, state, planned);
+}
+
+struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
+    const struct ss_board *board = stepper->pipeline.board;
+    ss_time control_start = atomic_load(&board->control_start);
+    switch (atomic_load(&board->phase)) {
+    /*
+     * Nobody runs before all are there: hundreds of them would leave those still to be executed
+     * hardly any CPU time, and the last would be minutes behind the first.
+     */
+    case SS_PHASE_STARTING:
+    case SS_PHASE_PAUSED:
+        return hold(stepper, now, SS_STATE_STOPPED, SS_TIME_NEVER);
+    case SS_PHASE_ENDING:
+        return hold(stepper, now, SS_STATE_RUNNING, SS_TIME_NEVER);
+    default:
+        if (now < control_start)
+            return hold(stepper, now, SS_STATE_RUNNING, control_start);
+    }
+    if (!stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since))
+        begin(stepper, now, control_start);
+    if (now < stepper->deadline)
+        return act(stepper, now, stepper->state, stepper->deadline);
+    return control(stepper, now);
+}

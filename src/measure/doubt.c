@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/doubt.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* With less idle time than this an instance that wants a CPU has to wait for one. */
+#define IDLE_LEAST 0.05
+
+/* A quota that is used up in so many of its periods is what holds the instances back. */
+#define THROTTLED_LEAST 0.5
+
+/* Use by instances that are stopped; less is the moment until a stop takes hold. */
+#define ESCAPED_LEAST 0.02
+
+/* Showstopper's own use of the CPUs; less makes no difference. */
+#define OWN_LEAST 0.02
+
+/* Where nothing is known of it, it is not. */
+static bool is_own(const struct ss_doubt *doubt) {
+    return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_LEAST);
+}
+
+enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
+    if (doubt->kind == SS_DOUBT_ABOVE && is_own(doubt))
+        return SS_DOUBT_OWN;
+    if (doubt->kind == SS_DOUBT_ABOVE)
+        return doubt->instances_use > fmax(doubt->others_use, ESCAPED_LEAST) ? SS_DOUBT_ESCAPED
+                                                                             : SS_DOUBT_OTHERS;
+    if (doubt->quota_cpus > 0 && doubt->throttled >= THROTTLED_LEAST)
+        return SS_DOUBT_QUOTA;
+    if (doubt->running < doubt->instances - 0.5)
+        return SS_DOUBT_ENDED;
+    if (doubt->open_loop)
+        return SS_DOUBT_OPEN_LOOP;
+    if (doubt->idle < IDLE_LEAST)
+        return doubt->own_use > fmax(doubt->others_use, OWN_LEAST) ? SS_DOUBT_OWN : SS_DOUBT_BUSY;
+    return SS_DOUBT_FEW;
+}
+
+/* "the instances, always running, used 40 % of the CPUs, other processes 58 %". */
+static void print_use(char *buffer, size_t size, const struct ss_doubt *doubt, const char *who) {
+    if (isnan(doubt->instances_use) || isnan(doubt->others_use))
+        snprintf(buffer, size, "%s were always running", who);
+    else
+        snprintf(buffer, size,
+            "%s, always running, used %.0f %% of the CPUs, other processes %.0f %%", who,
+            100 * doubt->instances_use, 100 * doubt->others_use);
+}
+
+static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt) {
+    char use[128], why[160] = "";
+    unsigned ended = (unsigned)lround(doubt->instances - doubt->running);
+    enum ss_doubt_cause cause = ss_doubt_cause(doubt);
+    print_use(use, sizeof use, doubt, cause == SS_DOUBT_ENDED ? "the rest" : "the instances");
+    switch (cause) {
+    case SS_DOUBT_QUOTA:
+        snprintf(why, sizeof why,
+            "a CPU quota limits their control group to %.3g of %u CPUs: raise it",
+            doubt->quota_cpus, doubt->cpus);
+        break;
+    case SS_DOUBT_ENDED:
+        snprintf(why, sizeof why, "%u of %u instances had ended", ended, doubt->instances);
+        break;
+    case SS_DOUBT_OPEN_LOOP:
+        snprintf(why, sizeof why, "the control module '%.32s' does not follow the load",
+            doubt->open_loop);
+        break;
+    case SS_DOUBT_OWN:
+        snprintf(why, sizeof why, "Showstopper itself used %.0f %%: a longer round (-D) takes less",
+            100 * doubt->own_use);
+        break;
+    case SS_DOUBT_BUSY:
+        snprintf(why, sizeof why, "no CPU was idle");
+        break;
+    default:
+        snprintf(why, sizeof why, "run more of them");
+    }
+    snprintf(buffer, size, "the target could not be reached in %.0f %% of the samples: %s; %s",
+        100 * doubt->part, use, why);
+}
+
+static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt) {
+    char use[96] = "";
+    if (ss_doubt_cause(doubt) == SS_DOUBT_ESCAPED) {
+        snprintf(buffer, size,
+            "the load was above the target in %.0f %% of the samples although the instances were "
+            "stopped: processes of theirs that do not stop used %.0f %% of the CPUs, other "
+            "processes %.0f %%",
+            100 * doubt->part, 100 * doubt->instances_use, 100 * doubt->others_use);
+        return;
+    }
+    if (ss_doubt_cause(doubt) == SS_DOUBT_OWN) {
+        snprintf(buffer, size,
+            "the load was above the target in %.0f %% of the samples although the instances were "
+            "stopped: Showstopper itself used %.0f %% of the CPUs, other processes %.0f %%; a "
+            "longer round (-D) takes less",
+            100 * doubt->part, 100 * doubt->own_use, 100 * doubt->others_use);
+        return;
+    }
+    if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))
+        snprintf(use, sizeof use, " and used %.0f %% of the CPUs, other processes %.0f %%",
+            100 * doubt->instances_use, 100 * doubt->others_use);
+    snprintf(buffer, size,
+        "other processes took more than the target in %.0f %% of the samples: the instances were "
+        "stopped all the while%s",
+        100 * doubt->part, use);
+}
+
+void ss_doubt_print(char *buffer, size_t size, const struct ss_doubt *doubt) {
+    if (doubt->kind == SS_DOUBT_ABOVE)
+        print_above(buffer, size, doubt);
+    else
+        print_below(buffer, size, doubt);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_MEASURE_FIGURES_H
+#define SHOWSTOPPER_MEASURE_FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The figures of control quality, computed the same way by every tool: for each sample the error
+ * is target minus load, so a load above the target is a negative error.
+ */
+struct ss_figures {
+    size_t count;
+    double target_sum;
+    double load_sum;
+    double error_sum;
+    double square_sum;
+    double *sizes; /* |error| of each sample, for quantiles */
+    size_t capacity;
+};
+
+/* Loads are from 0 to 1. False when memory is short; the sample is then not counted. */
+bool ss_figures_add(struct ss_figures *figures, double target, double load);
+
+void ss_figures_free(struct ss_figures *figures);
+
+/* All NaN as long as nothing was counted. */
+double ss_figures_target_mean(const struct ss_figures *figures);
+double ss_figures_load_mean(const struct ss_figures *figures);
+double ss_figures_error_mean_percent(const struct ss_figures *figures);
+double ss_figures_error_mse_e4(const struct ss_figures *figures);
+double ss_figures_error_p95_percent(struct ss_figures *figures);
+
+/*
+ * When the error began to stay within 5 % for 2 s. Zeroed: nothing seen yet. Fed with every
+ * sample of control from its start on.
+ */
+struct ss_settling {
+    double since; /* seconds since the start of control */
+    bool within;
+    bool settled;
+};
+
+/* The sample covers the time from `start` to `end`, in seconds since the start of control. */
+void ss_settling_add(struct ss_settling *settling, double start, double end, double error);
+
+/* Seconds, NaN if it never did. */
+double ss_settling_seconds(const struct ss_settling *settling);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/load.h"
+
+#include <math.h>
+
+static double clamp(double value) {
+    return fmin(fmax(value, 0), 1);
+}
+
+bool ss_load_between(enum ss_source source, const struct ss_counters *from,
+    const struct ss_counters *to, struct ss_load *load) {
+    *load = (struct ss_load){.load_ticks = NAN, .steal = NAN};
+    if (to->time <= from->time)
+        return false;
+    double elapsed = (double)(to->time - from->time);
+    load->seconds = elapsed / 1e9;
+    if (source == SS_SOURCE_SENSOR) {
+        load->load = to->value;
+        return !isnan(to->value);
+    }
+    double capacity = elapsed * to->capacity;
+    if (to->set != from->set || capacity <= 0)
+        return false;
+    if (source == SS_SOURCE_CGROUP || source == SS_SOURCE_RUNTIME) {
+        load->load = clamp((double)(to->used - from->used) / capacity);
+        return to->used >= from->used;
+    }
+    if (to->idle < from->idle || to->busy_ticks < from->busy_ticks)
+        return false;
+    double idle = (double)(to->idle - from->idle);
+    double busy = (double)(to->busy_ticks - from->busy_ticks);
+    load->load = clamp(1 - idle / capacity);
+    load->load_ticks = idle + busy > 0 ? busy / (idle + busy) : NAN;
+    load->steal = to->steal >= from->steal ? (double)(to->steal - from->steal) / capacity : NAN;
+    return true;
+}

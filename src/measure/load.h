@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_MEASURE_LOAD_H
+#define SHOWSTOPPER_MEASURE_LOAD_H
+
+#include <stdbool.h>
+
+#include <showstopper/feedback.h>
+
+/* The load between two readings of one source. */
+struct ss_load {
+    double seconds;    /* how far the readings lie apart */
+    double load;       /* 1 - (idle + iowait) / elapsed, or used / elapsed: the truth */
+    double load_ticks; /* busy ticks over all ticks, as mpstat, sar and top show; NaN: unknown */
+    double steal;      /* part of the time that the hypervisor took; NaN: unknown */
+};
+
+/*
+ * False when nothing can be said: no time between the readings, CPUs that came or went, counters
+ * that went backwards, a sensor that has not spoken.
+ */
+bool ss_load_between(enum ss_source source, const struct ss_counters *from,
+    const struct ss_counters *to, struct ss_load *load);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/load_sample.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/lines.h"
+#include "base/wallclock.h"
+
+struct ss_load_sample ss_load_sample_new(void) {
+    return (struct ss_load_sample){
+        .elapsed = NAN,
+        .target = NAN,
+        .load = NAN,
+        .error = NAN,
+        .load_ticks = NAN,
+        .cpu = SS_LOAD_ALL_CPUS,
+        .user = NAN,
+        .system = NAN,
+        .irq = NAN,
+        .steal = NAN,
+        .iowait = NAN,
+        .idle = NAN,
+        .pressure = NAN,
+        .duty = NAN,
+    };
+}
+
+/* ---- rows ---- */
+
+/* In the order in which they stand. */
+static const struct column {
+    const char *name;
+    enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
+    unsigned only_with; /* 0: always there */
+    size_t offset;
+} columns_known[] = {
+    {"time", TIME, 0, 0},
+    {"elapsed_seconds", ELAPSED, 0, offsetof(struct ss_load_sample, elapsed)},
+    {"target", FRACTION, 0, offsetof(struct ss_load_sample, target)},
+    {"load", FRACTION, 0, offsetof(struct ss_load_sample, load)},
+    {"error", FRACTION, 0, offsetof(struct ss_load_sample, error)},
+    {"load_ticks", FRACTION, 0, offsetof(struct ss_load_sample, load_ticks)},
+    {"cpu", CPU, SS_LOAD_COLUMN_CPU, 0},
+    {"user", FRACTION, 0, offsetof(struct ss_load_sample, user)},
+    {"system", FRACTION, 0, offsetof(struct ss_load_sample, system)},
+    {"irq", FRACTION, 0, offsetof(struct ss_load_sample, irq)},
+    {"steal", FRACTION, 0, offsetof(struct ss_load_sample, steal)},
+    {"iowait", FRACTION, 0, offsetof(struct ss_load_sample, iowait)},
+    {"idle", FRACTION, 0, offsetof(struct ss_load_sample, idle)},
+    {"pressure", FRACTION, 0, offsetof(struct ss_load_sample, pressure)},
+    {"duty", FRACTION, SS_LOAD_COLUMNS_RUN, offsetof(struct ss_load_sample, duty)},
+    {"counted", FLAG, SS_LOAD_COLUMNS_RUN, offsetof(struct ss_load_sample, counted)},
+};
+
+#define COLUMNS (sizeof columns_known / sizeof *columns_known)
+
+static bool is_there(const struct column *column, unsigned columns) {
+    return (column->only_with & columns) == column->only_with;
+}
+
+size_t ss_load_sample_heading(char line[SS_LOAD_SAMPLE_ROW], unsigned columns) {
+    char *at = line;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!is_there(&columns_known[i], columns))
+            continue;
+        if (i > 0)
+            *at++ = ',';
+        at = stpcpy(at, columns_known[i].name);
+    }
+    return (size_t)(stpcpy(at, "\n") - line);
+}
+
+/* `quote` stands around what is no number, `unknown` for what is not known. */
+static char *print_value(char *at, const struct column *column, const struct ss_load_sample *sample,
+    const char *quote, const char *unknown) {
+    if (column->sort == TIME) {
+        at = stpcpy(at, quote);
+        ss_wallclock_print(at, 40, sample->time);
+        return stpcpy(at + strlen(at), quote);
+    }
+    if (column->sort == CPU) {
+        if (sample->cpu == SS_LOAD_ALL_CPUS)
+            return stpcpy(stpcpy(stpcpy(at, quote), "all"), quote);
+        return at + snprintf(at, 16, "%" PRId32, sample->cpu);
+    }
+    const char *field = (const char *)sample + column->offset;
+    if (column->sort == FLAG)
+        return stpcpy(at, *(const bool *)field ? "1" : "0");
+    double value = *(const double *)field;
+    return isfinite(value) ? ss_lines_put_number(at, value, 6) : stpcpy(at, unknown);
+}
+
+size_t ss_load_sample_csv(
+    char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
+    char *at = line;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!is_there(&columns_known[i], columns))
+            continue;
+        if (i > 0)
+            *at++ = ',';
+        at = print_value(at, &columns_known[i], sample, "", "");
+    }
+    return (size_t)(stpcpy(at, "\n") - line);
+}
+
+size_t ss_load_sample_json(
+    char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns) {
+    char *at = line;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!is_there(&columns_known[i], columns))
+            continue;
+        at = stpcpy(stpcpy(at, i > 0 ? ", \"" : "{\""), columns_known[i].name);
+        at = stpcpy(at, "\": ");
+        at = print_value(at, &columns_known[i], sample, "\"", "null");
+    }
+    return (size_t)(stpcpy(at, "}\n") - line);
+}
+
+/* ---- readings ---- */
+
+/* False when a counter went back. */
+static bool subtract(
+    const struct ss_cpu_times *from, const struct ss_cpu_times *to, struct ss_cpu_times *times) {
+    uint64_t still_before = from->idle + from->iowait, still = to->idle + to->iowait;
+    if (to->user < from->user || to->system < from->system || to->irq < from->irq ||
+        to->steal < from->steal || to->used < from->used || still < still_before)
+        return false;
+    /*
+     * A CPU that falls idle with somebody waiting for a disk, and is idle still when nobody waits
+     * any more, moves that time from one to the other: either may go back, their sum does not.
+     */
+    uint64_t waited = to->iowait > from->iowait ? to->iowait - from->iowait : 0;
+    if (waited > still - still_before)
+        waited = still - still_before;
+    *times = (struct ss_cpu_times){
+        .user = to->user - from->user,
+        .system = to->system - from->system,
+        .irq = to->irq - from->irq,
+        .steal = to->steal - from->steal,
+        .iowait = waited,
+        .idle = still - still_before - waited,
+        .used = to->used - from->used,
+    };
+    return true;
+}
+
+void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span) {
+    sum->group = span->group;
+    sum->parts = span->parts;
+    sum->capacity += span->capacity;
+    sum->times.user += span->times.user;
+    sum->times.system += span->times.system;
+    sum->times.irq += span->times.irq;
+    sum->times.steal += span->times.steal;
+    sum->times.iowait += span->times.iowait;
+    sum->times.idle += span->times.idle;
+    sum->times.used += span->times.used;
+}
+
+bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
+    int32_t cpu, struct ss_load_span *span) {
+    *span = (struct ss_load_span){0};
+    if (to->time <= from->time)
+        return false;
+    struct ss_load_span one = {
+        .group = to->group,
+        .parts = to->parts && from->parts,
+        .capacity = (double)(to->time - from->time) * (to->group ? to->capacity : 1),
+    };
+    for (size_t i = 0, j = 0; i < from->count && j < to->count;) {
+        const struct ss_cpu_times *before = &from->items[i], *after = &to->items[j];
+        i += before->cpu <= after->cpu;
+        j += before->cpu >= after->cpu;
+        if (before->cpu == after->cpu && (cpu == SS_LOAD_ALL_CPUS || (uint32_t)cpu == after->cpu) &&
+            subtract(before, after, &one.times))
+            ss_load_span_add(span, &one);
+    }
+    return span->capacity > 0;
+}
+
+static double clamp(double value) {
+    return fmin(fmax(value, 0), 1);
+}
+
+static void set_group(struct ss_load_sample *sample, const struct ss_load_span *span) {
+    sample->load = clamp((double)span->times.used / span->capacity);
+    sample->idle = 1 - sample->load;
+    if (span->parts) {
+        sample->user = (double)span->times.user / span->capacity;
+        sample->system = (double)span->times.system / span->capacity;
+    }
+}
+
+static void set_cpus(struct ss_load_sample *sample, const struct ss_load_span *span) {
+    const struct ss_cpu_times *times = &span->times;
+    double still = (double)(times->idle + times->iowait);
+    double busy = (double)(times->user + times->system + times->irq + times->steal);
+    double all = still + busy;
+    sample->load = clamp(1 - still / span->capacity);
+    if (all <= 0)
+        return;
+    sample->load_ticks = busy / all;
+    sample->user = (double)times->user / all;
+    sample->system = (double)times->system / all;
+    sample->irq = (double)times->irq / all;
+    sample->steal = (double)times->steal / all;
+    sample->iowait = (double)times->iowait / all;
+    sample->idle = (double)times->idle / all;
+}
+
+void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span *span) {
+    if (span->group)
+        set_group(sample, span);
+    else
+        set_cpus(sample, span);
+    sample->error = sample->target - sample->load;
+}
+
+int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
+    const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
+    *meter = (struct ss_load_meter){0};
+    if (ss_platform_cpu_times_open(&meter->reader, source, group, cpus, roots, error) < 0)
+        return -1;
+    size_t room = source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
+    meter->last.items = calloc(room, sizeof *meter->last.items);
+    meter->before.items = calloc(room, sizeof *meter->before.items);
+    if (meter->last.items && meter->before.items)
+        return 0;
+    ss_load_meter_close(meter);
+    return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+}
+
+int ss_load_meter_read(struct ss_load_meter *meter) {
+    struct ss_cpu_reading last = meter->last;
+    meter->last = meter->before;
+    meter->before = last;
+    return ss_platform_cpu_times_read(&meter->reader, &meter->last);
+}
+
+void ss_load_meter_close(struct ss_load_meter *meter) {
+    ss_platform_cpu_times_close(&meter->reader);
+    free(meter->last.items);
+    free(meter->before.items);
+    *meter = (struct ss_load_meter){
+        .reader = {.counters = {.file = -1}, .pressure = -1, .user = -1, .system = -1}};
+}

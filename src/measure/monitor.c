@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/monitor.h"
+
+#include <math.h>
+
+#include "loop/pipeline.h"
+#include "platform/platform.h"
+
+/* Nearer to a bound than this a duty can do no more. */
+#define FULL_DUTY 0.995
+
+/* An error beyond this at such a duty means that the target is out of reach. */
+#define OUT_OF_REACH 0.02
+
+void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
+    enum ss_source source, struct ss_counter_reader *reader, struct ss_board *board) {
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(set, board, set->instances, selves);
+    *monitor = (struct ss_monitor){
+        .set = set,
+        .reader = reader,
+        .board = board,
+        /* Control without feedback is watched by the system's counters all the same. */
+        .source = source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : source,
+        .trace = selves[SS_KIND_TRACE],
+        .next = SS_TIME_NEVER,
+        .control_from = SS_TIME_NEVER,
+        .counted_from = SS_TIME_NEVER,
+    };
+}
+
+void ss_monitor_close(struct ss_monitor *monitor) {
+    ss_figures_free(&monitor->figures);
+}
+
+static bool read_counters(struct ss_monitor *monitor, ss_time now, struct ss_counters *counters) {
+    if (monitor->source != SS_SOURCE_SENSOR)
+        return ss_platform_counters_read(monitor->reader, counters) == 0;
+    *counters = (struct ss_counters){
+        .time = now,
+        .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value)),
+    };
+    return true;
+}
+
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
+    monitor->has_last = read_counters(monitor, now, &monitor->last);
+    ss_duty_begin(&monitor->duty, monitor->board, now);
+    monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
+}
+
+void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
+    /* Both saturate at "not yet". */
+    monitor->control_from = ss_time_add(monitor->control_from, length);
+    monitor->counted_from = ss_time_add(monitor->counted_from, length);
+}
+
+/* The samples that should have been taken since `next` and were not. */
+static void count_lost(struct ss_monitor *monitor, ss_time now) {
+    while (ss_time_since(now, monitor->next) >= SS_MONITOR_INTERVAL) {
+        monitor->lost++;
+        monitor->next += SS_MONITOR_INTERVAL;
+    }
+}
+
+/* Which instances there are now, and what their executors have decided, on average. */
+static uint32_t look_at_instances(const struct ss_board *board, double *decided) {
+    uint32_t count = 0;
+    double sum = 0;
+    for (uint32_t i = 0; i < board->instances; i++) {
+        const struct ss_row *row = &board->rows[i];
+        if (atomic_load(&row->life) != SS_LIFE_ALIVE)
+            continue;
+        sum += ss_double_from_word(atomic_load(&row->global_duty));
+        count++;
+    }
+    *decided = count ? sum / count : NAN;
+    return count;
+}
+
+/*
+ * Control is at its bound when it decides so. What was done may be less: an instance that is
+ * started again is not allowed to run for a moment.
+ */
+static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
+    double error = sample->target - sample->load.load;
+    double decided;
+    uint32_t running = look_at_instances(monitor->board, &decided);
+    sample->doubt = error > OUT_OF_REACH && decided > FULL_DUTY        ? SS_DOUBT_BELOW
+                    : error < -OUT_OF_REACH && decided < 1 - FULL_DUTY ? SS_DOUBT_ABOVE
+                                                                       : SS_DOUBT_NONE;
+    monitor->doubts[sample->doubt]++;
+    monitor->running[sample->doubt] += running;
+}
+
+/* False: no figure is made of it. */
+static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
+    double error = sample->target - sample->load.load;
+    if (monitor->control_from != SS_TIME_NEVER) {
+        double end = ss_time_seconds(ss_time_since(sample->time, monitor->control_from));
+        ss_settling_add(&monitor->settling, end - sample->load.seconds, end, error);
+    }
+    if (monitor->counted_from == SS_TIME_NEVER ||
+        !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
+        return false;
+    monitor->duty_sum += sample->duty;
+    monitor->seconds += sample->load.seconds;
+    if (!isnan(sample->load.steal))
+        monitor->steal_sum += sample->load.steal * sample->load.seconds;
+    count_doubt(monitor, sample);
+    return true;
+}
+
+static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
+    struct ss_target target;
+    ss_pipeline_target(monitor->set, &monitor->trace, monitor->board, time, &target);
+    return target;
+}
+
+/*
+ * What was wanted until the sample's end: of a step that falls on it nothing can be seen yet. False
+ * when part of its time was uncontrolled: it began or ended in a `free` stretch.
+ */
+static bool take_target(
+    struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {
+    struct ss_target target = target_at(monitor, end - 1);
+    bool counts = !target.free && !monitor->was_free;
+    monitor->was_free = target_at(monitor, end).free;
+    if (target.free)
+        return false;
+    sample->target = target.load;
+    sample->duty = duty;
+    return counts;
+}
+
+void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
+    struct ss_monitor_sample sample = {.target = NAN, .duty = NAN};
+    struct ss_counters counters;
+    count_lost(monitor, now);
+    ss_time end = monitor->next;
+    monitor->next = ss_time_add(monitor->next, SS_MONITOR_INTERVAL);
+    bool readable = read_counters(monitor, now, &counters);
+    double duty = ss_duty_take(&monitor->duty, monitor->board, now);
+    bool known = readable && monitor->has_last &&
+                 ss_load_between(monitor->source, &monitor->last, &counters, &sample.load);
+    monitor->last = counters;
+    monitor->has_last = readable;
+    if (!known) {
+        monitor->lost++;
+        return;
+    }
+    sample.time = counters.time;
+    sample.counted = monitor->control_from != SS_TIME_NEVER &&
+                     take_target(monitor, end, duty, &sample) && count(monitor, &sample);
+    monitor->latest = sample;
+}

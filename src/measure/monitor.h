@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_MEASURE_MONITOR_H
+#define SHOWSTOPPER_MEASURE_MONITOR_H
+
+#include "loop/board.h"
+#include "measure/doubt.h"
+#include "measure/duty.h"
+#include "measure/figures.h"
+#include "measure/load.h"
+
+#define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
+
+/* One look at the machine, as shown and counted. */
+struct ss_monitor_sample {
+    ss_time time;
+    struct ss_load load;
+    double target;            /* NaN: none, in warm-up and `free` stretches */
+    double duty;              /* see duty.h; NaN without a target */
+    enum ss_doubt_kind doubt; /* of a counted one */
+    bool counted;             /* the figures are made of this one, among others */
+};
+
+/* Watches the load from the master: what the summary and the live line are made of. */
+struct ss_monitor {
+    const struct ss_module_set *set;
+    struct ss_counter_reader *reader; /* of all sources but sensors */
+    struct ss_board *board;
+    enum ss_source source;
+    struct ss_self trace;
+    struct ss_counters last;
+    bool has_last;
+    struct ss_duty_meter duty;
+    bool was_free;        /* the last reading lay in a `free` stretch */
+    ss_time next;         /* when the next sample is due */
+    ss_time control_from; /* SS_TIME_NEVER: not yet under control */
+    ss_time counted_from; /* likewise for the figures */
+    struct ss_monitor_sample latest;
+    struct ss_figures figures;
+    struct ss_settling settling;
+    double duty_sum;
+    double steal_sum;                 /* seconds per CPU */
+    double seconds;                   /* counted */
+    uint64_t doubts[SS_DOUBT_KINDS];  /* counted samples of each kind */
+    uint64_t running[SS_DOUBT_KINDS]; /* instances in them, added up */
+    uint64_t lost;                    /* samples that could not be taken or were far too late */
+};
+
+void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
+    enum ss_source source, struct ss_counter_reader *reader, struct ss_board *board);
+
+/* A new series of samples begins at this moment. */
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
+
+/* Takes the sample that is due. */
+void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
+
+/* The run stood still for so long: no figure may know of it. */
+void ss_monitor_shift(struct ss_monitor *monitor, ss_time length);
+
+void ss_monitor_close(struct ss_monitor *monitor);
+
+#endif

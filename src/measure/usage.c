@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/usage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A reading may take so small a part of the time. */
+#define COST_PART 100
+
+/* ---- whose processes they are ---- */
+
+/* Longer lines of descent are not followed. */
+#define DEPTH_MAX 256
+
+static int compare_pids(const void *left, const void *right) {
+    pid_t a = ((const struct ss_process_usage *)left)->times.pid;
+    pid_t b = ((const struct ss_process_usage *)right)->times.pid;
+    return (a > b) - (a < b);
+}
+
+static struct ss_process_usage *find(struct ss_process_usage *processes, size_t count, pid_t pid) {
+    struct ss_process_usage wanted = {.times.pid = pid};
+    return pid > 0 ? bsearch(&wanted, processes, count, sizeof wanted, compare_pids) : NULL;
+}
+
+/* Goes up until somebody is met who is known, then marks the line below. */
+static enum ss_process_owner find_owner(
+    struct ss_process_usage *processes, size_t count, struct ss_process_usage *process) {
+    struct ss_process_usage *line[DEPTH_MAX];
+    int depth = 0;
+    while (process && process->owner == SS_OWNER_UNKNOWN && depth < DEPTH_MAX) {
+        line[depth++] = process;
+        process = find(processes, count, process->times.parent);
+    }
+    bool ours =
+        process && (process->owner == SS_OWNER_EXECUTOR || process->owner == SS_OWNER_INSTANCE);
+    while (depth-- > 0)
+        line[depth]->owner = ours ? SS_OWNER_INSTANCE : SS_OWNER_STRANGER;
+    return ours ? SS_OWNER_INSTANCE : SS_OWNER_STRANGER;
+}
+
+/* One that has ended left its pid on the board; a stranger may have got it by now. */
+static void mark_child(struct ss_process_usage *processes, size_t count, pid_t master, pid_t pid,
+    enum ss_process_owner owner) {
+    struct ss_process_usage *process = find(processes, count, pid);
+    if (process && process->times.parent == master)
+        process->owner = owner;
+}
+
+struct ss_usage_tree ss_usage_add_up(
+    const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count) {
+    struct ss_usage_tree tree = {0};
+    qsort(processes, count, sizeof *processes, compare_pids);
+    for (size_t i = 0; i < count; i++)
+        processes[i].owner = SS_OWNER_UNKNOWN;
+    struct ss_process_usage *self = find(processes, count, master);
+    if (self)
+        self->owner = SS_OWNER_CREW;
+    mark_child(processes, count, master, atomic_load(&board->guardian), SS_OWNER_CREW);
+    for (uint32_t i = 0; i < board->instances; i++)
+        mark_child(
+            processes, count, master, atomic_load(&board->rows[i].executor), SS_OWNER_EXECUTOR);
+    for (size_t i = 0; i < count; i++) {
+        struct ss_process_usage *process = &processes[i];
+        enum ss_process_owner owner = process->owner == SS_OWNER_UNKNOWN
+                                          ? find_owner(processes, count, process)
+                                          : process->owner;
+        if (owner == SS_OWNER_INSTANCE) {
+            tree.instances += process->times.used + process->times.waited;
+        } else if (owner != SS_OWNER_STRANGER) {
+            tree.own += process->times.used;
+            tree.instances += process->times.waited;
+        }
+    }
+    return tree;
+}
+
+/* ---- readings ---- */
+
+static void see(void *context, pid_t pid) {
+    struct ss_usage *usage = context;
+    if (usage->count == usage->capacity) {
+        size_t capacity = usage->capacity ? 2 * usage->capacity : 1024;
+        struct ss_process_usage *processes =
+            reallocarray(usage->processes, capacity, sizeof *processes);
+        if (!processes)
+            return;
+        usage->processes = processes;
+        usage->capacity = capacity;
+    }
+    if (ss_platform_process_times(pid, &usage->processes[usage->count].times))
+        usage->count++;
+}
+
+void ss_usage_open(
+    struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus) {
+    struct ss_error ignored = {0};
+    *usage = (struct ss_usage){.board = board};
+    usage->measures =
+        ss_load_meter_open(&usage->meter, SS_SOURCE_SYSTEM, NULL, cpus, NULL, &ignored) == 0;
+}
+
+void ss_usage_close(struct ss_usage *usage) {
+    if (usage->measures)
+        ss_load_meter_close(&usage->meter);
+    free(usage->processes);
+    *usage = (struct ss_usage){0};
+}
+
+static double grown(uint64_t from, uint64_t to) {
+    return to > from ? (double)(to - from) : 0;
+}
+
+/* What the kernel itself needs for interrupts, and what a hypervisor takes, is no process's. */
+static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
+    const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
+    double idle = (double)(span->times.idle + span->times.iowait);
+    double instances = grown(from->instances, to->instances);
+    double busy = span->capacity - idle - (double)(span->times.irq + span->times.steal);
+    sum->capacity += span->capacity;
+    sum->idle += idle;
+    sum->instances += instances;
+    sum->own += grown(from->own, to->own);
+    sum->others += busy - instances - grown(from->own, to->own);
+}
+
+/* False: nothing can be read. */
+static bool read_now(struct ss_usage *usage) {
+    if (!usage->measures || ss_load_meter_read(&usage->meter) != 0)
+        return false;
+    usage->count = 0;
+    ss_platform_process_each(see, usage);
+    usage->tree = ss_usage_add_up(usage->board, getpid(), usage->processes, usage->count);
+    ss_platform_quota_read(NULL, &usage->quota);
+    return true;
+}
+
+static void take_reading(struct ss_usage *usage, ss_time now) {
+    struct ss_usage_tree before = usage->tree;
+    struct ss_quota quota = usage->quota;
+    bool compares = usage->has_last && usage->since != SS_DOUBT_NONE && !usage->mixed;
+    struct ss_usage_sum *sum = &usage->sums[usage->since];
+    struct ss_load_span span;
+    ss_time begin = ss_platform_now();
+    usage->has_last = read_now(usage);
+    usage->due = ss_time_add(now, COST_PART * ss_time_since(ss_platform_now(), begin));
+    usage->since = SS_DOUBT_NONE;
+    usage->mixed = false;
+    if (!compares || !usage->has_last ||
+        !ss_load_span_between(&usage->meter.before, &usage->meter.last, SS_LOAD_ALL_CPUS, &span))
+        return;
+    add(sum, &span, &before, &usage->tree);
+    sum->periods += grown(quota.periods, usage->quota.periods);
+    sum->throttled += grown(quota.throttled, usage->quota.throttled);
+}
+
+void ss_usage_begin(struct ss_usage *usage, ss_time now) {
+    usage->has_last = false;
+    take_reading(usage, now);
+    usage->due = 0;
+}
+
+void ss_usage_drop(struct ss_usage *usage) {
+    usage->has_last = false;
+}
+
+void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now) {
+    if (kind == SS_DOUBT_NONE) {
+        usage->has_last = false;
+        return;
+    }
+    usage->mixed |= usage->since != SS_DOUBT_NONE && usage->since != kind;
+    usage->since = kind;
+    if (now >= usage->due)
+        take_reading(usage, now);
+}
+
+void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt) {
+    const struct ss_usage_sum *sum = &usage->sums[doubt->kind];
+    bool known = sum->capacity > 0;
+    doubt->instances_use = known ? sum->instances / sum->capacity : NAN;
+    doubt->others_use = known ? fmax(sum->others / sum->capacity, 0) : NAN;
+    doubt->own_use = known ? sum->own / sum->capacity : NAN;
+    doubt->idle = known ? sum->idle / sum->capacity : NAN;
+    doubt->quota_cpus = usage->quota.cpus;
+    doubt->throttled = sum->periods > 0 ? sum->throttled / sum->periods : 0;
+}

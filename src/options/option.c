@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options/option.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/units.h"
+
+/* More options than any module has. */
+#define ROWS_MAX 64
+
+void ss_option_store_free(struct ss_option_store *store) {
+    for (size_t i = 0; i < store->count; i++)
+        free(store->texts[i]);
+    free(store->texts);
+    for (size_t i = 0; i < store->warning_count; i++)
+        free(store->warnings[i]);
+    free(store->warnings);
+    *store = (struct ss_option_store){0};
+}
+
+static char *add_copy(char ***list, size_t *count, const char *text) {
+    char **longer = realloc(*list, (*count + 1) * sizeof *longer);
+    if (!longer)
+        return NULL;
+    *list = longer;
+    char *copy = strdup(text);
+    if (copy)
+        longer[(*count)++] = copy;
+    return copy;
+}
+
+const char *ss_option_store_add(struct ss_option_store *store, const char *text) {
+    return add_copy(&store->texts, &store->count, text);
+}
+
+void ss_option_store_warn(struct ss_option_store *store, const char *text) {
+    for (size_t i = 0; i < store->warning_count; i++) {
+        if (strcmp(store->warnings[i], text) == 0)
+            return;
+    }
+    add_copy(&store->warnings, &store->warning_count, text);
+}
+
+void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label) {
+    for (size_t i = first; i < store->warning_count; i++) {
+        char *labelled = NULL;
+        if (asprintf(&labelled, "%s: %s", label, store->warnings[i]) < 0)
+            continue;
+        free(store->warnings[i]);
+        store->warnings[i] = labelled;
+    }
+}
+
+void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other) {
+    for (size_t i = 0; i < other->warning_count; i++)
+        ss_option_store_warn(store, other->warnings[i]);
+}
+
+void ss_option_store_print_warnings(
+    FILE *stream, const char *program, const struct ss_option_store *store) {
+    for (size_t i = 0; i < store->warning_count; i++)
+        fprintf(stream, "%s: warning: %s\n", program, store->warnings[i]);
+}
+
+static int read_time(const struct ss_option *row, const char *text, ss_time *time,
+    struct ss_units_doubt *doubt, struct ss_error *error) {
+    ss_time sensible = 0;
+    if (row->sensible && ss_units_time(row->sensible, &sensible, error) < 0)
+        return -1;
+    return ss_units_time_sensible(text, sensible, time, doubt, error);
+}
+
+/*
+ * A value of any numeric type, comparable with the row's bounds. `doubt` is what the user should be
+ * told of it though it can be read.
+ */
+static int read_quantity(const struct ss_option *row, const char *text, void *place, double *value,
+    struct ss_units_doubt *doubt, struct ss_error *error) {
+    doubt->text[0] = '\0';
+    switch (row->type) {
+    case SS_OPTION_TIME: {
+        ss_time time;
+        if (read_time(row, text, &time, doubt, error) < 0)
+            return -1;
+        *value = (double)time;
+        if (place)
+            *(ss_time *)place = time;
+        return 0;
+    }
+    case SS_OPTION_COUNT: {
+        uint64_t count;
+        if (ss_units_count(text, &count, error) < 0)
+            return -1;
+        *value = (double)count;
+        if (place)
+            *(uint64_t *)place = count;
+        return 0;
+    }
+    default: {
+        int status = row->type == SS_OPTION_LOAD      ? ss_units_load(text, value, error)
+                     : row->type == SS_OPTION_PERCENT ? ss_units_percent(text, value, error)
+                                                      : ss_units_number(text, value, error);
+        if (status == 0 && place)
+            *(double *)place = *value;
+        return status;
+    }
+    }
+}
+
+static int check_range(const struct ss_option *row, const char *text, double value,
+    const struct ss_units_doubt *doubt, struct ss_error *error) {
+    struct ss_units_doubt none;
+    double bound;
+    if (row->min && read_quantity(row, row->min, NULL, &bound, &none, error) == 0 && value < bound)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too small: at least %s%s%s", text,
+            row->min, *doubt->text ? "; " : "", doubt->text);
+    if (row->max && read_quantity(row, row->max, NULL, &bound, &none, error) == 0 && value > bound)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "'%s' is too large: at most %s", text, row->max);
+    return error && error->status ? -1 : 0;
+}
+
+static void warn(struct ss_option_store *store, const struct ss_option *row,
+    const struct ss_units_doubt *doubt) {
+    char text[256];
+    if (!store || !*doubt->text)
+        return;
+    snprintf(text, sizeof text, "%.100s: %s", row->name, doubt->text);
+    ss_option_store_warn(store, text);
+}
+
+/* The position of a word in a list separated by spaces, or -1. */
+static int find_choice(const char *choices, const char *word) {
+    size_t length = strlen(word);
+    int position = 0;
+    for (const char *at = choices; *at; position++) {
+        size_t span = strcspn(at, " ");
+        if (span == length && strncmp(at, word, span) == 0)
+            return position;
+        at += span + (at[span] == ' ');
+    }
+    return -1;
+}
+
+static void print_choice(char *buffer, size_t size, const char *choices, int position) {
+    const char *at = choices;
+    while (position-- > 0) {
+        at += strcspn(at, " ");
+        at += *at == ' ';
+    }
+    snprintf(buffer, size, "%.*s", (int)strcspn(at, " "), at);
+}
+
+static int set_value(const struct ss_option *row, const char *text, void *place,
+    struct ss_option_store *store, struct ss_error *error) {
+    if (row->type == SS_OPTION_TEXT || row->type == SS_OPTION_FILE) {
+        const char *copy = ss_option_store_add(store, text);
+        if (!copy)
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        *(const char **)place = copy;
+        return 0;
+    }
+    if (row->type == SS_OPTION_CHOICE) {
+        int position = find_choice(row->choices, text);
+        if (position < 0)
+            return ss_error_set(
+                error, SS_ERROR_FAILED, "'%s' is not one of: %s", text, row->choices);
+        *(int *)place = position;
+        return 0;
+    }
+    double value;
+    struct ss_units_doubt doubt;
+    if (read_quantity(row, text, place, &value, &doubt, error) < 0 ||
+        check_range(row, text, value, &doubt, error) < 0)
+        return -1;
+    warn(store, row, &doubt);
+    return 0;
+}
+
+int ss_option_set(const struct ss_option *row, const char *text, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    if (set_value(row, text, (char *)config + row->offset, store, error) < 0)
+        return ss_error_wrap(error, "%s", row->name);
+    return 0;
+}
+
+int ss_option_set_defaults(const struct ss_option *rows, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    for (const struct ss_option *row = rows; row && row->name; row++) {
+        if (row->initial && ss_option_set(row, row->initial, config, store, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const struct ss_option *find_row(
+    const struct ss_option *rows, const char *name, struct ss_error *error) {
+    const char *names[ROWS_MAX];
+    char list[512] = "";
+    size_t count = 0;
+    for (const struct ss_option *row = rows; row->name; row++) {
+        if (strcmp(row->name, name) == 0)
+            return row;
+        if (count < sizeof names / sizeof *names)
+            names[count++] = row->name;
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->name);
+    }
+    const char *nearest = ss_nearest(name, names, count);
+    ss_error_set(error, SS_ERROR_FAILED, "there is no option '%s'%s%s%s: there are %s", name,
+        nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "", list);
+    return NULL;
+}
+
+/* Cuts the next item off at a comma and takes its backslashes out. NULL: there is none. */
+static char *next_item(char **rest) {
+    if (!*rest)
+        return NULL;
+    char *item = *rest;
+    char *to = item;
+    char *from = item;
+    for (; *from && *from != ','; from++) {
+        if (*from == '\\' && (from[1] == ',' || from[1] == '\\'))
+            from++;
+        *to++ = *from;
+    }
+    *rest = *from ? from + 1 : NULL;
+    *to = '\0';
+    return item;
+}
+
+/* A path or a command may hold '=' itself: only a plain word before it is an option's name. */
+static char *name_end(char *item) {
+    size_t length = strspn(item, "abcdefghijklmnopqrstuvwxyz-");
+    return length > 0 && item[length] == '=' ? item + length : NULL;
+}
+
+/* Sets what one item says. The row that it set, or NULL. */
+static const struct ss_option *set_item(const struct ss_option *rows, char *item, bool first,
+    void *config, struct ss_option_store *store, struct ss_error *error) {
+    char *equals = name_end(item);
+    const struct ss_option *row = rows;
+    if (!equals && !first) {
+        ss_error_set(error, SS_ERROR_FAILED,
+            "'%s' has no name: only the first option may stand bare, write name=value", item);
+        return NULL;
+    }
+    if (equals) {
+        *equals = '\0';
+        row = find_row(rows, item, error);
+        item = equals + 1;
+    }
+    return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
+}
+
+int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,
+    struct ss_option_store *store, struct ss_error *error) {
+    static const struct ss_option no_rows[] = {SS_OPTION_END};
+    if (!rows)
+        rows = no_rows;
+    if (ss_option_set_defaults(rows, config, store, error) < 0)
+        return -1;
+    if (text && !rows->name)
+        return ss_error_set(error, SS_ERROR_FAILED, "'%s': there are no options here", text);
+    bool given[ROWS_MAX] = {false};
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    char *rest = copy;
+    int status = 0;
+    bool first = true;
+    for (char *item; status == 0 && (item = next_item(&rest)); first = false) {
+        const struct ss_option *row = set_item(rows, item, first, config, store, error);
+        if (row && row - rows < ROWS_MAX)
+            given[row - rows] = true;
+        status = row ? 0 : -1;
+    }
+    free(copy);
+    for (int i = 0; status == 0 && rows[i].name && i < ROWS_MAX; i++) {
+        if (rows[i].required && !given[i])
+            status = ss_error_set(
+                error, SS_ERROR_FAILED, "%s is not given: %s", rows[i].name, rows[i].help);
+    }
+    return status;
+}
+
+/* The shortest decimal that reads back as the same number; the grammar has no exponents. */
+static void print_number(char *buffer, size_t size, double value) {
+    for (int digits = 0; digits <= 400; digits++) {
+        snprintf(buffer, size, "%.*f", digits, value);
+        if (strtod(buffer, NULL) == value)
+            return;
+    }
+}
+
+void ss_option_print_value(
+    char *buffer, size_t size, const struct ss_option *row, const void *config) {
+    const void *place = (const char *)config + row->offset;
+    switch (row->type) {
+    case SS_OPTION_TIME:
+        ss_units_print_time(buffer, size, *(const ss_time *)place);
+        break;
+    case SS_OPTION_COUNT:
+        snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)place);
+        break;
+    case SS_OPTION_CHOICE:
+        print_choice(buffer, size, row->choices, *(const int *)place);
+        break;
+    case SS_OPTION_TEXT:
+    case SS_OPTION_FILE:
+        snprintf(
+            buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
+        break;
+    default:
+        print_number(buffer, size, *(const double *)place);
+    }
+}
+
+static const char *type_name(const struct ss_option *row) {
+    static const char *const names[] = {
+        [SS_OPTION_TIME] = "TIME",
+        [SS_OPTION_LOAD] = "LOAD",
+        [SS_OPTION_COUNT] = "COUNT",
+        [SS_OPTION_NUMBER] = "NUMBER",
+        [SS_OPTION_CHOICE] = "WORD",
+        [SS_OPTION_TEXT] = "TEXT",
+        [SS_OPTION_FILE] = "FILE",
+        [SS_OPTION_PERCENT] = "PERCENT",
+    };
+    return names[row->type];
+}
+
+void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
+    int width = 79 - margin;
+    while (*text) {
+        int length = (int)strlen(text);
+        if (length > width) {
+            length = width;
+            /* "58 %" stays together. */
+            while (length > 0 && (text[length] != ' ' || text[length + 1] == '%'))
+                length--;
+            if (length == 0) /* a word that fits nowhere */
+                length = (int)strcspn(text, " ");
+        }
+        fprintf(stream, "%.*s\n", length, text);
+        text += length + (text[length] == ' ');
+        if (*text)
+            fprintf(stream, "%*s", margin, "");
+    }
+}
+
+static void append(char *text, size_t size, const char *label, const char *value) {
+    size_t used = strlen(text);
+    if (value)
+        snprintf(text + used, size - used, "; %s%s", label, value);
+}
+
+void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
+    if (!rows || !rows->name) {
+        fprintf(stream, "  no options\n");
+        return;
+    }
+    for (const struct ss_option *row = rows; row->name; row++) {
+        char text[1024];
+        snprintf(text, sizeof text, "%s", row->help);
+        append(text, sizeof text, "one of: ", row->choices);
+        append(text, sizeof text, "at least ", row->min);
+        append(text, sizeof text, "at most ", row->max);
+        append(text, sizeof text, "default ", row->initial);
+        append(text, sizeof text, "", row->required ? "required" : NULL);
+        fprintf(stream, "  %s=%s%s\n      ", row->name, type_name(row),
+            row == rows ? " (main option: may stand first without its name)" : "");
+        ss_option_print_wrapped(stream, 6, text);
+    }
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A process that has become another user's cannot be signalled, but it can be frozen, by whoever
+ * may write to the control group (v2) that both stand in.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+
+static int find_folder(const char *name, char *folder, size_t size) {
+    static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+    char own[2048];
+    char path[4200];
+    if (ss_linux_own_cgroup(NULL, NULL, own, sizeof own) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        snprintf(path, sizeof path, "%s%s/cgroup.procs", roots[i], own);
+        if (access(path, W_OK) != 0)
+            continue;
+        snprintf(folder, size, "%s%s/%s", roots[i], own, name);
+        return 0;
+    }
+    return -1;
+}
+
+static int open_file(const char *name, const char *file) {
+    char folder[4300];
+    char path[4400];
+    if (find_folder(name, folder, sizeof folder) < 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+static bool write_number(int file, int number) {
+    char text[32];
+    int length = snprintf(text, sizeof text, "%d", number);
+    return write(file, text, (size_t)length) == length;
+}
+
+bool ss_platform_freezer_put(const char *name, pid_t pid) {
+    char folder[4300];
+    if (find_folder(name, folder, sizeof folder) < 0)
+        return false;
+    mkdir(folder, 0700);
+    int file = open_file(name, "cgroup.procs");
+    if (file < 0)
+        return false;
+    bool put = write_number(file, pid);
+    close(file);
+    return put;
+}
+
+int ss_platform_freezer_open(const char *name) {
+    return open_file(name, "cgroup.freeze");
+}
+
+void ss_platform_freezer_freeze(int freezer, bool frozen) {
+    if (freezer >= 0 && !write_number(freezer, frozen))
+        return; /* it has been removed, as nobody is in it any more */
+}
+
+void ss_platform_freezer_kill(const char *name) {
+    int file = open_file(name, "cgroup.kill");
+    if (file < 0)
+        return;
+    write_number(file, 1);
+    close(file);
+}
+
+bool ss_platform_freezer_remove(const char *name) {
+    char folder[4300];
+    if (find_folder(name, folder, sizeof folder) < 0)
+        return true;
+    return rmdir(folder) == 0 || errno == ENOENT;
+}

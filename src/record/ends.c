@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/ends.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* No time sorts before all times: then control had not begun. */
+static bool is_before(double left, double right) {
+    return isnan(left) ? !isnan(right) : left < right;
+}
+
+void ss_ends_add(struct ss_ends *ends, const struct ss_end *end) {
+    if (ends->count == ends->capacity) {
+        size_t capacity = ends->capacity ? 2 * ends->capacity : 16;
+        struct ss_end *items = reallocarray(ends->items, capacity, sizeof *items);
+        if (!items)
+            return;
+        ends->items = items;
+        ends->capacity = capacity;
+    }
+    size_t at = ends->count++;
+    for (; at > 0 && is_before(end->seconds, ends->items[at - 1].seconds); at--)
+        ends->items[at] = ends->items[at - 1];
+    ends->items[at] = *end;
+}
+
+void ss_ends_free(struct ss_ends *ends) {
+    free(ends->items);
+    *ends = (struct ss_ends){0};
+}
+
+size_t ss_ends_failed(const struct ss_ends *ends) {
+    size_t failed = 0;
+    for (size_t i = 0; i < ends->count; i++)
+        failed += ends->items[i].status != 0;
+    return failed;
+}
+
+void ss_end_signal_name(char name[SS_END_TEXT], int signal) {
+    static const struct {
+        int signal;
+        const char *name;
+    } names[] = {
+        {SIGABRT, "SIGABRT"},
+        {SIGALRM, "SIGALRM"},
+        {SIGBUS, "SIGBUS"},
+        {SIGFPE, "SIGFPE"},
+        {SIGHUP, "SIGHUP"},
+        {SIGILL, "SIGILL"},
+        {SIGINT, "SIGINT"},
+        {SIGKILL, "SIGKILL"},
+        {SIGPIPE, "SIGPIPE"},
+        {SIGPROF, "SIGPROF"},
+        {SIGQUIT, "SIGQUIT"},
+        {SIGSEGV, "SIGSEGV"},
+        {SIGSYS, "SIGSYS"},
+        {SIGTERM, "SIGTERM"},
+        {SIGTRAP, "SIGTRAP"},
+        {SIGUSR1, "SIGUSR1"},
+        {SIGUSR2, "SIGUSR2"},
+        {SIGVTALRM, "SIGVTALRM"},
+        {SIGXCPU, "SIGXCPU"},
+        {SIGXFSZ, "SIGXFSZ"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].signal == signal) {
+            snprintf(name, SS_END_TEXT, "%s", names[i].name);
+            return;
+        }
+    }
+    if (signal >= SIGRTMIN && signal <= SIGRTMAX)
+        snprintf(name, SS_END_TEXT, "SIGRTMIN+%d", signal - SIGRTMIN);
+    else
+        snprintf(name, SS_END_TEXT, "signal %d", signal);
+}
+
+void ss_end_describe(char text[SS_END_TEXT], int status) {
+    char name[SS_END_TEXT];
+    if (!WIFSIGNALED(status)) {
+        snprintf(text, SS_END_TEXT, "exit status %d", WEXITSTATUS(status));
+        return;
+    }
+    ss_end_signal_name(name, WTERMSIG(status));
+    snprintf(
+        text, SS_END_TEXT, "killed by %.30s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
+}
+
+void ss_end_print_time(char text[SS_END_TEXT], double seconds) {
+    if (isnan(seconds))
+        snprintf(text, SS_END_TEXT, "before control began");
+    else if (seconds < 0)
+        snprintf(text, SS_END_TEXT, "%.2f s before control began", -seconds);
+    else
+        snprintf(text, SS_END_TEXT, "after %.2f s", seconds);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RECORD_ENDS_H
+#define SHOWSTOPPER_RECORD_ENDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An instance that ended by itself before the run did. */
+struct ss_end {
+    uint32_t instance;
+    double seconds; /* since control began; negative: before; NaN: its start was not known yet */
+    int status;     /* as waitpid() tells */
+};
+
+/* All of them, in the order of their times. Zeroed: none. */
+struct ss_ends {
+    struct ss_end *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* Without memory for it the end is left out. */
+void ss_ends_add(struct ss_ends *ends, const struct ss_end *end);
+void ss_ends_free(struct ss_ends *ends);
+
+/* Those that did not exit with status 0. */
+size_t ss_ends_failed(const struct ss_ends *ends);
+
+/* Room for every description. */
+#define SS_END_TEXT 64
+
+/* "exit status 7", "killed by SIGSEGV (core dumped)". */
+void ss_end_describe(char text[SS_END_TEXT], int status);
+
+/* "after 3.24 s", "1.50 s before control began". */
+void ss_end_print_time(char text[SS_END_TEXT], double seconds);
+
+/* "SIGSEGV", "SIGRTMIN+3". */
+void ss_end_signal_name(char name[SS_END_TEXT], int signal);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "record/outcome.h"
+#include "record/recorder.h"
+#include "record/summary.h"
+
+#define MARK         "interrupted"
+#define SUMMARY_ROOM 16384
+
+/* What a run leaves there; --force takes these away and nothing else. */
+static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "decisions.csv",
+    "iterations.csv", "events.jsonl", "summary.json", NULL};
+
+/* How long the program that describes the machine may take, in milliseconds. */
+#define PLATFORM_PATIENCE 5000
+
+/*
+ * The run that writes a record holds a lock on its mark. A lock of this kind belongs to one
+ * process: it dies with the master, and none of the master's children keeps it alive.
+ */
+static struct flock whole_lock(void) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+/* The process that writes this record now; 0: nobody does, -1: one that cannot be seen from here.
+ */
+static pid_t writer_of(const char *folder) {
+    char path[4200];
+    struct flock lock = whole_lock();
+    snprintf(path, sizeof path, "%.4000s/" MARK, folder);
+    int mark = open(path, O_RDONLY | O_CLOEXEC);
+    if (mark < 0)
+        return 0;
+    bool locked = fcntl(mark, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(mark);
+    return !locked ? 0 : lock.l_pid > 0 ? lock.l_pid : -1;
+}
+
+/* Why the folder, which is there, cannot be had. */
+static int refuse(const char *path, struct ss_error *error) {
+    pid_t writer = writer_of(path);
+    char pid[32] = "";
+    if (writer > 0)
+        snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
+    if (writer != 0)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "--record: a run that is still going on%s writes %s: choose another folder, or wait "
+            "for its end",
+            pid, path);
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "--record: %s is there already: choose another one, or replace it with --force", path);
+}
+
+int ss_record_folder_check(const char *path, bool force, struct ss_error *error) {
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return errno == ENOENT ? 0
+                               : ss_error_set(error, SS_ERROR_FAILED, "--record: %s: %s", path,
+                                     strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return ss_error_set(error, SS_ERROR_FAILED, "--record: %s is not a directory", path);
+    return force && writer_of(path) == 0 ? 0 : refuse(path, error);
+}
+
+static int fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
+    return ss_error_set(
+        error, SS_ERROR_FAILED, "--record: %s/%s: %s", plan->record, name, strerror(errno));
+}
+
+static int write_plan(const struct ss_plan *plan, struct ss_error *error) {
+    char path[4200];
+    struct ss_whole_file file;
+    snprintf(path, sizeof path, "%.4000s/plan.json", plan->record);
+    if (ss_whole_file_open(&file, path) < 0)
+        return fail(plan, "plan.json", error);
+    ss_summary_print_plan(file.stream, plan);
+    return ss_whole_file_commit(&file) < 0 ? fail(plan, "plan.json", error) : 0;
+}
+
+/* In the child. Its complaints are no part of our output. */
+_Noreturn static void describe_platform(const char *program, const char *path) {
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nowhere, STDIN_FILENO);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    execl(program, program, "-o", path, (char *)NULL);
+    _exit(127);
+}
+
+/* What machine it is: told by a program of its own, which is not there in every build. */
+static void write_platform(const struct ss_plan *plan) {
+    char program[4200], path[4200];
+    if (ss_platform_program_path(program, sizeof program - 64) < 0)
+        return;
+    snprintf(strrchr(program, '/') + 1, 64, "showstopper-platform");
+    snprintf(path, sizeof path, "%.4000s/platform.json", plan->record);
+    pid_t child = fork();
+    if (child == 0)
+        describe_platform(program, path);
+    for (int waited = 0; child > 0; waited++) {
+        if (waitpid(child, NULL, WNOHANG) != 0)
+            return;
+        if (waited == PLATFORM_PATIENCE)
+            kill(child, SIGKILL);
+        usleep(1000);
+    }
+}
+
+/* It keeps the room that the summary will need, should the disk be full by then. */
+static int write_mark(int mark) {
+    static const char text[] = "This run has not come to its end.\n";
+    int why = posix_fallocate(mark, 0, SUMMARY_ROOM);
+    if (why) {
+        errno = why;
+        return -1;
+    }
+    return pwrite(mark, text, sizeof text - 1, 0) == sizeof text - 1 ? 0 : -1;
+}
+
+static bool is_named(int folder, int mark) {
+    struct stat named, own;
+    return fstatat(folder, MARK, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(mark, &own) == 0 &&
+           named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+}
+
+/*
+ * The mark, locked; -1 with EBUSY: another run has it. A file system that knows no locks does not
+ * keep a run from being recorded.
+ */
+static int take_mark(int folder) {
+    for (;;) {
+        struct flock lock = whole_lock();
+        int mark = openat(folder, MARK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (mark < 0)
+            return -1;
+        if (fcntl(mark, F_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES)) {
+            close(mark);
+            errno = EBUSY;
+            return -1;
+        }
+        /* A run that has come to its end takes its mark away, perhaps just before we locked it. */
+        if (is_named(folder, mark))
+            return mark;
+        close(mark);
+    }
+}
+
+static void remove_inputs(int folder) {
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = again < 0 ? NULL : fdopendir(again);
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, SS_INPUT_PREFIX, sizeof SS_INPUT_PREFIX - 1) == 0)
+            unlinkat(folder, entry->d_name, 0);
+    }
+    if (directory)
+        closedir(directory);
+    else if (again >= 0)
+        close(again);
+}
+
+static void remove_files(int folder) {
+    for (const char *const *name = names; *name; name++)
+        unlinkat(folder, *name, 0);
+    remove_inputs(folder);
+}
+
+void ss_record_folder_close(struct ss_record_folder *record) {
+    if (record->mark >= 0)
+        close(record->mark);
+    if (record->folder >= 0)
+        close(record->folder);
+    *record = (struct ss_record_folder){.folder = -1, .mark = -1};
+}
+
+void ss_record_folder_remove(struct ss_record_folder *record, const char *path) {
+    if (record->mark >= 0) {
+        remove_files(record->folder);
+        unlinkat(record->folder, MARK, 0);
+    }
+    if (record->made)
+        rmdir(path);
+    ss_record_folder_close(record);
+}
+
+static int take_folder(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    record->made = mkdir(plan->record, 0777) == 0;
+    if (!record->made && errno == EEXIST && !plan->force)
+        return refuse(plan->record, error);
+    if (record->made || errno == EEXIST)
+        record->folder = open(plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (record->folder < 0)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "--record: %s: %s", plan->record, strerror(errno));
+    record->mark = take_mark(record->folder);
+    if (record->mark >= 0)
+        return 0;
+    return errno == EBUSY ? refuse(plan->record, error) : fail(plan, MARK, error);
+}
+
+int ss_record_folder_open(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    *record = (struct ss_record_folder){.folder = -1, .mark = -1};
+    int status = take_folder(record, plan, error);
+    if (status == 0) {
+        remove_files(record->folder);
+        status = write_mark(record->mark) < 0 ? fail(plan, MARK, error) : write_plan(plan, error);
+    }
+    if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
+        status = ss_error_wrap(error, "--record: %s", plan->record);
+    if (status == 0)
+        write_platform(plan);
+    else
+        ss_record_folder_remove(record, plan->record);
+    return status;
+}
+
+int ss_record_finish(
+    const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
+    char path[4200];
+    struct ss_record_folder *record = &outcome->record;
+    if (record->mark < 0)
+        return 0;
+    snprintf(path, sizeof path, "%.4000s/summary.json", plan->record);
+    int status = ftruncate(record->mark, 0) < 0 ? fail(plan, MARK, error) : 0;
+    if (status == 0 && ss_summary_write(plan, outcome, path, error) < 0)
+        status = ss_error_wrap(error, "--record");
+    if (status == 0)
+        unlinkat(record->folder, MARK, 0);
+    ss_record_folder_close(record);
+    return status;
+}

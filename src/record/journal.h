@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RECORD_JOURNAL_H
+#define SHOWSTOPPER_RECORD_JOURNAL_H
+
+#include "loop/ring.h"
+#include "loop/stepper.h"
+
+/* Makes stretches of what an executor decides, and hands them to the master. */
+struct ss_journal {
+    struct ss_ring *ring; /* NULL: nothing is recorded */
+    struct ss_stretch present;
+    bool open;     /* `present` has begun */
+    uint32_t seen; /* how many decisions the stepper had made */
+};
+
+/* To be called after every step, at the `now` of that step. */
+void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now);
+
+/* Control ends. */
+void ss_journal_end(struct ss_journal *journal, ss_time now);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/outcome.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+/* From this part of the counted samples on a doubt is worth a warning. */
+#define DOUBTFUL_PART 0.1
+
+/* Part of the time that the hypervisor may take before figures become doubtful. */
+#define DOUBTFUL_STEAL 0.01
+
+/* Showstopper's own CPU time, a part of one CPU. */
+#define DOUBTFUL_OWN 0.05
+
+void ss_outcome_open(struct ss_outcome *outcome) {
+    *outcome = (struct ss_outcome){
+        .ended_by = "error",
+        .duration_seconds = NAN,
+        .target_mean = NAN,
+        .load_mean = NAN,
+        .error_mean_percent = NAN,
+        .error_mse_e4 = NAN,
+        .error_p95_percent = NAN,
+        .settling_seconds = NAN,
+        .duty_mean = NAN,
+        .switches_per_second = NAN,
+        .iterations = NAN,
+        .iterations_per_second = NAN,
+        .iteration_times = {NAN, NAN, NAN, NAN, NAN},
+        .own_cpu = NAN,
+        .wake_p50_us = NAN,
+        .wake_p99_us = NAN,
+        .wake_max_us = NAN,
+        .record = {.folder = -1, .mark = -1},
+    };
+}
+
+void ss_outcome_close(struct ss_outcome *outcome) {
+    ss_throughput_free(&outcome->throughput);
+    ss_ends_free(&outcome->ends);
+    free(outcome->of_lines);
+    free(outcome->of_instances);
+    outcome->of_lines = outcome->of_instances = NULL;
+}
+
+void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
+    if (outcome->warning_count == SS_WARNINGS_MAX)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(outcome->warnings[outcome->warning_count++], sizeof outcome->warnings[0], format,
+        arguments);
+    va_end(arguments);
+}
+
+static void take_lateness(struct ss_outcome *outcome, const struct ss_board *board) {
+    struct ss_histogram all = {0};
+    for (uint32_t i = 0; i < board->instances; i++)
+        ss_histogram_merge(&all, &board->rows[i].lateness);
+    outcome->wake_p50_us = (double)ss_histogram_quantile(&all, 0.5) / 1e3;
+    outcome->wake_p99_us = (double)ss_histogram_quantile(&all, 0.99) / 1e3;
+    outcome->wake_max_us = (double)all.largest / 1e3;
+}
+
+static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_board *board) {
+    uint32_t count = atomic_load(&board->beyond);
+    if (count > 0)
+        ss_outcome_warn(outcome,
+            "%u processes could not be controlled: they have become another user's; run as root, "
+            "or in a control group of your own",
+            count);
+}
+
+static void warn_of_doubt(struct ss_outcome *outcome, enum ss_doubt_kind kind,
+    const struct ss_plan *plan, const struct ss_monitor *monitor, const struct ss_usage *usage) {
+    const struct ss_loaded *control = &plan->set.modules[SS_KIND_CONTROL];
+    double samples = (double)monitor->doubts[kind];
+    char text[sizeof outcome->warnings[0]];
+    struct ss_doubt doubt = {
+        .kind = kind,
+        .part = samples / (double)monitor->figures.count,
+        .instances = plan->instances,
+        .running = (double)monitor->running[kind] / samples,
+        .cpus = plan->cpu_count,
+        .open_loop = control->table.control.open_loop ? control->head->name : NULL,
+    };
+    if (doubt.part < DOUBTFUL_PART)
+        return;
+    ss_usage_tell(usage, &doubt);
+    ss_doubt_print(text, sizeof text, &doubt);
+    ss_outcome_warn(outcome, "%s", text);
+}
+
+static void find_doubts(struct ss_outcome *outcome, const struct ss_plan *plan,
+    const struct ss_monitor *monitor, const struct ss_usage *usage) {
+    if (monitor->figures.count == 0) {
+        ss_outcome_warn(outcome, "no sample was counted: the run was shorter than half a second "
+                                 "of control behind --settle, or free of control");
+        return;
+    }
+    warn_of_doubt(outcome, SS_DOUBT_BELOW, plan, monitor, usage);
+    warn_of_doubt(outcome, SS_DOUBT_ABOVE, plan, monitor, usage);
+    if (monitor->steal_sum > DOUBTFUL_STEAL * monitor->seconds)
+        ss_outcome_warn(outcome,
+            "the hypervisor took %.1f %% of the CPU time (steal): it is counted as work",
+            100 * monitor->steal_sum / monitor->seconds);
+    if (monitor->lost > 0)
+        ss_outcome_warn(
+            outcome, "samples of the load that were lost: %llu", (unsigned long long)monitor->lost);
+}
+
+void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
+    if (outcome->own_cpu > DOUBTFUL_OWN)
+        ss_outcome_warn(outcome,
+            "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
+            "(-D) takes less",
+            100 * outcome->own_cpu);
+}
+
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
+    const struct ss_board *board, struct ss_monitor *monitor, const struct ss_usage *usage,
+    ss_time own, uint64_t switches, ss_time now) {
+    struct ss_figures *figures = &monitor->figures;
+    double seconds = monitor->counted_from == SS_TIME_NEVER
+                         ? 0
+                         : ss_time_seconds(ss_time_since(now, monitor->counted_from));
+    outcome->duration_seconds = seconds;
+    outcome->samples = figures->count;
+    outcome->target_mean = ss_figures_target_mean(figures);
+    outcome->load_mean = ss_figures_load_mean(figures);
+    outcome->error_mean_percent = ss_figures_error_mean_percent(figures);
+    outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);
+    outcome->error_p95_percent = ss_figures_error_p95_percent(figures);
+    outcome->settling_seconds = ss_settling_seconds(&monitor->settling);
+    outcome->duty_mean = figures->count ? monitor->duty_sum / (double)figures->count : NAN;
+    outcome->switches_per_second = seconds > 0 ? (double)switches / seconds : NAN;
+    outcome->own_cpu = seconds > 0 ? ss_time_seconds(own) / seconds : NAN;
+    take_lateness(outcome, board);
+    warn_of_uncontrolled(outcome, board);
+    find_doubts(outcome, plan, monitor, usage);
+    ss_outcome_warn_of_own(outcome);
+}
+
+static struct ss_iteration_times find_times(struct ss_lengths *lengths) {
+    return (struct ss_iteration_times){
+        .mean = ss_lengths_mean(lengths),
+        .deviation = ss_lengths_deviation(lengths),
+        .median = ss_lengths_quantile(lengths, 0.5),
+        .p95 = ss_lengths_quantile(lengths, 0.95),
+        .p99 = ss_lengths_quantile(lengths, 0.99),
+    };
+}
+
+/* Instances, and the commands that they run, each by itself. */
+static void take_shares(
+    struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
+    double seconds = iterations->from < iterations->to
+                         ? ss_time_seconds(iterations->to - iterations->from)
+                         : NAN;
+    if (!iterations->shares)
+        return;
+    outcome->of_lines = calloc(plan->line_count, sizeof *outcome->of_lines);
+    outcome->of_instances = calloc(plan->instances, sizeof *outcome->of_instances);
+    if (!outcome->of_lines || !outcome->of_instances)
+        return;
+    for (uint32_t i = 0; i < plan->line_count; i++)
+        outcome->of_lines[i].times = find_times(&iterations->line_lengths[i]);
+    for (uint32_t i = 0; i < plan->instances; i++) {
+        const struct ss_iteration_share *share = &iterations->shares[i];
+        struct ss_iteration_outcome *line = &outcome->of_lines[iterations->line_of[i]];
+        line->ended += share->ended;
+        line->per_second += share->parts / seconds;
+        outcome->of_instances[i] = (struct ss_iteration_outcome){
+            .ended = share->ended,
+            .per_second = share->parts / seconds,
+            .times = {share->ended ? share->seconds / (double)share->ended : NAN, NAN, NAN, NAN,
+                NAN},
+        };
+    }
+}
+
+void ss_outcome_take_iterations(
+    struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
+    if (iterations->to == SS_TIME_NEVER || !(plan->repeat || plan->has_iteration))
+        return;
+    outcome->iterations = (double)iterations->ended;
+    outcome->iterations_per_second = ss_iterations_per_second(iterations, iterations->to);
+    outcome->iteration_times = find_times(&iterations->lengths);
+    take_shares(outcome, plan, iterations);
+    outcome->throughput_count = ss_throughput_count(&iterations->throughput, iterations->to);
+    outcome->throughput = iterations->throughput;
+    iterations->throughput = (struct ss_throughput){.from = SS_TIME_NEVER};
+    if (plan->has_iteration && iterations->seen == 0)
+        ss_outcome_warn(outcome, "no line of output matched --iteration: is the program's output "
+                                 "buffered? try stdbuf -oL");
+}

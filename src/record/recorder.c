@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "platform/platform.h"
+
+static const struct {
+    const char *name;
+    const char *header; /* NULL: none */
+} files[] = {
+    [SS_RECORD_SAMPLES] = {"samples.csv", NULL},
+    [SS_RECORD_DECISIONS] = {"decisions.csv",
+        "time,elapsed_seconds,executor,state,planned_seconds,real_seconds,target,load,"
+        "global_duty,local_duty\n"},
+    [SS_RECORD_ITERATIONS] = {"iterations.csv", "instance,start,end\n"},
+    [SS_RECORD_EVENTS] = {"events.jsonl", NULL},
+};
+
+/* Room for any line but an event's text. */
+#define ROW 512
+
+static void set_wall(struct ss_recorder *recorder) {
+    recorder->wall = ss_platform_wallclock() - (int64_t)ss_platform_now();
+}
+
+/*
+ * The parts are of what the load is of: the CPUs, or the control group. What a sensor prints has
+ * none. A record without the parts is better than none.
+ */
+static void open_meter(struct ss_recorder *recorder) {
+    const struct ss_source_request *source = &recorder->plan->source;
+    bool group = source->source == SS_SOURCE_CGROUP;
+    struct ss_error ignored = {0};
+    if (source->source == SS_SOURCE_SENSOR)
+        return;
+    recorder->measures =
+        ss_load_meter_open(&recorder->meter, group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
+            group ? source->argument : NULL, &recorder->plan->cpus, NULL, &ignored) == 0;
+    if (recorder->measures)
+        ss_load_meter_read(&recorder->meter);
+}
+
+static void close_meter(struct ss_recorder *recorder) {
+    if (recorder->measures)
+        ss_load_meter_close(&recorder->meter);
+    recorder->measures = false;
+}
+
+static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
+    struct ss_lines *lines = &recorder->files[file];
+    char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
+    if (file == SS_RECORD_SAMPLES)
+        ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
+    else if (files[file].header)
+        ss_lines_end(lines, ss_lines_put_text(to, files[file].header));
+    ss_lines_flush(lines);
+}
+
+static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
+    for (int i = 0; i < SS_RECORD_FILES; i++) {
+        struct ss_lines *lines = &recorder->files[i];
+        int why = ss_lines_open(lines, recorder->record.folder, files[i].name);
+        if (!why) {
+            write_heading(recorder, i);
+            why = lines->why;
+        }
+        if (why)
+            return ss_error_set(error, SS_ERROR_FAILED, "--record: %s/%s: %s",
+                recorder->plan->record, files[i].name, strerror(why));
+    }
+    return 0;
+}
+
+void ss_recorder_abandon(struct ss_recorder *recorder) {
+    for (int i = 0; i < SS_RECORD_FILES; i++)
+        ss_lines_close(&recorder->files[i]);
+    close_meter(recorder);
+    ss_record_folder_remove(&recorder->record, recorder->plan->record);
+}
+
+int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error) {
+    recorder->plan = plan;
+    recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
+    recorder->origin = SS_TIME_NEVER;
+    recorder->second = INT64_MIN;
+    recorder->iterations_second = -1;
+    recorder->iterations_kept = 0;
+    recorder->iterations_left = 0;
+    recorder->measures = false;
+    for (int i = 0; i < SS_RECORD_FILES; i++)
+        recorder->files[i].file = -1;
+    if (!plan->record)
+        return 0;
+    set_wall(recorder);
+    if (ss_record_folder_open(&recorder->record, plan, error) < 0)
+        return -1;
+    ss_inputs_close(&plan->inputs);
+    if (open_files(recorder, error) < 0) {
+        ss_recorder_abandon(recorder);
+        return -1;
+    }
+    open_meter(recorder);
+    return 0;
+}
+
+void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
+    recorder->origin = origin;
+}
+
+/* ---- rows ---- */
+
+/* RFC 3339 in UTC. Most rows are of the second that the one before was of. */
+static char *put_time(struct ss_recorder *recorder, char *to, ss_time at) {
+    int64_t wall = (int64_t)at + recorder->wall;
+    int64_t second = wall / (int64_t)SS_SECOND;
+    if (second != recorder->second) {
+        time_t whole = (time_t)second;
+        struct tm parts;
+        gmtime_r(&whole, &parts);
+        strftime(recorder->label, sizeof recorder->label, "%Y-%m-%dT%H:%M:%S.", &parts);
+        recorder->second = second;
+    }
+    to = ss_lines_put_text(to, recorder->label);
+    int milli = (int)(wall % (int64_t)SS_SECOND / (int64_t)SS_MILLISECOND);
+    *to++ = (char)('0' + milli / 100);
+    *to++ = (char)('0' + milli / 10 % 10);
+    *to++ = (char)('0' + milli % 10);
+    *to++ = 'Z';
+    return to;
+}
+
+static char *put_elapsed(const struct ss_recorder *recorder, char *to, ss_time at) {
+    if (recorder->origin == SS_TIME_NEVER)
+        return to;
+    return ss_lines_put_seconds(to, (int64_t)(at - recorder->origin));
+}
+
+static char *put_part(char *to, double value) {
+    *to++ = ',';
+    return ss_lines_put_number(to, value, 6);
+}
+
+/* The parts of the load since the last sample. */
+static void set_parts(struct ss_recorder *recorder, struct ss_load_sample *row) {
+    struct ss_load_meter *meter = &recorder->meter;
+    struct ss_load_span span;
+    if (recorder->measures && ss_load_meter_read(meter) == 0 &&
+        ss_load_span_between(&meter->before, &meter->last, SS_LOAD_ALL_CPUS, &span))
+        ss_load_sample_set(row, &span);
+}
+
+void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample) {
+    if (recorder->record.folder < 0)
+        return;
+    struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
+    struct ss_load_sample row = ss_load_sample_new();
+    set_wall(recorder); /* somebody may have set it */
+    set_parts(recorder, &row);
+    row.time = (int64_t)sample->time + recorder->wall;
+    row.elapsed = recorder->origin == SS_TIME_NEVER
+                      ? NAN
+                      : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
+    /* What was counted, though the parts were read a moment later. */
+    row.load = sample->load.load;
+    row.load_ticks = sample->load.load_ticks;
+    row.target = sample->target;
+    row.error = sample->target - sample->load.load;
+    row.duty = sample->duty;
+    row.counted = sample->counted;
+    char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
+    ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMNS_RUN));
+}
+
+/* False: its second has as many as are kept. */
+static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
+    int64_t second = (int64_t)(end / SS_SECOND);
+    if (second > recorder->iterations_second) {
+        recorder->iterations_second = second;
+        recorder->iterations_kept = 0;
+    }
+    if (recorder->iterations_kept < SS_RECORDER_ITERATIONS_MAX) {
+        recorder->iterations_kept++;
+        return true;
+    }
+    recorder->iterations_left++;
+    return false;
+}
+
+void ss_recorder_iteration(
+    struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end) {
+    if (recorder->record.folder < 0 || !keep_iteration(recorder, end))
+        return;
+    struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
+    char *to = ss_lines_begin(lines, ROW);
+    to = ss_lines_put_text(to, recorder->plan->numbers[instance]);
+    *to++ = ',';
+    to = put_elapsed(recorder, to, start);
+    *to++ = ',';
+    to = put_elapsed(recorder, to, end);
+    *to++ = '\n';
+    ss_lines_end(lines, to);
+}
+
+static void put_stretch(
+    struct ss_recorder *recorder, uint32_t executor, const struct ss_stretch *stretch) {
+    struct ss_lines *lines = &recorder->files[SS_RECORD_DECISIONS];
+    char *to = put_time(recorder, ss_lines_begin(lines, ROW), stretch->begin);
+    *to++ = ',';
+    to = put_elapsed(recorder, to, stretch->begin);
+    *to++ = ',';
+    to = ss_lines_put_text(to, recorder->plan->numbers[executor]);
+    to = ss_lines_put_text(to, stretch->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
+    to = ss_lines_put_seconds(to, (int64_t)stretch->planned);
+    *to++ = ',';
+    to = ss_lines_put_seconds(to, (int64_t)stretch->length);
+    to = put_part(to, stretch->target);
+    to = put_part(to, stretch->load);
+    to = put_part(to, stretch->global_duty);
+    to = put_part(to, stretch->local_duty);
+    *to++ = '\n';
+    ss_lines_end(lines, to);
+}
+
+/* ---- events ---- */
+
+void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *event,
+    int64_t instance, const char *text, double value) {
+    if (recorder->record.folder < 0)
+        return;
+    struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
+    char *to = ss_lines_begin(lines, 2 * ROW);
+    char *end = to + 2 * ROW - 64;
+    to = ss_lines_put_text(to, "{\"time\":\"");
+    to = put_time(recorder, to, now);
+    to = ss_lines_put_text(to, "\",\"elapsed_seconds\":");
+    if (recorder->origin == SS_TIME_NEVER)
+        to = ss_lines_put_text(to, "null");
+    to = put_elapsed(recorder, to, now);
+    to = ss_lines_put_text(to, ",\"event\":");
+    to = ss_json_quote(to, end, event);
+    if (instance >= 0) {
+        to = ss_lines_put_text(to, ",\"instance\":");
+        to = ss_json_put_number(to, (double)instance);
+    }
+    if (text) {
+        to = ss_lines_put_text(to, ",\"text\":");
+        to = ss_json_quote(to, end, text);
+    }
+    if (!isnan(value)) {
+        to = ss_lines_put_text(to, ",\"value\":");
+        to = ss_json_put_number(to, value);
+    }
+    *to++ = '}';
+    *to++ = '\n';
+    ss_lines_end(lines, to);
+}
+
+/* ---- to the disk ---- */
+
+void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
+    if (recorder->record.folder < 0)
+        return;
+    struct ss_stretch stretch;
+    for (uint32_t i = 0; i < board->instances; i++) {
+        struct ss_ring *ring = ss_board_ring(board, i);
+        while (ring && ss_ring_take(ring, &stretch))
+            put_stretch(recorder, i, &stretch);
+    }
+    for (int i = 0; i < SS_RECORD_FILES; i++)
+        ss_lines_flush(&recorder->files[i]);
+}
+
+static uint64_t count_lost(struct ss_board *board) {
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < board->instances; i++) {
+        struct ss_ring *ring = ss_board_ring(board, i);
+        lost += ring ? atomic_load(&ring->lost) : 0;
+    }
+    return lost;
+}
+
+void ss_recorder_close(
+    struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome) {
+    if (recorder->record.folder < 0)
+        return;
+    if (board) {
+        ss_recorder_flush(recorder, board);
+        uint64_t lost = count_lost(board);
+        if (lost > 0)
+            ss_outcome_warn(outcome,
+                "%llu decisions were lost for the record: they came faster than they were taken",
+                (unsigned long long)lost);
+    }
+    outcome->iterations_left = recorder->iterations_left;
+    if (recorder->iterations_left > 0)
+        ss_outcome_warn(outcome,
+            "%llu iterations are counted but left out of iterations.csv, which keeps %d of a "
+            "second",
+            (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
+    for (int i = 0; i < outcome->warning_count; i++)
+        ss_recorder_event(recorder, ss_platform_now(), "warning", -1, outcome->warnings[i], NAN);
+    for (int i = 0; i < SS_RECORD_FILES; i++) {
+        struct ss_lines *lines = &recorder->files[i];
+        ss_lines_close(lines);
+        if (lines->why)
+            ss_outcome_warn(outcome, "%s/%s: %s: %llu lines of the record were lost",
+                recorder->plan->record, files[i].name, strerror(lines->why),
+                (unsigned long long)lines->lost);
+    }
+    close_meter(recorder);
+    outcome->record = recorder->record;
+    recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/streams.h"
+#include "base/version.h"
+#include "base/wallclock.h"
+#include "base/whole_file.h"
+
+/* So many commands are shown to people. */
+#define COMMANDS_SHOWN 8
+
+/* So many of those that ended early are named for people; the rest is counted. */
+#define ENDS_SHOWN 3
+
+/* A figure of a run, in the words of showstopper-record(5). */
+__attribute__((format(printf, 6, 7))) static void print_row(FILE *stream, const char *name,
+    double value, int decimals, const char *unit, const char *format, ...) {
+    fprintf(stream, "%-18s %9.*f %-3s  ", name, decimals, value, unit);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+    fputc('\n', stream);
+}
+
+/* Of fewer samples than this 95 % are all of them. */
+#define ENOUGH_FOR_95 20
+
+static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
+    print_row(stream, "mean error", outcome->error_mean_percent, 3, "%", "target minus load");
+    print_row(stream, "mean squared error", outcome->error_mse_e4, 3, "%^2", "mean of its squares");
+    if (outcome->samples >= ENOUGH_FOR_95)
+        print_row(stream, "95 % within", outcome->error_p95_percent, 2, "%",
+            "of the target: 95 %% of the samples");
+    else if (outcome->samples > 1)
+        print_row(stream, "95 % within", outcome->error_p95_percent, 2, "%",
+            "of the target: all samples, as there are few");
+}
+
+static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
+    if (outcome->samples == 1)
+        print_row(stream, "target", 100 * outcome->target_mean, 2, "%",
+            "one sample of 500 ms, which has no spread");
+    else
+        print_row(stream, "target", 100 * outcome->target_mean, 2, "%",
+            "mean of %llu samples of 500 ms", (unsigned long long)outcome->samples);
+    print_row(stream, "load", 100 * outcome->load_mean, 2, "%", "mean of the same");
+    print_errors(stream, outcome);
+    if (isnan(outcome->settling_seconds))
+        fprintf(stream, "%-18s %9s      the error did not stay within 5 %% for 2 s\n",
+            "settling time", "never");
+    else
+        print_row(stream, "settling time", outcome->settling_seconds, 2, "s",
+            "until the error stayed within 5 %% for 2 s");
+    print_row(stream, "duty", 100 * outcome->duty_mean, 2, "%",
+        "part of the time that instances may run");
+    print_row(stream, "switches", outcome->switches_per_second, 1, "/s",
+        "stops and continues of all instances");
+}
+
+/* Intervals are whole, the mean is of all the time: both are said, so it may lie outside of them.
+ */
+static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
+    double least = INFINITY, most = 0;
+    double interval = ss_time_seconds(SS_THROUGHPUT_INTERVAL);
+    double left = outcome->duration_seconds - (double)outcome->throughput_count * interval;
+    for (size_t i = 0; i < outcome->throughput_count; i++) {
+        least = fmin(least, ss_throughput_rate(&outcome->throughput, i));
+        most = fmax(most, ss_throughput_rate(&outcome->throughput, i));
+    }
+    fprintf(stream, "%-34s%.3f to %.3f /s in %zu intervals of %g s", "", least, most,
+        outcome->throughput_count, interval);
+    if (left >= 0.05)
+        fprintf(stream, "\n%-34swithout the last %.1f s", "", left);
+    fputc('\n', stream);
+}
+
+static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
+    print_row(stream, "iterations", outcome->iterations, 0, "", "ended in the counted time");
+    print_row(stream, "throughput", outcome->iterations_per_second, 3, "/s",
+        "iterations per second, mean of %.1f s", outcome->duration_seconds);
+    if (outcome->throughput_count > 1)
+        print_intervals(stream, outcome);
+}
+
+/* As few digits as tell one iteration from the next. */
+static int digits_of(double value) {
+    return value < 10 ? 3 : value < 100 ? 2 : 1;
+}
+
+static void print_times(FILE *stream, const char *label, const struct ss_iteration_times *times) {
+    static const struct {
+        const char *name;
+        double per_second;
+    } units[] = {{"s", 1}, {"ms", 1e3}, {"us", 1e6}};
+    size_t unit = 0;
+    if (isnan(times->mean))
+        return;
+    while (unit < 2 && times->mean * units[unit].per_second < 1)
+        unit++;
+    double factor = units[unit].per_second;
+    int digits = digits_of(times->mean * factor);
+    if (isnan(times->deviation))
+        print_row(stream, label, times->mean * factor, digits, units[unit].name,
+            "one iteration, which has no spread");
+    else
+        print_row(stream, label, times->mean * factor, digits, units[unit].name,
+            "mean; standard deviation %.*f", digits, times->deviation * factor);
+    fprintf(stream, "%-34smedian %.*f, 95 %% %.*f, 99 %% %.*f\n", "", digits,
+        times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
+}
+
+/* The slowest and the fastest of the instances that run one command. */
+static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
+    const struct ss_outcome *outcome, const struct ss_command_line *line) {
+    const struct ss_iteration_outcome *all = outcome->of_instances;
+    uint32_t least = line->first, most = line->first;
+    for (uint32_t i = line->first; i < line->first + line->count; i++) {
+        least = all[i].per_second < all[least].per_second ? i : least;
+        most = all[i].per_second > all[most].per_second ? i : most;
+    }
+    if (line->count < 2 || !(all[most].per_second > 0))
+        return;
+    print_row(stream, label, all[least].per_second, 3, "/s", "to %.3f /s: instances %s and %s",
+        all[most].per_second, plan->numbers[least], plan->numbers[most]);
+}
+
+/* One line, cut where it is too long. */
+static void print_command_line(FILE *stream, const struct ss_command_line *line) {
+    char text[80];
+    int used = snprintf(text, sizeof text, "%u x", line->count);
+    for (char **word = line->words; *word && used < (int)sizeof text - 4; word++) {
+        int length = snprintf(text + used, sizeof text - (size_t)used, " %s", *word);
+        used = length < 0 ? used : used + length;
+    }
+    if (used > 79)
+        strcpy(text + 76, "...");
+    for (char *at = text; *at; at++)
+        *at = (unsigned char)*at < ' ' ? '?' : *at;
+    fprintf(stream, "%s\n", text);
+}
+
+/* Different commands are different measures: what their iterations have in common is no figure. */
+static void print_commands(
+    FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    if (!outcome->of_lines || !outcome->of_instances)
+        return;
+    if (plan->line_count == 1) {
+        print_times(stream, "iteration time", &outcome->iteration_times);
+        print_instances(stream, "each instance", plan, outcome, plan->lines);
+        return;
+    }
+    for (uint32_t i = 0; i < plan->line_count && i < COMMANDS_SHOWN; i++) {
+        const struct ss_iteration_outcome *line = &outcome->of_lines[i];
+        print_command_line(stream, &plan->lines[i]);
+        print_row(stream, "  throughput", line->per_second, 3, "/s", "%llu iteration%s",
+            (unsigned long long)line->ended, line->ended == 1 ? "" : "s");
+        print_times(stream, "  iteration time", &line->times);
+        print_instances(stream, "  each instance", plan, outcome, &plan->lines[i]);
+    }
+    if (plan->line_count > COMMANDS_SHOWN)
+        fprintf(stream, "and %u more commands: see --json\n", plan->line_count - COMMANDS_SHOWN);
+}
+
+/* An instance that was done is worth a word only where others went on. */
+static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
+    return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
+}
+
+static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    const struct ss_ends *ends = &outcome->ends;
+    size_t early = 0, shown = 0;
+    for (size_t i = 0; i < ends->count; i++)
+        early += ended_early(outcome, &ends->items[i]);
+    if (early == 0)
+        return;
+    print_row(stream, "ended early", (double)early, 0, "", "of %u instance%s", plan->instances,
+        plan->instances == 1 ? "" : "s");
+    for (size_t i = 0; i < ends->count && shown < ENDS_SHOWN; i++) {
+        char when[SS_END_TEXT], how[SS_END_TEXT];
+        if (!ended_early(outcome, &ends->items[i]))
+            continue;
+        ss_end_print_time(when, ends->items[i].seconds);
+        ss_end_describe(how, ends->items[i].status);
+        fprintf(
+            stream, "  instance %s %s: %s\n", plan->numbers[ends->items[i].instance], when, how);
+        shown++;
+    }
+    if (early > shown)
+        fprintf(stream, "  and %zu more\n", early - shown);
+}
+
+void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    char cpus[512], load[8192];
+    ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
+    fprintf(stream, "showstopper: %u instance%s on %u CPU%s (%s), %.1f s counted, ended by %s\n",
+        plan->instances, plan->instances == 1 ? "" : "s", plan->cpu_count,
+        plan->cpu_count == 1 ? "" : "s", cpus, outcome->duration_seconds, outcome->ended_by);
+    ss_plan_describe_load(load, sizeof load, plan);
+    fputs("100 % is ", stream);
+    ss_option_print_wrapped(stream, 9, load);
+    print_ends(stream, plan, outcome);
+    if (outcome->samples > 0)
+        print_figures(stream, outcome);
+    if (!isnan(outcome->iterations))
+        print_iterations(stream, outcome);
+    print_commands(stream, plan, outcome);
+    if (!isnan(outcome->own_cpu))
+        print_row(stream, "own CPU time", 100 * outcome->own_cpu, 2, "%", "of one CPU");
+    print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
+        "median; 99 %% under %.0f us, all under %.0f us", outcome->wake_p99_us,
+        outcome->wake_max_us);
+    for (int i = 0; i < outcome->warning_count; i++) {
+        fputs("warning: ", stream);
+        ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
+    }
+}
+
+/* A time is a text, with its unit. */
+static bool is_number(enum ss_option_type type) {
+    return type == SS_OPTION_LOAD || type == SS_OPTION_COUNT || type == SS_OPTION_NUMBER ||
+           type == SS_OPTION_PERCENT;
+}
+
+static void print_modules(struct ss_json *json, const struct ss_plan *plan) {
+    ss_json_open(json, "modules", '{');
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        const struct ss_module *head = plan->set.modules[kind].head;
+        ss_json_open(json, ss_kind_names[kind], '{');
+        ss_json_text(json, "name", head->name);
+        ss_json_open(json, "options", '{');
+        for (const struct ss_option *row = head->options; row && row->name; row++) {
+            char value[4096];
+            ss_option_print_value(value, sizeof value, row, plan->set.configs[kind]);
+            if (*value && is_number(row->type))
+                ss_json_digits(json, row->name, value);
+            else if (*value)
+                ss_json_text(json, row->name, value);
+        }
+        ss_json_close(json, '}');
+        if (*plan->found[kind])
+            ss_json_text(json, "found", plan->found[kind]);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, '}');
+}
+
+static const char *scope_of(const struct ss_plan *plan) {
+    switch (plan->source.source) {
+    case SS_SOURCE_SENSOR:
+        return "sensor";
+    case SS_SOURCE_CGROUP:
+        return "cgroup";
+    default:
+        return "cpus";
+    }
+}
+
+/* Whose load it is, and what counts it. */
+static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
+    bool sensor = plan->source.source == SS_SOURCE_SENSOR;
+    bool group = plan->source.source == SS_SOURCE_CGROUP;
+    ss_json_open(json, "measured", '{');
+    ss_json_text(json, "scope", scope_of(plan));
+    ss_json_text(json, "from", sensor ? plan->source.argument : plan->reader.path);
+    ss_json_number(json, "capacity_cpus",
+        sensor  ? NAN
+        : group ? plan->reader.capacity
+                : plan->cpu_count);
+    ss_json_close(json, '}');
+}
+
+static void print_words(struct ss_json *json, const char *const *words) {
+    ss_json_open(json, "command", '[');
+    for (; *words; words++)
+        ss_json_text(json, NULL, *words);
+    ss_json_close(json, ']');
+}
+
+static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
+    char cpus[4096];
+    ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
+    ss_json_text(json, "version", ss_version());
+    print_words(json, plan->words);
+    ss_json_number(json, "instances", plan->instances);
+    ss_json_text(json, "cpus", cpus);
+    ss_json_number(json, "cpu_count", plan->cpu_count);
+    print_measured(json, plan);
+    print_modules(json, plan);
+}
+
+/* The files that the record has copies of. */
+static void print_inputs(struct ss_json *json, const struct ss_plan *plan) {
+    ss_json_open(json, "inputs", '[');
+    for (size_t i = 0; i < plan->inputs.count; i++) {
+        const struct ss_input *input = &plan->inputs.items[i];
+        ss_json_open(json, NULL, '{');
+        if (input->kind)
+            ss_json_text(json, "kind", input->kind);
+        ss_json_text(json, "option", input->option);
+        ss_json_text(json, "path", input->path);
+        ss_json_text(json, "file", input->name);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
+    struct ss_json json = {.stream = stream};
+    char folder[4096], started[64];
+    ss_json_open(&json, NULL, '{');
+    print_plan(&json, plan);
+    ss_json_open(&json, "arguments", '[');
+    for (char *const *word = plan->arguments + 1; *word; word++)
+        ss_json_text(&json, NULL, *word);
+    ss_json_close(&json, ']');
+    ss_json_number(&json, "options", (double)plan->option_words);
+    print_inputs(&json, plan);
+    ss_json_text(&json, "folder", getcwd(folder, sizeof folder));
+    ss_wallclock_print(started, sizeof started, ss_platform_wallclock());
+    ss_json_text(&json, "started", started);
+    ss_json_close(&json, '}');
+}
+
+static void print_throughput(struct ss_json *json, const struct ss_outcome *outcome) {
+    ss_json_open(json, "throughput", '{');
+    ss_json_number(json, "interval_seconds", ss_time_seconds(SS_THROUGHPUT_INTERVAL));
+    ss_json_open(json, "iterations_per_second", '[');
+    for (size_t i = 0; i < outcome->throughput_count; i++)
+        ss_json_number(json, NULL, ss_throughput_rate(&outcome->throughput, i));
+    ss_json_close(json, ']');
+    ss_json_close(json, '}');
+}
+
+static void print_times_json(struct ss_json *json, const struct ss_iteration_times *times) {
+    ss_json_open(json, "iteration_seconds", '{');
+    ss_json_number(json, "mean", times->mean);
+    ss_json_number(json, "deviation", times->deviation);
+    ss_json_number(json, "median", times->median);
+    ss_json_number(json, "p95", times->p95);
+    ss_json_number(json, "p99", times->p99);
+    ss_json_close(json, '}');
+}
+
+static void print_commands_json(
+    struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    static const struct ss_iteration_times unknown = {NAN, NAN, NAN, NAN, NAN};
+    ss_json_open(json, "commands", '[');
+    for (uint32_t i = 0; i < plan->line_count; i++) {
+        const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
+        ss_json_open(json, NULL, '{');
+        print_words(json, (const char *const *)plan->lines[i].words);
+        ss_json_number(json, "instances", plan->lines[i].count);
+        ss_json_number(json, "iterations", line ? (double)line->ended : NAN);
+        ss_json_number(json, "iterations_per_second", line ? line->per_second : NAN);
+        print_times_json(json, line ? &line->times : &unknown);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+static void print_instances_json(
+    struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    ss_json_open(json, "instances_detail", '[');
+    for (uint32_t line = 0; outcome->of_instances && line < plan->line_count; line++) {
+        for (uint32_t i = 0; i < plan->lines[line].count; i++) {
+            uint32_t index = plan->lines[line].first + i;
+            const struct ss_iteration_outcome *instance = &outcome->of_instances[index];
+            ss_json_open(json, NULL, '{');
+            ss_json_number(json, "instance", index);
+            ss_json_number(json, "command", line);
+            ss_json_number(json, "iterations", (double)instance->ended);
+            ss_json_number(json, "iterations_per_second", instance->per_second);
+            ss_json_number(json, "iteration_seconds_mean", instance->times.mean);
+            ss_json_close(json, '}');
+        }
+    }
+    ss_json_close(json, ']');
+}
+
+static void print_ends_json(struct ss_json *json, const struct ss_outcome *outcome) {
+    ss_json_open(json, "instances_ended", '[');
+    for (size_t i = 0; i < outcome->ends.count; i++) {
+        const struct ss_end *end = &outcome->ends.items[i];
+        bool killed = WIFSIGNALED(end->status);
+        char name[SS_END_TEXT];
+        if (killed)
+            ss_end_signal_name(name, WTERMSIG(end->status));
+        ss_json_open(json, NULL, '{');
+        ss_json_number(json, "instance", end->instance);
+        ss_json_number(json, "elapsed_seconds", end->seconds);
+        ss_json_number(json, "exit_status", killed ? NAN : WEXITSTATUS(end->status));
+        ss_json_text(json, "signal", killed ? name : NULL);
+        ss_json_bool(json, "core_dumped", killed && WCOREDUMP(end->status));
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+void ss_summary_print_json(
+    FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    print_plan(&json, plan);
+    ss_json_number(&json, "duration_seconds", outcome->duration_seconds);
+    ss_json_number(&json, "samples", (double)outcome->samples);
+    ss_json_number(&json, "target_mean", outcome->target_mean);
+    ss_json_number(&json, "load_mean", outcome->load_mean);
+    ss_json_number(&json, "error_mean_percent", outcome->error_mean_percent);
+    ss_json_number(&json, "error_mse_e4", outcome->error_mse_e4);
+    ss_json_number(&json, "error_p95_percent", outcome->error_p95_percent);
+    ss_json_number(&json, "settling_seconds", outcome->settling_seconds);
+    ss_json_number(&json, "duty_mean", outcome->duty_mean);
+    ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
+    ss_json_number(&json, "iterations", outcome->iterations);
+    ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);
+    ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_left);
+    print_throughput(&json, outcome);
+    print_ends_json(&json, outcome);
+    ss_json_number(&json, "own_cpu", outcome->own_cpu);
+    ss_json_open(&json, "wake_lateness_us", '{');
+    ss_json_number(&json, "p50", outcome->wake_p50_us);
+    ss_json_number(&json, "p99", outcome->wake_p99_us);
+    ss_json_number(&json, "max", outcome->wake_max_us);
+    ss_json_close(&json, '}');
+    print_times_json(&json, &outcome->iteration_times);
+    print_commands_json(&json, plan, outcome);
+    print_instances_json(&json, plan, outcome);
+    ss_json_text(&json, "ended_by", outcome->ended_by);
+    ss_json_open(&json, "warnings", '[');
+    for (int i = 0; i < outcome->warning_count; i++)
+        ss_json_text(&json, NULL, outcome->warnings[i]);
+    ss_json_close(&json, ']');
+    ss_json_close(&json, '}');
+}
+
+int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
+    struct ss_error *error) {
+    if (strcmp(path, "-") == 0) {
+        ss_summary_print_json(stdout, plan, outcome);
+        return ss_streams_flush(error);
+    }
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, path) == 0) {
+        ss_summary_print_json(file.stream, plan, outcome);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+}

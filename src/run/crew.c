@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/crew.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tree/guardian.h"
+
+/* Somebody who kills every guardian will not be answered for ever. */
+#define SUCCESSORS_MAX 10
+
+int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
+    const struct ss_signals *signals, const struct ss_scheduling *scheduling,
+    struct ss_error *error) {
+    *crew = (struct ss_crew){
+        .plan = plan,
+        .board = board,
+        .signals = signals,
+        .scheduling = scheduling,
+        .bell = {-1, -1},
+        .guardian_bell = {-1, -1},
+        .terminal = {.file = -1},
+        .null = open("/dev/null", O_RDONLY | O_CLOEXEC),
+        .executors = calloc(plan->instances, sizeof *crew->executors),
+        .cpu_times = calloc(plan->instances, sizeof *crew->cpu_times),
+    };
+    if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
+        pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
+        pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "the run cannot be set up: %s", strerror(errno));
+    ss_terminal_open(&crew->terminal);
+    return 0;
+}
+
+static int fail_fork(const char *what, struct ss_error *error) {
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "%s cannot be started: %s: run fewer instances or raise the limit on processes", what,
+        strerror(errno));
+}
+
+static struct ss_guardian_setup set_up_guardian(struct ss_crew *crew) {
+    return (struct ss_guardian_setup){
+        .board = crew->board,
+        .master = getpid(),
+        .bell = crew->guardian_bell[0],
+        .master_bell = crew->bell[1],
+        .terminal = &crew->terminal,
+    };
+}
+
+int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
+    struct ss_guardian_setup setup = set_up_guardian(crew);
+    pid_t guardian = ss_signals_fork();
+    if (guardian == 0)
+        ss_guardian_run(&setup);
+    if (guardian < 0)
+        return fail_fork("the guardian", error);
+    crew->guardian = guardian;
+    atomic_store(&crew->board->guardian, guardian);
+    return 0;
+}
+
+int ss_crew_start_executor(
+    struct ss_crew *crew, uint32_t number, const int ends[2], struct ss_error *error) {
+    const struct ss_plan *plan = crew->plan;
+    struct ss_executor_setup setup = {
+        .plan = plan,
+        .board = crew->board,
+        .reader = plan->source.source == SS_SOURCE_SENSOR ? NULL : &plan->reader,
+        .number = number,
+        .master = getpid(),
+        .master_bell = crew->bell[1],
+        .guardian_bell = crew->guardian_bell[1],
+        .guardian = set_up_guardian(crew),
+        .launch =
+            {
+                .command = plan->commands[number],
+                .number = plan->numbers[number],
+                .instances = plan->total,
+                .input = crew->null,
+                .output = ends[0],
+                .errors = ends[1],
+                .mark = crew->board->mark,
+                .keep = plan->keep,
+                .terminal = crew->terminal.file >= 0,
+                .signals = crew->signals,
+                .scheduling = crew->scheduling,
+                .pin = plan->pinned ? &plan->cpus : NULL,
+            },
+    };
+    pid_t executor = ss_signals_fork();
+    if (executor == 0)
+        ss_executor_run(&setup);
+    if (executor < 0)
+        return fail_fork("an executor", error);
+    crew->executors[number] = executor;
+    crew->running++;
+    atomic_store(&crew->board->rows[number].executor, executor);
+    return 0;
+}
+
+static void ring_guardian(struct ss_crew *crew) {
+    if (write(crew->guardian_bell[1], "", 1) < 0)
+        return; /* a full pipe has woken it already */
+}
+
+void ss_crew_wake(struct ss_crew *crew) {
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        ss_platform_wake(&crew->board->rows[i].wake);
+    ring_guardian(crew);
+}
+
+/* Somebody has stopped a process of ours; an instance would stay as it was just then. */
+static void unstop(const struct ss_crew *crew, pid_t pid) {
+    bool ours = pid == crew->guardian;
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        ours |= crew->executors[i] == pid;
+    if (ours)
+        kill(pid, SIGCONT);
+}
+
+pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status) {
+    *executor = UINT32_MAX;
+    pid_t pid;
+    while ((pid = waitpid(-1, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
+        unstop(crew, pid);
+    if (pid <= 0)
+        return 0;
+    if (pid == crew->guardian)
+        crew->guardian = 0;
+    for (uint32_t i = 0; i < crew->plan->instances; i++) {
+        if (crew->executors[i] != pid)
+            continue;
+        *executor = i;
+        crew->executors[i] = 0;
+        crew->running--;
+        break;
+    }
+    return pid;
+}
+
+void ss_crew_kill(struct ss_crew *crew) {
+    for (uint32_t i = 0; i < crew->plan->instances; i++) {
+        if (crew->executors[i] > 1)
+            kill(crew->executors[i], SIGKILL);
+    }
+}
+
+/* Waits for its end. false: there was none, or it did not end as it should. */
+static bool await_guardian(struct ss_crew *crew) {
+    int status = 0;
+    if (crew->guardian <= 0)
+        return false;
+    kill(crew->guardian, SIGCONT); /* somebody may have stopped it */
+    while (waitpid(crew->guardian, &status, 0) < 0 && errno == EINTR) {
+    }
+    crew->guardian = 0;
+    return WIFEXITED(status);
+}
+
+/* One that was killed may have left undone what only it could do: another one looks after that. */
+void ss_crew_dismiss_guardian(struct ss_crew *crew) {
+    struct ss_error ignored = {0};
+    atomic_store(&crew->board->over, 1);
+    ring_guardian(crew);
+    for (int i = 0; i < SUCCESSORS_MAX && !await_guardian(crew); i++) {
+        if (ss_crew_start_guardian(crew, &ignored) < 0)
+            poll(NULL, 0, 1 << i); /* who was killed may just be giving memory back */
+    }
+}
+
+static ss_time shared_cpu_time(const struct ss_crew *crew) {
+    return ss_platform_process_cpu_time(getpid()) + ss_platform_process_cpu_time(crew->guardian);
+}
+
+/* The last word of an executor that has gone stands on the board. */
+static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t number) {
+    ss_time last = atomic_load(&crew->board->rows[number].cpu_time);
+    return last ? last : ss_platform_process_cpu_time(crew->executors[number]);
+}
+
+void ss_crew_start_clock(struct ss_crew *crew) {
+    crew->own_cpu = shared_cpu_time(crew);
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        crew->cpu_times[i] = executor_cpu_time(crew, i);
+}
+
+ss_time ss_crew_cpu_time(const struct ss_crew *crew) {
+    ss_time sum = ss_time_since(shared_cpu_time(crew), crew->own_cpu);
+    for (uint32_t i = 0; i < crew->plan->instances; i++)
+        sum += ss_time_since(executor_cpu_time(crew, i), crew->cpu_times[i]);
+    return sum;
+}
+
+static void close_pair(int ends[2]) {
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0)
+            close(ends[i]);
+    }
+}
+
+void ss_crew_close(struct ss_crew *crew) {
+    close_pair(crew->bell);
+    close_pair(crew->guardian_bell);
+    if (crew->null >= 0)
+        close(crew->null);
+    ss_terminal_close(&crew->terminal);
+    free(crew->executors);
+    free(crew->cpu_times);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RUN_CREW_H
+#define SHOWSTOPPER_RUN_CREW_H
+
+#include "command/plan.h"
+#include "loop/board.h"
+#include "run/executor.h"
+#include "screen/terminal.h"
+
+/*
+ * The processes of a run, as the master sees them. The master is the parent of the guardian and of
+ * every executor; an executor is the parent of its instance.
+ */
+struct ss_crew {
+    const struct ss_plan *plan;
+    struct ss_board *board;
+    const struct ss_signals *signals;
+    const struct ss_scheduling *scheduling;
+    int bell[2];          /* executors and guardian to master */
+    int guardian_bell[2]; /* executors and master to guardian */
+    int null;             /* the instances' standard input */
+    struct ss_terminal terminal;
+    pid_t guardian;
+    pid_t *executors;   /* 0: not started, or reaped */
+    uint32_t running;   /* executors not yet reaped */
+    ss_time *cpu_times; /* of executors when counting began */
+    ss_time own_cpu;    /* of master and guardian then */
+};
+
+int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
+    const struct ss_signals *signals, const struct ss_scheduling *scheduling,
+    struct ss_error *error);
+
+int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
+
+/* `ends` are the instance's standard output and error; -1: the caller's. */
+int ss_crew_start_executor(
+    struct ss_crew *crew, uint32_t number, const int ends[2], struct ss_error *error);
+
+/* Has every executor, and the guardian, look at the board. */
+void ss_crew_wake(struct ss_crew *crew);
+
+/*
+ * Reaps one child that has ended: its number, 0 if there is none. `executor` is its place, or
+ * UINT32_MAX when it was none.
+ */
+pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);
+
+/* Ends executors that do not end themselves. */
+void ss_crew_kill(struct ss_crew *crew);
+
+/* Lets the guardian go and waits for it. */
+void ss_crew_dismiss_guardian(struct ss_crew *crew);
+
+/* From here on own CPU time counts. */
+void ss_crew_start_clock(struct ss_crew *crew);
+
+/* CPU time that all processes of ours have used since then. */
+ss_time ss_crew_cpu_time(const struct ss_crew *crew);
+
+void ss_crew_close(struct ss_crew *crew);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/executor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "record/journal.h"
+
+/* What was killed and is still there after this time is waited for no longer. */
+#define CLEAR_PATIENCE (400 * SS_MILLISECOND)
+
+/* A state may last for hours; whether somebody else has changed it is looked after more often. */
+#define LOOK_INTERVAL SS_SECOND
+
+struct executor {
+    const struct ss_executor_setup *setup;
+    struct ss_board *board;
+    struct ss_row *row;
+    struct ss_counter_reader reader;
+    struct ss_instance instance;
+    struct ss_stepper stepper;
+    struct ss_journal journal;
+    ss_time started; /* when the present instance was started */
+};
+
+/* A handler can be given nothing, and there is one executor to a process. */
+static _Atomic uint32_t *wake_word;
+static volatile sig_atomic_t child_changed;
+
+/* Changing the word is enough: the signal itself interrupts the sleep. */
+static void on_signal(int number) {
+    if (number == SIGCHLD)
+        child_changed = 1;
+    atomic_fetch_add(wake_word, 1);
+}
+
+/* A full pipe has woken its reader already. */
+static void ring_bell(int bell) {
+    if (write(bell, "", 1) < 0)
+        return;
+}
+
+static void ring(const struct executor *executor) {
+    ring_bell(executor->setup->master_bell);
+    ring_bell(executor->setup->guardian_bell);
+}
+
+static bool is_orphaned(const struct executor *executor) {
+    return getppid() != executor->setup->master;
+}
+
+static int read_counters(void *context, struct ss_counters *counters) {
+    struct executor *executor = context;
+    if (executor->setup->reader)
+        return ss_platform_counters_read(&executor->reader, counters);
+    *counters = (struct ss_counters){
+        .time = ss_platform_now(),
+        .capacity = 1,
+        .value = ss_double_from_word(atomic_load(&executor->board->sensor_value)),
+    };
+    return 0;
+}
+
+/* Everybody must be able to see that it is stopped before it is, and until it no longer is. */
+static void apply(struct executor *executor, enum ss_state state) {
+    if (state == SS_STATE_STOPPED) {
+        atomic_store(&executor->row->stopped, 1);
+        ss_instance_stop(&executor->instance);
+        if (atomic_load(&executor->row->leaving))
+            ring_bell(executor->setup->guardian_bell);
+    } else {
+        ss_instance_continue(&executor->instance);
+        atomic_store(&executor->row->stopped, 0);
+    }
+    atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
+}
+
+/* Puts an instance into the world, or on the board why not. */
+static bool start_instance(struct executor *executor) {
+    struct ss_row *row = executor->row;
+    bool exec_failed;
+    int why = ss_instance_start(&executor->instance, &executor->setup->launch, &exec_failed);
+    if (why) {
+        atomic_store(&row->exec_error, why);
+        atomic_store(&row->failure, exec_failed ? SS_FAILURE_NONE : SS_FAILURE_FORK);
+        return false;
+    }
+    executor->started = ss_platform_now();
+    atomic_store(&row->leader_started, ss_platform_process_started(executor->instance.leader));
+    atomic_store(&row->leader, executor->instance.leader);
+    return true;
+}
+
+/*
+ * The number is taken off the board before it is given back to the system, but not before all of
+ * the tree is gone: should we die on the way, the guardian must still know it.
+ */
+static int reap_instance(struct executor *executor) {
+    ss_instance_clear(
+        &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
+    if (!ss_instance_is_empty(&executor->instance))
+        atomic_fetch_add(&executor->board->losses, 1);
+    atomic_store(&executor->row->leader, 0);
+    atomic_store(&executor->row->stopped, 0);
+    ss_board_permit(executor->board, executor->setup->number, ss_platform_now(), false);
+    return ss_instance_reap(&executor->instance);
+}
+
+/* Nothing is left of the instance. Without a master, others may still need us. */
+_Noreturn static void go(struct executor *executor) {
+    if (is_orphaned(executor))
+        ss_guardian_stand_in(&executor->setup->guardian);
+    _exit(0);
+}
+
+_Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
+    ss_journal_end(&executor->journal, ss_platform_now());
+    atomic_store(&executor->row->status, status);
+    atomic_store(&executor->row->ended_by_us, ended_by_us);
+    atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
+    ss_board_leave(executor->board, executor->setup->number);
+    ring(executor);
+    go(executor);
+}
+
+/* There is no instance; why stands on the board, unless nobody is there to read it. */
+_Noreturn static void leave_exec_failed(struct executor *executor) {
+    ss_board_leave(executor->board, executor->setup->number);
+    atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
+    ring(executor);
+    go(executor);
+}
+
+static void count_iteration(struct executor *executor) {
+    struct ss_row *row = executor->row;
+    uint64_t count = atomic_load(&row->iterations);
+    struct ss_iteration_slot *slot = &row->recent_iterations[count % SS_ROW_ITERATIONS];
+    atomic_store(&slot->start, executor->started);
+    atomic_store(&slot->end, ss_platform_now());
+    atomic_store(&row->iterations, count + 1);
+}
+
+/* The leader has ended by itself. Returns when another instance took its place. */
+static void on_end(struct executor *executor) {
+    atomic_store(&executor->row->ended_at, ss_platform_now());
+    int status = reap_instance(executor);
+    bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!again)
+        leave(executor, status, false);
+    count_iteration(executor);
+    if (!start_instance(executor))
+        leave_exec_failed(executor);
+    if (executor->stepper.state == SS_STATE_STOPPED)
+        apply(executor, SS_STATE_STOPPED);
+    ring(executor);
+}
+
+/* Sleeps until all of the instance has ended or the grace is over. */
+static void await_end(struct executor *executor) {
+    for (;;) {
+        uint32_t seen = atomic_load(&executor->row->wake);
+        ss_time grace = atomic_load(&executor->board->end_grace);
+        ss_instance_reap_orphans(&executor->instance);
+        ss_instance_follow(&executor->instance, (int)atomic_load(&executor->board->end_signal));
+        if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) ||
+            ss_platform_now() >= grace)
+            return;
+        ss_platform_sleep(&executor->row->wake, seen, grace);
+    }
+}
+
+_Noreturn static void end(struct executor *executor) {
+    bool instant = is_orphaned(executor);
+    ss_journal_end(&executor->journal, ss_platform_now());
+    ss_instance_follow(&executor->instance, 0);
+    if (executor->setup->plan->keep) {
+        ss_instance_continue(&executor->instance);
+        atomic_store(&executor->row->leader, 0);
+        atomic_store(&executor->row->stopped, 0);
+        leave(executor, 0, true);
+    }
+    if (!instant) {
+        ss_instance_signal(&executor->instance, atomic_load(&executor->board->end_signal));
+        ss_instance_continue(&executor->instance);
+        await_end(executor);
+    }
+    leave(executor, reap_instance(executor), true);
+}
+
+static void look_around(struct executor *executor) {
+    if (is_orphaned(executor) || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
+        end(executor);
+    if (child_changed) {
+        child_changed = 0;
+        if (ss_instance_has_ended(&executor->instance))
+            on_end(executor);
+        else
+            ss_instance_reap_orphans(&executor->instance);
+    }
+}
+
+/* Nothing can be decided any more: let the instance run and wait for the master to end the run. */
+static struct ss_action give_up(struct executor *executor, enum ss_failure failure) {
+    if (atomic_exchange(&executor->row->failure, failure) == SS_FAILURE_NONE)
+        ring(executor);
+    return (struct ss_action){
+        .change = executor->stepper.state == SS_STATE_STOPPED,
+        .state = SS_STATE_RUNNING,
+        .deadline = SS_TIME_NEVER,
+    };
+}
+
+_Noreturn static void pace(struct executor *executor) {
+    for (;;) {
+        uint32_t seen = atomic_load(&executor->row->wake);
+        atomic_fetch_add_explicit(&executor->row->beat, 1, memory_order_relaxed);
+        ss_signals_regain_priority();
+        look_around(executor);
+        bool stopped = executor->stepper.state == SS_STATE_STOPPED;
+        ss_instance_follow(&executor->instance, stopped ? SIGSTOP : 0);
+        ss_time now = ss_platform_now();
+        if (executor->stepper.controlled && now >= executor->stepper.deadline)
+            ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
+        struct ss_action action = ss_stepper_step(&executor->stepper, now);
+        ss_journal_follow(&executor->journal, &executor->stepper, now);
+        if (action.failure)
+            action = give_up(executor, action.failure);
+        if (action.change)
+            apply(executor, action.state);
+        else if (executor->stepper.state == SS_STATE_RUNNING)
+            ss_instance_unstop(&executor->instance);
+        ss_time latest = ss_time_add(now, LOOK_INTERVAL);
+        ss_platform_sleep(
+            &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);
+    }
+}
+
+static void open_pipeline(struct executor *executor) {
+    const struct ss_executor_setup *setup = executor->setup;
+    if (setup->reader) {
+        executor->reader = *setup->reader;
+        int why = ss_platform_counters_reopen(&executor->reader);
+        if (why)
+            atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
+    }
+    struct ss_pipeline pipeline;
+    ss_pipeline_open(
+        &pipeline, &setup->plan->set, executor->board, setup->number, read_counters, executor);
+    ss_stepper_open(&executor->stepper, &pipeline);
+    executor->journal.ring = ss_board_ring(executor->board, setup->number);
+}
+
+_Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
+    static const int wanted[] = {SIGCHLD, SIGCONT, 0};
+    static struct executor executor; /* off the stack: it must not move a page of its own in */
+    executor.setup = setup;
+    executor.board = setup->board;
+    executor.row = &setup->board->rows[setup->number];
+    executor.instance.board = setup->board;
+    executor.instance.row = setup->number;
+    wake_word = &executor.row->wake;
+    ss_signals_adopt(on_signal, wanted);
+    atomic_store(&executor.row->executor_started, ss_platform_process_started(getpid()));
+    /* This signal reaches us even if somebody has stopped us. */
+    if (ss_platform_die_with(setup->master, SIGCONT) < 0)
+        leave_exec_failed(&executor);
+    char name[32];
+    snprintf(name, sizeof name, "ss-executor %u", setup->number);
+    ss_platform_set_name(name);
+    ss_platform_adopt_orphans();
+    ss_platform_be_punctual(true);
+    open_pipeline(&executor);
+    if (!start_instance(&executor))
+        leave_exec_failed(&executor);
+    ss_board_join(executor.board, setup->number);
+    ring(&executor);
+    pace(&executor);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RUN_EXECUTOR_H
+#define SHOWSTOPPER_RUN_EXECUTOR_H
+
+#include "command/plan.h"
+#include "loop/board.h"
+#include "loop/pipeline.h"
+#include "tree/guardian.h"
+#include "tree/instance.h"
+
+/* What an executor needs of the master, given through the fork. */
+struct ss_executor_setup {
+    const struct ss_plan *plan;
+    struct ss_board *board;
+    const struct ss_counter_reader *reader; /* open; NULL: the source is no counter */
+    uint32_t number;
+    pid_t master;
+    int master_bell;                   /* a byte tells the master to look at the board ... */
+    int guardian_bell;                 /* ... and the guardian */
+    struct ss_guardian_setup guardian; /* for when master and guardian are dead */
+    struct ss_launch launch;
+};
+
+/* The whole life of the process. Never returns. */
+_Noreturn void ss_executor_run(const struct ss_executor_setup *setup);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/master.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "loop/pipeline.h"
+#include "platform/platform.h"
+#include "run/events.h"
+#include "run/stages.h"
+#include "run/watch.h"
+#include "tree/isolation.h"
+#include "tree/sweep.h"
+
+static void note_setpoint(struct ss_master *master) {
+    uint64_t changes = atomic_load(&master->board->setpoint_changes);
+    if (changes == master->setpoints_seen)
+        return;
+    master->setpoints_seen = changes;
+    double value = ss_double_from_word(atomic_load(&master->board->setpoint));
+    ss_master_note(master, "target_set", -1, value >= 0 ? NULL : "trace", value);
+    if (value >= 0)
+        ss_master_say(master, "the target was set to %g %%", 100 * value);
+    else
+        ss_master_say(master, "the target is the trace's again");
+}
+
+static void note_progress(struct ss_master *master, ss_time now) {
+    const struct ss_monitor_sample *sample = &master->monitor.latest;
+    bool controlled = master->stage > SS_STAGE_WARMUP;
+    struct ss_progress_values values = {
+        .elapsed = controlled ? ss_time_seconds(ss_board_trace_time(master->board, now)) : -1,
+        .target = sample->target,
+        .load = sample->load.load,
+        .duty = sample->duty,
+        .error = ss_figures_error_mean_percent(&master->monitor.figures),
+        .iterations = ss_iterations_per_second(&master->iterations, now),
+        .has_iterations = master->plan->repeat || master->plan->has_iteration,
+        .instances = master->plan->instances,
+        .ended = (uint32_t)master->outcome->ends.count,
+    };
+    ss_progress_note(&master->progress, sample->time, &values);
+}
+
+static void take_sample(struct ss_master *master, ss_time now) {
+    if (now < master->monitor.next || master->stage < SS_STAGE_WARMUP ||
+        master->stage >= SS_STAGE_ENDING)
+        return;
+    const struct ss_monitor_sample *sample = &master->monitor.latest;
+    ss_time before = sample->time;
+    ss_monitor_sample(&master->monitor, now);
+    if (sample->time != before)
+        ss_recorder_sample(master->recorder, sample);
+    if (master->stage == SS_STAGE_COUNTING && sample->time != before)
+        ss_usage_follow(&master->usage, sample->doubt, now);
+    else
+        ss_usage_drop(&master->usage);
+    ss_recorder_flush(master->recorder, master->board);
+    note_progress(master, now);
+    note_setpoint(master);
+}
+
+static ss_time next_deadline(const struct ss_master *master) {
+    if (master->stage == SS_STAGE_ENDING)
+        return master->stage_end;
+    ss_time sample = master->stage >= SS_STAGE_WARMUP ? master->monitor.next : SS_TIME_NEVER;
+    ss_time drawing = ss_progress_due(&master->progress);
+    ss_time next = sample < master->stage_end ? sample : master->stage_end;
+    return drawing < next ? drawing : next;
+}
+
+static void supervise(struct ss_master *master) {
+    while (master->stage != SS_STAGE_OVER) {
+        atomic_fetch_add(&master->board->beat, 1);
+        ss_signals_regain_priority();
+        ss_master_handle_events(master, next_deadline(master));
+        ss_time now = ss_platform_now();
+        ss_master_read_sensor(master, now);
+        take_sample(master, now); /* first, so that the last sample of a stage is not lost */
+        ss_master_advance(master, now);
+        if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
+            ss_master_watch(master);
+            ss_master_leave(master);
+        }
+        ss_progress_draw_due(&master->progress, now);
+    }
+}
+
+static void record_iteration(void *context, uint32_t instance, ss_time start, ss_time end) {
+    ss_recorder_iteration(context, instance, start, end);
+}
+
+/* Before anything else, so that what cannot be recorded is not begun. */
+static int open_recorder(struct ss_master *master) {
+    master->recorder = malloc(sizeof *master->recorder);
+    if (!master->recorder)
+        return ss_error_set(master->error, SS_ERROR_FAILED, "out of memory");
+    master->iterations.tell = record_iteration;
+    master->iterations.context = master->recorder;
+    return ss_recorder_open(master->recorder, master->plan, master->error);
+}
+
+static int open_board(struct ss_master *master) {
+    const struct ss_plan *plan = master->plan;
+    master->board = ss_board_create(plan->instances, ss_module_set_memory(&plan->set),
+        plan->record != NULL, &master->descriptor, master->error);
+    if (!master->board)
+        return -1;
+    master->board->keep = plan->keep;
+    /* The first process of a container is given everybody's orphans. */
+    master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
+    snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
+        ss_platform_process_started(getpid()));
+    return 0;
+}
+
+static int open_crew(struct ss_master *master) {
+    const struct ss_plan *plan = master->plan;
+    struct ss_error *error = master->error;
+    /* What a dead executor leaves becomes ours, so that it can still be found. */
+    ss_platform_adopt_orphans();
+    ss_sweep_prepare(master->board);
+    if (ss_crew_open(
+            &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0)
+        return -1;
+    if (ss_crew_start_guardian(&master->crew, error) < 0)
+        return -1;
+    if (plan->source.source != SS_SOURCE_SENSOR)
+        return 0;
+    int status = ss_sensor_start(
+        &master->sensor, plan->source.argument, &master->signals, ss_platform_now(), error);
+    atomic_store(&master->board->sensor, master->sensor.process);
+    return status;
+}
+
+static bool keep_iterations_apart(struct ss_master *master) {
+    const struct ss_plan *plan = master->plan;
+    if (ss_iterations_keep_apart(&master->iterations, plan->instances, plan->line_count) < 0)
+        return false;
+    for (uint32_t line = 0; line < plan->line_count; line++) {
+        const struct ss_command_line *command = &plan->lines[line];
+        for (uint32_t i = 0; i < command->count; i++)
+            master->iterations.line_of[command->first + i] = line;
+    }
+    return true;
+}
+
+static int open_master(struct ss_master *master) {
+    struct ss_plan *plan = master->plan;
+    struct ss_error *error = master->error;
+    master->scheduling = ss_platform_scheduling_save();
+    master->lives = calloc(plan->instances, sizeof *master->lives);
+    master->iterations_seen = calloc(plan->instances, sizeof *master->iterations_seen);
+    bool apart = keep_iterations_apart(master);
+    master->polls = calloc(SS_MASTER_POLLS + 2 * (size_t)plan->instances, sizeof *master->polls);
+    if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls ||
+        !apart)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    if (ss_signals_open(&master->signals) < 0)
+        return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));
+    /* Who moves others' output has as much to do as they give it: not at real-time priority. */
+    int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
+    if (refused)
+        ss_master_say(master, "no real-time priority for our own wake-ups: %s", strerror(refused));
+    else
+        ss_master_say(master, "our own wake-ups run at real-time priority%s",
+            ss_plan_pipes_output(plan) ? ", but for the master, which moves output" : "");
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (*plan->found[kind])
+            ss_master_say(master, "%s: %s", plan->set.modules[kind].head->name, plan->found[kind]);
+    }
+    ss_progress_open(
+        &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
+    ss_monitor_open(
+        &master->monitor, &plan->set, plan->source.source, &plan->reader, master->board);
+    ss_usage_open(&master->usage, master->board, &plan->cpus);
+    if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
+                                          plan->has_iteration ? &plan->iteration : NULL, error) < 0)
+        return -1;
+    return open_crew(master);
+}
+
+static void warn_of_left(struct ss_master *master) {
+    uint32_t left = atomic_load(&master->board->left);
+    if (left > 0)
+        ss_outcome_warn(master->outcome,
+            "%u killed process%s of instances had not ended when the run did: frozen by a control "
+            "group, or waiting for a device?",
+            (unsigned)left, left == 1 ? "" : "es");
+}
+
+static void warn_of_excess(struct ss_master *master) {
+    struct ss_option_store store = {0};
+    ss_pipeline_warn_of_excess(&master->plan->set, master->board, &store);
+    for (size_t i = 0; i < store.warning_count; i++)
+        ss_outcome_warn(master->outcome, "%s", store.warnings[i]);
+    ss_option_store_free(&store);
+}
+
+/* A start that failed leaves no record: it would stand in the way of the next one. */
+static void close_recorder(struct ss_master *master) {
+    if (!master->board || !atomic_load(&master->board->begun)) {
+        ss_recorder_abandon(master->recorder);
+        return;
+    }
+    if (master->error->status)
+        ss_master_note(master, "error", -1, master->error->message, NAN);
+    ss_recorder_close(master->recorder, master->board, master->outcome);
+}
+
+static void close_master(struct ss_master *master) {
+    ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
+    ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
+    ss_iterations_free(&master->iterations);
+    if (master->output.failed)
+        ss_outcome_warn(
+            master->outcome, "output of instances was lost: %s", strerror(master->output.why));
+    if (master->crew.board) {
+        ss_crew_dismiss_guardian(&master->crew);
+        warn_of_left(master);
+        warn_of_excess(master);
+        ss_crew_close(&master->crew);
+    }
+    ss_monitor_close(&master->monitor);
+    ss_usage_close(&master->usage);
+    if (master->descriptor >= 0)
+        close(master->descriptor);
+    /* What is still to be done is in no hurry. */
+    if (master->scheduling)
+        ss_platform_scheduling_restore(master->scheduling, NULL);
+    ss_sensor_end(&master->sensor);
+    ss_output_close(&master->output);
+    if (master->recorder)
+        close_recorder(master);
+    free(master->recorder);
+    ss_progress_close(&master->progress);
+    ss_board_close(master->board);
+    free(master->scheduling);
+    free(master->lives);
+    free(master->iterations_seen);
+    free(master->polls);
+}
+
+int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
+    struct ss_master master = {
+        .plan = plan,
+        .outcome = outcome,
+        .error = error,
+        .sensor = {.from = -1},
+        .descriptor = -1,
+        .stage = SS_STAGE_WAITING,
+        .stage_end = ss_master_first_stage_end(plan),
+        .iterations = {.from = SS_TIME_NEVER,
+            .to = SS_TIME_NEVER,
+            .throughput = {.from = SS_TIME_NEVER}},
+    };
+    ss_outcome_open(outcome);
+    if (open_recorder(&master) == 0 && open_board(&master) == 0 &&
+        (!plan->isolate || ss_isolate(error) == 0) && open_master(&master) == 0) {
+        atomic_store(&master.board->begun, 1);
+        ss_master_advance(&master, ss_platform_now());
+        supervise(&master);
+    }
+    close_master(&master);
+    if (error->status) {
+        outcome->status = error->status;
+        return -1;
+    }
+    outcome->status = master.failure_status;
+    /* Neither is true where the error or the tolerance is not a number. */
+    if (outcome->status == 0 && (outcome->error_mean_percent > plan->tolerance ||
+                                    -outcome->error_mean_percent > plan->tolerance))
+        outcome->status = SS_STATUS_TOLERANCE;
+    return 0;
+}

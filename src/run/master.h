@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RUN_MASTER_H
+#define SHOWSTOPPER_RUN_MASTER_H
+
+#include "command/plan.h"
+#include "record/outcome.h"
+
+/*
+ * Runs the plan from the first fork to the last. Returns 0 with the outcome, or -1 with `error`
+ * set, in which case `outcome` tells as much as is known. Either way nothing is left behind.
+ */
+int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
+
+#endif

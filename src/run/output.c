@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/streams.h"
+
+int ss_output_open(struct ss_output *output, uint32_t instances, const char *folder,
+    const regex_t *pattern, struct ss_error *error) {
+    *output = (struct ss_output){.instances = instances, .folder = folder, .pattern = pattern};
+    output->streams = calloc(2 * (size_t)instances, sizeof *output->streams);
+    output->polls = calloc(2 * (size_t)instances, sizeof *output->polls);
+    output->last_iteration = calloc(instances, sizeof *output->last_iteration);
+    if (!output->streams || !output->polls || !output->last_iteration)
+        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
+        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s: %s", folder, strerror(errno));
+    return 0;
+}
+
+static int open_target(
+    const struct ss_output *output, const char *number, int which, struct ss_error *error) {
+    if (!output->folder)
+        return which == 0 ? STDOUT_FILENO : STDERR_FILENO;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s", output->folder, number, which == 0 ? "out" : "err");
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        ss_error_set(error, SS_ERROR_FAILED, "--output: %s: %s", path, strerror(errno));
+    return file;
+}
+
+int ss_output_add(
+    struct ss_output *output, const char *number, int ends[2], struct ss_error *error) {
+    for (int which = 0; which < 2; which++) {
+        struct ss_stream *stream = &output->streams[output->count];
+        int ends_of_pipe[2];
+        if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
+            return ss_error_set(
+                error, SS_ERROR_FAILED, "a pipe for the output: %s", strerror(errno));
+        *stream = (struct ss_stream){
+            .from = ends_of_pipe[0],
+            .to = open_target(output, number, which, error),
+            .own = output->folder != NULL,
+            .instance = output->count / 2,
+        };
+        ends[which] = ends_of_pipe[1];
+        /* Only our end: the instance may rely on blocking writes. */
+        fcntl(stream->from, F_SETFL, O_NONBLOCK);
+        output->polls[output->count++] = (struct pollfd){.fd = stream->from, .events = POLLIN};
+        if (stream->to < 0)
+            return -1;
+        if (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE)))
+            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    }
+    return 0;
+}
+
+void ss_output_began(struct ss_output *output, uint32_t instance, ss_time now) {
+    output->last_iteration[instance] = now;
+}
+
+static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now,
+    struct ss_iterations *iterations) {
+    regmatch_t groups[2];
+    stream->line[stream->length] = '\0';
+    stream->length = 0;
+    if (regexec(output->pattern, stream->line, 2, groups, 0) != 0)
+        return;
+    ss_time start = output->last_iteration[stream->instance];
+    if (output->pattern->re_nsub > 0 && groups[1].rm_so >= 0) {
+        ss_time length = ss_time_from_double(strtod(stream->line + groups[1].rm_so, NULL) * 1e6);
+        start = ss_time_since(now, length);
+    }
+    output->last_iteration[stream->instance] = now;
+    ss_iterations_add(iterations, stream->instance, start, now);
+}
+
+static void find_lines(struct ss_output *output, struct ss_stream *stream, const char *text,
+    size_t length, ss_time now, struct ss_iterations *iterations) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n')
+            match_line(output, stream, now, iterations);
+        else if (stream->length < SS_OUTPUT_LINE - 1)
+            stream->line[stream->length++] = text[i];
+    }
+}
+
+static void write_all(struct ss_output *output, int to, const char *text, size_t length) {
+    while (length > 0 && !output->failed) {
+        ssize_t written = write(to, text, length);
+        if (written < 0 && errno == EAGAIN) {
+            /* Somebody made the caller's output non-blocking: wait for room as a write would. */
+            struct pollfd room = {.fd = to, .events = POLLOUT};
+            poll(&room, 1, SS_OUTPUT_PATIENCE);
+        } else if (written < 0 && errno != EINTR) {
+            output->failed = true;
+            output->why = errno;
+        } else if (written > 0) {
+            text += written;
+            length -= (size_t)written;
+        }
+    }
+}
+
+static void close_stream(struct ss_output *output, uint32_t index) {
+    struct ss_stream *stream = &output->streams[index];
+    if (stream->from >= 0)
+        close(stream->from);
+    if (stream->own && stream->to >= 0)
+        close(stream->to);
+    stream->from = -1;
+    stream->own = false;
+    output->polls[index].fd = -1;
+}
+
+/* A stream waits for something to read, or for room where it goes. */
+static void wait_for(struct ss_output *output, uint32_t index, bool room) {
+    struct ss_stream *stream = &output->streams[index];
+    stream->full = room;
+    output->polls[index].fd = room ? stream->to : stream->from;
+    output->polls[index].events = room ? POLLOUT : POLLIN;
+}
+
+void ss_output_move(
+    struct ss_output *output, uint32_t index, ss_time now, struct ss_iterations *iterations) {
+    struct ss_stream *stream = &output->streams[index];
+    char text[SS_OUTPUT_CHUNK];
+    if (stream->from < 0)
+        return;
+    bool room = output->failed || ss_streams_has_room(stream->to);
+    wait_for(output, index, !room);
+    if (!room)
+        return;
+    ssize_t length = read(stream->from, text, sizeof text);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (length <= 0) {
+        if (stream->line && stream->length > 0)
+            match_line(output, stream, now, iterations);
+        close_stream(output, index);
+        return;
+    }
+    write_all(output, stream->to, text, (size_t)length);
+    if (stream->line)
+        find_lines(output, stream, text, (size_t)length, now, iterations);
+}
+
+void ss_output_drain(struct ss_output *output, ss_time now, struct ss_iterations *iterations) {
+    int patience = SS_OUTPUT_PATIENCE;
+    for (uint32_t i = 0; i < output->count; i++) {
+        struct ss_stream *stream = &output->streams[i];
+        struct pollfd here = {.fd = stream->from, .events = POLLIN};
+        while (stream->from >= 0 && poll(&here, 1, 0) > 0) {
+            ss_output_move(output, i, now, iterations);
+            if (stream->from < 0 || !stream->full)
+                continue;
+            if (patience-- <= 0) {
+                output->failed = true;
+                output->why = EAGAIN;
+            } else {
+                poll(NULL, 0, 1);
+            }
+        }
+    }
+}
+
+void ss_output_close(struct ss_output *output) {
+    for (uint32_t i = 0; i < output->count; i++) {
+        close_stream(output, i);
+        free(output->streams[i].line);
+    }
+    free(output->streams);
+    free(output->polls);
+    free(output->last_iteration);
+    *output = (struct ss_output){0};
+}

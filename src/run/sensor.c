@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/sensor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "base/words.h"
+#include "platform/platform.h"
+
+static void become(char *const *words, pid_t master, int output, const struct ss_signals *signals) {
+    setpgid(0, 0);
+    if (ss_platform_die_with(master, SIGKILL) < 0)
+        _exit(SS_ERROR_FAILED);
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(input, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    ss_signals_restore(signals, false);
+    execvp(words[0], words);
+    dprintf(STDERR_FILENO, "showstopper: sensor '%s': %s\n", words[0], strerror(errno));
+    _exit(SS_ERROR_NOT_EXECUTABLE);
+}
+
+int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
+    ss_time now, struct ss_error *error) {
+    *sensor = (struct ss_sensor){.from = -1, .value = NAN, .heard = now};
+    size_t count;
+    char **words = ss_words_split(command, &count, error);
+    if (!words || count == 0) {
+        free(words);
+        return ss_error_set(error, SS_ERROR_FAILED, "the sensor's command is empty");
+    }
+    int ends[2];
+    pid_t master = getpid();
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        sensor->process = ss_signals_fork();
+        if (sensor->process == 0)
+            become(words, master, ends[1], signals);
+        close(ends[1]);
+        sensor->from = ends[0];
+        fcntl(sensor->from, F_SETFL, O_NONBLOCK);
+    }
+    int why = errno;
+    free(words);
+    if (sensor->from >= 0 && sensor->process > 0)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED, "the sensor cannot be started: %s", strerror(why));
+}
+
+static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
+    sensor->line[sensor->length] = '\0';
+    char *text = sensor->line + strspn(sensor->line, " \t");
+    text[strcspn(text, " \t\r")] = '\0';
+    bool unusable = sensor->overlong || ss_units_load(text, &sensor->value, NULL) < 0;
+    sensor->length = 0;
+    sensor->overlong = false;
+    sensor->heard = now;
+    if (unusable)
+        return ss_error_set(error, SS_ERROR_FAILED,
+            "the sensor said '%.40s', which is no load: a number from 0 to 1 to a line", text);
+    return 0;
+}
+
+int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
+    char text[4096];
+    ssize_t length = read(sensor->from, text, sizeof text);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (length <= 0)
+        return ss_error_set(
+            error, SS_ERROR_FAILED, "the sensor ended: without it there is nothing to control by");
+    for (ssize_t i = 0; i < length; i++) {
+        if (text[i] == '\n') {
+            if (take_line(sensor, now, error) < 0)
+                return -1;
+        } else if (sensor->length < sizeof sensor->line - 1) {
+            sensor->line[sensor->length++] = text[i];
+        } else {
+            sensor->overlong = true;
+        }
+    }
+    return 0;
+}
+
+int ss_sensor_check(const struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
+    if (ss_time_since(now, sensor->heard) < SS_SENSOR_SILENCE)
+        return 0;
+    return ss_error_set(error, SS_ERROR_FAILED,
+        "the sensor has said nothing for %.0f s: it must print a line at least that often",
+        ss_time_seconds(SS_SENSOR_SILENCE));
+}
+
+void ss_sensor_end(struct ss_sensor *sensor) {
+    if (sensor->process > 0) {
+        kill(-sensor->process, SIGKILL);
+        kill(sensor->process, SIGKILL);
+        while (waitpid(sensor->process, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (sensor->from >= 0)
+        close(sensor->from);
+    *sensor = (struct ss_sensor){.from = -1, .value = NAN};
+}

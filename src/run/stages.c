@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/stages.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+/* How long before its --start-at a run begins to start instances, and more for each of them. */
+#define START_LEAD     (200 * SS_MILLISECOND)
+#define START_LEAD_PER (2 * SS_MILLISECOND)
+
+#define FORKS_AT_ONCE 32
+
+/* How long executors may take once their instances have been killed. */
+#define KILL_PATIENCE (500 * SS_MILLISECOND)
+
+/* Signals so close together ask for the same end: timeout(1) signals us and then our whole group.
+ */
+#define SAME_WISH (300 * SS_MILLISECOND)
+
+/* Why something is done. */
+struct cause {
+    ss_time now;
+    enum ss_stage from;
+    const char *by; /* of an end: for the summary ... */
+    int signal;     /* ... and for the instances */
+};
+
+typedef void action(struct ss_master *master, const struct cause *cause);
+
+static void nothing(struct ss_master *master, const struct cause *cause) {
+    (void)master;
+    (void)cause;
+}
+
+static int start_executors(struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        int ends[2] = {-1, -1};
+        int status = 0;
+        if (ss_plan_pipes_output(master->plan))
+            status = ss_output_add(&master->output, master->plan->numbers[i], ends, master->error);
+        if (status == 0)
+            status = ss_crew_start_executor(&master->crew, i, ends, master->error);
+        for (int which = 0; which < 2; which++) {
+            if (ends[which] >= 0)
+                close(ends[which]);
+        }
+        if (status < 0)
+            return -1;
+        atomic_fetch_add(&master->board->beat, 1);
+        /* A short sleep now and then keeps many forks within the limit on real-time priority. */
+        if (i % FORKS_AT_ONCE == FORKS_AT_ONCE - 1)
+            poll(NULL, 0, 1);
+    }
+    return 0;
+}
+
+static void start(struct ss_master *master, const struct cause *cause) {
+    (void)cause;
+    master->stage_end = SS_TIME_NEVER;
+    if (start_executors(master) < 0)
+        ss_master_end(master, "error", SIGKILL);
+}
+
+static void warm_up(struct ss_master *master, const struct cause *cause) {
+    ss_time now = cause->now;
+    struct ss_board *board = master->board;
+    ss_time start = ss_time_add(now, master->plan->warmup);
+    if (master->plan->has_start_at) {
+        int64_t left = master->plan->start_at - ss_platform_wallclock();
+        start = left > 0 ? now + (ss_time)left : now;
+        if (left < 0)
+            ss_outcome_warn(
+                master->outcome, "the trace began %.3f s after --start-at", (double)-left / 1e9);
+    }
+    master->stage_end = start;
+    /* Known before it comes, so that none is lost whose end we see before we see the stage's. */
+    master->iterations.from = ss_time_add(start, master->plan->settle);
+    master->iterations.throughput.from = master->iterations.from;
+    atomic_store(&board->control_start, start);
+    ss_recorder_set_origin(master->recorder, start);
+    ss_master_note(master, "warmup", -1, NULL, NAN);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    ss_monitor_begin(&master->monitor, now);
+    ss_crew_wake(&master->crew);
+    ss_master_say(master, "%u instances run", master->plan->instances);
+}
+
+/*
+ * The stages of control begin when they were planned to, not when the master woke up: then the last
+ * sample of a stage falls on its end.
+ */
+static void settle(struct ss_master *master, const struct cause *cause) {
+    (void)cause;
+    ss_time begin = master->stage_end;
+    ss_master_note_bound(master, begin, "settling", NULL);
+    master->monitor.control_from = begin;
+    master->stage_end = ss_time_add(begin, master->plan->settle);
+    ss_monitor_begin(&master->monitor, begin);
+}
+
+static void count(struct ss_master *master, const struct cause *cause) {
+    (void)cause;
+    ss_time begin = master->stage_end;
+    ss_master_note_bound(master, begin, "counting", NULL);
+    master->monitor.counted_from = begin;
+    master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
+                                        atomic_load(&master->board->paused)),
+        master->plan->duration);
+    if (master->plan->settle > 0)
+        ss_monitor_begin(&master->monitor, begin);
+    master->switches = ss_master_count_switches(master);
+    ss_crew_start_clock(&master->crew);
+    ss_usage_begin(&master->usage, begin);
+}
+
+/* The figures are those of control: they are taken before anything is told to end. */
+static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
+    master->outcome->ended_by = by;
+    master->iterations.to = now;
+    ss_outcome_take(master->outcome, master->plan, master->board, &master->monitor, &master->usage,
+        ss_crew_cpu_time(&master->crew), ss_master_count_switches(master) - master->switches, now);
+}
+
+static void end(struct ss_master *master, const struct cause *cause) {
+    ss_time now = cause->now;
+    ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
+    take_outcome(master, cause->by, now);
+    ss_master_note_bound(master, now, "ending", cause->by);
+    master->ending_since = now;
+    master->stage_end = ss_time_add(grace, KILL_PATIENCE);
+    atomic_store(&master->board->end_signal, cause->signal);
+    atomic_store(&master->board->end_grace, grace);
+    atomic_store(&master->board->phase, SS_PHASE_ENDING);
+    ss_crew_wake(&master->crew);
+    ss_progress_finish(&master->progress);
+}
+
+static void finish(struct ss_master *master, const struct cause *cause) {
+    struct cause planned = *cause;
+    planned.by = master->plan->ends_with_trace ? "trace" : "duration";
+    planned.signal = SIGTERM;
+    end(master, &planned);
+}
+
+static void hurry(struct ss_master *master, const struct cause *cause) {
+    if (ss_time_since(cause->now, master->ending_since) < SAME_WISH)
+        return;
+    atomic_store(&master->board->end_grace, cause->now);
+    master->stage_end = ss_time_add(cause->now, KILL_PATIENCE);
+    ss_crew_wake(&master->crew);
+}
+
+static void kill_executors(struct ss_master *master, const struct cause *cause) {
+    (void)cause;
+    master->stage_end = SS_TIME_NEVER;
+    ss_crew_kill(&master->crew);
+}
+
+/* Instances that have been started are held anyway, and no clock runs yet. */
+static void suspend(struct ss_master *master, const struct cause *cause) {
+    (void)master;
+    (void)cause;
+    ss_signals_suspend();
+}
+
+static bool all_stopped(const struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        const struct ss_row *row = &master->board->rows[i];
+        if (atomic_load(&row->life) == SS_LIFE_ALIVE && !atomic_load(&row->stopped))
+            return false;
+    }
+    return true;
+}
+
+static void pause_run(struct ss_master *master, const struct cause *cause) {
+    struct ss_board *board = master->board;
+    ss_time from = cause->now;
+    ss_progress_hide(&master->progress);
+    ss_master_note_bound(master, from, "paused", NULL);
+    atomic_store(&board->phase, SS_PHASE_PAUSED);
+    ss_crew_wake(&master->crew);
+    for (int i = 0; i < 100 && !all_stopped(master); i++)
+        poll(NULL, 0, 2);
+    ss_signals_suspend();
+    ss_time now = ss_platform_now();
+    ss_time start = atomic_load(&board->control_start);
+    if (start < from)
+        atomic_fetch_add(&board->paused, now - from);
+    else if (start != SS_TIME_NEVER)
+        atomic_store(&board->control_start, ss_time_add(start, now - from));
+    if (master->stage_end != SS_TIME_NEVER)
+        master->stage_end = ss_time_add(master->stage_end, now - from);
+    atomic_store(&board->control_since, now);
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    ss_recorder_set_origin(master->recorder, atomic_load(&board->control_start));
+    ss_master_note_bound(master, now, "continued", NULL);
+    ss_monitor_shift(&master->monitor, now - from);
+    ss_iterations_pause(&master->iterations, from, now - from);
+    ss_monitor_begin(&master->monitor, now);
+    ss_usage_drop(&master->usage);
+    ss_crew_wake(&master->crew);
+}
+
+static void leave(struct ss_master *master, const struct cause *cause) {
+    if (cause->from != SS_STAGE_ENDING)
+        end(master, cause);
+}
+
+static action *const actions[] = {
+    [SS_ACTION_NONE] = nothing,
+    [SS_ACTION_START] = start,
+    [SS_ACTION_WARM_UP] = warm_up,
+    [SS_ACTION_SETTLE] = settle,
+    [SS_ACTION_COUNT] = count,
+    [SS_ACTION_FINISH] = finish,
+    [SS_ACTION_END] = end,
+    [SS_ACTION_HURRY] = hurry,
+    [SS_ACTION_KILL] = kill_executors,
+    [SS_ACTION_SUSPEND] = suspend,
+    [SS_ACTION_PAUSE] = pause_run,
+    [SS_ACTION_LEAVE] = leave,
+};
+
+_Static_assert(sizeof actions / sizeof *actions == SS_ACTIONS, "each action is carried out");
+
+static void handle(
+    struct ss_master *master, enum ss_event event, ss_time now, const char *by, int signal) {
+    struct cause cause = {.now = now, .from = master->stage, .by = by, .signal = signal};
+    struct ss_step step = ss_stage_step(master->stage, event);
+    master->stage = step.next;
+    actions[step.action](master, &cause);
+}
+
+void ss_master_end(struct ss_master *master, const char *by, int signal) {
+    handle(master, SS_EVENT_END, ss_platform_now(), by, signal);
+}
+
+void ss_master_end_by_signal(struct ss_master *master, int signal) {
+    handle(master, SS_EVENT_SIGNAL, ss_platform_now(), "signal", signal);
+}
+
+void ss_master_pause(struct ss_master *master) {
+    handle(master, SS_EVENT_PAUSE, ss_platform_now(), NULL, 0);
+}
+
+void ss_master_leave(struct ss_master *master) {
+    handle(master, SS_EVENT_GONE, ss_platform_now(), "workloads", SIGTERM);
+}
+
+ss_time ss_master_first_stage_end(const struct ss_plan *plan) {
+    if (!plan->has_start_at)
+        return 0;
+    int64_t left = plan->start_at - ss_platform_wallclock();
+    ss_time lead = START_LEAD + START_LEAD_PER * plan->instances + plan->warmup;
+    return left > 0 ? ss_time_since(ss_platform_now() + (ss_time)left, lead) : 0;
+}
+
+static bool all_started(const struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        if (master->lives[i] == SS_LIFE_NONE)
+            return false;
+    }
+    return true;
+}
+
+void ss_master_advance(struct ss_master *master, ss_time now) {
+    if (master->stage == SS_STAGE_WAITING)
+        master->stage_end = ss_master_first_stage_end(master->plan); /* the wall clock may be set */
+    if (master->stage == SS_STAGE_STARTING && all_started(master))
+        handle(master, SS_EVENT_STARTED, now, NULL, 0);
+    if (now >= master->stage_end)
+        handle(master, SS_EVENT_TIME, now, NULL, 0);
+    if (master->stage == SS_STAGE_SETTLING && now >= master->stage_end)
+        handle(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, and when we are late */
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/state.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "base/streams.h"
+#include "platform/platform.h"
+
+void ss_master_say(struct ss_master *master, const char *format, ...) {
+    if (!master->plan->verbose || !ss_streams_has_room(STDERR_FILENO))
+        return;
+    ss_progress_give_line(&master->progress);
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("showstopper: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void ss_master_note(
+    struct ss_master *master, const char *event, int64_t instance, const char *text, double value) {
+    ss_recorder_event(master->recorder, ss_platform_now(), event, instance, text, value);
+}
+
+void ss_master_note_bound(
+    struct ss_master *master, ss_time at, const char *event, const char *text) {
+    ss_recorder_event(master->recorder, at, event, -1, text, NAN);
+}
+
+uint64_t ss_master_count_switches(const struct ss_master *master) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < master->plan->instances; i++)
+        sum += atomic_load(&master->board->rows[i].switches);
+    return sum;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RUN_STATE_H
+#define SHOWSTOPPER_RUN_STATE_H
+
+#include "command/plan.h"
+#include "measure/iterations.h"
+#include "measure/monitor.h"
+#include "record/outcome.h"
+#include "record/recorder.h"
+#include "run/crew.h"
+#include "run/output.h"
+#include "run/sensor.h"
+#include "run/stage.h"
+#include "screen/progress.h"
+
+/* What the master waits for beside the instances' output: signals, the bell, the sensor. */
+#define SS_MASTER_POLLS 3
+
+/* The master's own view of a run. */
+struct ss_master {
+    struct ss_plan *plan;
+    struct ss_board *board;
+    int descriptor; /* of the board */
+    struct ss_signals signals;
+    struct ss_scheduling *scheduling;
+    struct ss_crew crew;
+    struct ss_sensor sensor;
+    struct ss_output output;
+    struct ss_monitor monitor;
+    struct ss_usage usage;
+    struct ss_iterations iterations;
+    struct ss_progress progress;
+    struct ss_recorder *recorder; /* large */
+    struct ss_outcome *outcome;
+    struct ss_error *error;
+    enum ss_stage stage;
+    ss_time stage_end; /* when it is time for what follows the stage; SS_TIME_NEVER: open */
+    ss_time ending_since;
+    uint64_t switches; /* sent by all when counting began */
+    uint64_t setpoints_seen;
+    uint32_t *lives; /* enum ss_life of each instance, as last seen */
+    uint64_t *iterations_seen;
+    ss_time first_failure; /* when the first failing instance ended */
+    int failure_status;    /* its exit status; 0: none */
+    struct pollfd *polls;
+};
+
+/* All that the executors have sent so far. */
+uint64_t ss_master_count_switches(const struct ss_master *master);
+
+/* For the record; see ss_recorder_event(). */
+void ss_master_note(
+    struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
+
+/* A bound of the time that counts, at the very moment that the figures have it. */
+void ss_master_note_bound(
+    struct ss_master *master, ss_time at, const char *event, const char *text);
+
+/* A line of -v. */
+__attribute__((format(printf, 2, 3))) void ss_master_say(
+    struct ss_master *master, const char *format, ...);
+
+#endif

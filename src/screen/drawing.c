@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "screen/drawing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MARGIN       5  /* "100%" and the axis */
+#define WIDTH_LEAST  5  /* what a number needs */
+#define SHORTEST     6  /* the shortest line of values */
+#define PLOT_WIDTH   20 /* narrower windows get no drawing */
+#define AXIS_HEIGHT  12 /* nor lower ones an axis */
+#define PLOT_HEIGHT  5  /* nor such ones a drawing */
+#define COLUMNS_MOST (2 * SS_PROGRESS_HISTORY)
+#define ROWS_MOST    (SS_PROGRESS_ROWS - 2)
+
+/* Where the load hides the target, the mark takes one column in so many: so both are seen. */
+#define MARK_EVERY 3
+
+void ss_progress_remember(struct ss_progress_history *history, double target, double load) {
+    size_t at = history->count++ % SS_PROGRESS_HISTORY;
+    history->targets[at] = target;
+    history->loads[at] = load;
+}
+
+/* ---- text that grows, in what style the last letter was ---- */
+
+enum style {
+    STYLE_PLAIN,
+    STYLE_LOAD,
+    STYLE_FREE, /* a load that nobody controls */
+    STYLE_TARGET,
+    STYLE_TARGET_IN_LOAD,
+};
+
+static const char *const styles[] = {
+    [STYLE_PLAIN] = "\033[0m",
+    [STYLE_LOAD] = "\033[0;32m",
+    [STYLE_FREE] = "\033[0;2m",
+    [STYLE_TARGET] = "\033[0;35m",
+    [STYLE_TARGET_IN_LOAD] = "\033[0;35;42m",
+};
+
+struct text {
+    char *bytes;
+    size_t size;
+    size_t length;
+    int left; /* columns of the present row */
+    bool colour;
+    enum style style;
+};
+
+static void add(struct text *text, const char *bytes) {
+    size_t length = strlen(bytes);
+    if (length >= text->size - text->length)
+        return;
+    memcpy(text->bytes + text->length, bytes, length + 1);
+    text->length += length;
+}
+
+static void set_style(struct text *text, enum style style) {
+    if (text->colour && text->style != style)
+        add(text, styles[style]);
+    text->style = style;
+}
+
+/* One letter that takes one column. */
+static void put(struct text *text, const char *letter, enum style style) {
+    if (text->left <= 0)
+        return;
+    text->left--;
+    /* A blank looks the same in all styles but the one with a background. */
+    if (*letter != ' ' || text->style == STYLE_TARGET_IN_LOAD)
+        set_style(text, style);
+    add(text, letter);
+}
+
+static void put_ascii(struct text *text, const char *letters) {
+    for (; *letters; letters++)
+        put(text, (const char[]){*letters, '\0'}, STYLE_PLAIN);
+}
+
+/* ---- the line of values ---- */
+
+/*
+ * From the longest to the shortest. %c: the clock, %t: target, %l: load, %e: error, %d: duty, %i:
+ * iterations, %p: a percent sign. What follows a bar is left out where no iterations are counted.
+ */
+static const char *const lines[] = {
+    "%c  target %t %p  load %l %p  error %e %p  duty %d %p|  %i iterations/s",
+    "%c  target %t %p  load %l %p  error %e %p  duty %d %p|  %i it/s",
+    "%c  target %t%p  load %l%p  error %e%p  duty %d%p|  %i it/s",
+    "%c  target %t%p  load %l%p  error %e%p  duty %d%p|  %i/s",
+    "%c  target %t%p  load %l%p  error %e%p|  %i/s",
+    "%c  target %t%p  load %l%p  error %e%p",
+    "%c  load %l of %t%p  %e%p",
+    "load %l of %t%p  %e%p",
+    "load %l of %t%p",
+    "load %l%p",
+    "%l%p",
+};
+
+static void print_seconds(char *to, size_t size, double seconds, bool clock) {
+    double whole = floor(seconds);
+    if (!clock)
+        snprintf(to, size, "%.0f", whole);
+    else if (whole < 3600)
+        snprintf(to, size, "%.0f:%02.0f", floor(whole / 60), fmod(whole, 60));
+    else
+        snprintf(to, size, "%.0f:%02.0f:%02.0f", floor(whole / 3600), floor(fmod(whole, 3600) / 60),
+            fmod(whole, 60));
+}
+
+/* As wide at the end as at the start, if the end is known. */
+static void print_clock(char *to, size_t size, const struct ss_progress_values *values) {
+    char elapsed[32];
+    char total[32];
+    bool open = isnan(values->total);
+    bool clock = (open ? values->elapsed : values->total) >= 600;
+    if (values->elapsed < 0 || isnan(values->elapsed)) {
+        snprintf(to, size, "warm-up");
+        return;
+    }
+    print_seconds(elapsed, sizeof elapsed, values->elapsed, clock);
+    if (open) {
+        snprintf(to, size, "%s%s", elapsed, clock ? "" : " s");
+        return;
+    }
+    print_seconds(total, sizeof total, values->total, clock);
+    snprintf(to, size, "%*s/%s%s", (int)strlen(total), elapsed, total, clock ? "" : " s");
+}
+
+static void print_percent(char *to, size_t size, double value) {
+    if (isnan(value))
+        snprintf(to, size, "%5s", "-");
+    else
+        snprintf(to, size, "%5.1f", 100 * value);
+}
+
+static void print_field(
+    char *to, size_t size, char field, const struct ss_progress_values *values) {
+    switch (field) {
+    case 'c':
+        print_clock(to, size, values);
+        break;
+    case 't':
+        print_percent(to, size, values->target);
+        break;
+    case 'l':
+        print_percent(to, size, values->load);
+        break;
+    case 'd':
+        print_percent(to, size, values->duty);
+        break;
+    case 'e':
+        snprintf(to, size, "%6s", "-");
+        if (!isnan(values->error))
+            snprintf(to, size, "%+6.2f", values->error);
+        break;
+    case 'i':
+        snprintf(to, size, "%6s", "-");
+        if (!isnan(values->iterations))
+            snprintf(to, size, "%6.*f", values->iterations < 999.995 ? 2 : 0, values->iterations);
+        break;
+    default:
+        snprintf(to, size, "%%");
+    }
+}
+
+void ss_progress_print_values(
+    char *buffer, size_t size, const struct ss_progress_values *values, int width) {
+    size_t most = width < 0 ? 0 : (size_t)width;
+    char ended[64] = "";
+    if (values->ended > 0)
+        snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
+            values->instances);
+    /* It goes where not even the shortest line leaves room for it. */
+    if (strlen(ended) + SHORTEST > most)
+        *ended = '\0';
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[512] = "";
+        size_t length = 0;
+        for (const char *at = lines[i]; *at && length < 256; at++) {
+            char field[128] = {*at, '\0'};
+            if (*at == '|' && !values->has_iterations)
+                break;
+            if (*at == '|')
+                continue;
+            if (*at == '%')
+                print_field(field, sizeof field, *++at, values);
+            length += (size_t)snprintf(line + length, sizeof line - length, "%s", field);
+        }
+        if (length + strlen(ended) <= most) {
+            snprintf(buffer, size, "%s%s", line, ended);
+            return;
+        }
+        snprintf(buffer, size, "%.*s", (int)most, line);
+    }
+}
+
+/* ---- the drawing ---- */
+
+/* What stands for what on this terminal. */
+struct glyphs {
+    const char *bars[9];  /* in eighths of a row */
+    const char *marks[5]; /* a line, from the lower edge of a row to its upper one */
+    const char *upright, *tick, *corner, *line;
+};
+
+static const struct glyphs blocks = {
+    .bars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+    .marks = {"⎽", "⎼", "─", "⎻", "⎺"},
+    .upright = "│",
+    .tick = "┤",
+    .corner = "└",
+    .line = "─",
+};
+
+static const struct glyphs letters = {
+    .bars = {" ", "_", "_", "_", "=", "=", "=", "#", "#"},
+    .marks = {"-", "-", "-", "-", "-"},
+    .upright = "|",
+    .tick = "+",
+    .corner = "+",
+    .line = "-",
+};
+
+/* How samples become columns: either some samples share a column, or one has several. */
+struct scale {
+    int columns;
+    int samples; /* in a column */
+    int repeats; /* columns to a sample */
+};
+
+static struct scale choose_scale(int width) {
+    struct scale scale = {.samples = 1, .repeats = 1};
+    while (scale.samples < SS_PROGRESS_HISTORY &&
+           (SS_PROGRESS_HISTORY % scale.samples || SS_PROGRESS_HISTORY / scale.samples > width))
+        scale.samples++;
+    scale.columns = SS_PROGRESS_HISTORY / scale.samples;
+    if (width >= COLUMNS_MOST) {
+        scale.repeats = 2;
+        scale.columns = COLUMNS_MOST;
+    }
+    return scale;
+}
+
+struct column {
+    double load; /* NaN: nothing to draw */
+    double target;
+    bool marked; /* the mark wins where both are */
+};
+
+/*
+ * Samples share a column by their number and not by where they are drawn now, or the drawing would
+ * change its shape on its way to the left.
+ */
+static struct column take_column(
+    const struct ss_progress_history *history, struct scale scale, int from_right) {
+    struct column column = {.load = NAN, .target = NAN};
+    uint64_t samples = (uint64_t)scale.samples;
+    uint64_t back = (uint64_t)(from_right / scale.repeats);
+    if (history->count == 0 || back > (history->count - 1) / samples)
+        return column;
+    uint64_t number = (history->count - 1) / samples - back;
+    double loads = 0;
+    double targets = 0;
+    int load_count = 0;
+    int target_count = 0;
+    for (uint64_t i = number * samples; i < (number + 1) * samples && i < history->count; i++) {
+        double load = history->loads[i % SS_PROGRESS_HISTORY];
+        double target = history->targets[i % SS_PROGRESS_HISTORY];
+        if (!isnan(load)) {
+            loads += load;
+            load_count++;
+        }
+        if (!isnan(target)) {
+            targets += target;
+            target_count++;
+        }
+    }
+    column.load = load_count ? loads / load_count : NAN;
+    column.target = target_count ? targets / target_count : NAN;
+    column.marked = number % MARK_EVERY == 0;
+    return column;
+}
+
+/* The part of a row that is filled up to `value` of all rows, in eighths; below 0: none of it. */
+static double reach(double value, int row, int rows) {
+    return (fmin(fmax(value, 0), 1) * rows - row) * 8;
+}
+
+/* In row `row` from below. */
+static void put_cell(struct text *text, const struct glyphs *glyphs, const struct column *column,
+    int row, int rows) {
+    int filled = 0;
+    if (column->load > 0) {
+        double height = fmin(fmax(reach(column->load, row, rows), 0), 8);
+        filled = (int)lround(height);
+        if (row == 0 && filled == 0)
+            filled = 1; /* a little is not nothing */
+    }
+    double mark = isnan(column->target) ? -1 : reach(column->target, row, rows);
+    bool here = mark >= 0 && (mark < 8 || (mark == 8 && row == rows - 1));
+    if (here && (filled == 0 || column->marked))
+        put(text, glyphs->marks[mark < 8 ? (int)(mark * 5 / 8) : 4],
+            filled == 8 ? STYLE_TARGET_IN_LOAD : STYLE_TARGET);
+    else
+        put(text, glyphs->bars[filled], isnan(column->target) ? STYLE_FREE : STYLE_LOAD);
+}
+
+static void put_row(struct text *text, const struct ss_progress_picture *picture,
+    const struct glyphs *glyphs, struct scale scale, int row, int rows) {
+    char percent[16];
+    bool top = row == rows - 1;
+    bool middle = rows % 2 == 0 && row + 1 == rows / 2;
+    snprintf(percent, sizeof percent, "%s", top ? "100%" : middle ? " 50%" : "    ");
+    put_ascii(text, percent);
+    put(text, top || middle ? glyphs->tick : glyphs->upright, STYLE_PLAIN);
+    for (int i = 0; i < scale.columns; i++) {
+        struct column column = take_column(picture->history, scale, scale.columns - 1 - i);
+        put_cell(text, glyphs, &column, row, rows);
+    }
+    set_style(text, STYLE_PLAIN);
+}
+
+static void put_line(struct text *text, const struct glyphs *glyphs, int columns) {
+    for (int i = 0; i < columns; i++)
+        put(text, glyphs->line, STYLE_PLAIN);
+}
+
+static void put_axis(struct text *text, const struct glyphs *glyphs, int columns) {
+    static const char *const labels[] = {"60 s ago", "30 s", "now"};
+    put_ascii(text, "  0%");
+    put(text, glyphs->corner, STYLE_PLAIN);
+    if (columns < 30) {
+        put_ascii(text, "60 s");
+        put_line(text, glyphs, columns - 4);
+        return;
+    }
+    int half = columns / 2 - 2; /* where the label of the middle begins */
+    put_ascii(text, labels[0]);
+    put_line(text, glyphs, half - (int)strlen(labels[0]));
+    put_ascii(text, labels[1]);
+    put_line(text, glyphs, columns - half - (int)strlen(labels[1]) - (int)strlen(labels[2]));
+    put_ascii(text, labels[2]);
+}
+
+static void start_row(struct text *text, int width) {
+    add(text, "\n");
+    text->left = width;
+}
+
+int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture) {
+    struct text text = {
+        .bytes = buffer, .size = size, .left = picture->width, .colour = picture->colour};
+    const struct glyphs *glyphs = picture->unicode ? &blocks : &letters;
+    char values[512];
+    *buffer = '\0';
+    if (picture->height < 2 || picture->width < WIDTH_LEAST)
+        return 0;
+    ss_progress_print_values(values, sizeof values, &picture->values, picture->width);
+    put_ascii(&text, values);
+    if (picture->width < PLOT_WIDTH || picture->height < PLOT_HEIGHT)
+        return 1;
+    bool has_axis = picture->height >= AXIS_HEIGHT;
+    int rows = (picture->height - 4) / 4;
+    rows = rows < 1 ? 1 : rows > ROWS_MOST ? ROWS_MOST : rows;
+    if (rows == 3)
+        rows = 2; /* the half shall be at the edge of a row */
+    struct scale scale = choose_scale(picture->width - MARGIN);
+    for (int row = rows - 1; row >= 0; row--) {
+        start_row(&text, picture->width);
+        put_row(&text, picture, glyphs, scale, row, rows);
+    }
+    if (has_axis) {
+        start_row(&text, picture->width);
+        put_axis(&text, glyphs, scale.columns);
+    }
+    return 1 + rows + has_axis;
+}

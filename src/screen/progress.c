@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "screen/progress.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/streams.h"
+#include "screen/window.h"
+
+#define PLAIN_SECONDS 10
+#define WIDTH_MOST    1000
+
+/* Terminals take a region that scrolls only from two rows on. */
+#define SCROLLED_LEAST 2
+
+#define LINE_DOWN "\033D"  /* in the same column, and the screen moves up if need be */
+#define ERASE_ROW "\033[K" /* what is behind the cursor */
+
+static bool is_set(const char *name) {
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+/* Where the block goes is not known of a terminal that does not tell how high it is. */
+static bool can_reserve(void) {
+    int width;
+    int height;
+    return ss_screen_has_cursor(STDERR_FILENO) && ss_screen_size(STDERR_FILENO, &width, &height);
+}
+
+void ss_progress_open(
+    struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view) {
+    *progress = (struct ss_progress){
+        .shown = when == SS_PROGRESS_ALWAYS ||
+                 (when == SS_PROGRESS_AUTO && isatty(STDERR_FILENO) && !quiet),
+        .terminal = can_reserve(),
+        .foreground_only = when == SS_PROGRESS_AUTO,
+        .summary_follows = !quiet,
+        .unicode = ss_screen_is_unicode(),
+        .colour = !is_set("NO_COLOR"),
+        .total = total,
+        .view = view,
+    };
+}
+
+/* In a PID namespace of our own the foreground has no number: it is drawn then. */
+static bool is_in_background(void) {
+    pid_t group = tcgetpgrp(STDERR_FILENO);
+    return group > 0 && group != getpgrp();
+}
+
+/*
+ * In one piece: a signal would cut it, and others write in between. Nobody is told if it cannot be
+ * written: it is of no use to the run.
+ */
+static void write_out(const char *text, size_t length) {
+    sigset_t all;
+    sigset_t before;
+    ssize_t written;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    while (length > 0 && (written = write(STDERR_FILENO, text, length)) > 0) {
+        text += written;
+        length -= (size_t)written;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void print_plain(struct ss_progress *progress) {
+    char line[512];
+    char text[600];
+    const struct ss_progress_values *values = &progress->values;
+    if (values->elapsed < progress->next_plain || !ss_streams_has_room(STDERR_FILENO))
+        return;
+    progress->next_plain = (floor(values->elapsed / PLAIN_SECONDS) + 1) * PLAIN_SECONDS;
+    ss_progress_print_values(line, sizeof line, values, (int)sizeof line);
+    int length = snprintf(text, sizeof text, "showstopper: %s\n", line);
+    write_out(text, (size_t)length);
+}
+
+void ss_progress_note(
+    struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values) {
+    if (!progress->shown)
+        return;
+    bool lost = sampled == progress->sampled;
+    progress->sampled = sampled;
+    progress->values = *values;
+    progress->values.total =
+        progress->total == SS_TIME_NEVER ? NAN : ss_time_seconds(progress->total);
+    if (lost)
+        progress->values.target = progress->values.load = progress->values.duty = NAN;
+    ss_progress_remember(&progress->history, progress->values.target, progress->values.load);
+    progress->stale = true;
+    if (!progress->terminal)
+        print_plain(progress);
+}
+
+ss_time ss_progress_due(const struct ss_progress *progress) {
+    if (!progress->shown || !progress->terminal || !progress->stale)
+        return SS_TIME_NEVER;
+    return progress->drawn_at ? ss_time_add(progress->drawn_at, SS_PROGRESS_INTERVAL) : 0;
+}
+
+static int find_width(int *height) {
+    int width;
+    ss_screen_size(STDERR_FILENO, &width, height);
+    return width < WIDTH_MOST ? width : WIDTH_MOST;
+}
+
+/* False: the block is still there. */
+static bool release(struct ss_progress *progress) {
+    if (progress->rows == 0)
+        return true;
+    if (!ss_screen_release(STDERR_FILENO))
+        return false;
+    progress->rows = 0;
+    atomic_store(progress->view, 0);
+    return true;
+}
+
+/* Rows below the cursor's line, which moves up if they are not there. */
+static char *make_room(char *to, int rows) {
+    for (int i = 0; i < rows; i++)
+        to = stpcpy(to, LINE_DOWN);
+    return to + sprintf(to, "\033[%dA", rows);
+}
+
+/*
+ * The region that scrolls is set each time, as somebody may have reset it; that moves the cursor.
+ * Rows are erased before they are written: behind a full row the cursor still stands on its end.
+ */
+static char *put_block(char *to, const char *block, int rows, int height) {
+    int top = height - rows;
+    to += sprintf(to, SS_SCREEN_SAVE SS_SCREEN_PLAIN "\033[1;%dr", top);
+    for (int row = 1; row <= rows; row++) {
+        size_t length = strcspn(block, "\n");
+        to += sprintf(to, "\033[%d;1H" ERASE_ROW, top + row);
+        to = mempcpy(to, block, length);
+        block += length + 1;
+    }
+    return stpcpy(to, SS_SCREEN_RESTORE);
+}
+
+static void draw(struct ss_progress *progress) {
+    char block[SS_PROGRESS_TEXT];
+    char text[SS_PROGRESS_TEXT + 512];
+    char *to = text;
+    int height;
+    int width = find_width(&height);
+    struct ss_progress_picture picture = {
+        .values = progress->values,
+        .history = &progress->history,
+        .width = width,
+        .height = height,
+        .unicode = progress->unicode,
+        .colour = progress->colour,
+    };
+    int rows = ss_progress_draw(block, sizeof block, &picture);
+    bool same = rows == progress->rows && width == progress->width && height == progress->height;
+    if (!same && !release(progress))
+        return;
+    if (rows > height - SCROLLED_LEAST || rows == 0)
+        return;
+    if (!same)
+        to = make_room(to, rows);
+    to = put_block(to, block, rows, height);
+    progress->rows = rows;
+    progress->width = width;
+    progress->height = height;
+    atomic_store(progress->view, (uint32_t)rows);
+    write_out(text, (size_t)(to - text));
+}
+
+void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
+    if (now < ss_progress_due(progress))
+        return;
+    /* Tried is enough: who cannot be written to is not asked all the time. */
+    progress->drawn_at = now;
+    if (progress->foreground_only && is_in_background()) {
+        release(progress);
+        progress->stale = false;
+        return;
+    }
+    if (!ss_streams_has_room(STDERR_FILENO))
+        return;
+    progress->stale = false;
+    draw(progress);
+}
+
+void ss_progress_hide(struct ss_progress *progress) {
+    if (progress->rows > 0 && release(progress))
+        progress->stale = true;
+}
+
+void ss_progress_resize(struct ss_progress *progress) {
+    if (!progress->drawn_at)
+        return;
+    progress->stale = true;
+    /* At once: the terminal may have forgotten what scrolls. */
+    progress->drawn_at = ss_time_since(progress->drawn_at, SS_PROGRESS_INTERVAL);
+}
+
+/*
+ * The terminal may have written ^C, or an instance half a line, and nobody can tell us. A whole
+ * row of blanks leaves the cursor in the row where it was only if that was at its begin.
+ */
+static void begin_line(void) {
+    char text[WIDTH_MOST + 8];
+    int height;
+    int length = sprintf(text, "%*s\r", find_width(&height), "");
+    write_out(text, (size_t)length);
+}
+
+void ss_progress_give_line(struct ss_progress *progress) {
+    if (progress->rows > 0 && ss_streams_has_room(STDERR_FILENO))
+        begin_line();
+}
+
+void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
+    if (!progress->shown || (progress->foreground_only && is_in_background()) ||
+        !ss_streams_has_room(STDERR_FILENO))
+        return;
+    ss_progress_give_line(progress);
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("showstopper: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+/* A key may have been echoed in the line of the cursor whether or not there is a block now. */
+static bool was_used(const struct ss_progress *progress) {
+    return progress->terminal && progress->drawn_at &&
+           !(progress->foreground_only && is_in_background());
+}
+
+void ss_progress_finish(struct ss_progress *progress) {
+    release(progress);
+    if (was_used(progress) && ss_streams_has_room(STDERR_FILENO))
+        begin_line();
+    progress->shown = false;
+}
+
+void ss_progress_close(struct ss_progress *progress) {
+    release(progress);
+    if (was_used(progress) && (progress->summary_follows || ss_streams_has_room(STDERR_FILENO)))
+        begin_line();
+    progress->shown = false;
+}

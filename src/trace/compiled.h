@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TRACE_COMPILED_H
+#define SHOWSTOPPER_TRACE_COMPILED_H
+
+#include <stdio.h>
+
+#include "trace/record.h"
+
+/*
+ * The compiled form, as showstopper-trace(5) describes it: a header, records of one size, a
+ * checksum of all that; in the byte order of the machine that wrote it.
+ */
+#define SS_TRACE_MAGIC       "\223SSTRACE"
+#define SS_TRACE_MAGIC_FIRST 0x93 /* no text in UTF-8 begins with this byte */
+#define SS_TRACE_ORDER       UINT32_C(0x01020304)
+#define SS_TRACE_VERSION     UINT32_C(1)
+
+struct ss_trace_header {
+    char magic[8];
+    uint32_t order;
+    uint32_t version;
+    uint64_t count;  /* of records, at least 1 */
+    uint64_t length; /* the last record's time, ns */
+};
+
+struct ss_trace_packed {
+    uint64_t time; /* ns */
+    double load;   /* the sign is that a stretch of `free` begins, also of a zero */
+};
+
+_Static_assert(sizeof(struct ss_trace_header) == 32, "part of the file format");
+_Static_assert(sizeof(struct ss_trace_packed) == 16, "part of the file format");
+
+struct ss_trace_packed ss_trace_pack(const struct ss_trace_record *record);
+struct ss_trace_record ss_trace_unpack(const struct ss_trace_packed *packed);
+
+/* Writing: `open`, then `count` times `add`, then `close`. Failures are those of the stream. */
+struct ss_trace_writer {
+    FILE *stream;
+    uint64_t checksum;
+};
+
+void ss_trace_writer_open(
+    struct ss_trace_writer *writer, FILE *stream, uint64_t count, ss_time length);
+void ss_trace_writer_add(struct ss_trace_writer *writer, const struct ss_trace_packed *packed);
+void ss_trace_writer_close(struct ss_trace_writer *writer);
+
+/*
+ * Reads a whole one, up to the end of the stream. Only when it returns 0 was all that the sink took
+ * true: damage may show itself no earlier than in the checksum.
+ */
+int ss_trace_compiled_read(
+    FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/file.h"
+
+#include <errno.h>
+
+#include "base/words.h"
+#include "trace/compiled.h"
+#include "trace/text.h"
+
+bool ss_trace_is_compiled(FILE *stream) {
+    int first = getc(stream);
+    ungetc(first, stream);
+    return first == SS_TRACE_MAGIC_FIRST;
+}
+
+int ss_trace_read(
+    FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error) {
+    if (ss_trace_is_compiled(stream))
+        return ss_trace_compiled_read(stream, name, sink, error);
+    return ss_trace_text_read(stream, name, sink, error);
+}
+
+int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error) {
+    *records = (struct ss_trace_records){0};
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return ss_error_set(error, SS_TRACE_STATUS, "%s cannot be opened: %s",
+            ss_words_show(path).text, strerror(errno));
+    struct ss_trace_collector collector = ss_trace_collect(records);
+    int result = ss_trace_read(stream, path, &collector.sink, error);
+    fclose(stream);
+    if (result != 0)
+        ss_trace_records_free(records);
+    return result;
+}

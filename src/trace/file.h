@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TRACE_FILE_H
+#define SHOWSTOPPER_TRACE_FILE_H
+
+#include <stdio.h>
+
+#include "trace/record.h"
+
+/* Whether what comes next is a compiled trace; nothing of it is taken. */
+bool ss_trace_is_compiled(FILE *stream);
+
+/* Reads a trace in either form, whole. `name` stands in messages. Status 2. */
+int ss_trace_read(
+    FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
+
+/* The same from a file, into memory; nothing of the file is needed afterwards. */
+int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error);
+
+#endif

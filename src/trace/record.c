@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/record.h"
+
+#include <stdlib.h>
+
+void ss_trace_records_free(struct ss_trace_records *records) {
+    free(records->items);
+    *records = (struct ss_trace_records){0};
+}
+
+static int collect(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct ss_trace_records *records = ((struct ss_trace_collector *)sink)->records;
+    if (records->count == records->capacity) {
+        size_t capacity = records->capacity > 0 ? records->capacity * 2 : 64;
+        struct ss_trace_record *items = reallocarray(records->items, capacity, sizeof *items);
+        if (!items)
+            return ss_error_set(error, SS_TRACE_STATUS, "no memory for %zu records", capacity);
+        records->items = items;
+        records->capacity = capacity;
+    }
+    records->items[records->count++] = *record;
+    return 0;
+}
+
+static int end_collecting(struct ss_trace_sink *sink, struct ss_error *error) {
+    (void)sink;
+    (void)error;
+    return 0;
+}
+
+struct ss_trace_collector ss_trace_collect(struct ss_trace_records *records) {
+    return (struct ss_trace_collector){
+        .sink = {.take = collect, .end = end_collecting}, .records = records};
+}
+
+double ss_trace_interpolate(
+    const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {
+    if (b->free)
+        return a->load;
+    double part = (double)(time - a->time) / (double)(b->time - a->time);
+    return a->load + (b->load - a->load) * part;
+}

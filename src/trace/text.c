@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "base/words.h"
+
+#define STATUS SS_TRACE_STATUS
+
+/* Longer than any record, however much white space there is; comments do not count. */
+#define LINE_LONGEST 4096
+
+struct reader {
+    FILE *stream;
+    const char *name;
+    struct ss_trace_sink *sink;
+    struct ss_error *error;
+    struct ss_trace_record last; /* if there was any */
+    bool any;
+    uint64_t number; /* of the line, from 1 */
+    size_t length;   /* bytes of `line`, less the comment and what ends the line */
+    bool too_long;   /* there is more of the line than `line` holds */
+    char line[LINE_LONGEST + 1];
+    char field[LINE_LONGEST + 1];
+};
+
+/* Puts the place before the message that is set and the line behind it. `column` counts bytes. */
+static int blame(struct reader *reader, const char *column) {
+    if (!reader->error)
+        return -1;
+    ss_error_wrap(reader->error, "%s:%llu:%zu", ss_words_show(reader->name).text,
+        (unsigned long long)reader->number, (size_t)(column - reader->line) + 1);
+    size_t used = strlen(reader->error->message);
+    snprintf(reader->error->message + used, sizeof reader->error->message - used, ", in \"%s\"",
+        ss_words_show(reader->line).text);
+    reader->error->status = STATUS;
+    return -1;
+}
+
+/*
+ * Reads up to the end of the line, without its comment, or until it is too long. False at the end
+ * of the file. Comments may be of any length.
+ */
+static bool read_line(struct reader *reader) {
+    int c = getc_unlocked(reader->stream);
+    if (c == EOF)
+        return false;
+    bool comment = false;
+    reader->number++;
+    reader->length = 0;
+    reader->too_long = false;
+    for (; c != EOF && c != '\n' && !reader->too_long; c = getc_unlocked(reader->stream)) {
+        comment = comment || c == '#';
+        if (comment)
+            continue;
+        if (reader->length == LINE_LONGEST)
+            reader->too_long = true;
+        else
+            reader->line[reader->length++] = (char)c;
+    }
+    if (!comment && reader->length > 0 && reader->line[reader->length - 1] == '\r')
+        reader->length--;
+    reader->line[reader->length] = '\0';
+    return true;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* Copies the next field to `field`, and returns where it stands in the line. */
+static char *next_field(struct reader *reader, char **at) {
+    char *begin = *at;
+    while (is_blank(*begin))
+        begin++;
+    char *end = begin;
+    while (*end && !is_blank(*end))
+        end++;
+    memcpy(reader->field, begin, (size_t)(end - begin));
+    reader->field[end - begin] = '\0';
+    *at = end;
+    return begin;
+}
+
+static int read_time(struct reader *reader, const char *column, ss_time *time) {
+    const char *text = reader->field;
+    ss_time before = reader->last.time;
+    bool relative = *text == '+';
+    if (ss_units_time(text + relative, time, reader->error) != 0)
+        return blame(reader, column);
+    if (relative)
+        *time = ss_time_add(before, *time);
+    if (*time == SS_TIME_NEVER) {
+        ss_error_set(reader->error, STATUS,
+            "'%s' goes too far: a trace lasts at most 213503d (584 years)",
+            ss_words_show(text).text);
+        return blame(reader, column);
+    }
+    if (*time < before) {
+        char shown[32];
+        ss_units_print_time(shown, sizeof shown, before);
+        ss_error_set(reader->error, STATUS,
+            "'%s' lies before the record above it: write a time of %s or more, or +TIME for one "
+            "from there",
+            ss_words_show(text).text, shown);
+        return blame(reader, column);
+    }
+    return 0;
+}
+
+static int read_load(struct reader *reader, const char *column, struct ss_trace_record *record) {
+    if (!*reader->field) {
+        ss_error_set(reader->error, STATUS,
+            "there is no load: write TIME LOAD, such as 20s 60%%, or TIME free");
+        return blame(reader, column);
+    }
+    record->free = strcmp(reader->field, "free") == 0;
+    record->load = reader->last.load;
+    if (!record->free && ss_units_load(reader->field, &record->load, reader->error) != 0) {
+        if (reader->error && !strpbrk(reader->field, "0123456789"))
+            snprintf(reader->error->message, sizeof reader->error->message,
+                "'%s' is not a load: write a number from 0 to 1 (60%%, 0.6 or 6/10) or the word "
+                "free",
+                ss_words_show(reader->field).text);
+        return blame(reader, column);
+    }
+    if (record->load < SS_TRACE_LOAD_LEAST)
+        record->load = 0;
+    return 0;
+}
+
+static int read_record(struct reader *reader) {
+    struct ss_trace_record record;
+    char *at = reader->line;
+    const char *column = next_field(reader, &at);
+    if (!*reader->field)
+        return 0;
+    if (read_time(reader, column, &record.time) != 0)
+        return -1;
+    column = next_field(reader, &at);
+    if (read_load(reader, column, &record) != 0)
+        return -1;
+    column = next_field(reader, &at);
+    if (*reader->field) {
+        ss_error_set(reader->error, STATUS,
+            "'%s' is too much: write one record a line, TIME LOAD, and # before a comment",
+            ss_words_show(reader->field).text);
+        return blame(reader, column);
+    }
+    reader->last = record;
+    reader->any = true;
+    return reader->sink->take(reader->sink, &record, reader->error);
+}
+
+/* What no line may be, whatever it says. */
+static int check_line(struct reader *reader) {
+    size_t text = strlen(reader->line);
+    if (text < reader->length) {
+        ss_error_set(reader->error, STATUS,
+            "there is a byte of value 0: this is no text; write TIME LOAD, such as 20s 60%%");
+        return blame(reader, reader->line + text);
+    }
+    if (reader->too_long) {
+        ss_error_set(reader->error, STATUS,
+            "the line has more than %d characters: write one record a line, TIME LOAD",
+            LINE_LONGEST);
+        return blame(reader, reader->line + LINE_LONGEST);
+    }
+    return 0;
+}
+
+static int read_all(struct reader *reader) {
+    while (read_line(reader)) {
+        if (check_line(reader) != 0 || read_record(reader) != 0)
+            return -1;
+    }
+    struct ss_words_shown name = ss_words_show(reader->name);
+    if (ferror(reader->stream))
+        return ss_error_set(
+            reader->error, STATUS, "%s cannot be read: %s", name.text, strerror(errno));
+    if (!reader->any)
+        return ss_error_set(reader->error, STATUS,
+            "%s:%llu:1: there is no record: write lines of TIME LOAD, such as 20s 60%%", name.text,
+            (unsigned long long)reader->number + 1);
+    return 0;
+}
+
+int ss_trace_text_read(
+    FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error) {
+    struct reader *reader = malloc(sizeof *reader);
+    if (!reader)
+        return ss_error_set(error, STATUS, "no memory to read %s", ss_words_show(name).text);
+    reader->stream = stream;
+    reader->name = name;
+    reader->sink = sink;
+    reader->error = error;
+    reader->last = (struct ss_trace_record){0};
+    reader->any = false;
+    reader->number = 0;
+    int result = read_all(reader);
+    free(reader);
+    return result;
+}
+
+/* As few decimals as tell it from its neighbours; the grammar knows no exponents. */
+static void write_load(FILE *stream, double load) {
+    char text[40];
+    int before = load > 0 ? -(int)floor(log10(load)) - 1 : 0; /* zeros behind the point */
+    for (int digits = 15; digits <= 18; digits++) {
+        snprintf(text, sizeof text, "%.*f", before + digits, load);
+        if (strtod(text, NULL) == load)
+            break;
+    }
+    size_t length = strlen(text);
+    while (text[length - 1] == '0')
+        length--;
+    text[text[length - 1] == '.' ? length - 1 : length] = '\0';
+    fputs(text, stream);
+}
+
+void ss_trace_text_write(FILE *stream, const struct ss_trace_record *record) {
+    char time[32];
+    ss_units_print_time(time, sizeof time, record->time);
+    fputs(time, stream);
+    fputc(' ', stream);
+    if (record->free)
+        fputs("free", stream);
+    else
+        write_load(stream, record->load);
+    fputc('\n', stream);
+}

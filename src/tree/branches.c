@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/branches.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+void ss_branches_tell(struct ss_board *board, uint32_t row) {
+    atomic_fetch_add(&board->rows[row].branches, 1);
+    atomic_fetch_add(&board->branches, 1);
+    ss_platform_wake(&board->rows[row].wake);
+}
+
+uint32_t ss_branch_claim(
+    struct ss_board *board, uint32_t row, pid_t number, uint64_t started, bool group) {
+    struct ss_branch *branches = ss_board_branches(board);
+    uint32_t used = atomic_load(&board->branches_used);
+    uint32_t place = 0;
+    while (place < used && atomic_load(&branches[place].owner))
+        place++;
+    if (place == SS_BOARD_BRANCHES)
+        return place;
+    struct ss_branch *branch = &branches[place];
+    atomic_fetch_add(&branch->serial, 1);
+    atomic_store(&branch->number, number);
+    atomic_store(&branch->started, started);
+    atomic_store(&branch->group, group);
+    if (place == used)
+        atomic_store(&board->branches_used, used + 1);
+    atomic_store(&branch->owner, row + 1);
+    ss_branches_tell(board, row);
+    return place;
+}
+
+void ss_branch_release(struct ss_board *board, uint32_t place) {
+    struct ss_branch *branch = &ss_board_branches(board)[place];
+    uint32_t owner = atomic_exchange(&branch->owner, 0);
+    if (owner)
+        ss_branches_tell(board, owner - 1);
+}
+
+static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
+    struct ss_branch *branch = &ss_board_branches(board)[hold->place];
+    return atomic_load(&branch->owner) == hold->row + 1 &&
+           atomic_load(&branch->serial) == hold->serial;
+}
+
+/*
+ * Whoever still is there must not stay stopped because nobody knows of it any more. That is up to
+ * the executor: the guardian might continue whom that has just stopped otherwise.
+ */
+static void let_go(struct ss_hold *hold, uint32_t row) {
+    if (row != SS_HOLDS_ALL)
+        ss_hold_signal(hold, SIGCONT);
+    if (hold->process >= 0)
+        close(hold->process);
+}
+
+/* A branch that changes while we read it fits no process: the start is not that of the number. */
+static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t place, uint32_t row) {
+    *hold = (struct ss_hold){
+        .place = place,
+        .serial = atomic_load(&branch->serial),
+        .row = row,
+        .number = atomic_load(&branch->number),
+        .started = atomic_load(&branch->started),
+        .group = atomic_load(&branch->group),
+    };
+    hold->process = ss_platform_process_open(hold->number, hold->started);
+    hold->by_number = hold->process < 0 && errno != ESRCH;
+}
+
+bool ss_holds_refresh(
+    struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
+    uint32_t changes =
+        atomic_load(row == SS_HOLDS_ALL ? &board->branches : &board->rows[row].branches);
+    *fresh = holds->count;
+    if (changes == holds->seen)
+        return false;
+    holds->seen = changes;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < holds->count; i++) {
+        struct ss_hold *hold = &holds->list[i];
+        if (still_stands(board, hold)) {
+            holds->of_place[hold->place] = kept + 1;
+            holds->list[kept++] = *hold;
+            continue;
+        }
+        let_go(hold, row);
+        holds->of_place[hold->place] = 0;
+    }
+    holds->count = *fresh = kept;
+    uint32_t used = atomic_load(&board->branches_used);
+    for (uint32_t place = 0; place < used; place++) {
+        struct ss_branch *branch = &ss_board_branches(board)[place];
+        uint32_t owner = atomic_load(&branch->owner);
+        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_place[place])
+            continue;
+        struct ss_hold *hold = &holds->list[holds->count++];
+        take(hold, branch, place, owner - 1);
+        holds->of_place[place] = holds->count;
+        /* The guardian may have been in time; then it does not see that nobody stops this group. */
+        if (row != SS_HOLDS_ALL && hold->group && hold->process < 0 && !hold->by_number)
+            atomic_store(&branch->missed, hold->serial);
+    }
+    return true;
+}
+
+const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t place) {
+    uint32_t index = holds->of_place[place];
+    return index ? &holds->list[index - 1] : NULL;
+}
+
+int ss_hold_signal(const struct ss_hold *hold, int signal) {
+    if (hold->process >= 0 && hold->group)
+        return ss_platform_process_signal_group(hold->process, signal);
+    if (hold->process >= 0)
+        return ss_platform_process_signal(hold->process, signal);
+    /* A group's number is safe only as long as its leader lives. */
+    if (!hold->by_number || hold->number <= 1 || hold->started == 0 ||
+        ss_platform_process_started(hold->number) != hold->started)
+        return ESRCH;
+    return kill(hold->group ? -hold->number : hold->number, signal) == 0 ? 0 : errno;
+}
+
+void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal) {
+    for (uint32_t i = from; i < holds->count; i++) {
+        if (row == SS_HOLDS_ALL || holds->list[i].row == row)
+            ss_hold_signal(&holds->list[i], signal);
+    }
+}
+
+void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int signal) {
+    for (uint32_t i = holds->count; i-- > 0;) {
+        if (row == SS_HOLDS_ALL || holds->list[i].row == row)
+            ss_hold_signal(&holds->list[i], signal);
+    }
+}

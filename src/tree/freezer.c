@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/freezer.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+/* Milliseconds that the dead may take to leave a freezer. */
+#define PATIENCE 100
+
+void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
+    snprintf(name, SS_FREEZER_NAME, SS_BOARD_PREFIX "%s.%u", board->mark, row);
+}
+
+static bool has_freezer(const struct ss_board *board, uint32_t row) {
+    return atomic_load(&board->rows[row].frozen) > 0;
+}
+
+int ss_freezer_open(const struct ss_board *board, uint32_t row) {
+    char name[SS_FREEZER_NAME];
+    ss_freezer_name(board, row, name);
+    return has_freezer(board, row) ? ss_platform_freezer_open(name) : -1;
+}
+
+void ss_freezer_kill(const struct ss_board *board, uint32_t row) {
+    char name[SS_FREEZER_NAME];
+    ss_freezer_name(board, row, name);
+    if (has_freezer(board, row))
+        ss_platform_freezer_kill(name);
+}
+
+void ss_freezer_release(const struct ss_board *board, uint32_t row) {
+    int freezer = ss_freezer_open(board, row);
+    if (freezer < 0)
+        return;
+    if (!board->keep)
+        ss_freezer_kill(board, row);
+    ss_platform_freezer_freeze(freezer, false);
+    close(freezer);
+}
+
+/* Under --keep somebody may be in one for ever, running. */
+void ss_freezers_remove(const struct ss_board *board) {
+    for (uint32_t row = 0; row < board->instances; row++) {
+        char name[SS_FREEZER_NAME];
+        if (!has_freezer(board, row))
+            continue;
+        ss_freezer_name(board, row, name);
+        for (int i = 0; i < PATIENCE && !ss_platform_freezer_remove(name); i++)
+            poll(NULL, 0, 1);
+    }
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/guardian.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "screen/window.h"
+#include "tree/census.h"
+#include "tree/freezer.h"
+#include "tree/rescue.h"
+#include "tree/signals.h"
+#include "tree/watchdog.h"
+
+/* How long the guardian is given to end what dead executors have left, before others do it. */
+#define GUARDIAN_PATIENCE (2 * SS_SECOND)
+
+/* Time between two looks at a guardian that cannot be held. */
+#define BLIND_INTERVAL (20 * SS_MILLISECOND)
+
+struct guardian {
+    const struct ss_guardian_setup *setup;
+    struct ss_board *board;
+    struct ss_rescue rescue;
+    int forks;  /* -1: the system does not tell of them */
+    bool heard; /* of forks, or of what may have been one; of stops; or the bell */
+    struct ss_census_source source;
+    struct ss_census census;
+    struct ss_watchdog watchdog;
+};
+
+static void look(struct guardian *guardian, int timeout) {
+    ss_rescue_look(&guardian->rescue, timeout);
+    guardian->heard |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
+                       guardian->rescue.polls[SS_RESCUE_BELL].revents;
+}
+
+static bool listen_for_forks(void *context, bool on) {
+    struct guardian *guardian = context;
+    bool told = guardian->forks >= 0 && ss_platform_fork_events_listen(guardian->forks, on) && on;
+    guardian->rescue.polls[SS_RESCUE_FORKS].fd = told ? guardian->forks : -1;
+    return told;
+}
+
+/* Older kernels go on telling of forks when who listened has gone. */
+_Noreturn static void leave(struct guardian *guardian) {
+    if (guardian->census.listening)
+        listen_for_forks(guardian, false);
+    ss_freezers_remove(guardian->board);
+    _exit(0);
+}
+
+/* The master is dead: the executors know it too and end their instances; then we see to it. */
+static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *rescue) {
+    if (atomic_load(&setup->board->view))
+        ss_screen_release(STDERR_FILENO);
+    ss_rescue_take_over(rescue);
+    ss_terminal_close(setup->terminal);
+}
+
+static bool is_gone(void *context, uint32_t place) {
+    struct guardian *guardian = context;
+    const struct ss_hold *hold = ss_rescue_find_hold(&guardian->rescue, place);
+    return !hold || ss_hold_signal(hold, 0) == ESRCH;
+}
+
+static const struct ss_census_source system_source = {
+    .latest = ss_platform_process_latest,
+    .limit = ss_platform_process_limit,
+    .group = ss_platform_process_group,
+    .look = ss_platform_process_look,
+    .may_signal = ss_platform_process_may_signal,
+    .freezer = ss_platform_freezer_put,
+    .each = ss_platform_process_each,
+    .is_gone = is_gone,
+    .listen = listen_for_forks,
+};
+
+static bool open_guardian(struct guardian *guardian, const struct ss_guardian_setup *setup) {
+    guardian->setup = setup;
+    guardian->board = setup->board;
+    guardian->source = system_source;
+    guardian->source.holder = guardian;
+    guardian->forks = ss_platform_fork_events_open();
+    return ss_rescue_open(&guardian->rescue, setup->board, setup->master, setup->bell,
+               setup->master_bell) == 0 &&
+           ss_census_open(&guardian->census, setup->board, &guardian->source,
+               ss_platform_process_holds_groups(), getpid()) == 0 &&
+           ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) == 0;
+}
+
+/* Takes the census where it is due. Returns when it will be next. */
+static ss_time count_heads(struct guardian *guardian, ss_time due) {
+    ss_time now = ss_platform_now();
+    if (now < due && !guardian->heard)
+        return due;
+    guardian->heard = false;
+    ss_watchdog_look(&guardian->watchdog, now);
+    due = ss_census_take(&guardian->census, now);
+    ss_rescue_refresh_holds(&guardian->rescue);
+    return due;
+}
+
+/* Whether an executor may have started its instance before we began to count. */
+static bool has_begun(const struct ss_board *board) {
+    for (uint32_t i = 0; i < board->instances; i++) {
+        if (atomic_load(&board->rows[i].executor_started))
+            return true;
+    }
+    return false;
+}
+
+_Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
+    static const int none[] = {0};
+    struct guardian guardian = {0};
+    setpgid(0, 0); /* a signal to the master's group must not reach us */
+    /* Should somebody have stopped us, we go on when nobody else continues us any more. */
+    ss_platform_die_with(setup->master, SIGCONT);
+    atomic_store(&setup->board->guardian_started, ss_platform_process_started(getpid()));
+    ss_signals_adopt(SIG_IGN, none);
+    ss_platform_set_name("ss-guardian");
+    ss_platform_be_punctual(true);
+    if (!open_guardian(&guardian, setup))
+        _exit(SS_ERROR_FAILED);
+    /* As a successor we may have missed much: the first look waits for nothing. */
+    look(&guardian, 0);
+    if (has_begun(setup->board)) {
+        ss_census_survey(&guardian.census);
+        ss_rescue_refresh_holds(&guardian.rescue);
+    }
+    for (ss_time due = 0; getppid() == setup->master;) {
+        if (atomic_load(&setup->board->over)) {
+            look(&guardian, 0); /* the last executor may have died while we were at work */
+            if (atomic_load(&setup->board->left) > 0)
+                ss_rescue_sweep(&guardian.rescue, 0); /* who was left may have ended long since */
+            leave(&guardian);
+        }
+        ss_signals_regain_priority();
+        due = count_heads(&guardian, due);
+        ss_time wait = ss_time_since(due, ss_platform_now());
+        look(&guardian, (int)(wait / SS_MILLISECOND) + 1);
+    }
+    take_over(setup, &guardian.rescue);
+    leave(&guardian);
+}
+
+/* Waits for the end of a guardian that may be at work. */
+static void await_guardian(struct ss_board *board) {
+    static _Atomic uint32_t nothing;
+    pid_t guardian = atomic_load(&board->guardian);
+    uint64_t started = atomic_load(&board->guardian_started);
+    ss_platform_process_signal_once(guardian, started, SIGCONT);
+    struct pollfd end = {.fd = ss_platform_process_open(guardian, started), .events = POLLIN};
+    bool blind = end.fd < 0 && errno != ESRCH;
+    if (end.fd >= 0)
+        poll(&end, 1, (int)(GUARDIAN_PATIENCE / SS_MILLISECOND));
+    ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
+    for (ss_time now; blind && ss_platform_process_lives(guardian, started) &&
+                      (now = ss_platform_now()) < deadline;)
+        ss_platform_sleep(&nothing, 0, now + BLIND_INTERVAL);
+}
+
+void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
+    struct ss_rescue rescue;
+    await_guardian(setup->board);
+    if (atomic_load(&setup->board->over) ||
+        ss_rescue_open(&rescue, setup->board, setup->master, -1, setup->master_bell) < 0)
+        return;
+    take_over(setup, &rescue);
+    ss_freezers_remove(setup->board);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/instance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tree/freezer.h"
+#include "tree/sweep.h"
+
+#define ROUND (2 * SS_MILLISECOND)
+
+/* Nobody else may run on for longer because of that. */
+#define STOP_PATIENCE (50 * SS_MILLISECOND)
+#define STOP_ROUND    (50 * SS_MICROSECOND)
+
+/* Stops between two looks for the thread that is at work. */
+#define AIM_INTERVAL 8
+
+/* A negative number is no fault of the command's. */
+_Noreturn static void give_up(int report, int why) {
+    while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
+    }
+    _exit(SS_ERROR_NOT_EXECUTABLE);
+}
+
+/* The child between fork and exec; never returns. What goes wrong is told through `report`. */
+static void become(const struct ss_launch *launch, pid_t executor, int report) {
+    setpgid(0, 0);
+    /* With --keep the instance must survive us. */
+    if (!launch->keep && ss_platform_die_with(executor, SIGKILL) < 0)
+        _exit(SS_ERROR_FAILED);
+    dup2(launch->input, STDIN_FILENO);
+    if (launch->output >= 0)
+        dup2(launch->output, STDOUT_FILENO);
+    if (launch->errors >= 0)
+        dup2(launch->errors, STDERR_FILENO);
+    if (setenv("SHOWSTOPPER_INSTANCE", launch->number, 1) < 0 ||
+        setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1) < 0 ||
+        setenv(SS_SWEEP_MARK, launch->mark, 1) < 0)
+        give_up(report, -errno);
+    ss_platform_scheduling_restore(launch->scheduling, launch->pin);
+    ss_signals_restore(launch->signals, launch->terminal);
+    execvp(launch->command[0], launch->command);
+    give_up(report, errno);
+}
+
+/* End of file says that exec closed the pipe; anything else is an errno. */
+static int read_report(int report) {
+    int why = 0;
+    ssize_t length;
+    do
+        length = read(report, &why, sizeof why);
+    while (length < 0 && errno == EINTR);
+    return length == sizeof why ? why : 0;
+}
+
+int ss_instance_start(
+    struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed) {
+    *exec_failed = false;
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return errno;
+    /* Our handlers must not run in the child; it gets the caller's mask back at the end. */
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t executor = getpid();
+    pid_t leader = fork();
+    if (leader == 0)
+        become(launch, executor, report[1]);
+    int why = leader < 0 ? errno : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (leader > 0) {
+        setpgid(leader, leader); /* whichever of the two comes first */
+        why = read_report(report[0]);
+        *exec_failed = why > 0;
+        why = abs(why);
+        instance->leader = leader;
+        instance->stops = 0;
+        instance->listener = 0;
+        if (why) {
+            waitpid(leader, NULL, 0);
+            instance->leader = 0;
+        }
+    }
+    close(report[0]);
+    return why;
+}
+
+static void signal_group(struct ss_instance *instance, int signal) {
+    if (instance->leader > 1)
+        kill(-instance->leader, signal);
+}
+
+static void freeze(struct ss_instance *instance, bool frozen) {
+    if (instance->freezer > 0)
+        ss_platform_freezer_freeze(instance->freezer, frozen);
+}
+
+/*
+ * A shell that waits for a job is told of its stop unless it is stopped itself by then, and that
+ * takes until it has been given a CPU.
+ */
+static void await_stop(const struct ss_instance *instance) {
+    _Atomic uint32_t nothing = 0;
+    ss_time deadline = ss_platform_now() + STOP_PATIENCE;
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)instance->leader, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) <
+                0 ||
+            info.si_pid == instance->leader)
+            return;
+        ss_time now = ss_platform_now();
+        if (now >= deadline)
+            return;
+        ss_platform_sleep(&nothing, 0, now + STOP_ROUND);
+    }
+}
+
+/*
+ * A stop takes hold when one of a process's threads takes notice, and the kernel asks the first
+ * one. If that one sleeps while others keep all CPUs busy, it must wait for one, for milliseconds.
+ */
+static void stop_leader(struct ss_instance *instance) {
+    if (instance->leader <= 1)
+        return;
+    /* At its first stop it has only just been started. */
+    if (instance->stops++ % AIM_INTERVAL == 1)
+        instance->listener = ss_platform_thread_at_work(instance->leader);
+    if (instance->listener)
+        ss_platform_thread_signal(instance->leader, instance->listener, SIGSTOP);
+}
+
+void ss_instance_stop(struct ss_instance *instance) {
+    stop_leader(instance);
+    signal_group(instance, SIGSTOP);
+    if (instance->holds.count > 0 && instance->leader > 1)
+        await_stop(instance);
+    ss_holds_signal(&instance->holds, 0, SS_HOLDS_ALL, SIGSTOP);
+    freeze(instance, true);
+}
+
+void ss_instance_continue(struct ss_instance *instance) {
+    freeze(instance, false);
+    ss_holds_signal_reversed(&instance->holds, SS_HOLDS_ALL, SIGCONT);
+    signal_group(instance, SIGCONT);
+}
+
+void ss_instance_signal(struct ss_instance *instance, int signal) {
+    signal_group(instance, signal);
+    ss_holds_signal(&instance->holds, 0, SS_HOLDS_ALL, signal);
+}
+
+void ss_instance_follow(struct ss_instance *instance, int signal) {
+    uint32_t fresh;
+    if (!ss_holds_refresh(&instance->holds, instance->board, instance->row, &fresh))
+        return;
+    if (signal)
+        ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, signal);
+    if (instance->freezer <= 0)
+        instance->freezer = ss_freezer_open(instance->board, instance->row);
+    freeze(instance, signal == SIGSTOP);
+}
+
+void ss_instance_unstop(struct ss_instance *instance) {
+    siginfo_t info = {0};
+    if (instance->leader > 1 &&
+        waitid(P_PID, (id_t)instance->leader, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == instance->leader)
+        ss_instance_continue(instance);
+}
+
+bool ss_instance_has_ended(const struct ss_instance *instance) {
+    siginfo_t info = {0};
+    if (instance->leader <= 1)
+        return true;
+    return waitid(P_PID, (id_t)instance->leader, &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+           info.si_pid == instance->leader;
+}
+
+void ss_instance_reap_orphans(const struct ss_instance *instance) {
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid > 0 &&
+           info.si_pid != instance->leader) {
+        waitpid(info.si_pid, NULL, 0);
+        info.si_pid = 0;
+    }
+}
+
+bool ss_instance_is_empty(const struct ss_instance *instance) {
+    return ss_instance_has_ended(instance) && !ss_platform_has_living_children();
+}
+
+struct search {
+    const struct ss_instance *instance;
+    bool found;
+};
+
+/*
+ * Every descendant becomes our child when those between us die, and nobody but us can reap it. One
+ * that has become another user's just now is in no freezer yet.
+ */
+static void kill_child(void *context, pid_t pid) {
+    struct search *search = context;
+    const struct ss_instance *instance = search->instance;
+    struct ss_process process;
+    char name[SS_FREEZER_NAME];
+    if (!ss_platform_process_look(pid, &process) || process.parent != getpid() ||
+        process.state == 'Z')
+        return;
+    search->found = true;
+    if (kill(pid, SIGKILL) == 0 || errno != EPERM)
+        return;
+    ss_freezer_name(instance->board, instance->row, name);
+    if (ss_platform_freezer_put(name, pid))
+        atomic_fetch_add(&instance->board->rows[instance->row].frozen, 1);
+}
+
+/*
+ * What we know of is killed in every round. What we do not know of must be looked for among all
+ * processes: not at once, as it is hardly ever there. Where there was one its children are found by
+ * the next search, at once; where there was none the next one may wait ever longer.
+ */
+#define FIRST_SEARCH 16
+
+static int search_children(const struct ss_instance *instance, int round) {
+    struct search search = {.instance = instance};
+    ss_platform_process_each(kill_child, &search);
+    return search.found ? round + 1 : 2 * round;
+}
+
+void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline) {
+    int next_search = FIRST_SEARCH;
+    for (int round = 0;; round++) {
+        uint32_t seen = atomic_load(word);
+        ss_instance_follow(instance, 0);
+        ss_instance_signal(instance, SIGKILL);
+        ss_instance_continue(instance);
+        if (round == next_search)
+            next_search = search_children(instance, round);
+        ss_freezer_kill(instance->board, instance->row);
+        ss_instance_reap_orphans(instance);
+        ss_time now = ss_platform_now();
+        if (ss_instance_is_empty(instance) || now >= deadline)
+            return;
+        ss_platform_sleep(word, seen, now + ROUND);
+    }
+}
+
+int ss_instance_reap(struct ss_instance *instance) {
+    int status = 0;
+    if (instance->leader > 1) {
+        while (waitpid(instance->leader, &status, 0) < 0 && errno == EINTR) {
+        }
+    }
+    instance->leader = 0;
+    ss_instance_reap_orphans(instance);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/rescue.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "tree/freezer.h"
+
+/* How long executors may take to end their instances themselves once the master is dead. */
+#define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
+
+/* And how long we then look for what they have left. */
+#define SWEEP_PATIENCE SS_SECOND
+
+/* Milliseconds between two looks for processes that cannot be held. */
+#define BLIND_INTERVAL 50
+
+struct ss_charge {
+    int executor; /* -1: not yet, or gone */
+    int leader;   /* -1: not yet, or the system cannot hold it */
+    pid_t leader_number;
+    uint64_t leader_started;
+};
+
+static void hold_executor(struct ss_rescue *rescue, uint32_t number) {
+    struct ss_row *row = &rescue->board->rows[number];
+    struct ss_charge *charge = &rescue->charges[number];
+    pid_t executor = atomic_load(&row->executor);
+    if (charge->executor >= 0 || executor <= 1)
+        return;
+    charge->executor = ss_platform_process_open(executor, atomic_load(&row->executor_started));
+    rescue->polls[SS_RESCUE_EXECUTORS + number].fd = charge->executor;
+}
+
+static void hold_leader(struct ss_rescue *rescue, uint32_t number) {
+    struct ss_row *row = &rescue->board->rows[number];
+    struct ss_charge *charge = &rescue->charges[number];
+    pid_t leader = atomic_load(&row->leader);
+    if (leader == charge->leader_number)
+        return;
+    if (charge->leader >= 0)
+        close(charge->leader);
+    charge->leader_number = leader;
+    charge->leader_started = atomic_load(&row->leader_started);
+    charge->leader = leader > 1 ? ss_platform_process_open(leader, charge->leader_started) : -1;
+}
+
+/*
+ * Where the system has no hold on processes: by number, as long as it still means the same. Once
+ * the leader is gone it may mean somebody else's group; then only the sweep can tell who is ours.
+ */
+static void signal_by_number(const struct ss_charge *charge, int signal) {
+    if (charge->leader_number > 1 &&
+        ss_platform_process_started(charge->leader_number) == charge->leader_started)
+        kill(-charge->leader_number, signal);
+}
+
+static void signal_instance(const struct ss_charge *charge, int signal) {
+    int why =
+        charge->leader >= 0 ? ss_platform_process_signal_group(charge->leader, signal) : ENOSYS;
+    if (why == ENOSYS)
+        signal_by_number(charge, signal);
+}
+
+void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
+    uint32_t fresh;
+    ss_holds_refresh(rescue->holds, rescue->board, SS_HOLDS_ALL, &fresh);
+}
+
+/*
+ * Ends what we know that a dead executor has left, or lets it run where that was asked for. Parents
+ * run last, so that no shell sees its children stopped.
+ */
+static void clear(struct ss_rescue *rescue, uint32_t number) {
+    struct ss_row *row = &rescue->board->rows[number];
+    struct ss_charge *charge = &rescue->charges[number];
+    if (ss_row_is_settled(row))
+        return;
+    atomic_fetch_add(&rescue->board->losses, 1);
+    hold_leader(rescue, number);
+    ss_rescue_refresh_holds(rescue);
+    if (!rescue->board->keep) {
+        signal_instance(charge, SIGKILL);
+        ss_holds_signal(rescue->holds, 0, number, SIGKILL);
+    }
+    ss_freezer_release(rescue->board, number);
+    ss_holds_signal_reversed(rescue->holds, number, SIGCONT);
+    signal_instance(charge, SIGCONT);
+    atomic_store(&row->stopped, 0);
+    ss_board_permit(rescue->board, number, ss_platform_now(), false);
+    ss_board_leave(rescue->board, number);
+    atomic_store(&row->life, SS_LIFE_CLEARED);
+    if (write(rescue->master_bell, "", 1) < 0)
+        return; /* nobody listens, or enough bytes are waiting */
+}
+
+static void drop_executor(struct ss_rescue *rescue, uint32_t number) {
+    struct ss_charge *charge = &rescue->charges[number];
+    if (charge->executor >= 0)
+        close(charge->executor);
+    charge->executor = -1;
+    rescue->polls[SS_RESCUE_EXECUTORS + number].fd = -1;
+    atomic_store(&rescue->board->rows[number].executor, -1);
+}
+
+/*
+ * Whether an executor has died, also one that we came too late to hold or cannot hold. Where
+ * several of us are at work, another one may have taken it off the board.
+ */
+static bool is_lost(struct ss_rescue *rescue, uint32_t number) {
+    struct ss_row *row = &rescue->board->rows[number];
+    pid_t executor = atomic_load(&row->executor);
+    uint64_t started = atomic_load(&row->executor_started);
+    if (rescue->charges[number].executor >= 0)
+        return rescue->polls[SS_RESCUE_EXECUTORS + number].revents != 0;
+    return executor > 1 && started != 0 && !ss_platform_process_lives(executor, started);
+}
+
+static void kill_executor(struct ss_rescue *rescue, uint32_t number) {
+    struct ss_row *row = &rescue->board->rows[number];
+    pid_t executor = atomic_load(&row->executor);
+    if (rescue->charges[number].executor >= 0)
+        ss_platform_process_signal(rescue->charges[number].executor, SIGKILL);
+    else if (executor > 1)
+        ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
+}
+
+void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
+    ss_sweep_run(&rescue->sweep, deadline);
+    atomic_store(&rescue->board->left, rescue->board->keep ? 0 : rescue->sweep.touched);
+}
+
+/* The board remembers what is still to be done, should we be killed before it is. */
+static void sweep_for_losses(struct ss_rescue *rescue) {
+    struct ss_board *board = rescue->board;
+    for (uint32_t losses; (losses = atomic_load(&board->losses)) != atomic_load(&board->swept);) {
+        ss_rescue_sweep(rescue, ss_platform_now() + SWEEP_PATIENCE);
+        atomic_store(&board->swept, losses);
+    }
+}
+
+static void hear_bell(const struct pollfd *bell) {
+    char bytes[512];
+    while (bell->revents && read(bell->fd, bytes, sizeof bytes) == sizeof bytes) {
+    }
+}
+
+uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
+    uint32_t count = rescue->board->instances;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
+        rescue->polls[i].revents = 0;
+    if (rescue->blind && (timeout < 0 || timeout > BLIND_INTERVAL))
+        timeout = BLIND_INTERVAL;
+    poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
+    hear_bell(&rescue->polls[SS_RESCUE_BELL]);
+    rescue->blind = rescue->polls[SS_RESCUE_MASTER].fd < 0;
+    for (uint32_t i = 0; i < count; i++) {
+        hold_executor(rescue, i);
+        hold_leader(rescue, i);
+        if (is_lost(rescue, i)) {
+            drop_executor(rescue, i);
+            clear(rescue, i);
+        }
+        struct ss_row *row = &rescue->board->rows[i];
+        bool lives = atomic_load(&row->executor) > 1;
+        left += lives && !ss_row_is_settled(row);
+        rescue->blind |= lives && rescue->charges[i].executor < 0;
+    }
+    sweep_for_losses(rescue);
+    return left;
+}
+
+const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t place) {
+    ss_rescue_refresh_holds(rescue);
+    return ss_holds_find(rescue->holds, place);
+}
+
+int ss_rescue_open(
+    struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell) {
+    uint32_t count = board->instances;
+    *rescue = (struct ss_rescue){
+        .board = board,
+        .master_bell = master_bell,
+        .charges = calloc(count, sizeof *rescue->charges),
+        .polls = calloc(SS_RESCUE_EXECUTORS + (size_t)count, sizeof *rescue->polls),
+        .holds = calloc(1, sizeof *rescue->holds),
+    };
+    if (!rescue->charges || !rescue->polls || !rescue->holds)
+        return -1;
+    for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
+        rescue->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    for (uint32_t i = 0; i < count; i++)
+        rescue->charges[i] = (struct ss_charge){.executor = -1, .leader = -1};
+    rescue->polls[SS_RESCUE_BELL].fd = bell;
+    rescue->polls[SS_RESCUE_MASTER].fd =
+        ss_platform_process_open(master, ss_platform_process_started(master));
+    ss_sweep_open(&rescue->sweep, board, master);
+    return 0;
+}
+
+void ss_rescue_take_over(struct ss_rescue *rescue) {
+    ss_time patience = ss_platform_now() + MASTER_GONE_PATIENCE;
+    rescue->polls[SS_RESCUE_MASTER].fd = -1;
+    while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience) {
+    }
+    for (uint32_t i = 0; i < rescue->board->instances; i++) {
+        if (ss_row_is_settled(&rescue->board->rows[i]))
+            continue;
+        kill_executor(rescue, i);
+        clear(rescue, i);
+    }
+    sweep_for_losses(rescue);
+    atomic_store(&rescue->board->over, 1);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <showstopper/error.h>
+
+#include "platform/platform.h"
+
+static int pipe_end = -1; /* a handler can be given nothing */
+
+static void pass_on(int number) {
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+    /* A full pipe means that plenty of events are waiting already. */
+    if (write(pipe_end, &byte, 1) < 0)
+        errno = saved;
+    errno = saved;
+}
+
+static volatile sig_atomic_t demoted;
+
+/* Who loses real-time priority again and again would take CPUs from everybody with it. */
+#define REGAINED_MOST 8
+
+/*
+ * The kernel says that we have not slept for long, but not whose fault that is: where memory is
+ * short we may wait in the kernel for somebody whom our own priority keeps from ending.
+ */
+static bool is_demotion(const siginfo_t *info) {
+    if (info->si_code != SI_KERNEL)
+        return false;
+    demoted = 1;
+    ss_platform_be_ordinary();
+    return true;
+}
+
+/* What is caught in the middle of it cannot be left otherwise; the guardian sees to the rest. */
+static void give_up(int number, siginfo_t *info, void *context) {
+    static const char why[] = "showstopper: the run was ended: a module of it loops for ever\n";
+    (void)number;
+    (void)context;
+    if (is_demotion(info))
+        return;
+    ssize_t written = write(STDERR_FILENO, why, sizeof why - 1);
+    (void)written;
+    _exit(SS_ERROR_FAILED);
+}
+
+static void slow_down(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (!is_demotion(info))
+        ss_signals_raise_default(number);
+}
+
+void ss_signals_regain_priority(void) {
+    static int regained;
+    if (!demoted || regained >= REGAINED_MOST)
+        return;
+    demoted = 0;
+    regained++;
+    ss_platform_be_punctual(true);
+}
+
+static const struct {
+    int number;
+    void (*handler)(int); /* the master's */
+} known[] = {
+    {SIGINT, pass_on},
+    {SIGTERM, pass_on},
+    {SIGHUP, pass_on},
+    {SIGQUIT, pass_on},
+    {SIGTSTP, pass_on},
+    {SIGCONT, pass_on},
+    {SIGCHLD, pass_on},
+    {SIGWINCH, pass_on},
+    {SIGXCPU, SIG_IGN}, /* but see catch_overrun() */
+    {SIGPIPE, SIG_IGN},
+    {SIGXFSZ, SIG_IGN}, /* a write that goes too far fails, and that is told */
+    {SIGTTIN, SIG_IGN},
+    {SIGTTOU, SIG_IGN},
+};
+
+#define KNOWN (sizeof known / sizeof *known)
+_Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+
+static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
+    sigaction(SIGXCPU, &action, NULL);
+}
+
+/* What the caller had set for SIGXFSZ, which is ignored long before the other signals matter. */
+static struct sigaction caller_file_limit;
+static bool file_limit_caught;
+
+void ss_signals_catch_file_limit(void) {
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    file_limit_caught = sigaction(SIGXFSZ, &action, &caller_file_limit) == 0;
+}
+
+void ss_signals_release_file_limit(void) {
+    if (file_limit_caught)
+        sigaction(SIGXFSZ, &caller_file_limit, NULL);
+}
+
+int ss_signals_open(struct ss_signals *signals) {
+    if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -1;
+    pipe_end = signals->pipe[1];
+    sigprocmask(SIG_SETMASK, NULL, &signals->caller_mask);
+    for (size_t i = 0; i < KNOWN; i++) {
+        struct sigaction action = {.sa_handler = known[i].handler, .sa_flags = SA_RESTART};
+        sigaction(known[i].number, NULL, &signals->caller[i]);
+        if (known[i].number == SIGXFSZ && file_limit_caught)
+            signals->caller[i] = caller_file_limit;
+        if (signals->caller[i].sa_handler == SIG_IGN && known[i].handler == pass_on &&
+            known[i].number != SIGCHLD)
+            action.sa_handler = SIG_IGN;
+        sigaction(known[i].number, &action, NULL);
+    }
+    catch_overrun(give_up);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return 0;
+}
+
+int ss_signals_next(struct ss_signals *signals) {
+    unsigned char byte;
+    return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
+}
+
+pid_t ss_signals_fork(void) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (child != 0)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+void ss_signals_adopt(void (*handler)(int), const int *wanted) {
+    for (size_t i = 0; i < KNOWN; i++) {
+        struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+        for (const int *number = wanted; *number; number++) {
+            if (*number == known[i].number)
+                action.sa_handler = handler;
+        }
+        /* Ignoring it would have the kernel reap our children behind our back. */
+        if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
+            action.sa_handler = SIG_DFL;
+        sigaction(known[i].number, &action, NULL);
+    }
+    catch_overrun(slow_down);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
+    for (size_t i = 0; i < KNOWN; i++) {
+        /* What a key sent while the child was still in our group is not for it: it is forgotten. */
+        signal(known[i].number, SIG_IGN);
+        sigaction(known[i].number, &signals->caller[i], NULL);
+    }
+    if (terminal) {
+        signal(SIGTTIN, SIG_IGN);
+        signal(SIGTTOU, SIG_IGN);
+    }
+    sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
+}
+
+void ss_signals_suspend(void) {
+    struct sigaction before;
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(SIGTSTP, &action, &before);
+    raise(SIGTSTP);
+    sigaction(SIGTSTP, &before, NULL);
+}
+
+void ss_signals_raise_default(int number) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(number, &action, NULL);
+    raise(number);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/sweep.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+#define DEPTH_MAX 256
+
+/* What was killed needs a moment to be gone. */
+#define ROUND (3 * SS_MILLISECOND)
+
+/* So often in a row nobody may be found: one may be born where a round has looked already. */
+#define EMPTY_ROUNDS 2
+
+void ss_sweep_prepare(struct ss_board *board) {
+    struct ss_process process;
+    pid_t at = getpid();
+    for (int i = 0; i < SS_BOARD_ANCESTORS && ss_platform_process_look(at, &process); i++) {
+        at = process.parent;
+        atomic_store(&board->ancestors[i], at);
+    }
+}
+
+void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master) {
+    *sweep = (struct ss_sweep){.board = board, .master = master};
+}
+
+static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
+    if (pid <= 1)
+        return true;
+    for (int i = 0; i < SS_BOARD_ANCESTORS; i++) {
+        pid_t ancestor = atomic_load(&sweep->board->ancestors[i]);
+        if (ancestor == pid || !ancestor)
+            return ancestor == pid;
+    }
+    return false;
+}
+
+/* As long as the master lives it has not reaped what stands on the board, so the pid is enough. */
+static bool is_one(
+    const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
+    return getppid() == sweep->master || process->started == started;
+}
+
+/* The row of an executor; NULL: the process is none. */
+static const struct ss_row *find_executor(
+    const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
+    for (uint32_t i = 0; i < sweep->board->instances; i++) {
+        const struct ss_row *row = &sweep->board->rows[i];
+        if (pid == atomic_load(&row->executor) &&
+            is_one(sweep, process, atomic_load(&row->executor_started)))
+            return row;
+    }
+    return NULL;
+}
+
+/* One of those processes of ours that end themselves. */
+static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
+    const struct ss_board *board = sweep->board;
+    return pid == getpid() || pid == atomic_load(&board->sensor) ||
+           (pid == atomic_load(&board->guardian) &&
+               is_one(sweep, process, atomic_load(&board->guardian_started)));
+}
+
+static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
+    char mark[sizeof sweep->board->mark];
+    return ss_platform_process_variable(pid, SS_SWEEP_MARK, mark, sizeof mark) &&
+           strcmp(mark, sweep->board->mark) == 0;
+}
+
+/*
+ * Goes up to the one below an adopter. Below the master whoever is not crew is an orphan of ours,
+ * unless it could be one of a child that the master had before (`something & exec showstopper`);
+ * then, and elsewhere, it must carry the mark. All below it are ours, whatever became of theirs.
+ */
+static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
+    pid_t parent = process.parent;
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        /* An executor ends what is below it, until it is done with that or gives it up. */
+        const struct ss_row *row = find_executor(sweep, pid, &process);
+        if (row)
+            return depth > 0 && ss_row_is_settled(row);
+        if (pid <= 1 || is_crew(sweep, pid, &process))
+            return false;
+        /* We are its child, so as long as that is true the pid is the master's. */
+        bool has_master = getppid() == sweep->master;
+        if (has_master && pid == sweep->master)
+            return false;
+        if (has_master && process.parent == sweep->master)
+            return sweep->board->alone || is_marked(sweep, pid);
+        if (may_adopt(sweep, process.parent))
+            break;
+        if (process.parent == sweep->stranger)
+            return false;
+        pid = process.parent;
+        if (!ss_platform_process_look(pid, &process))
+            return false;
+    }
+    if (is_marked(sweep, pid))
+        return true;
+    if (pid == parent)
+        sweep->stranger = parent; /* and so are all its other children */
+    return false;
+}
+
+static void see(void *context, pid_t pid) {
+    struct ss_sweep *sweep = context;
+    struct ss_process process;
+    if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
+        !is_ours(sweep, pid, process))
+        return;
+    if (!sweep->board->keep)
+        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+    ss_platform_process_signal_once(pid, process.started, SIGCONT);
+    sweep->touched++;
+}
+
+void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
+    static _Atomic uint32_t nothing;
+    for (int empty = 0; empty < EMPTY_ROUNDS;) {
+        sweep->touched = 0;
+        sweep->stranger = 0;
+        ss_platform_process_each(see, sweep);
+        empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
+        ss_time now = ss_platform_now();
+        if (now >= deadline)
+            return;
+        ss_platform_sleep(&nothing, 0, now + ROUND);
+    }
+}

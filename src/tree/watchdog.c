@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/watchdog.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "platform/platform.h"
+
+#define INTERVAL (500 * SS_MILLISECOND)
+
+/* CPU time that no turn of a loop needs. */
+#define STUCK SS_SECOND
+
+struct ss_watched {
+    uint32_t beat;
+    bool suspect;     /* the last look found the beat unchanged, too */
+    ss_time cpu_time; /* when we began to suspect it */
+};
+
+int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master) {
+    *watchdog = (struct ss_watchdog){
+        .board = board,
+        .master = master,
+        .master_started = ss_platform_process_started(master),
+        .watched = calloc(board->instances + 1, sizeof *watchdog->watched),
+    };
+    return watchdog->watched ? 0 : -1;
+}
+
+/* The CPU time is asked for only where it matters: that costs more than all else here. */
+static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
+    if (beat != watched->beat || beat == 0) {
+        *watched = (struct ss_watched){.beat = beat};
+        return false;
+    }
+    ss_time cpu_time = ss_platform_process_cpu_time(pid);
+    if (watched->suspect)
+        return ss_time_since(cpu_time, watched->cpu_time) > STUCK;
+    watched->suspect = true;
+    watched->cpu_time = cpu_time;
+    return false;
+}
+
+/* Its parent has not reaped it as long as its number stands on the board. */
+static void look_at_executor(struct ss_watchdog *watchdog, uint32_t number) {
+    struct ss_row *row = &watchdog->board->rows[number];
+    pid_t executor = atomic_load(&row->executor);
+    uint64_t started = atomic_load(&row->executor_started);
+    if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE ||
+        !is_stuck(&watchdog->watched[number], atomic_load(&row->beat), executor))
+        return;
+    atomic_store(&row->failure, SS_FAILURE_STUCK);
+    ss_platform_process_signal_once(executor, started, SIGKILL);
+}
+
+void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
+    struct ss_board *board = watchdog->board;
+    if (now < watchdog->next)
+        return;
+    watchdog->next = now + INTERVAL;
+    for (uint32_t i = 0; i < board->instances; i++)
+        look_at_executor(watchdog, i);
+    /* It says so itself, as after the same signal from the kernel. */
+    if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
+        is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
+        ss_platform_process_signal_once(watchdog->master, watchdog->master_started, SIGXCPU);
+}

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "version.h"
-
-const char *ss_version(void) {
-    return SHOWSTOPPER_VERSION;
-}

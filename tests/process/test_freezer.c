@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Instances that become another user's: frozen in a control group where the run may make one,
+ * warned about elsewhere. For root alone, who can set this up.
+ */
+
+#include "json_text.h"
+#include "yard.h"
+
+/* Long rounds, most of them stopped. */
+#define ROUNDS "-c", "fixed", "-l", "10%", "-D", "400m"
+
+/* How long CPU time is watched, in seconds, and the most of it that a process may have used. */
+#define WATCHED    3.0
+#define SHARE_MOST 0.4
+
+#define WARNING "processes could not be controlled"
+
+/* What an instance is: root itself, or the parent of root's process in a session of its own. */
+enum shape { LEADER, CHILD };
+
+static const enum shape shapes[] = {LEADER, CHILD};
+
+#define SHAPES (sizeof shapes / sizeof *shapes)
+
+static struct run *start(enum shape shape, const char *const *options) {
+    char line[PATH_MAX];
+    const char *words[48] = {SHOWSTOPPER};
+    const char *const commands[][4] = {
+        [LEADER] = {yard.program, "become-root"}, [CHILD] = {"sh", "-c", line}};
+    size_t count = 1;
+    snprintf(line, sizeof line, "%s become-root & exec " PAYLOAD " spin", yard.program);
+    while (*options)
+        words[count++] = *options++;
+    for (size_t i = 0; i < 3; i++)
+        words[count++] = commands[shape][i];
+    struct run_setup setup = {.prepare = yard_become_user};
+    struct run *run = run_start(&setup, words);
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") > 0);
+    return run;
+}
+
+#define START_SHAPE(shape, ...) start(shape, WORDS("-n", "1", ROUNDS, __VA_ARGS__))
+
+static void note_freezer(const char *path) {
+    yard.freezer = path;
+}
+
+static bool freezer_says(const char *file, const char *text) {
+    struct run_text all = run_read_file(run_path(yard.freezer, file));
+    bool says = strstr(all.bytes, text) != NULL;
+    free(all.bytes);
+    return says;
+}
+
+/* Waits until root's process is in there. */
+static pid_t find_frozen(struct run *run) {
+    char line[32];
+    pid_t pid = run_find(run, "payload-root");
+    snprintf(line, sizeof line, "%d\n", (int)pid);
+    RUN_UNTIL(run, yard_each_freezer(note_freezer) == 1 && freezer_says("cgroup.procs", line));
+    ck_assert(!run->ended);
+    return pid;
+}
+
+static void expect_order(struct run *run) {
+    run_expect_nothing_left();
+    RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(NULL) == 0);
+    ck_assert_uint_eq(run_count_text(&run->err, WARNING), 0);
+    ck_assert_uint_eq(run_count_text(&run->out, WARNING), 0);
+    run_free(run);
+}
+
+/* ---- in a group that was given away ---- */
+
+START_TEST(frozen_with_the_instance) {
+    yard_enter(true);
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct run *run = START_SHAPE(shapes[i], "-q", "--grace", "200m");
+        pid_t pid = find_frozen(run);
+        RUN_UNTIL(run, freezer_says("cgroup.freeze", "1"));
+        RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
+        double begin = run_now();
+        double used = family_cpu_time(pid);
+        RUN_UNTIL(run, freezer_says("cgroup.freeze", "0"));
+        RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 0"));
+        RUN_UNTIL(run, family_cpu_time(pid) > used + 0.02);
+        RUN_UNTIL(run, run_now() >= begin + WATCHED);
+        double share = (family_cpu_time(pid) - used) / (run_now() - begin);
+        ck_assert_msg(share < SHARE_MOST, "it ran for %.0f %% of the time", 100 * share);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        expect_order(run);
+    }
+    yard_leave();
+}
+END_TEST
+
+START_TEST(ends_as_planned) {
+    yard_enter(true);
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct run *run =
+            START_SHAPE(shapes[i], "--json", "-", "--duration", "3s", "--grace", "200m");
+        find_frozen(run);
+        run_expect(run_wait(run), 0);
+        ck_assert_ptr_nonnull(json_field(strchr(run->out.bytes, '{'), "warnings"));
+        expect_order(run);
+    }
+    yard_leave();
+}
+END_TEST
+
+/* It cannot be told: it gets all of the grace. */
+START_TEST(ends_behind_the_grace) {
+    yard_enter(true);
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct run *run = START_SHAPE(shapes[i], "--grace", "700m");
+        pid_t pid = find_frozen(run);
+        double begin = run_now();
+        kill(run->pid, SIGTERM);
+        while (run_now() < begin + 0.5 && run_state(pid))
+            run_nap(run);
+        ck_assert_double_ge(run_now() - begin, 0.5);
+        run_expect(run_wait(run), -SIGTERM);
+        expect_order(run);
+    }
+    yard_leave();
+}
+END_TEST
+
+static void kill_crew(enum shape shape, bool executor, bool master) {
+    struct run *run = START_SHAPE(shape, "-q");
+    find_frozen(run);
+    struct family executors = family_find("ss-executor");
+    ck_assert_uint_eq(executors.count, 1);
+    RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
+    if (master)
+        kill(run->pid, SIGKILL);
+    if (executor)
+        family_signal(&executors, SIGKILL);
+    run_expect(run_wait(run), master ? -SIGKILL : 125);
+    expect_order(run);
+}
+
+START_TEST(ends_when_ours_are_killed) {
+    yard_enter(true);
+    for (size_t i = 0; i < SHAPES; i++) {
+        kill_crew(shapes[i], true, false);
+        kill_crew(shapes[i], false, true);
+        kill_crew(shapes[i], true, true);
+    }
+    yard_leave();
+}
+END_TEST
+
+START_TEST(next_guardian_knows_it) {
+    yard_enter(true);
+    struct run *run = START_SHAPE(CHILD, "-v");
+    find_frozen(run);
+    family_signal_named("ss-guardian", SIGKILL);
+    run_wait_text(run, "guardian was lost");
+    RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
+    RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 0"));
+    family_signal_named("ss-executor", SIGKILL);
+    run_expect(run_wait(run), 125);
+    expect_order(run);
+    yard_leave();
+}
+END_TEST
+
+START_TEST(kept_ones_run_on) {
+    yard_enter(true);
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct run *run = START_SHAPE(shapes[i], "-q", "--keep");
+        pid_t pid = find_frozen(run);
+        RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        double used = family_cpu_time(pid);
+        RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
+        family_end_all();
+        yard_each_freezer(yard_tear_down);
+        expect_order(run);
+    }
+    yard_leave();
+}
+END_TEST
+
+/* `left`: the line of a shell that has just started root's process behind it. */
+static struct run *start_leaving(const char *left) {
+    char line[PATH_MAX];
+    struct run_setup setup = {.prepare = yard_become_user};
+    snprintf(line, sizeof line, "%s become-root & %s", yard.program, left);
+    return run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", ROUNDS, "--repeat", "--grace",
+                                 "100m", "sh", "-c", line));
+}
+
+/* What an iteration leaves behind is not there in the next one. */
+START_TEST(nothing_is_left_to_the_next_instance) {
+    yard_enter(true);
+    struct run *run = start_leaving("sleep 0.5");
+    while (run_count_text(&run->out, "ready\n") < 4) {
+        ck_assert_uint_le(family_find("payload-root").count, 1);
+        ck_assert(!run->ended);
+        run_nap(run);
+    }
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    expect_order(run);
+    yard_leave();
+}
+END_TEST
+
+/* Before anybody could have looked for it. */
+START_TEST(new_ones_end_with_the_others) {
+    yard_enter(true);
+    for (int i = 0; i < 6; i++) {
+        struct run *run = start_leaving("exec " PAYLOAD " spin");
+        RUN_UNTIL(run, run_count_text(&run->out, "ready\n") > 0);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        expect_order(run);
+    }
+    yard_leave();
+}
+END_TEST
+
+/* ---- without one ---- */
+
+static void expect_warning(const struct run *run, int count) {
+    char text[128];
+    snprintf(text, sizeof text, "%d " WARNING, count);
+    run_expect_text(&run->err, text);
+    const char *json = strchr(run->out.bytes, '{');
+    ck_assert_msg(json && json_is_valid(json), "%s", run->out.bytes);
+    run_expect_text(&run->out, text);
+}
+
+START_TEST(warned_about_without_a_group) {
+    yard_enter(false);
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct run *run =
+            START_SHAPE(shapes[i], "-n", "3", "--json", "-", "--duration", "4s", "--grace", "300m");
+        run_expect(run_wait(run), 0);
+        expect_warning(run, 3);
+        ck_assert_uint_eq(family_find("").count, 3);
+        family_end_all();
+    }
+    yard_leave();
+}
+END_TEST
+
+/* The census sees threads, too, but they are no processes. */
+START_TEST(threads_are_not_counted) {
+    yard_enter(false);
+    struct run_setup setup = {.prepare = yard_become_user};
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", ROUNDS, "--json", "-", "--duration", "4s",
+                              "--grace", "300m", yard.program, "become-root", "5")));
+    run_expect(run, 0);
+    expect_warning(run, 1);
+    family_end_all();
+    yard_leave();
+}
+END_TEST
+
+START_TEST(counted_once_by_two_guardians) {
+    yard_enter(false);
+    struct run *run =
+        START_SHAPE(CHILD, "-v", "--json", "-", "--duration", "6s", "--grace", "300m");
+    double begin = run_now();
+    RUN_UNTIL(run, run_now() > begin + 1.5); /* seen by the first one, however late */
+    family_signal_named("ss-guardian", SIGKILL);
+    run_expect(run_wait(run), 0);
+    expect_warning(run, 1);
+    family_end_all();
+    yard_leave();
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(frozen_with_the_instance),
+    SS_CASE(ends_as_planned),
+    SS_CASE(ends_behind_the_grace),
+    SS_CASE(ends_when_ours_are_killed),
+    SS_CASE(next_guardian_knows_it),
+    SS_CASE(kept_ones_run_on),
+    SS_CASE(nothing_is_left_to_the_next_instance),
+    SS_CASE(new_ones_end_with_the_others),
+    SS_CASE(warned_about_without_a_group),
+    SS_CASE(threads_are_not_counted),
+    SS_CASE(counted_once_by_two_guardians))
+/* clang-format on */

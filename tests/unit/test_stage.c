@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Every cell of the table that leads a run from stage to stage. */
+
+#include <stdbool.h>
+
+#include "run/stage.h"
+#include "unit.h"
+
+/* What an event does in one stage, and everywhere else where nothing is said: nothing. */
+struct expected {
+    enum ss_stage stage;
+    enum ss_event event;
+    enum ss_action action;
+    enum ss_stage next;
+};
+
+static const struct expected table[] = {
+    {SS_STAGE_WAITING, SS_EVENT_TIME, SS_ACTION_START, SS_STAGE_STARTING},
+    {SS_STAGE_WAITING, SS_EVENT_PAUSE, SS_ACTION_SUSPEND, SS_STAGE_WAITING},
+    {SS_STAGE_WAITING, SS_EVENT_SIGNAL, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_WAITING, SS_EVENT_END, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_STARTING, SS_EVENT_STARTED, SS_ACTION_WARM_UP, SS_STAGE_WARMUP},
+    {SS_STAGE_STARTING, SS_EVENT_PAUSE, SS_ACTION_SUSPEND, SS_STAGE_STARTING},
+    {SS_STAGE_STARTING, SS_EVENT_SIGNAL, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_STARTING, SS_EVENT_END, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_STARTING, SS_EVENT_GONE, SS_ACTION_LEAVE, SS_STAGE_OVER},
+    {SS_STAGE_WARMUP, SS_EVENT_TIME, SS_ACTION_SETTLE, SS_STAGE_SETTLING},
+    {SS_STAGE_WARMUP, SS_EVENT_PAUSE, SS_ACTION_PAUSE, SS_STAGE_WARMUP},
+    {SS_STAGE_WARMUP, SS_EVENT_SIGNAL, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_WARMUP, SS_EVENT_END, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_WARMUP, SS_EVENT_GONE, SS_ACTION_LEAVE, SS_STAGE_OVER},
+    {SS_STAGE_SETTLING, SS_EVENT_TIME, SS_ACTION_COUNT, SS_STAGE_COUNTING},
+    {SS_STAGE_SETTLING, SS_EVENT_PAUSE, SS_ACTION_PAUSE, SS_STAGE_SETTLING},
+    {SS_STAGE_SETTLING, SS_EVENT_SIGNAL, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_SETTLING, SS_EVENT_END, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_SETTLING, SS_EVENT_GONE, SS_ACTION_LEAVE, SS_STAGE_OVER},
+    {SS_STAGE_COUNTING, SS_EVENT_TIME, SS_ACTION_FINISH, SS_STAGE_ENDING},
+    {SS_STAGE_COUNTING, SS_EVENT_PAUSE, SS_ACTION_PAUSE, SS_STAGE_COUNTING},
+    {SS_STAGE_COUNTING, SS_EVENT_SIGNAL, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_COUNTING, SS_EVENT_END, SS_ACTION_END, SS_STAGE_ENDING},
+    {SS_STAGE_COUNTING, SS_EVENT_GONE, SS_ACTION_LEAVE, SS_STAGE_OVER},
+    {SS_STAGE_ENDING, SS_EVENT_TIME, SS_ACTION_KILL, SS_STAGE_ENDING},
+    {SS_STAGE_ENDING, SS_EVENT_SIGNAL, SS_ACTION_HURRY, SS_STAGE_ENDING},
+    {SS_STAGE_ENDING, SS_EVENT_GONE, SS_ACTION_LEAVE, SS_STAGE_OVER},
+};
+
+static struct expected expect(enum ss_stage stage, enum ss_event event) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].stage == stage && table[i].event == event)
+            return table[i];
+    }
+    return (struct expected){stage, event, SS_ACTION_NONE, stage};
+}
+
+static void every_event_does_what_is_meant_in_every_stage(void **state) {
+    (void)state;
+    for (int stage = 0; stage < SS_STAGES; stage++) {
+        for (int event = 0; event < SS_EVENTS; event++) {
+            struct expected expected = expect(stage, event);
+            struct ss_step step = ss_stage_step(stage, event);
+            if (step.action != expected.action || step.next != expected.next)
+                fail_msg("stage %d, event %d: action %d, next %d", stage, event, step.action,
+                    step.next);
+        }
+    }
+}
+
+/* Whatever happens and in whichever order, a run that has begun to end does not begin again. */
+static void no_event_leads_back(void **state) {
+    (void)state;
+    for (int stage = 0; stage < SS_STAGES; stage++) {
+        for (int event = 0; event < SS_EVENTS; event++)
+            assert_true(ss_stage_step(stage, event).next >= (enum ss_stage)stage);
+    }
+}
+
+static void every_action_is_taken_somewhere(void **state) {
+    (void)state;
+    bool taken[SS_ACTIONS] = {false};
+    for (int stage = 0; stage < SS_STAGES; stage++) {
+        for (int event = 0; event < SS_EVENTS; event++)
+            taken[ss_stage_step(stage, event).action] = true;
+    }
+    for (int action = 0; action < SS_ACTIONS; action++)
+        assert_true(taken[action]);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(every_event_does_what_is_meant_in_every_stage),
+    cmocka_unit_test(no_event_leads_back),
+    cmocka_unit_test(every_action_is_taken_somewhere))
+// clang-format on
