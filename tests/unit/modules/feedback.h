@@ -4,7 +4,7 @@
 
 /* Feedback modules fed with readings of one's own. */
 
-#include "../../modules/feedback/estimate.h"
+#include "../../../modules/feedback/estimate.h"
 #include "modules.h"
 
 /* Where not said otherwise: 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
