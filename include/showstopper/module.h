@@ -21,11 +21,12 @@
 #include <stdint.h>
 
 #include <showstopper/error.h>
+#include <showstopper/host.h>
 #include <showstopper/option.h>
 #include <showstopper/time.h>
 
 /* Raised whenever a table changes its meaning; a module of another version is refused. */
-#define SS_MODULE_VERSION 4
+#define SS_MODULE_VERSION 5
 
 #define SS_MODULE_EXPORT __attribute__((visibility("default")))
 
@@ -45,7 +46,8 @@ enum ss_kind {
  * trace for targets too. The master's has memory of its own as well, at index `instances`.
  */
 struct ss_self {
-    const void *config; /* the options, parsed; layout is the module's */
+    const struct ss_host *host; /* what the program does for modules, up to release() */
+    const void *config;         /* the options, parsed; layout is the module's */
     void *prepared;     /* what prepare() left here; each executor has a private copy of it */
     void *run;          /* run_memory bytes that all executors share and may write */
     void *own;          /* executor_memory bytes that this executor alone writes */

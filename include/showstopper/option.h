@@ -9,6 +9,8 @@
 
 /*
  * One row declares one option: parsing, range check, help and the plan's listing all come from it.
+ * An option without a default that is not given is NaN where it is a double, SS_TIME_NEVER, NULL,
+ * -1 (a choice) or 0 (a count).
  * The type says what stands at `offset` in the configuration:
  *
  *   SS_OPTION_TIME    ss_time       20s, 107m (milliseconds), 1/3s, 2M (minutes)

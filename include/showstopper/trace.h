@@ -26,4 +26,32 @@ struct ss_trace_module {
     ss_time (*length)(const struct ss_self *self);
 };
 
+struct ss_trace_record {
+    ss_time time; /* since the trace's start; never SS_TIME_NEVER */
+    double load;  /* from 0 to 1; with `free`, the load before the stretch, 0 if it is the first */
+    bool free;    /* uncontrolled from here to the next record */
+};
+
+/*
+ * A trace in memory. Zeroed: an empty one.
+ *
+ * Between two records the load is interpolated; two records of one time make a step. Before the
+ * first record its load holds, after the last one its load. A `free` record begins a stretch that
+ * lasts to the next record.
+ */
+struct ss_trace_records {
+    struct ss_trace_record *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* The load at `time`, which lies between two records that follow each other; not in a step. */
+static inline double ss_trace_interpolate(
+    const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {
+    if (b->free)
+        return a->load;
+    double part = (double)(time - a->time) / (double)(b->time - a->time);
+    return a->load + (b->load - a->load) * part;
+}
+
 #endif

@@ -7,10 +7,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <showstopper/trace.h>
-
-#include "trace/file.h"
 
 enum { LOOP_NO, LOOP_YES };
 
@@ -106,10 +105,12 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
     return 0;
 }
 
-static void trace_free(struct trace *trace) {
+static void release(struct ss_self *self) {
+    struct trace *trace = self->prepared;
     if (trace)
-        ss_trace_records_free(&trace->records);
+        self->host->free_trace(&trace->records);
     free(trace);
+    self->prepared = NULL;
 }
 
 static int prepare(struct ss_self *self, struct ss_error *error) {
@@ -119,19 +120,13 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return ss_error_set(error, SS_ERROR_FAILED, "no memory for a trace");
-    if (ss_trace_load(config->path, &trace->records, error) != 0 ||
-        set_times(trace, config, error) != 0) {
-        trace_free(trace);
-        error->status = SS_ERROR_FAILED;
-        return -1;
-    }
     self->prepared = trace;
-    return 0;
-}
-
-static void release(struct ss_self *self) {
-    trace_free(self->prepared);
-    self->prepared = NULL;
+    if (self->host->read_trace(config->path, &trace->records, error) == 0 &&
+        set_times(trace, config, error) == 0)
+        return 0;
+    release(self);
+    error->status = SS_ERROR_FAILED;
+    return -1;
 }
 
 static ss_time position_of(const struct trace *trace, ss_time time) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/random.h>
 #include <showstopper/trace.h>
-
-#include "base/random.h"
 
 enum interpolate {
     INTERPOLATE_NO,
@@ -57,7 +56,7 @@ static int check_bounds(struct ss_self *self, struct ss_error *error) {
 }
 
 static double draw(const struct config *config, uint64_t index) {
-    return config->min + ss_draw(config->seed, index) * (config->max - config->min);
+    return config->min + ss_random(config->seed, index) * (config->max - config->min);
 }
 
 static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {

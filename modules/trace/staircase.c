@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include <showstopper/stairs.h>
 #include <showstopper/trace.h>
-
-#include "trace/stairs.h"
 
 enum symmetric {
     SYMMETRIC_NO,
@@ -46,23 +45,24 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
+static void release_stairs(struct ss_self *self) {
+    free(self->prepared);
+    self->prepared = NULL;
+}
+
 static int prepare_stairs(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     struct ss_stairs *stairs = malloc(sizeof *stairs);
     if (!stairs)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-    if (ss_stairs_parse(config->levels, stairs, error) < 0) {
-        free(stairs);
-        return ss_error_wrap(error, "levels");
-    }
-    stairs->symmetric = config->symmetric == SYMMETRIC_YES;
+    double parts[3];
     self->prepared = stairs;
-    return 0;
-}
-
-static void release_stairs(struct ss_self *self) {
-    free(self->prepared);
-    self->prepared = NULL;
+    stairs->symmetric = config->symmetric == SYMMETRIC_YES;
+    if (self->host->parse_loads(config->levels, ':', parts, 3, error) == 0 &&
+        ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) == 0)
+        return 0;
+    release_stairs(self);
+    return ss_error_wrap(error, "levels: '%.100s' is not FROM:TO:STEP", config->levels);
 }
 
 static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {

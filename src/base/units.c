@@ -246,6 +246,25 @@ int ss_units_load(const char *text, double *value, struct ss_error *error) {
         "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
 }
 
+int ss_units_loads(
+    const char *text, char separator, double *values, size_t count, struct ss_error *error) {
+    const char separators[] = {separator, '\0'};
+    for (size_t i = 0; i < count; i++) {
+        char part[64];
+        size_t length = strcspn(text, separators);
+        bool last = i + 1 == count;
+        if (text[length] != (last ? '\0' : separator) || length >= sizeof part)
+            return ss_error_set(error, SS_ERROR_FAILED, "it takes %zu loads with '%c' between them",
+                count, separator);
+        memcpy(part, text, length);
+        part[length] = '\0';
+        if (ss_units_load(part, &values[i], error) < 0)
+            return -1;
+        text += length + !last;
+    }
+    return 0;
+}
+
 int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     wide number;
     const char *at = text;

@@ -30,6 +30,10 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
 /* 6/10, 0.6 or 60%; from 0 to 1. */
 int ss_units_load(const char *text, double *value, struct ss_error *error);
 
+/* As many loads as are wanted, and no more, with `separator` between them: "95%:5%:5%". */
+int ss_units_loads(
+    const char *text, char separator, double *values, size_t count, struct ss_error *error);
+
 /* A whole number, not negative. */
 int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "loop/host.h"
+
 #include "options/arguments.h"
 
 static size_t round_up(size_t size) {
@@ -108,6 +110,7 @@ void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *boar
         const struct ss_module *head = set->modules[kind].head;
         struct ss_self *self = &selves[kind];
         *self = (struct ss_self){
+            .host = &ss_host,
             .config = set->configs[kind],
             .prepared = set->prepared[kind],
             .executor = executor,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/random.h"
+#include <showstopper/random.h>
 
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
     struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context) {
@@ -33,7 +33,7 @@ ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
     if (pipeline->set->modules[SS_KIND_DITHERING].table.dithering.spreads)
         return 0;
     ss_time round = round_length(pipeline);
-    return ss_time_from_double((double)round * (double)ss_draw_hash(pipeline->executor) / 0x1p64);
+    return ss_time_from_double((double)round * (double)ss_random_hash(pipeline->executor) / 0x1p64);
 }
 
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,

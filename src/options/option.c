@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/option.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,11 +256,36 @@ static const struct ss_option *set_item(const struct ss_option *rows, char *item
     return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
 }
 
+/* What stands where nothing was given and there is no default. */
+static void set_not_given(const struct ss_option *rows, void *config) {
+    for (const struct ss_option *row = rows; row->name; row++) {
+        void *place = (char *)config + row->offset;
+        switch (row->type) {
+        case SS_OPTION_TIME:
+            *(ss_time *)place = SS_TIME_NEVER;
+            break;
+        case SS_OPTION_COUNT:
+            *(uint64_t *)place = 0;
+            break;
+        case SS_OPTION_CHOICE:
+            *(int *)place = -1;
+            break;
+        case SS_OPTION_TEXT:
+        case SS_OPTION_FILE:
+            *(const char **)place = NULL;
+            break;
+        default:
+            *(double *)place = NAN;
+        }
+    }
+}
+
 int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,
     struct ss_option_store *store, struct ss_error *error) {
     static const struct ss_option no_rows[] = {SS_OPTION_END};
     if (!rows)
         rows = no_rows;
+    set_not_given(rows, config);
     if (ss_option_set_defaults(rows, config, store, error) < 0)
         return -1;
     if (text && !rows->name)
@@ -298,23 +324,27 @@ static void print_number(char *buffer, size_t size, double value) {
 void ss_option_print_value(
     char *buffer, size_t size, const struct ss_option *row, const void *config) {
     const void *place = (const char *)config + row->offset;
+    *buffer = '\0';
     switch (row->type) {
     case SS_OPTION_TIME:
-        ss_units_print_time(buffer, size, *(const ss_time *)place);
+        if (*(const ss_time *)place != SS_TIME_NEVER)
+            ss_units_print_time(buffer, size, *(const ss_time *)place);
         break;
     case SS_OPTION_COUNT:
         snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)place);
         break;
     case SS_OPTION_CHOICE:
-        print_choice(buffer, size, row->choices, *(const int *)place);
+        if (*(const int *)place >= 0)
+            print_choice(buffer, size, row->choices, *(const int *)place);
         break;
     case SS_OPTION_TEXT:
     case SS_OPTION_FILE:
-        snprintf(
-            buffer, size, "%s", *(const char *const *)place ? *(const char *const *)place : "");
+        if (*(const char *const *)place)
+            snprintf(buffer, size, "%s", *(const char *const *)place);
         break;
     default:
-        print_number(buffer, size, *(const double *)place);
+        if (!isnan(*(const double *)place))
+            print_number(buffer, size, *(const double *)place);
     }
 }
 

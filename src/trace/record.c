@@ -33,11 +33,3 @@ struct ss_trace_collector ss_trace_collect(struct ss_trace_records *records) {
     return (struct ss_trace_collector){
         .sink = {.take = collect, .end = end_collecting}, .records = records};
 }
-
-double ss_trace_interpolate(
-    const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {
-    if (b->free)
-        return a->load;
-    double part = (double)(time - a->time) / (double)(b->time - a->time);
-    return a->load + (b->load - a->load) * part;
-}

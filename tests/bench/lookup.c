@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/random.h"
 #include "loop/registry.h"
 #include "options/option.h"
+#include <showstopper/random.h>
 
 static double now(void) {
     struct timespec at;
@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     double forward = (now() - begin) / (double)count;
     begin = now();
     for (long i = 0; i < count; i++) {
-        ss_time at = (ss_time)(ss_draw(1, (uint64_t)i) * (double)count) * step;
+        ss_time at = (ss_time)(ss_random(1, (uint64_t)i) * (double)count) * step;
         module.table.trace.target(&self, at, &target);
         sum += target.load;
     }

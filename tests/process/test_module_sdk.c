@@ -137,6 +137,58 @@ START_TEST(pkg_config_names_the_installed_tree) {
 }
 END_TEST
 
+START_TEST(cmake_finds_the_installed_tree) {
+    install_all();
+    const char *project = run_path(root, "project");
+    const char *build = run_path(root, "project/build");
+    expect_success(WORDS("mkdir", "-p", project));
+    run_write_file(run_path(project, "tiny.c"), source);
+    run_write_file(run_path(project, "CMakeLists.txt"),
+        "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\n"
+        "find_package(showstopper REQUIRED)\nadd_library(tiny MODULE tiny.c)\n"
+        "set_target_properties(tiny PROPERTIES PREFIX \"\")\n"
+        "target_link_libraries(tiny PRIVATE showstopper::sdk)\n");
+    char where[4096];
+    snprintf(where, sizeof where, "-DCMAKE_PREFIX_PATH=%s", prefix);
+    expect_success(WORDS("cmake", "-S", project, "-B", build, where));
+    expect_success(WORDS("cmake", "--build", build));
+    run_expect(RUN_INSTALLED("-c", run_path(build, "tiny.so"), "--duration", "700m"), 0);
+    run_remove_folder(root);
+}
+END_TEST
+
+/* Then nothing that a built-in module does is out of reach for one that is not. */
+START_TEST(built_in_modules_need_the_public_headers_alone) {
+    static const char script[] =
+        "set -e; cd \"$1\"; cp -r \"$2\"/modules .; rm -r \"$3\"/lib/showstopper/modules\n"
+        "for file in modules/*/*.c; do\n"
+        "    cc -shared -fPIC -Wall -Wextra -Werror -Wno-missing-field-initializers "
+        "-fvisibility=hidden $4 -o \"${file%.c}.so\" \"$file\" -Wl,-z,defs -lm\n"
+        "done";
+    install_all();
+    char variable[4096];
+    snprintf(variable, sizeof variable, "SHOWSTOPPER_MODULE_PATH=%s/modules", root);
+    char *flags = strdup(ask_pkg_config("--cflags", "--silence-errors"));
+    expect_success(WORDS("sh", "-c", script, "sh", root, PROJECT_SOURCE_DIR, prefix, flags));
+    struct run *run = run_installed(variable, WORDS("--duration", "700m"));
+    run_expect(run, 0);
+    const char *const traces[][2] = {{"file", PROJECT_SOURCE_DIR "/traces/saw.txt"},
+        {"staircase", "60%:40%:20%"}, {"random", "7"}, {"sine", "mean=30%"}};
+    struct run_setup setup = {.environment = WORDS(variable)};
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        run = run_wait(run_start(&setup, WORDS(run_path(prefix, "bin/showstopper"), "--dry-run",
+                                             "-t", traces[i][0], "-T", traces[i][1], "true")));
+        run_expect(run, 0);
+        run_expect_text(&run->out, traces[i][0]);
+    }
+    run = run_installed(variable, WORDS("-c", "fixed", "-C", "30%", "--duration", "700m"));
+    run_expect(run, 0);
+    expect_refused(RUN_INSTALLED("--duration", "700m"), "no trace module");
+    free(flags);
+    run_remove_folder(root);
+}
+END_TEST
+
 START_TEST(skeleton_becomes_a_module) {
     install_all();
     const char *modules = run_path(root, "mine");
@@ -240,6 +292,8 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(installed_tree_works),
     SS_CASE(pkg_config_names_the_installed_tree),
+    SS_CASE(cmake_finds_the_installed_tree),
+    SS_CASE(built_in_modules_need_the_public_headers_alone),
     SS_CASE(skeleton_becomes_a_module),
     SS_CASE(modules_that_do_not_fit),
     SS_CASE(module_that_returns_nonsense),

@@ -15,6 +15,7 @@
 
 #include <showstopper/module.h>
 
+#include "loop/host.h"
 #include "options/option.h"
 #include "unit.h"
 
@@ -84,7 +85,7 @@ static inline void rig_share(struct rig *rig, struct ss_self first) {
 
 static inline void rig_open(
     struct rig *rig, const char *which, const char *options, uint32_t instances, uint32_t cpus) {
-    struct ss_self self = {.instances = instances, .cpus = cpus};
+    struct ss_self self = {.host = &ss_host, .instances = instances, .cpus = cpus};
     struct ss_error error = {0};
     rig_load(rig, which);
     if (rig_prepare(rig, options, &self, &error) < 0)
@@ -113,7 +114,7 @@ static inline void assert_described(const struct rig *rig, ss_time round, const 
 /* That nothing starts with these options, and that the message says so in the words given. */
 static inline void assert_refused(const char *which, const char *options, const char *words) {
     struct rig rig;
-    struct ss_self self = {.instances = 1, .cpus = 1};
+    struct ss_self self = {.host = &ss_host, .instances = 1, .cpus = 1};
     struct ss_error error = {0};
     rig_load(&rig, which);
     assert_int_equal(rig_prepare(&rig, options, &self, &error), -1);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "base/random.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "chance.h"
 #include "items.h"
+#include <showstopper/random.h>
 
 /* How long so many threads are runnable: by chance, of this mean, without memory. */
 struct phase {
@@ -150,7 +150,7 @@ static void take_stretch(struct demand *demand) {
 /* Programs that began together do not keep step: each is somewhere in its profile. */
 static void take_any_stretch(struct demand *demand) {
     const struct profile *profile = &demand->class->profile;
-    ss_time into = ss_time_from_double(chance_draw(&demand->random) * (double)profile->length);
+    ss_time into = ss_time_from_double(ss_random_next(&demand->random) * (double)profile->length);
     while (demand->phase + 1 < profile->count && into >= profile->stretches[demand->phase].length)
         into -= profile->stretches[demand->phase++].length;
     take_stretch(demand);
@@ -161,7 +161,7 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
     uint64_t seed, uint32_t instance) {
     *demand = (struct demand){
         .class = class,
-        .random = ss_draw_hash(ss_draw_hash(seed) + instance),
+        .random = ss_random_hash(ss_random_hash(seed) + instance),
         .threads = class->kind == DEMAND_PARALLEL ? cpus : 1,
         .left = SS_TIME_NEVER,
     };
@@ -185,7 +185,7 @@ bool demand_resume(struct demand *demand) {
     if (!demand->class || demand->class->kind != DEMAND_BLOCKING)
         return false;
     demand->gathered = 0;
-    if (chance_draw(&demand->random) < GATHERED)
+    if (ss_random_next(&demand->random) < GATHERED)
         demand->gathered =
             ss_time_from_double(chance_draw_exponential(&demand->random, GATHERED_TIME));
     demand_next(demand);

@@ -10,10 +10,10 @@
 static ss_time draw_gathering(struct trial *trial, uint32_t number) {
     if (trial->options.start_lateness == 0 || trial->machine.instances[number].width < 2 ||
         trial->lives[number].demand.left != SS_TIME_NEVER ||
-        chance_draw(&trial->random) >= GATHERED)
+        ss_random_next(&trial->random) >= GATHERED)
         return 0;
     double longest = (double)trial->options.start_lateness;
-    return 1 + ss_time_from_double(chance_draw(&trial->random) * longest);
+    return 1 + ss_time_from_double(ss_random_next(&trial->random) * longest);
 }
 
 /* The others have found CPUs, or have been stopped before they did. */

@@ -19,7 +19,7 @@ static ss_time draw_lateness(struct trial *trial) {
     switch (trial->options.lateness_law) {
     case TRIAL_LATENESS_RECORDED:
         return lateness_recorded(
-            chance_draw(&trial->random), machine_idle_cpus(&trial->machine) > 0);
+            ss_random_next(&trial->random), machine_idle_cpus(&trial->machine) > 0);
     case TRIAL_LATENESS_EXPONENTIAL:
         if (mean > 0)
             return ss_time_from_double(chance_draw_exponential(&trial->random, mean));

@@ -3,9 +3,12 @@
 
 #include <math.h>
 
-#include "base/random.h"
+#include <showstopper/random.h>
+#include <showstopper/stairs.h>
+
+#include "base/units.h"
+#include "base/words.h"
 #include "options/option.h"
-#include "trace/stairs.h"
 
 enum { NO, YES };
 
@@ -112,8 +115,11 @@ static int parse_stairs(
     stairs->symmetric = config->symmetric == YES;
     const struct ss_option row = {
         .name = "HOLD", .type = SS_OPTION_TIME, .min = "1u", .sensible = STEP};
-    if (ss_stairs_parse(levels, stairs, error) != 0)
-        return ss_error_wrap(error, "FROM:TO:STEP:HOLD");
+    double parts[3];
+    if (ss_units_loads(levels, ':', parts, 3, error) != 0 ||
+        ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) != 0)
+        return ss_error_wrap(
+            error, "FROM:TO:STEP:HOLD: '%s' is not FROM:TO:STEP", ss_words_show(levels).text);
     return ss_option_set(&row, colon + 1, hold, config->store, error);
 }
 
@@ -164,7 +170,7 @@ static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_e
     double before = 0;
     for (uint64_t index = 0;; index++) {
         ss_time time = index * config->step;
-        double load = config->min + ss_draw(config->seed, index) * (config->max - config->min);
+        double load = config->min + ss_random(config->seed, index) * (config->max - config->min);
         bool over = time >= config->length;
         if (over && config->interpolate == YES)
             load = before + (load - before) * (double)(config->length - (time - config->step)) /
@@ -198,7 +204,7 @@ static const struct ss_option bursts_options[] = {
 
 /* Intervals of a Poisson process, in whole milliseconds and none of no length. */
 static ss_time draw_interval(uint64_t seed, uint64_t index, ss_time mean) {
-    double length = -log(1 - ss_draw(seed, index)) * (double)mean / (double)SS_MILLISECOND;
+    double length = -log(1 - ss_random(seed, index)) * (double)mean / (double)SS_MILLISECOND;
     return ss_time_from_double(fmax(round(length), 1) * (double)SS_MILLISECOND);
 }
 

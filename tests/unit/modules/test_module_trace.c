@@ -299,9 +299,9 @@ static void staircase_length_saturates(void **state) {
 static void staircase_refuses_nonsense(void **state) {
     (void)state;
     assert_refused("trace/staircase", NULL, "levels");
-    assert_refused("trace/staircase", "0.1", "three loads");
-    assert_refused("trace/staircase", "0.1:0.9", "three loads");
-    assert_refused("trace/staircase", "0.1:0.9:0.1:0.1", "three loads");
+    assert_refused("trace/staircase", "0.1", "3 loads");
+    assert_refused("trace/staircase", "0.1:0.9", "3 loads");
+    assert_refused("trace/staircase", "0.1:0.9:0.1:0.1", "3 loads");
     assert_refused("trace/staircase", "0.1:0.9:0", "more than 0");
     assert_refused("trace/staircase", "0.1:1.9:0.1", "FROM:TO:STEP");
     assert_refused("trace/staircase", "0:1:0.0000001", "too small");

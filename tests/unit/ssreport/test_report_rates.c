@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "base/random.h"
 #include "measure/throughput.h"
 #include "ssreport/rates.h"
 #include "unit.h"
+#include <showstopper/random.h>
 
 static struct ssreport_rates open_rates(double from, double to, double interval) {
     struct ssreport_rates rates;
@@ -75,7 +75,7 @@ static void the_summary_counts_the_same(void **state) {
     struct ss_throughput throughput = {.from = 100 * SS_SECOND};
     struct ssreport_rates rates = open_rates(100, 700, 6);
     for (uint64_t i = 0; i < 2000; i++) {
-        double start = 90 + 600 * ss_draw(1, i), length = 20 * pow(ss_draw(2, i), 3);
+        double start = 90 + 600 * ss_random(1, i), length = 20 * pow(ss_random(2, i), 3);
         ss_time from = (ss_time)(start * 1e9), to = (ss_time)((start + length) * 1e9);
         ss_throughput_add(&throughput, from, to);
         ssreport_rates_add(&rates, ss_time_seconds(from), ss_time_seconds(to));

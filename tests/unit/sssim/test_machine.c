@@ -166,7 +166,7 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
     open_machine(&machine, 2, 0, 250);
     ss_time end = 10 * SS_SECOND;
     for (ss_time at = phase; at + period < end; at += period) {
-        ss_time late = lateness_recorded(chance_draw(&random), true);
+        ss_time late = lateness_recorded(ss_random_next(&random), true);
         if (late + length >= period)
             continue;
         machine_set_running(&machine, 0, true, START + at + late);

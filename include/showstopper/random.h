@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_RANDOM_H
-#define SHOWSTOPPER_BASE_RANDOM_H
+#ifndef SHOWSTOPPER_RANDOM_H
+#define SHOWSTOPPER_RANDOM_H
 
 #include <stdint.h>
 
 /* A hash whose bits are as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
  * pseudorandom number generators, 2014). */
-static inline uint64_t ss_draw_hash(uint64_t word) {
+static inline uint64_t ss_random_hash(uint64_t word) {
     word += UINT64_C(0x9e3779b97f4a7c15);
     word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
     return word ^ (word >> 31);
+}
+
+/* From 0 up to, not including, 1. */
+static inline double ss_random_unit(uint64_t word) {
+    return (double)(word >> 11) / 0x1p53;
+}
+
+/* The next number of a sequence, likewise. */
+static inline double ss_random_next(uint64_t *state) {
+    double value = ss_random_unit(ss_random_hash(*state));
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    return value;
 }
 
 /*
@@ -18,9 +30,9 @@ static inline uint64_t ss_draw_hash(uint64_t word) {
  * generator: nothing is kept, so everybody sees the same whichever they ask for. The seed is mixed
  * first, or the sequences of two seeds could be the same one shifted.
  */
-static inline double ss_draw(uint64_t seed, uint64_t index) {
-    uint64_t word = ss_draw_hash(ss_draw_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
-    return (double)(word >> 11) / 9007199254740992.0; /* 53 bits */
+static inline double ss_random(uint64_t seed, uint64_t index) {
+    uint64_t word = ss_random_hash(ss_random_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
+    return ss_random_unit(word);
 }
 
 #endif

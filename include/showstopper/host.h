@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_HOST_H
+#define SHOWSTOPPER_HOST_H
+
+#include <stddef.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+struct ss_trace_records;
+
+/*
+ * What the program does for its modules, from prepare() to release(): the one grammar of
+ * quantities, and load traces. Each function takes a whole text, or returns -1 with `error` set.
+ */
+struct ss_host {
+    int (*parse_time)(const char *text, ss_time *value, struct ss_error *error); /* 107m, 2M */
+    int (*parse_load)(const char *text, double *value, struct ss_error *error);  /* 6/10, 60% */
+    int (*parse_number)(const char *text, double *value, struct ss_error *error);
+
+    /*
+     * Loads separated by `separator`, exactly `count` of them: "95%:5%:5%". The message names the
+     * one that is wrong.
+     */
+    int (*parse_loads)(
+        const char *text, char separator, double *values, size_t count, struct ss_error *error);
+
+    /* A trace, in text or compiled; see <showstopper/trace.h>. Nothing of the file is needed
+     * afterwards. */
+    int (*read_trace)(const char *path, struct ss_trace_records *records, struct ss_error *error);
+    void (*free_trace)(struct ss_trace_records *records);
+};
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_STAIRS_H
+#define SHOWSTOPPER_STAIRS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+#define SS_STAIRS_LEVELS_MAX 1000000
+
+/* Loads that are held one after the other. */
+struct ss_stairs {
+    double from;
+    double to;
+    double rise;     /* load from one level to the next, negative when the stairs go down */
+    uint64_t levels; /* at least 1 */
+    bool symmetric;  /* from the highest level to the lowest and back, the lowest held twice */
+};
+
+/* From load to load in steps. 90% in steps of 5% is 18 of them, whatever the last bit of 0.9 / 0.05
+ * says. */
+static inline int ss_stairs_set(
+    struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {
+    if (!(step > 0))
+        return ss_error_set(error, SS_ERROR_FAILED, "STEP must be more than 0");
+    double rises = floor(fabs(to - from) / step + 1e-6);
+    if (rises >= SS_STAIRS_LEVELS_MAX)
+        return ss_error_set(error, SS_ERROR_FAILED, "more than %d levels: the STEP is too small",
+            SS_STAIRS_LEVELS_MAX);
+    stairs->from = from;
+    stairs->to = to;
+    stairs->rise = from <= to ? step : -step;
+    stairs->levels = (uint64_t)rises + 1;
+    return 0;
+}
+
+/* How many steps there are. */
+static inline uint64_t ss_stairs_count(const struct ss_stairs *stairs) {
+    return stairs->symmetric ? 2 * stairs->levels : stairs->levels;
+}
+
+/*
+ * The load of a step, from 0 to ss_stairs_count() - 1. Sums of steps miss by rounding errors, which
+ * could lie outside [0, 1]: 0.9 - 3 * 0.2 is not 0.3.
+ */
+static inline double ss_stairs_load(const struct ss_stairs *stairs, uint64_t step) {
+    uint64_t level = step;
+    if (stairs->symmetric) {
+        uint64_t below_top = step < stairs->levels ? step : 2 * stairs->levels - 1 - step;
+        level = stairs->rise > 0 ? stairs->levels - 1 - below_top : below_top;
+    }
+    return round((stairs->from + (double)level * stairs->rise) * 1e12) / 1e12;
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_LOOP_HOST_H
+#define SHOWSTOPPER_LOOP_HOST_H
+
+#include <showstopper/host.h>
+
+extern const struct ss_host ss_host;
+
+#endif
