@@ -205,6 +205,22 @@ static void catch_slowly(long milliseconds) {
     payload_say("went in peace");
 }
 
+/* Told to end, needs so long for it, by the clock. */
+static void linger(long milliseconds) {
+    sigset_t term;
+    sigset_t before;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, &before);
+    sigaction(SIGTERM, &action, NULL);
+    payload_say("ready");
+    while (!caught)
+        sigsuspend(&before);
+    payload_nap(milliseconds);
+    printf("ended late by %d\n", (int)caught);
+}
+
 /* Adds a byte to a file. Ends with 7 when it has grown to `most` bytes, else with 0. */
 static int count(const char *path, long most) {
     struct stat status;
@@ -284,6 +300,7 @@ static const struct {
     {"share", .act_for = print_share},
     {"stops", .act_for = count_continuations},
     {"slow-catch", .act_for = catch_slowly},
+    {"linger", .act_for = linger},
     {"ignore-term", .act_alone = ignore_term},
     {"catch", .act_alone = catch},
     {"flood", .act_alone = flood},
@@ -295,7 +312,7 @@ static const struct {
 static const struct payload_act *const other_acts[] = {
     payload_tree_acts,
     payload_tty_acts,
-    payload_more_acts,
+    payload_rights_acts,
 };
 
 /* Looks in the tables of the other files. */

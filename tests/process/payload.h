@@ -16,7 +16,7 @@ struct payload_act {
 /* Ended by an act without a name. */
 extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
-extern const struct payload_act payload_more_acts[];
+extern const struct payload_act payload_rights_acts[];
 
 _Noreturn void payload_spin(void);
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -266,6 +267,48 @@ static int do_bystander(char **words) {
     return read(STDIN_FILENO, text, 1) != 0;
 }
 
+/*
+ * `heir FILE MS`: leaves a process in a session of its own that holds a lock on the file as long as
+ * it lives. Ends after so long; with 7 where that of somebody before still lives.
+ */
+static int do_heir(char **words) {
+    int file = words[0] ? open(words[0], O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (file < 0)
+        return 98;
+    if (flock(file, LOCK_EX | LOCK_NB) < 0)
+        return 7;
+    pid_t child = fork();
+    if (child < 0)
+        return 98;
+    if (child > 0) {
+        payload_nap(word_number(words, 1));
+        return 0;
+    }
+    alarm(LIFE_SECONDS);
+    setsid();
+    prctl(PR_SET_NAME, "payload-heir");
+    payload_spin();
+}
+
+#define SPAWNED_MOST 40
+
+/* `spawn MS`: another child in a session of its own so often. */
+static int do_spawn(char **words) {
+    for (int i = 0; i < SPAWNED_MOST; i++) {
+        pid_t child = fork();
+        if (child < 0)
+            return 98;
+        if (child == 0) {
+            alarm(LIFE_SECONDS);
+            setsid();
+            prctl(PR_SET_NAME, "payload-spawned");
+            payload_spin();
+        }
+        payload_nap(word_number(words, 0));
+    }
+    payload_spin();
+}
+
 _Noreturn static void wait_for_the_end(void) {
     for (;;)
         pause();
@@ -321,6 +364,8 @@ const struct payload_act payload_tree_acts[] = {
     {"fork-storm", do_fork_storm},
     {"late-setsid", do_late_setsid},
     {"orphans", do_orphans},
+    {"heir", do_heir},
+    {"spawn", do_spawn},
     {"stop-self", do_stop_self},
     {"bystander", do_bystander},
     {"wide", do_wide},

@@ -132,6 +132,19 @@ static void damage_to_xeon_stays_where_it_is(void **state) {
     damage_all("xeon", false);
 }
 
+/* What is no number is not known, and that is all that is known of it. */
+static void damage_sets_no_cpu_apart(void **state) {
+    (void)state;
+    const char *root = machine_unpack("xeon", NULL);
+    tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
+    remove(tree_path("sys/devices/system/cpu/cpu6/cpufreq/base_frequency"));
+    struct report report = report_take(root);
+    report_expect(&report, "frequency[1].cpus", "\"4,6\"");
+    report_expect(&report, "frequency[1].base_hz", "null");
+    report_expect(&report, "frequency[2].cpus", NULL);
+    report_free(&report);
+}
+
 static void refuses_a_root_that_is_not_there(void **state) {
     (void)state;
     struct ss_error error = {0};
@@ -160,6 +173,7 @@ static void does_not_wait_at_a_pipe(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(damage_to_xeon_stays_where_it_is),
     cmocka_unit_test(damage_to_the_container_stays_where_it_is),
+    cmocka_unit_test(damage_sets_no_cpu_apart),
     cmocka_unit_test(refuses_a_root_that_is_not_there),
     cmocka_unit_test(does_not_wait_at_a_pipe))
 // clang-format on

@@ -461,6 +461,50 @@ static void a_new_process_of_an_old_number_is_found(void **state) {
     world_check(true);
 }
 
+/* ---- who cannot be signalled ---- */
+
+static void who_is_beyond_us_is_counted_once(void **state) {
+    (void)state;
+    pid_t inside = world_fork(world_leader(0));
+    pid_t session = world_fork_session(world_leader(0));
+    pid_t later = world_fork(world_leader(1));
+    world_at(inside)->foreign = true;
+    world_at(session)->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 2);
+    world_at(later)->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 3);
+    assert_int_equal(world.board->rows[0].frozen, 0);
+}
+
+static void who_can_be_frozen_is_not_beyond_us(void **state) {
+    (void)state;
+    world.freezers = true;
+    uint32_t told = world.board->rows[0].branches;
+    world_at(world_fork(world_leader(0)))->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.frozen, 1);
+    assert_int_equal(world.board->rows[0].frozen, 1);
+    assert_int_not_equal(world.board->rows[0].branches, told);
+}
+
+/* A group whose number meant ours until a moment ago. */
+static void strangers_are_neither_counted_nor_frozen(void **state) {
+    (void)state;
+    world.freezers = true;
+    pid_t session = world_fork_session(world_leader(0));
+    world_pass(SS_SECOND);
+    world_end(session);
+    world_put(session, WORLD_SHELL);
+    world_setsid(session);
+    world_at(world_fork(session))->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->beyond, 0);
+    assert_int_equal(world.frozen, 0);
+}
+
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(an_instances_own_group_needs_no_branch),
@@ -487,4 +531,7 @@ WORLD_MAIN(
     cmocka_unit_test(who_ends_frees_its_branch),
     cmocka_unit_test(a_group_is_freed_when_all_have_gone),
     cmocka_unit_test(a_later_group_of_the_same_number_is_another_one),
-    cmocka_unit_test(a_new_process_of_an_old_number_is_found))
+    cmocka_unit_test(a_new_process_of_an_old_number_is_found),
+    cmocka_unit_test(who_is_beyond_us_is_counted_once),
+    cmocka_unit_test(who_can_be_frozen_is_not_beyond_us),
+    cmocka_unit_test(strangers_are_neither_counted_nor_frozen))

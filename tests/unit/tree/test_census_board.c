@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances that come and go on the board, and more than it or the census has room for. */
+/* Instances and guardians that come and go, and more than the board or the census has room for. */
 
 #include "census_run.h"
 
@@ -89,6 +89,65 @@ static void who_has_an_executors_number_is_no_executor(void **state) {
     assert_int_equal(world.board->beyond, 0);
 }
 
+/* ---- another guardian ---- */
+
+/* As a successor's first look: who was there before is found, once. */
+static void a_survey_finds_who_was_there_before(void **state) {
+    (void)state;
+    world_close();
+    world_open_empty(32768, true);
+    world_fork_strangers(300);
+    world_start_instance(0);
+    pid_t session = world_fork_session(world_leader(0));
+    world_fork(session);
+    world.census.latest = world.census.settled[0] = world.census.settled[1] = world.latest;
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 0);
+    ss_census_survey(&world.census);
+    world_hold_all();
+    world_expect_branch(0, session, true);
+    assert_int_equal(world_count_branches(), 1);
+    world_pass(3 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 1);
+    world_check(true);
+}
+
+/* The census of a new guardian, which knows nothing but what stands on the board. */
+static void succeed(void) {
+    ss_census_close(&world.census);
+    memset(world.guardian, 0, sizeof world.guardian);
+    world.changes = UINT32_MAX;
+    assert_int_equal(
+        ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
+    ss_census_survey(&world.census);
+    world_hold_all();
+}
+
+static void a_successor_goes_on_with_the_branches_there_are(void **state) {
+    (void)state;
+    pid_t middle = world_fork_session(world_leader(0));
+    pid_t daemon = world_fork(middle);
+    world_end(middle);
+    pid_t session = world_fork_session(world_leader(1));
+    pid_t headless = world_fork_session(world_leader(1));
+    pid_t member = world_fork(headless);
+    world_pass(SS_SECOND);
+    assert_int_equal(world_count_branches(), 3);
+    world_end(headless);
+    succeed();
+    world_pass(2 * SS_SECOND);
+    assert_int_equal(world_count_branches(), 3);
+    world_expect_branch(0, daemon, false);
+    world_expect_branch(1, session, true);
+    world_expect_branch(1, member, false);
+    world_check(true);
+    world_end(daemon);
+    world_end(session);
+    world_end(member);
+    world_pass(1100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 0);
+}
+
 /* ---- too much ---- */
 
 static void a_full_board_is_no_disaster(void **state) {
@@ -163,6 +222,8 @@ WORLD_MAIN(
     cmocka_unit_test(the_next_instance_of_a_row_has_branches_too),
     cmocka_unit_test(a_dead_executors_row_gets_no_branches),
     cmocka_unit_test(who_has_an_executors_number_is_no_executor),
+    cmocka_unit_test(a_survey_finds_who_was_there_before),
+    cmocka_unit_test(a_successor_goes_on_with_the_branches_there_are),
     cmocka_unit_test(a_full_board_is_no_disaster),
     cmocka_unit_test(a_full_board_does_not_make_it_hurry),
     cmocka_unit_test(more_members_than_there_is_room_for))

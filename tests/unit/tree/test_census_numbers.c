@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which numbers the census looks at, and those that it cannot signal. */
+/* Which numbers the census looks at. */
 
 #include "census_run.h"
 
@@ -10,8 +10,6 @@ static void open_with_limit(pid_t limit) {
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
         world_start_instance(row);
 }
-
-/* ---- numbers ---- */
 
 static void numbers_begin_again_at_the_limit(void **state) {
     (void)state;
@@ -156,107 +154,6 @@ static void who_appears_late_behind_many_strangers_is_found(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* As a successor's first look: who was there before is found, once. */
-static void a_survey_finds_who_was_there_before(void **state) {
-    (void)state;
-    world_close();
-    world_open_empty(32768, true);
-    world_fork_strangers(300);
-    world_start_instance(0);
-    pid_t session = world_fork_session(world_leader(0));
-    world_fork(session);
-    world.census.latest = world.census.settled[0] = world.census.settled[1] = world.latest;
-    world_pass(3 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 0);
-    ss_census_survey(&world.census);
-    world_hold_all();
-    world_expect_branch(0, session, true);
-    assert_int_equal(world_count_branches(), 1);
-    world_pass(3 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 1);
-    world_check(true);
-}
-
-/* The census of a new guardian, which knows nothing but what stands on the board. */
-static void succeed(void) {
-    ss_census_close(&world.census);
-    memset(world.guardian, 0, sizeof world.guardian);
-    world.changes = UINT32_MAX;
-    assert_int_equal(
-        ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
-    ss_census_survey(&world.census);
-    world_hold_all();
-}
-
-static void a_successor_goes_on_with_the_branches_there_are(void **state) {
-    (void)state;
-    pid_t middle = world_fork_session(world_leader(0));
-    pid_t daemon = world_fork(middle);
-    world_end(middle);
-    pid_t session = world_fork_session(world_leader(1));
-    pid_t headless = world_fork_session(world_leader(1));
-    pid_t member = world_fork(headless);
-    world_pass(SS_SECOND);
-    assert_int_equal(world_count_branches(), 3);
-    world_end(headless);
-    succeed();
-    world_pass(2 * SS_SECOND);
-    assert_int_equal(world_count_branches(), 3);
-    world_expect_branch(0, daemon, false);
-    world_expect_branch(1, session, true);
-    world_expect_branch(1, member, false);
-    world_check(true);
-    world_end(daemon);
-    world_end(session);
-    world_end(member);
-    world_pass(1100 * SS_MILLISECOND);
-    assert_int_equal(world_count_branches(), 0);
-}
-
-/* ---- who cannot be signalled ---- */
-
-static void who_is_beyond_us_is_counted_once(void **state) {
-    (void)state;
-    pid_t inside = world_fork(world_leader(0));
-    pid_t session = world_fork_session(world_leader(0));
-    pid_t later = world_fork(world_leader(1));
-    world_at(inside)->foreign = true;
-    world_at(session)->foreign = true;
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 2);
-    world_at(later)->foreign = true;
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 3);
-    assert_int_equal(world.board->rows[0].frozen, 0);
-}
-
-static void who_can_be_frozen_is_not_beyond_us(void **state) {
-    (void)state;
-    world.freezers = true;
-    uint32_t told = world.board->rows[0].branches;
-    world_at(world_fork(world_leader(0)))->foreign = true;
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 0);
-    assert_int_equal(world.frozen, 1);
-    assert_int_equal(world.board->rows[0].frozen, 1);
-    assert_int_not_equal(world.board->rows[0].branches, told);
-}
-
-/* A group whose number meant ours until a moment ago. */
-static void strangers_are_neither_counted_nor_frozen(void **state) {
-    (void)state;
-    world.freezers = true;
-    pid_t session = world_fork_session(world_leader(0));
-    world_pass(SS_SECOND);
-    world_end(session);
-    world_put(session, WORLD_SHELL);
-    world_setsid(session);
-    world_at(world_fork(session))->foreign = true;
-    world_pass(5 * SS_SECOND);
-    assert_int_equal(world.board->beyond, 0);
-    assert_int_equal(world.frozen, 0);
-}
-
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(numbers_begin_again_at_the_limit),
@@ -267,9 +164,4 @@ WORLD_MAIN(
     cmocka_unit_test(where_the_latest_is_not_told_everybody_is_looked_at),
     cmocka_unit_test(who_appears_late_is_found_by_a_recount),
     cmocka_unit_test(who_appears_very_late_is_found_by_the_second_recount),
-    cmocka_unit_test(who_appears_late_behind_many_strangers_is_found),
-    cmocka_unit_test(a_survey_finds_who_was_there_before),
-    cmocka_unit_test(a_successor_goes_on_with_the_branches_there_are),
-    cmocka_unit_test(who_is_beyond_us_is_counted_once),
-    cmocka_unit_test(who_can_be_frozen_is_not_beyond_us),
-    cmocka_unit_test(strangers_are_neither_counted_nor_frozen))
+    cmocka_unit_test(who_appears_late_behind_many_strangers_is_found))
