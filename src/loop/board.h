@@ -97,9 +97,9 @@ enum ss_failure {
  * a single process. Written by the guardian.
  */
 struct ss_branch {
-    _Atomic uint32_t owner;  /* the row's number + 1, set last; 0: this place is free */
-    _Atomic uint32_t serial; /* changes with every use of the place */
-    _Atomic int32_t number;  /* of the process, or of the group's leader */
+    _Atomic uint32_t owner;  /* row index + 1, stored last; 0: the slot is free */
+    _Atomic uint32_t serial; /* changes with every use of the slot */
+    _Atomic int32_t pid;     /* of the process or of the group leader */
     _Atomic uint32_t group;  /* all of the group is meant */
     _Atomic uint64_t started;
     _Atomic uint32_t missed; /* its executor: the serial that it came too late to take hold of */

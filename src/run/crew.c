@@ -31,14 +31,13 @@ int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_boa
     if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
         pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "the run cannot be set up: %s", strerror(errno));
+        return ss_error_fail(error, "the run cannot be set up: %s", strerror(errno));
     ss_terminal_open(&crew->terminal);
     return 0;
 }
 
 static int fail_fork(const char *what, struct ss_error *error) {
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "%s cannot be started: %s: run fewer instances or raise the limit on processes", what,
         strerror(errno));
 }
@@ -80,7 +79,7 @@ int ss_crew_start_executor(
         .launch =
             {
                 .command = plan->commands[number],
-                .number = plan->numbers[number],
+                .index = plan->numbers[number],
                 .instances = plan->total,
                 .input = crew->null,
                 .output = ends[0],

@@ -73,7 +73,7 @@ static void on_exec_failed(struct ss_master *master, uint32_t number) {
     int why = atomic_load(&row->exec_error);
     const char *command = master->plan->commands[number][0];
     if (atomic_load(&row->failure) == SS_FAILURE_FORK)
-        ss_error_set(master->error, SS_ERROR_FAILED,
+        ss_error_fail(master->error,
             "instance %s cannot be started: %s: run "
             "fewer instances",
             master->plan->numbers[number], strerror(why));
@@ -109,19 +109,19 @@ static void on_life(struct ss_master *master, uint32_t number, enum ss_life life
 static void on_failure(struct ss_master *master, uint32_t number, enum ss_failure failure) {
     const char *instance = master->plan->numbers[number];
     if (failure == SS_FAILURE_COUNTERS)
-        ss_error_set(master->error, SS_ERROR_FAILED,
+        ss_error_fail(master->error,
             "%s can no longer be read: without the load there is no control",
             master->plan->reader.path);
     else if (failure == SS_FAILURE_NOT_A_NUMBER)
-        ss_error_set(master->error, SS_ERROR_FAILED,
+        ss_error_fail(master->error,
             "a module gave what is not a number for instance %s: %s, %s, %s or %s", instance,
             master->plan->set.modules[SS_KIND_TRACE].head->name,
             master->plan->set.modules[SS_KIND_FEEDBACK].head->name,
             master->plan->set.modules[SS_KIND_CONTROL].head->name,
             master->plan->set.modules[SS_KIND_SPACE].head->name);
     else
-        ss_error_set(master->error, SS_ERROR_FAILED, "instance %s cannot be started again: %s",
-            instance, strerror(atomic_load(&master->board->rows[number].exec_error)));
+        ss_error_fail(master->error, "instance %s cannot be started again: %s", instance,
+            strerror(atomic_load(&master->board->rows[number].exec_error)));
     ss_master_end(master, "error", SIGTERM);
 }
 
@@ -158,16 +158,16 @@ void ss_master_watch(struct ss_master *master) {
 static void on_executor_lost(struct ss_master *master, uint32_t number, int status) {
     bool stuck = atomic_load(&master->board->rows[number].failure) == SS_FAILURE_STUCK;
     if (stuck)
-        ss_error_set(master->error, SS_ERROR_FAILED,
-            "executor %s ran without a pause and was ended: a module of the run loops for ever",
+        ss_error_fail(master->error,
+            "executor %s used CPU time without a pause and was killed: a module is stuck in an "
+            "endless loop",
             master->plan->numbers[number]);
     else if (WIFSIGNALED(status))
-        ss_error_set(master->error, SS_ERROR_FAILED,
-            "executor %s was killed (%s): the run was ended", master->plan->numbers[number],
-            strsignal(WTERMSIG(status)));
+        ss_error_fail(master->error, "executor %s was killed (%s): the run was ended",
+            master->plan->numbers[number], strsignal(WTERMSIG(status)));
     else
-        ss_error_set(master->error, SS_ERROR_FAILED,
-            "executor %s ended too early: the run was ended", master->plan->numbers[number]);
+        ss_error_fail(master->error, "executor %s ended too early: the run was ended",
+            master->plan->numbers[number]);
     ss_master_end(master, "error", SIGKILL);
 }
 
@@ -175,8 +175,8 @@ static void on_executor_lost(struct ss_master *master, uint32_t number, int stat
 static void on_guardian_lost(struct ss_master *master, int status) {
     ss_master_note(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status))
-        ss_error_set(master->error, SS_ERROR_FAILED,
-            "the guardian cannot be set up: out of memory: run fewer instances");
+        ss_error_fail(
+            master->error, "the guardian cannot be set up: out of memory: run fewer instances");
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
     else

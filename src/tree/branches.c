@@ -14,62 +14,66 @@ void ss_branches_tell(struct ss_board *board, uint32_t row) {
 }
 
 uint32_t ss_branch_claim(
-    struct ss_board *board, uint32_t row, pid_t number, uint64_t started, bool group) {
+    struct ss_board *board, uint32_t row, pid_t pid, uint64_t started, bool group) {
     struct ss_branch *branches = ss_board_branches(board);
     uint32_t used = atomic_load(&board->branches_used);
-    uint32_t place = 0;
-    while (place < used && atomic_load(&branches[place].owner))
-        place++;
-    if (place == SS_BOARD_BRANCHES)
-        return place;
-    struct ss_branch *branch = &branches[place];
+    uint32_t slot = 0;
+    while (slot < used && atomic_load(&branches[slot].owner))
+        slot++;
+    if (slot == SS_BOARD_BRANCHES)
+        return slot;
+    struct ss_branch *branch = &branches[slot];
     atomic_fetch_add(&branch->serial, 1);
-    atomic_store(&branch->number, number);
+    atomic_store(&branch->pid, pid);
     atomic_store(&branch->started, started);
     atomic_store(&branch->group, group);
-    if (place == used)
+    if (slot == used)
         atomic_store(&board->branches_used, used + 1);
     atomic_store(&branch->owner, row + 1);
     ss_branches_tell(board, row);
-    return place;
+    return slot;
 }
 
-void ss_branch_release(struct ss_board *board, uint32_t place) {
-    struct ss_branch *branch = &ss_board_branches(board)[place];
+void ss_branch_release(struct ss_board *board, uint32_t slot) {
+    struct ss_branch *branch = &ss_board_branches(board)[slot];
     uint32_t owner = atomic_exchange(&branch->owner, 0);
     if (owner)
         ss_branches_tell(board, owner - 1);
 }
 
 static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
-    struct ss_branch *branch = &ss_board_branches(board)[hold->place];
+    struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     return atomic_load(&branch->owner) == hold->row + 1 &&
            atomic_load(&branch->serial) == hold->serial;
 }
 
 /*
- * Whoever still is there must not stay stopped because nobody knows of it any more. That is up to
- * the executor: the guardian might continue whom that has just stopped otherwise.
+ * A process that is still there must not stay stopped because no one tracks it any longer.
+ * Continuing it is up to the executor: the guardian might continue a process that is meant to be
+ * stopped for another reason.
  */
 static void let_go(struct ss_hold *hold, uint32_t row) {
     if (row != SS_HOLDS_ALL)
         ss_hold_signal(hold, SIGCONT);
-    if (hold->process >= 0)
-        close(hold->process);
+    if (hold->pidfd >= 0)
+        close(hold->pidfd);
 }
 
-/* A branch that changes while we read it fits no process: the start is not that of the number. */
-static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t place, uint32_t row) {
+/*
+ * A branch that changes while it is read matches no process: the start
+ * time does not fit the pid.
+ */
+static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, uint32_t row) {
     *hold = (struct ss_hold){
-        .place = place,
+        .slot = slot,
         .serial = atomic_load(&branch->serial),
         .row = row,
-        .number = atomic_load(&branch->number),
+        .pid = atomic_load(&branch->pid),
         .started = atomic_load(&branch->started),
         .group = atomic_load(&branch->group),
     };
-    hold->process = ss_platform_process_open(hold->number, hold->started);
-    hold->by_number = hold->process < 0 && errno != ESRCH;
+    hold->pidfd = ss_platform_process_open(hold->pid, hold->started);
+    hold->by_pid = hold->pidfd < 0 && errno != ESRCH;
 }
 
 bool ss_holds_refresh(
@@ -84,45 +88,45 @@ bool ss_holds_refresh(
     for (uint32_t i = 0; i < holds->count; i++) {
         struct ss_hold *hold = &holds->list[i];
         if (still_stands(board, hold)) {
-            holds->of_place[hold->place] = kept + 1;
+            holds->of_slot[hold->slot] = kept + 1;
             holds->list[kept++] = *hold;
             continue;
         }
         let_go(hold, row);
-        holds->of_place[hold->place] = 0;
+        holds->of_slot[hold->slot] = 0;
     }
     holds->count = *fresh = kept;
     uint32_t used = atomic_load(&board->branches_used);
-    for (uint32_t place = 0; place < used; place++) {
-        struct ss_branch *branch = &ss_board_branches(board)[place];
+    for (uint32_t slot = 0; slot < used; slot++) {
+        struct ss_branch *branch = &ss_board_branches(board)[slot];
         uint32_t owner = atomic_load(&branch->owner);
-        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_place[place])
+        if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_slot[slot])
             continue;
         struct ss_hold *hold = &holds->list[holds->count++];
-        take(hold, branch, place, owner - 1);
-        holds->of_place[place] = holds->count;
-        /* The guardian may have been in time; then it does not see that nobody stops this group. */
-        if (row != SS_HOLDS_ALL && hold->group && hold->process < 0 && !hold->by_number)
+        take(hold, branch, slot, owner - 1);
+        holds->of_slot[slot] = holds->count;
+        /* The guardian may still hold the group and then cannot see that this executor does not. */
+        if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)
             atomic_store(&branch->missed, hold->serial);
     }
     return true;
 }
 
-const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t place) {
-    uint32_t index = holds->of_place[place];
+const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot) {
+    uint32_t index = holds->of_slot[slot];
     return index ? &holds->list[index - 1] : NULL;
 }
 
 int ss_hold_signal(const struct ss_hold *hold, int signal) {
-    if (hold->process >= 0 && hold->group)
-        return ss_platform_process_signal_group(hold->process, signal);
-    if (hold->process >= 0)
-        return ss_platform_process_signal(hold->process, signal);
-    /* A group's number is safe only as long as its leader lives. */
-    if (!hold->by_number || hold->number <= 1 || hold->started == 0 ||
-        ss_platform_process_started(hold->number) != hold->started)
+    if (hold->pidfd >= 0 && hold->group)
+        return ss_platform_process_signal_group(hold->pidfd, signal);
+    if (hold->pidfd >= 0)
+        return ss_platform_process_signal(hold->pidfd, signal);
+    /* A process group ID cannot be reused as long as its leader lives. */
+    if (!hold->by_pid || hold->pid <= 1 || hold->started == 0 ||
+        ss_platform_process_started(hold->pid) != hold->started)
         return ESRCH;
-    return kill(hold->group ? -hold->number : hold->number, signal) == 0 ? 0 : errno;
+    return kill(hold->group ? -hold->pid : hold->pid, signal) == 0 ? 0 : errno;
 }
 
 void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal) {

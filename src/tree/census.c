@@ -6,48 +6,49 @@
 
 #include "tree/freezer.h"
 
-/* Time from one look to the next: after somebody was found, usually, if forks are told, at most.
- */
-#define SHORTLY (5 * SS_MILLISECOND)
-#define USUALLY (100 * SS_MILLISECOND)
-#define AT_REST (500 * SS_MILLISECOND)
-#define AT_MOST SS_SECOND
-#define RECOUNT SS_SECOND
+/* Time until the next look: after a find, normally, with fork events on, at most. */
+#define SHORT_INTERVAL   (5 * SS_MILLISECOND)
+#define USUAL_INTERVAL   (100 * SS_MILLISECOND)
+#define IDLE_INTERVAL    (500 * SS_MILLISECOND)
+#define LONGEST_INTERVAL SS_SECOND
+#define RECOUNT          SS_SECOND
 
-/* So long a process counts as young, and so long one that cannot be seen yet is waited for. */
+/* How long a process counts as young, and how long to wait for one that cannot be seen yet. */
 #define YOUTH  SS_SECOND
 #define UNSEEN (20 * SS_MILLISECOND)
 
-/* So long after one has left its group others of the instance are expected to; and the least duty
- * at which they are waited for in proportion. */
+/*
+ * For how long after one process has left its group others of the instance are expected to follow;
+ * and the lowest duty for which this time is extended in proportion.
+ */
 #define LEAVING    (10 * SS_SECOND)
 #define LEAST_DUTY 0.05
 
 #define MEMBERS_MAX 32768
 
-/* What finds no room is asked as often as all others. */
+/* A newcomer that does not fit is checked as often as any other member. */
 #define NEWCOMERS_MAX 8192
 
-/* So many places must be free again before we look for those for whom there was none. */
+/* How many entries must be free again before processes that did not fit are searched for. */
 #define MEMBERS_SPARE (MEMBERS_MAX / 32)
 
-/* Where there are so few numbers, all may have been given away anew between two looks. */
-#define FEW_NUMBERS 4096
+/* With so few pids, all of them may have been reused between two looks. */
+#define FEW_PIDS 4096
 
-/* So many new numbers are not tried one by one. */
-#define MANY_NUMBERS 65536
+/* Above this many new pids, all processes are scanned instead of each pid. */
+#define MANY_PIDS 65536
 
-/* Longer lines of descent are not followed; and how often one that breaks off is begun anew. */
+/* The deepest line of descent that is followed, and how often a broken one is retried. */
 #define DEPTH_MAX    256
 #define ATTEMPTS_MAX 3
 
-/* Lines followed in one look, so that it never keeps anybody waiting for long. */
+/* Lines of descent followed in one look, which bounds how long a look takes. */
 #define BUDGET 128
 
-#define NOBODY SS_PID_MAP_NONE
+#define NO_ROW SS_PID_MAP_NONE
 
-/* Whose it is cannot be told yet: its line of descent has broken off whenever it was followed. */
-#define UNKNOWN (NOBODY - 1)
+/* Not known yet: the line of descent broke on every attempt. */
+#define UNKNOWN (NO_ROW - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups, pid_t since) {
@@ -57,7 +58,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         .groups = groups,
         .limit = source->limit(),
         .latest = since,
-        .interval = USUALLY,
+        .interval = USUAL_INTERVAL,
         .budget = UINT32_MAX,
         .leaders = calloc(board->instances, sizeof *census->leaders),
         .parents = calloc(board->instances, sizeof *census->parents),
@@ -69,7 +70,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->executors, board->instances) < 0 ||
-        ss_pid_map_open(&census->places, MEMBERS_MAX) < 0)
+        ss_pid_map_open(&census->indexes, MEMBERS_MAX) < 0)
         return -1;
     census->settled[0] = census->settled[1] = census->latest;
     census->again = census->until = census->latest;
@@ -79,7 +80,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
 void ss_census_close(struct ss_census *census) {
     ss_pid_map_close(&census->covered);
     ss_pid_map_close(&census->executors);
-    ss_pid_map_close(&census->places);
+    ss_pid_map_close(&census->indexes);
     free(census->leaders);
     free(census->parents);
     free(census->members);
@@ -107,7 +108,7 @@ static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t ro
     }
 }
 
-/* Instances and executors come and go. What is no longer true goes first: numbers come again. */
+/* Instances and executors come and go. Stale entries are removed first because pids are reused. */
 static void read_rows(struct ss_census *census) {
     for (int adding = 0; adding < 2; adding++) {
         for (uint32_t i = 0; i < census->board->instances; i++) {
@@ -120,27 +121,27 @@ static void read_rows(struct ss_census *census) {
 }
 
 /*
- * Goes up from parent to parent: the row of the executor that it ends at. A number read as a
- * parent's may belong to somebody else by the time that is looked at, so each step counts only if
- * the child still has that parent afterwards. A line that breaks off meanwhile has not ended:
- * orphans find another parent. `process` is the one for which this is true.
+ * Walks from parent to parent and returns the row of the executor at the end. A parent's pid may
+ * have been reused by the time it is looked at, so each step counts only if the child still has
+ * that parent afterwards. A line that breaks in the meantime has not ended: orphans get another
+ * parent. Fills `process` with the state for which the result holds.
  */
 static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_process *process) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         struct ss_process parent;
         struct ss_process again;
         if (!look(census, pid, process))
-            return NOBODY;
+            return NO_ROW;
         struct ss_process child = *process;
         pid_t at = pid;
         for (int depth = 0;; depth++) {
             if (child.parent <= 1 || depth == DEPTH_MAX)
-                return NOBODY;
+                return NO_ROW;
             if (!look(census, child.parent, &parent) || !look(census, at, &again) ||
                 again.parent != child.parent || again.started != child.started)
                 break;
             uint32_t row = ss_pid_map_get(&census->executors, child.parent);
-            if (row != NOBODY &&
+            if (row != NO_ROW &&
                 parent.started == atomic_load(&census->board->rows[row].executor_started))
                 return row;
             at = child.parent;
@@ -150,17 +151,17 @@ static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_proce
     return UNKNOWN;
 }
 
-/* The same without the proof: tells most of those who have nothing to do with us at less cost. */
+/* A cheaper check without that guarantee, which rules out most unrelated processes. */
 static bool may_be_ours(struct ss_census *census, pid_t pid) {
     struct ss_process process;
     pid_t first = 0;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
         if (!look(census, pid, &process))
-            return depth > 0; /* gone meanwhile: perhaps */
+            return depth > 0; /* it ended in the meantime, so it may be */
         pid = process.parent;
         if (depth == 0)
             first = pid;
-        if (ss_pid_map_get(&census->executors, pid) != NOBODY)
+        if (ss_pid_map_get(&census->executors, pid) != NO_ROW)
             return true;
         if (pid <= 1 || pid == census->stranger)
             break;
@@ -169,26 +170,30 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
     return false;
 }
 
-static uint32_t claim(struct ss_census *census, uint32_t row, pid_t number,
+static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
     const struct ss_process *process, bool group) {
-    uint32_t place = ss_branch_claim(census->board, row, number, process->started, group);
-    if (place < SS_BOARD_BRANCHES) {
+    uint32_t slot = ss_branch_claim(census->board, row, pid, process->started, group);
+    if (slot < SS_BOARD_BRANCHES) {
         census->found = true;
         census->left_at[row] = census->now;
     }
-    return place;
+    return slot;
 }
 
-/* What was read of `process` was true of one of the row's. Returns the branch that it is. */
+/*
+ * Reads of `process` were made while it belonged to the row. Returns the slot if the process itself
+ * becomes a branch.
+ */
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
     pid_t group = process->group;
     if (group == atomic_load(&census->board->rows[row].leader) ||
-        ss_pid_map_get(&census->covered, group) != NOBODY)
+        ss_pid_map_get(&census->covered, group) != NO_ROW)
         return SS_BOARD_BRANCHES;
     /*
-     * If it was made by one of ours who still lives, then so are all in it; otherwise it may be a
-     * stranger's that it has joined, or a dead leader's that nobody can hold any more.
+     * If one of our living processes leads the group, then all of its members are ours. Otherwise
+     * it may be an unrelated group that the process has joined, or the group of a dead leader, for
+     * which no pidfd can be opened any more.
      */
     struct ss_process leader = *process;
     if (!census->groups || group <= 1 || (group != pid && trace(census, group, &leader) != row) ||
@@ -200,8 +205,8 @@ static uint32_t cover(
 }
 
 /*
- * Who may not be signalled can perhaps be held otherwise. That it is in a group of ours is no proof
- * here: the number may mean a stranger's by now.
+ * A process that may not be signalled can perhaps be frozen instead. Membership in one of our
+ * groups is no proof here: the pid may have been reused.
  */
 static void note_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
@@ -226,50 +231,50 @@ static void await(struct ss_census *census, pid_t pid, bool ours) {
     if (census->newcomers_count == NEWCOMERS_MAX)
         return;
     census->newcomers[census->newcomers_count++] = (struct ss_census_newcomer){
-        .pid = pid, .ours = ours, .since = census->now, .due = census->now + SHORTLY};
+        .pid = pid, .ours = ours, .since = census->now, .due = census->now + SHORT_INTERVAL};
     census->young += ours;
 }
 
-static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t place) {
-    if (ss_pid_map_set(&census->places, pid, census->count) < 0)
+static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t slot) {
+    if (ss_pid_map_set(&census->indexes, pid, census->count) < 0)
         return;
     struct ss_census_member *member = &census->members[census->count++];
-    *member = (struct ss_census_member){.pid = pid, .row = row, .place = place};
+    *member = (struct ss_census_member){.pid = pid, .row = row, .slot = slot};
     note_beyond(census, member);
 }
 
 /*
- * A process not seen before, or a thread of one. Returns false if the pid may still turn out to be
- * one of ours: it cannot be seen yet, or its line of descent cannot be told.
+ * Checks a pid that has not been seen before; it may be a thread's. Returns false if the pid may
+ * still turn out to be ours: the process cannot be seen yet, or its line of descent is not known.
  */
 static bool examine(struct ss_census *census, pid_t pid) {
     pid_t group = group_of(census, pid);
     if (group < 0)
         return false;
-    if (ss_pid_map_get(&census->places, pid) != SS_PID_MAP_NONE ||
-        ss_pid_map_get(&census->executors, pid) != NOBODY)
+    if (ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
+        ss_pid_map_get(&census->executors, pid) != NO_ROW)
         return true;
     uint32_t row = ss_pid_map_get(&census->covered, group);
-    uint32_t place = SS_BOARD_BRANCHES;
+    uint32_t slot = SS_BOARD_BRANCHES;
     struct ss_process process = {.group = group};
-    bool covered = row != NOBODY;
+    bool covered = row != NO_ROW;
     if (!covered) {
         census->budget--;
-        row = may_be_ours(census, pid) ? trace(census, pid, &process) : NOBODY;
-        /* Without a leader it is being born, in no group of its own yet. */
+        row = may_be_ours(census, pid) ? trace(census, pid, &process) : NO_ROW;
+        /* Without a leader the instance is just being started and has no group yet. */
         if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
-            return row == NOBODY;
+            return row == NO_ROW;
     }
     if (census->count == MEMBERS_MAX) {
         census->crowded = true;
         return true;
     }
     if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
-        place = cover(census, row, pid, &process);
+        slot = cover(census, row, pid, &process);
     census->ours = true;
-    enter(census, pid, row, place);
-    /* What leads a group hardly ever leaves it. */
-    if (place == SS_BOARD_BRANCHES && process.group != pid)
+    enter(census, pid, row, slot);
+    /* A group leader rarely leaves its group. */
+    if (slot == SS_BOARD_BRANCHES && process.group != pid)
         await(census, pid, true);
     return true;
 }
@@ -278,7 +283,7 @@ static void examine_any(void *context, pid_t pid) {
     examine(context, pid);
 }
 
-/* Whoever there is, however many that are. */
+/* Scans all processes without a limit on their number. */
 static void examine_all(struct ss_census *census) {
     uint32_t budget = census->budget;
     census->budget = UINT32_MAX;
@@ -288,35 +293,35 @@ static void examine_all(struct ss_census *census) {
 
 static void forget(struct ss_census *census, uint32_t index) {
     struct ss_census_member *member = &census->members[index];
-    if (member->place < SS_BOARD_BRANCHES) {
-        ss_branch_release(census->board, member->place);
+    if (member->slot < SS_BOARD_BRANCHES) {
+        ss_branch_release(census->board, member->slot);
     }
-    ss_pid_map_remove(&census->places, member->pid);
+    ss_pid_map_remove(&census->indexes, member->pid);
     *member = census->members[--census->count];
     if (index < census->count)
-        ss_pid_map_set(&census->places, member->pid, index);
+        ss_pid_map_set(&census->indexes, member->pid, index);
 }
 
-/* Whether a member is still one. */
-static bool ask_again(struct ss_census *census, struct ss_census_member *member) {
+/* Returns whether the member still belongs to an instance. */
+static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     struct ss_process process;
     pid_t group = group_of(census, member->pid);
     if (group < 0)
         return false;
     note_beyond(census, member);
-    if (member->place < SS_BOARD_BRANCHES)
-        return !census->source->is_gone(census->source->holder, member->place);
-    if (ss_pid_map_get(&census->covered, group) != NOBODY)
+    if (member->slot < SS_BOARD_BRANCHES)
+        return !census->source->is_gone(census->source->holder, member->slot);
+    if (ss_pid_map_get(&census->covered, group) != NO_ROW)
         return true;
     census->budget -= census->budget > 0;
     uint32_t row = trace(census, member->pid, &process);
     if (row == UNKNOWN)
         return true;
-    if (row == NOBODY)
+    if (row == NO_ROW)
         return false;
     member->row = row;
     if (atomic_load(&census->board->rows[row].leader) > 1)
-        member->place = cover(census, row, member->pid, &process);
+        member->slot = cover(census, row, member->pid, &process);
     return true;
 }
 
@@ -324,36 +329,38 @@ static bool is_leaving(const struct ss_census *census, uint32_t row) {
     return census->left_at[row] && census->now - census->left_at[row] < LEAVING;
 }
 
-/* Until when a process is likely to leave its group: it may not have run yet. */
-static ss_time youth_of(const struct ss_census *census, uint32_t row) {
+/* How long a process is likely to leave its group; at a low duty it may hardly have run yet. */
+static ss_time time_young(const struct ss_census *census, uint32_t row) {
     double duty = ss_double_from_word(atomic_load(&census->board->rows[row].global_duty));
     return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, LEAST_DUTY), 1)) : YOUTH;
 }
 
-/* Returns whether it is to be asked again soon. */
-static bool ask_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
+/* Returns whether it is to be checked again soon. */
+static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
     ss_time age = census->now - newcomer->since;
-    uint32_t index = ss_pid_map_get(&census->places, newcomer->pid);
-    newcomer->due = census->now + (age < SHORTLY ? SHORTLY : age > USUALLY ? USUALLY : age);
+    uint32_t index = ss_pid_map_get(&census->indexes, newcomer->pid);
+    newcomer->due = census->now + (age < SHORT_INTERVAL      ? SHORT_INTERVAL
+                                      : age > USUAL_INTERVAL ? USUAL_INTERVAL
+                                                             : age);
     if (!newcomer->ours)
         return index == SS_PID_MAP_NONE && !examine(census, newcomer->pid) && age < UNSEEN;
     if (index == SS_PID_MAP_NONE)
         return false;
     struct ss_census_member *member = &census->members[index];
-    if (!ask_again(census, member)) {
+    if (!recheck(census, member)) {
         forget(census, index);
         return false;
     }
-    return member->place == SS_BOARD_BRANCHES && age < youth_of(census, member->row);
+    return member->slot == SS_BOARD_BRANCHES && age < time_young(census, member->row);
 }
 
-/* Those that are found meanwhile come in at the end. */
-static void ask_newcomers(struct ss_census *census, bool all) {
+/* Newcomers found meanwhile are appended. */
+static void check_newcomers(struct ss_census *census, bool all) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < census->newcomers_count; i++) {
         struct ss_census_newcomer newcomer = census->newcomers[i];
         bool due = (all || newcomer.due <= census->now) && census->budget > 0;
-        if (!due || ask_newcomer(census, &newcomer))
+        if (!due || check_newcomer(census, &newcomer))
             census->newcomers[kept++] = newcomer;
         else
             census->young -= newcomer.ours;
@@ -361,19 +368,19 @@ static void ask_newcomers(struct ss_census *census, bool all) {
     census->newcomers_count = kept;
 }
 
-/* A group that nobody is left of, or that its executor has not got hold of in time. */
+/* Releases groups that are empty, or whose executor was too late to open a pidfd. */
 static void drop_groups(struct ss_census *census) {
     struct ss_branch *branches = ss_board_branches(census->board);
     uint32_t used = atomic_load(&census->board->branches_used);
-    for (uint32_t place = 0; place < used; place++) {
-        struct ss_branch *branch = &branches[place];
+    for (uint32_t slot = 0; slot < used; slot++) {
+        struct ss_branch *branch = &branches[slot];
         if (!atomic_load(&branch->owner) || !atomic_load(&branch->group))
             continue;
         if (atomic_load(&branch->missed) != atomic_load(&branch->serial) &&
-            !census->source->is_gone(census->source->holder, place))
+            !census->source->is_gone(census->source->holder, slot))
             continue;
-        ss_pid_map_remove(&census->covered, atomic_load(&branch->number));
-        ss_branch_release(census->board, place);
+        ss_pid_map_remove(&census->covered, atomic_load(&branch->pid));
+        ss_branch_release(census->board, slot);
     }
 }
 
@@ -381,7 +388,7 @@ static void recount(struct ss_census *census) {
     census->limit = census->source->limit();
     drop_groups(census);
     for (uint32_t i = census->count; i-- > 0;) {
-        if (!ask_again(census, &census->members[i]))
+        if (!recheck(census, &census->members[i]))
             forget(census, i);
     }
     if (census->crowded && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
@@ -390,24 +397,24 @@ static void recount(struct ss_census *census) {
     }
 }
 
-/* A predecessor may have died before it could tell the executors of the last ones. */
+/* A previous guardian may have died before it told the executors about its last finds. */
 static void adopt_branches(struct ss_census *census) {
     struct ss_board *board = census->board;
     uint32_t used = atomic_load(&board->branches_used);
-    for (uint32_t place = 0; place < used; place++) {
-        struct ss_branch *branch = &ss_board_branches(board)[place];
+    for (uint32_t slot = 0; slot < used; slot++) {
+        struct ss_branch *branch = &ss_board_branches(board)[slot];
         uint32_t owner = atomic_load(&branch->owner);
-        pid_t number = atomic_load(&branch->number);
+        pid_t pid = atomic_load(&branch->pid);
         if (!owner)
             continue;
-        if (census->source->is_gone(census->source->holder, place))
-            ss_branch_release(board, place);
+        if (census->source->is_gone(census->source->holder, slot))
+            ss_branch_release(board, slot);
         else if (atomic_load(&branch->group))
-            ss_pid_map_set(&census->covered, number, owner - 1);
-        else if (ss_pid_map_get(&census->places, number) == SS_PID_MAP_NONE)
-            enter(census, number, owner - 1, place);
+            ss_pid_map_set(&census->covered, pid, owner - 1);
+        else if (ss_pid_map_get(&census->indexes, pid) == SS_PID_MAP_NONE)
+            enter(census, pid, owner - 1, slot);
         else
-            ss_branch_release(board, place);
+            ss_branch_release(board, slot);
     }
     for (uint32_t i = 0; i < board->instances; i++)
         ss_branches_tell(board, i);
@@ -418,11 +425,14 @@ void ss_census_survey(struct ss_census *census) {
     read_rows(census);
     adopt_branches(census);
     examine_all(census);
-    /* Who was being born just then, with no leader on the board yet, must be looked at again. */
+    /*
+     * A process that was just being started, with no leader on the board
+     * yet, needs a second look.
+     */
     census->settled[0] = census->settled[1] = 0;
 }
 
-/* Returns the last that was examined. */
+/* Returns the last pid that was examined. */
 static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to, bool new) {
     pid_t pid = from;
     for (; pid <= to && census->budget > 0; pid++) {
@@ -433,14 +443,14 @@ static pid_t examine_range(struct ss_census *census, pid_t from, pid_t to, bool 
 }
 
 /*
- * Examines who got a number behind `seen`, up to `latest`. Numbers are given in turn, from the
- * limit back to the beginning. Where they are `new`, those that cannot be told yet are looked at
- * again shortly. Returns how far it came.
+ * Examines the pids after `seen` up to `latest`. The kernel assigns pids in ascending order and
+ * wraps around at the limit. With `new`, pids whose owner is not known yet are examined again
+ * shortly. Returns the last pid examined.
  */
 static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, bool new) {
     bool turned = latest < seen;
     pid_t many = turned ? census->limit - seen + latest : latest - seen;
-    if (latest < 0 || many > MANY_NUMBERS || census->limit <= FEW_NUMBERS) {
+    if (latest < 0 || many > MANY_PIDS || census->limit <= FEW_PIDS) {
         examine_all(census);
         return latest;
     }
@@ -450,7 +460,7 @@ static pid_t examine_since(struct ss_census *census, pid_t seen, pid_t latest, b
     return census->budget > 0 ? examine_range(census, 2, latest, new) : last;
 }
 
-/* A number is given before its process can be seen, so that one may have been missed. */
+/* A pid is assigned before its process becomes visible, so a process may have been missed. */
 static void plan_again(struct ss_census *census) {
     if (census->again == census->until)
         census->again = census->settled[0];
@@ -465,10 +475,11 @@ static void listen(struct ss_census *census, bool on) {
 }
 
 /*
- * Whether nobody comes who is not told of. Where forks follow one another, telling of each would
- * cost more than looking now and then; so does what is told and is no birth.
+ * Returns whether every fork will be reported. When forks follow one another closely, being
+ * notified of each would cost more than looking now and then; so would frequent events other than
+ * forks.
  */
-static bool is_told(struct ss_census *census, bool news, bool early) {
+static bool is_notified(struct ss_census *census, bool news, bool early) {
     bool calm = !news && census->newcomers_count == 0 && !census->found && census->latest >= 0 &&
                 census->again == census->until && !(early && census->listening);
     if (calm && census->listening)
@@ -478,19 +489,19 @@ static bool is_told(struct ss_census *census, bool news, bool early) {
 }
 
 /*
- * How long to wait for the next look. Something that has made a group does so again: a tree that
- * forks as it begins is followed closely. Where only strangers come and go, it may wait: most of
- * them will be gone then.
+ * How long to wait until the next look. A process that has made a group is likely to make another
+ * one, so a tree that forks at its start is followed closely. When only unrelated processes come
+ * and go, the next look can wait, because most of them will have ended by then.
  */
 static ss_time next_interval(const struct ss_census *census, bool news) {
     ss_time longer = 2 * census->interval;
     if (census->found)
-        return SHORTLY;
+        return SHORT_INTERVAL;
     if (census->young)
-        return longer < USUALLY ? longer : USUALLY;
-    if (!news || census->ours || census->interval < USUALLY)
-        return USUALLY;
-    return longer < AT_MOST ? longer : AT_MOST;
+        return longer < USUAL_INTERVAL ? longer : USUAL_INTERVAL;
+    if (!news || census->ours || census->interval < USUAL_INTERVAL)
+        return USUAL_INTERVAL;
+    return longer < LONGEST_INTERVAL ? longer : LONGEST_INTERVAL;
 }
 
 ss_time ss_census_take(struct ss_census *census, ss_time now) {
@@ -502,7 +513,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     census->budget = BUDGET;
     census->now = now;
     read_rows(census);
-    ask_newcomers(census, now < census->due);
+    check_newcomers(census, now < census->due);
     if (news)
         census->latest = examine_since(census, census->latest, latest, true);
     if (due) {
@@ -515,9 +526,9 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     for (uint32_t i = 0; i < census->board->instances; i++)
         atomic_store(&census->board->rows[i].leaving, census->young > 0 && is_leaving(census, i));
     census->interval = next_interval(census, news);
-    if (is_told(census, news, now < census->due))
-        census->due = now + AT_REST < census->recount ? now + AT_REST : census->recount;
+    if (is_notified(census, news, now < census->due))
+        census->due = now + IDLE_INTERVAL < census->recount ? now + IDLE_INTERVAL : census->recount;
     else
-        census->due = now + (census->budget == 0 ? SHORTLY : census->interval);
+        census->due = now + (census->budget == 0 ? SHORT_INTERVAL : census->interval);
     return census->due;
 }

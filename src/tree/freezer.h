@@ -4,21 +4,27 @@
 
 #include "loop/board.h"
 
-/* Each row may have a freezer, see ss_platform_freezer_put(): for who has become another user's. */
+/*
+ * Each row may have a freezer, see ss_platform_freezer_put(), for processes that have changed their
+ * user.
+ */
 
 #define SS_FREEZER_NAME 80
 
 void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]);
 
-/* What ss_platform_freezer_freeze() takes; -1: the row has none. */
+/* Returns a descriptor for ss_platform_freezer_freeze(); -1: the row has no freezer. */
 int ss_freezer_open(const struct ss_board *board, uint32_t row);
 
 void ss_freezer_kill(const struct ss_board *board, uint32_t row);
 
-/* For when the executor is dead: continues who is in it and, unless they are kept, ends them. */
+/*
+ * Called when the executor is dead: kills what is in the freezer, except
+ * with --keep, and thaws it.
+ */
 void ss_freezer_release(const struct ss_board *board, uint32_t row);
 
-/* Removes all freezers that are empty, or soon will be. */
+/* Removes all freezers that are empty or will soon be. */
 void ss_freezers_remove(const struct ss_board *board);
 
 #endif

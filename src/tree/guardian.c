@@ -14,18 +14,21 @@
 #include "tree/signals.h"
 #include "tree/watchdog.h"
 
-/* How long the guardian is given to end what dead executors have left, before others do it. */
+/*
+ * How long executors wait for the guardian to end what dead executors have
+ * left before they do it.
+ */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
-/* Time between two looks at a guardian that cannot be held. */
+/* Polling interval for a guardian without a pidfd. */
 #define BLIND_INTERVAL (20 * SS_MILLISECOND)
 
 struct guardian {
     const struct ss_guardian_setup *setup;
     struct ss_board *board;
     struct ss_rescue rescue;
-    int forks;  /* -1: the system does not tell of them */
-    bool heard; /* of forks, or of what may have been one; of stops; or the bell */
+    int forks;     /* -1: fork events are not available */
+    bool notified; /* a possible fork event, a stop or the bell has arrived */
     struct ss_census_source source;
     struct ss_census census;
     struct ss_watchdog watchdog;
@@ -33,8 +36,8 @@ struct guardian {
 
 static void look(struct guardian *guardian, int timeout) {
     ss_rescue_look(&guardian->rescue, timeout);
-    guardian->heard |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
-                       guardian->rescue.polls[SS_RESCUE_BELL].revents;
+    guardian->notified |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
+                          guardian->rescue.polls[SS_RESCUE_BELL].revents;
 }
 
 static bool listen_for_forks(void *context, bool on) {
@@ -44,7 +47,7 @@ static bool listen_for_forks(void *context, bool on) {
     return told;
 }
 
-/* Older kernels go on telling of forks when who listened has gone. */
+/* Older kernels keep sending fork events after the listener has gone. */
 _Noreturn static void leave(struct guardian *guardian) {
     if (guardian->census.listening)
         listen_for_forks(guardian, false);
@@ -52,7 +55,7 @@ _Noreturn static void leave(struct guardian *guardian) {
     _exit(0);
 }
 
-/* The master is dead: the executors know it too and end their instances; then we see to it. */
+/* The master is dead. The executors know it, too, and end their instances; this ends the rest. */
 static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *rescue) {
     if (atomic_load(&setup->board->view))
         ss_screen_release(STDERR_FILENO);
@@ -60,9 +63,9 @@ static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *r
     ss_terminal_close(setup->terminal);
 }
 
-static bool is_gone(void *context, uint32_t place) {
+static bool is_gone(void *context, uint32_t slot) {
     struct guardian *guardian = context;
-    const struct ss_hold *hold = ss_rescue_find_hold(&guardian->rescue, place);
+    const struct ss_hold *hold = ss_rescue_find_hold(&guardian->rescue, slot);
     return !hold || ss_hold_signal(hold, 0) == ESRCH;
 }
 
@@ -91,19 +94,19 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
            ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) == 0;
 }
 
-/* Takes the census where it is due. Returns when it will be next. */
-static ss_time count_heads(struct guardian *guardian, ss_time due) {
+/* Takes the census when it is due. Returns when it is due next. */
+static ss_time take_census(struct guardian *guardian, ss_time due) {
     ss_time now = ss_platform_now();
-    if (now < due && !guardian->heard)
+    if (now < due && !guardian->notified)
         return due;
-    guardian->heard = false;
+    guardian->notified = false;
     ss_watchdog_look(&guardian->watchdog, now);
     due = ss_census_take(&guardian->census, now);
     ss_rescue_refresh_holds(&guardian->rescue);
     return due;
 }
 
-/* Whether an executor may have started its instance before we began to count. */
+/* Whether an executor may have started its instance before the census began. */
 static bool has_begun(const struct ss_board *board) {
     for (uint32_t i = 0; i < board->instances; i++) {
         if (atomic_load(&board->rows[i].executor_started))
@@ -115,8 +118,8 @@ static bool has_begun(const struct ss_board *board) {
 _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     static const int none[] = {0};
     struct guardian guardian = {0};
-    setpgid(0, 0); /* a signal to the master's group must not reach us */
-    /* Should somebody have stopped us, we go on when nobody else continues us any more. */
+    setpgid(0, 0); /* a signal to the master's group must not reach the guardian */
+    /* If the guardian has been stopped, the master's death continues it. */
     ss_platform_die_with(setup->master, SIGCONT);
     atomic_store(&setup->board->guardian_started, ss_platform_process_started(getpid()));
     ss_signals_adopt(SIG_IGN, none);
@@ -124,7 +127,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     ss_platform_be_punctual(true);
     if (!open_guardian(&guardian, setup))
         _exit(SS_ERROR_FAILED);
-    /* As a successor we may have missed much: the first look waits for nothing. */
+    /* A replacement guardian may have missed much, so its first look does not wait. */
     look(&guardian, 0);
     if (has_begun(setup->board)) {
         ss_census_survey(&guardian.census);
@@ -132,13 +135,14 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     }
     for (ss_time due = 0; getppid() == setup->master;) {
         if (atomic_load(&setup->board->over)) {
-            look(&guardian, 0); /* the last executor may have died while we were at work */
+            look(&guardian, 0); /* the last executor may have died since the last look */
             if (atomic_load(&setup->board->left) > 0)
-                ss_rescue_sweep(&guardian.rescue, 0); /* who was left may have ended long since */
+                ss_rescue_sweep(
+                    &guardian.rescue, 0); /* processes counted as left may have ended since */
             leave(&guardian);
         }
         ss_signals_regain_priority();
-        due = count_heads(&guardian, due);
+        due = take_census(&guardian, due);
         ss_time wait = ss_time_since(due, ss_platform_now());
         look(&guardian, (int)(wait / SS_MILLISECOND) + 1);
     }
@@ -146,7 +150,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     leave(&guardian);
 }
 
-/* Waits for the end of a guardian that may be at work. */
+/* Waits until a guardian that may still be at work has ended. */
 static void await_guardian(struct ss_board *board) {
     static _Atomic uint32_t nothing;
     pid_t guardian = atomic_load(&board->guardian);

@@ -10,21 +10,21 @@
 struct ss_guardian_setup {
     struct ss_board *board;
     pid_t master;
-    int bell;                     /* a byte here: look at the board */
-    int master_bell;              /* a byte there: look at the board */
-    struct ss_terminal *terminal; /* the run's, for when the master cannot give it back */
+    int bell;                     /* the guardian's end: a byte says that the board has changed */
+    int master_bell;              /* the master's end, likewise */
+    struct ss_terminal *terminal; /* the run's terminal, restored here if the master cannot */
 };
 
 /*
- * The process that outlives the others by a moment. It knows every executor and every instance,
- * and when an executor or the master has died it continues and ends what they left. Never returns.
+ * The process that outlives all others of a run. It knows every executor and every instance. When
+ * an executor or the master dies, it continues and ends what they have left. Never returns.
  */
 _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup);
 
 /*
- * For an executor that has outlived the master and is done with its own instance: stays until the
- * guardian has finished, and if that was killed before, does what it would have done. The bells of
- * `setup` are those of the run.
+ * Called by an executor that has outlived the master and is done with its own instance. Waits until
+ * the guardian has finished; if the guardian was killed, does its work instead. `setup` has the
+ * bells of the run.
  */
 void ss_guardian_stand_in(const struct ss_guardian_setup *setup);
 

@@ -13,24 +13,24 @@
 
 #define ROUND (2 * SS_MILLISECOND)
 
-/* Nobody else may run on for longer because of that. */
+/* How long to wait for the leader to stop, since the rest of the instance runs on meanwhile. */
 #define STOP_PATIENCE (50 * SS_MILLISECOND)
 #define STOP_ROUND    (50 * SS_MICROSECOND)
 
-/* Stops between two looks for the thread that is at work. */
+/* Stops between two searches for a running thread. */
 #define AIM_INTERVAL 8
 
-/* A negative number is no fault of the command's. */
+/* A negative errno means that the failure is not the command's. */
 _Noreturn static void give_up(int report, int why) {
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
     }
     _exit(SS_ERROR_NOT_EXECUTABLE);
 }
 
-/* The child between fork and exec; never returns. What goes wrong is told through `report`. */
-static void become(const struct ss_launch *launch, pid_t executor, int report) {
+/* Runs in the child between fork and exec; never returns. Reports failures through `report`. */
+static void exec_command(const struct ss_launch *launch, pid_t executor, int report) {
     setpgid(0, 0);
-    /* With --keep the instance must survive us. */
+    /* With --keep the instance must survive its executor. */
     if (!launch->keep && ss_platform_die_with(executor, SIGKILL) < 0)
         _exit(SS_ERROR_FAILED);
     dup2(launch->input, STDIN_FILENO);
@@ -38,7 +38,7 @@ static void become(const struct ss_launch *launch, pid_t executor, int report) {
         dup2(launch->output, STDOUT_FILENO);
     if (launch->errors >= 0)
         dup2(launch->errors, STDERR_FILENO);
-    if (setenv("SHOWSTOPPER_INSTANCE", launch->number, 1) < 0 ||
+    if (setenv("SHOWSTOPPER_INSTANCE", launch->index, 1) < 0 ||
         setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1) < 0 ||
         setenv(SS_SWEEP_MARK, launch->mark, 1) < 0)
         give_up(report, -errno);
@@ -48,7 +48,7 @@ static void become(const struct ss_launch *launch, pid_t executor, int report) {
     give_up(report, errno);
 }
 
-/* End of file says that exec closed the pipe; anything else is an errno. */
+/* End of file means that exec closed the pipe; anything else is an errno. */
 static int read_report(int report) {
     int why = 0;
     ssize_t length;
@@ -64,7 +64,7 @@ int ss_instance_start(
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0)
         return errno;
-    /* Our handlers must not run in the child; it gets the caller's mask back at the end. */
+    /* Our handlers must not run in the child, which restores the caller's mask before exec. */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -72,12 +72,12 @@ int ss_instance_start(
     pid_t executor = getpid();
     pid_t leader = fork();
     if (leader == 0)
-        become(launch, executor, report[1]);
+        exec_command(launch, executor, report[1]);
     int why = leader < 0 ? errno : 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     if (leader > 0) {
-        setpgid(leader, leader); /* whichever of the two comes first */
+        setpgid(leader, leader); /* parent and child both do this, whichever comes first */
         why = read_report(report[0]);
         *exec_failed = why > 0;
         why = abs(why);
@@ -104,8 +104,8 @@ static void freeze(struct ss_instance *instance, bool frozen) {
 }
 
 /*
- * A shell that waits for a job is told of its stop unless it is stopped itself by then, and that
- * takes until it has been given a CPU.
+ * A shell is notified that its job has stopped unless the shell itself has stopped by then, which
+ * it does only once it is given a CPU.
  */
 static void await_stop(const struct ss_instance *instance) {
     _Atomic uint32_t nothing = 0;
@@ -124,13 +124,14 @@ static void await_stop(const struct ss_instance *instance) {
 }
 
 /*
- * A stop takes hold when one of a process's threads takes notice, and the kernel asks the first
- * one. If that one sleeps while others keep all CPUs busy, it must wait for one, for milliseconds.
+ * A stop takes effect when one of a process's threads notices the signal, and the kernel picks the
+ * first one. If that thread sleeps while others keep all CPUs busy, it waits milliseconds for a
+ * CPU.
  */
 static void stop_leader(struct ss_instance *instance) {
     if (instance->leader <= 1)
         return;
-    /* At its first stop it has only just been started. */
+    /* At the first stop the leader has only just been started. */
     if (instance->stops++ % AIM_INTERVAL == 1)
         instance->listener = ss_platform_thread_at_work(instance->leader);
     if (instance->listener)
@@ -203,8 +204,8 @@ struct search {
 };
 
 /*
- * Every descendant becomes our child when those between us die, and nobody but us can reap it. One
- * that has become another user's just now is in no freezer yet.
+ * Every descendant becomes our child when the processes in between die, and only we can reap it.
+ * One that has just changed its user is in no freezer yet.
  */
 static void kill_child(void *context, pid_t pid) {
     struct search *search = context;
@@ -223,9 +224,9 @@ static void kill_child(void *context, pid_t pid) {
 }
 
 /*
- * What we know of is killed in every round. What we do not know of must be looked for among all
- * processes: not at once, as it is hardly ever there. Where there was one its children are found by
- * the next search, at once; where there was none the next one may wait ever longer.
+ * Known processes are killed in every round. Unknown ones have to be searched for among all
+ * processes, not in the first rounds because they are rare. After a find the next search follows at
+ * once, for the children of what was found; otherwise the distance between searches doubles.
  */
 #define FIRST_SEARCH 16
 

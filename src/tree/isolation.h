@@ -5,9 +5,10 @@
 #include <showstopper/error.h>
 
 /*
- * Goes on in a PID namespace of its own, which ends with all that is in it as soon as this process
- * or its first one ends. Returns 0 inside. The process that called stays outside, passes signals
- * on, and ends as the one inside does; there it returns only on failure, -1.
+ * Continues in a PID namespace of its own, which ends with all that is in it as soon as this
+ * process or the first process inside ends. Returns 0 inside. The calling process stays outside,
+ * passes signals on and ends in the same way as the one inside; there it returns only on failure,
+ * with -1.
  */
 int ss_isolate(struct ss_error *error);
 

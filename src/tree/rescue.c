@@ -9,60 +9,63 @@
 #include "platform/platform.h"
 #include "tree/freezer.h"
 
-/* How long executors may take to end their instances themselves once the master is dead. */
+/* How long executors may take to end their own instances once the master is dead. */
 #define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
 
-/* And how long we then look for what they have left. */
+/* How long the search for what they have left may take after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
-/* Milliseconds between two looks for processes that cannot be held. */
+/* Polling interval in milliseconds for processes without a pidfd. */
 #define BLIND_INTERVAL 50
 
 struct ss_charge {
-    int executor; /* -1: not yet, or gone */
-    int leader;   /* -1: not yet, or the system cannot hold it */
-    pid_t leader_number;
+    int executor_pidfd; /* -1: not open */
+    int leader_pidfd;   /* -1: not open, or not available */
+    pid_t leader_pid;
     uint64_t leader_started;
 };
 
-static void hold_executor(struct ss_rescue *rescue, uint32_t number) {
-    struct ss_row *row = &rescue->board->rows[number];
-    struct ss_charge *charge = &rescue->charges[number];
+static void hold_executor(struct ss_rescue *rescue, uint32_t index) {
+    struct ss_row *row = &rescue->board->rows[index];
+    struct ss_charge *charge = &rescue->charges[index];
     pid_t executor = atomic_load(&row->executor);
-    if (charge->executor >= 0 || executor <= 1)
+    if (charge->executor_pidfd >= 0 || executor <= 1)
         return;
-    charge->executor = ss_platform_process_open(executor, atomic_load(&row->executor_started));
-    rescue->polls[SS_RESCUE_EXECUTORS + number].fd = charge->executor;
+    charge->executor_pidfd =
+        ss_platform_process_open(executor, atomic_load(&row->executor_started));
+    rescue->polls[SS_RESCUE_EXECUTORS + index].fd = charge->executor_pidfd;
 }
 
-static void hold_leader(struct ss_rescue *rescue, uint32_t number) {
-    struct ss_row *row = &rescue->board->rows[number];
-    struct ss_charge *charge = &rescue->charges[number];
+static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
+    struct ss_row *row = &rescue->board->rows[index];
+    struct ss_charge *charge = &rescue->charges[index];
     pid_t leader = atomic_load(&row->leader);
-    if (leader == charge->leader_number)
+    if (leader == charge->leader_pid)
         return;
-    if (charge->leader >= 0)
-        close(charge->leader);
-    charge->leader_number = leader;
+    if (charge->leader_pidfd >= 0)
+        close(charge->leader_pidfd);
+    charge->leader_pid = leader;
     charge->leader_started = atomic_load(&row->leader_started);
-    charge->leader = leader > 1 ? ss_platform_process_open(leader, charge->leader_started) : -1;
+    charge->leader_pidfd =
+        leader > 1 ? ss_platform_process_open(leader, charge->leader_started) : -1;
 }
 
 /*
- * Where the system has no hold on processes: by number, as long as it still means the same. Once
- * the leader is gone it may mean somebody else's group; then only the sweep can tell who is ours.
+ * For systems without pidfds: by pid, as long as the start time still matches. Once the leader is
+ * gone, the pid may belong to an unrelated group; then only the sweep can find what is ours.
  */
-static void signal_by_number(const struct ss_charge *charge, int signal) {
-    if (charge->leader_number > 1 &&
-        ss_platform_process_started(charge->leader_number) == charge->leader_started)
-        kill(-charge->leader_number, signal);
+static void signal_by_pid(const struct ss_charge *charge, int signal) {
+    if (charge->leader_pid > 1 &&
+        ss_platform_process_started(charge->leader_pid) == charge->leader_started)
+        kill(-charge->leader_pid, signal);
 }
 
 static void signal_instance(const struct ss_charge *charge, int signal) {
-    int why =
-        charge->leader >= 0 ? ss_platform_process_signal_group(charge->leader, signal) : ENOSYS;
+    int why = charge->leader_pidfd >= 0
+                  ? ss_platform_process_signal_group(charge->leader_pidfd, signal)
+                  : ENOSYS;
     if (why == ENOSYS)
-        signal_by_number(charge, signal);
+        signal_by_pid(charge, signal);
 }
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
@@ -71,59 +74,60 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
 }
 
 /*
- * Ends what we know that a dead executor has left, or lets it run where that was asked for. Parents
- * run last, so that no shell sees its children stopped.
+ * Ends what a dead executor is known to have left, or continues it with --keep. Parents are
+ * continued last, so that no shell sees its children stopped.
  */
-static void clear(struct ss_rescue *rescue, uint32_t number) {
-    struct ss_row *row = &rescue->board->rows[number];
-    struct ss_charge *charge = &rescue->charges[number];
+static void clear(struct ss_rescue *rescue, uint32_t index) {
+    struct ss_row *row = &rescue->board->rows[index];
+    struct ss_charge *charge = &rescue->charges[index];
     if (ss_row_is_settled(row))
         return;
     atomic_fetch_add(&rescue->board->losses, 1);
-    hold_leader(rescue, number);
+    hold_leader(rescue, index);
     ss_rescue_refresh_holds(rescue);
     if (!rescue->board->keep) {
         signal_instance(charge, SIGKILL);
-        ss_holds_signal(rescue->holds, 0, number, SIGKILL);
+        ss_holds_signal(rescue->holds, 0, index, SIGKILL);
     }
-    ss_freezer_release(rescue->board, number);
-    ss_holds_signal_reversed(rescue->holds, number, SIGCONT);
+    ss_freezer_release(rescue->board, index);
+    ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
     signal_instance(charge, SIGCONT);
     atomic_store(&row->stopped, 0);
-    ss_board_permit(rescue->board, number, ss_platform_now(), false);
-    ss_board_leave(rescue->board, number);
+    ss_board_permit(rescue->board, index, ss_platform_now(), false);
+    ss_board_leave(rescue->board, index);
     atomic_store(&row->life, SS_LIFE_CLEARED);
     if (write(rescue->master_bell, "", 1) < 0)
-        return; /* nobody listens, or enough bytes are waiting */
+        return; /* nobody reads, or enough bytes are waiting */
 }
 
-static void drop_executor(struct ss_rescue *rescue, uint32_t number) {
-    struct ss_charge *charge = &rescue->charges[number];
-    if (charge->executor >= 0)
-        close(charge->executor);
-    charge->executor = -1;
-    rescue->polls[SS_RESCUE_EXECUTORS + number].fd = -1;
-    atomic_store(&rescue->board->rows[number].executor, -1);
+static void drop_executor(struct ss_rescue *rescue, uint32_t index) {
+    struct ss_charge *charge = &rescue->charges[index];
+    if (charge->executor_pidfd >= 0)
+        close(charge->executor_pidfd);
+    charge->executor_pidfd = -1;
+    rescue->polls[SS_RESCUE_EXECUTORS + index].fd = -1;
+    atomic_store(&rescue->board->rows[index].executor, -1);
 }
 
 /*
- * Whether an executor has died, also one that we came too late to hold or cannot hold. Where
- * several of us are at work, another one may have taken it off the board.
+ * Whether an executor has died, including one without a pidfd or whose pidfd was not opened in
+ * time. When several processes do this at once, another one may have taken it off the board
+ * already.
  */
-static bool is_lost(struct ss_rescue *rescue, uint32_t number) {
-    struct ss_row *row = &rescue->board->rows[number];
+static bool is_lost(struct ss_rescue *rescue, uint32_t index) {
+    struct ss_row *row = &rescue->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
     uint64_t started = atomic_load(&row->executor_started);
-    if (rescue->charges[number].executor >= 0)
-        return rescue->polls[SS_RESCUE_EXECUTORS + number].revents != 0;
+    if (rescue->charges[index].executor_pidfd >= 0)
+        return rescue->polls[SS_RESCUE_EXECUTORS + index].revents != 0;
     return executor > 1 && started != 0 && !ss_platform_process_lives(executor, started);
 }
 
-static void kill_executor(struct ss_rescue *rescue, uint32_t number) {
-    struct ss_row *row = &rescue->board->rows[number];
+static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
+    struct ss_row *row = &rescue->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
-    if (rescue->charges[number].executor >= 0)
-        ss_platform_process_signal(rescue->charges[number].executor, SIGKILL);
+    if (rescue->charges[index].executor_pidfd >= 0)
+        ss_platform_process_signal(rescue->charges[index].executor_pidfd, SIGKILL);
     else if (executor > 1)
         ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
@@ -133,7 +137,7 @@ void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
     atomic_store(&rescue->board->left, rescue->board->keep ? 0 : rescue->sweep.touched);
 }
 
-/* The board remembers what is still to be done, should we be killed before it is. */
+/* The board counts what is still to be done, in case this process is killed before it is. */
 static void sweep_for_losses(struct ss_rescue *rescue) {
     struct ss_board *board = rescue->board;
     for (uint32_t losses; (losses = atomic_load(&board->losses)) != atomic_load(&board->swept);) {
@@ -142,7 +146,7 @@ static void sweep_for_losses(struct ss_rescue *rescue) {
     }
 }
 
-static void hear_bell(const struct pollfd *bell) {
+static void drain_bell(const struct pollfd *bell) {
     char bytes[512];
     while (bell->revents && read(bell->fd, bytes, sizeof bytes) == sizeof bytes) {
     }
@@ -156,7 +160,7 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     if (rescue->blind && (timeout < 0 || timeout > BLIND_INTERVAL))
         timeout = BLIND_INTERVAL;
     poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
-    hear_bell(&rescue->polls[SS_RESCUE_BELL]);
+    drain_bell(&rescue->polls[SS_RESCUE_BELL]);
     rescue->blind = rescue->polls[SS_RESCUE_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
         hold_executor(rescue, i);
@@ -168,15 +172,15 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;
         left += lives && !ss_row_is_settled(row);
-        rescue->blind |= lives && rescue->charges[i].executor < 0;
+        rescue->blind |= lives && rescue->charges[i].executor_pidfd < 0;
     }
     sweep_for_losses(rescue);
     return left;
 }
 
-const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t place) {
+const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slot) {
     ss_rescue_refresh_holds(rescue);
-    return ss_holds_find(rescue->holds, place);
+    return ss_holds_find(rescue->holds, slot);
 }
 
 int ss_rescue_open(
@@ -194,7 +198,7 @@ int ss_rescue_open(
     for (uint32_t i = 0; i < SS_RESCUE_EXECUTORS + count; i++)
         rescue->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
-        rescue->charges[i] = (struct ss_charge){.executor = -1, .leader = -1};
+        rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader_pidfd = -1};
     rescue->polls[SS_RESCUE_BELL].fd = bell;
     rescue->polls[SS_RESCUE_MASTER].fd =
         ss_platform_process_open(master, ss_platform_process_started(master));

@@ -9,47 +9,50 @@
 #include "tree/sweep.h"
 
 /*
- * What executors that died have left is ended, or continued where it is to be kept: by the
- * guardian, and by every executor that outlives master and guardian. Several may do it at once.
+ * Ends what dead executors have left, or continues it with --keep. Done by the guardian and by
+ * every executor that outlives both master and guardian; several may do it at once.
  */
 
-/* One executor and its instance, held so that their pids cannot come to mean other processes. */
+/* The pidfds of one executor and of its instance's leader. */
 struct ss_charge;
 
-/* The descriptors that are waited for, before those of the executors. */
+/* Indexes into `polls`, before those of the executors. */
 enum { SS_RESCUE_BELL, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS };
 
 struct ss_rescue {
     struct ss_board *board;
-    int master_bell; /* a byte there: look at the board */
+    int master_bell; /* a byte here says that the board has changed */
     struct ss_charge *charges;
-    struct pollfd *polls;   /* of SS_RESCUE_EXECUTORS and every executor; -1: not waited for */
-    struct ss_holds *holds; /* on all branches */
+    struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + the number of executors; -1: not waited for */
+    struct ss_holds *holds; /* all branches */
     struct ss_sweep sweep;
-    bool blind; /* there is a process that we cannot hold and must look for */
+    bool blind; /* some process has no pidfd and has to be polled */
 };
 
-/* `bell`: where a byte says that the board is to be looked at; -1: nowhere. */
+/* `bell`: where a byte says that the board has changed; -1: none. */
 int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell);
 
 /*
- * Sleeps until something happens, or for `timeout` milliseconds, and ends what executors have left
- * that are found dead. Returns how many executors still have to do with their instances.
+ * Sleeps until something happens, or for `timeout` milliseconds, and ends what dead executors have
+ * left. Returns how many executors are not done with their instances.
  */
 uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
 
-/* The hold on what stands in a place of the board; NULL: there is none. */
-const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t place);
+/* The entry for a slot of the board; NULL: none. */
+const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slot);
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 
-/* Looks for what is left, not beyond the deadline, and notes on the board how much that is. */
+/*
+ * Searches for what is left until `deadline`, and writes to the board how
+ * many processes that is.
+ */
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 
 /*
- * The master is dead. Executors know it, too, and end their instances; then this ends those that
- * did not, and all that is left of them.
+ * Called when the master is dead. The executors know it, too, and end their instances; this then
+ * ends the executors that did not, and all that they have left.
  */
 void ss_rescue_take_over(struct ss_rescue *rescue);
 

@@ -9,12 +9,12 @@
 
 #include "platform/platform.h"
 
-static int pipe_end = -1; /* a handler can be given nothing */
+static int pipe_end = -1; /* signal handlers get no argument of ours */
 
 static void pass_on(int number) {
     int saved = errno;
     unsigned char byte = (unsigned char)number;
-    /* A full pipe means that plenty of events are waiting already. */
+    /* A full pipe means that enough events are waiting already. */
     if (write(pipe_end, &byte, 1) < 0)
         errno = saved;
     errno = saved;
@@ -22,12 +22,12 @@ static void pass_on(int number) {
 
 static volatile sig_atomic_t demoted;
 
-/* Who loses real-time priority again and again would take CPUs from everybody with it. */
+/* A process that lost real-time priority again and again would take CPU time from all others. */
 #define REGAINED_MOST 8
 
 /*
- * The kernel says that we have not slept for long, but not whose fault that is: where memory is
- * short we may wait in the kernel for somebody whom our own priority keeps from ending.
+ * The kernel reports that we have not slept for long, but not why: when memory is short, we may
+ * wait in the kernel for a process that our own priority keeps from finishing.
  */
 static bool is_demotion(const siginfo_t *info) {
     if (info->si_code != SI_KERNEL)
@@ -37,9 +37,13 @@ static bool is_demotion(const siginfo_t *info) {
     return true;
 }
 
-/* What is caught in the middle of it cannot be left otherwise; the guardian sees to the rest. */
+/*
+ * Interrupts a module's endless loop, so nothing but _exit() is safe; the
+ * guardian does the rest.
+ */
 static void give_up(int number, siginfo_t *info, void *context) {
-    static const char why[] = "showstopper: the run was ended: a module of it loops for ever\n";
+    static const char why[] =
+        "showstopper: the run was ended: a module is stuck in an endless loop\n";
     (void)number;
     (void)context;
     if (is_demotion(info))
@@ -76,9 +80,9 @@ static const struct {
     {SIGCONT, pass_on},
     {SIGCHLD, pass_on},
     {SIGWINCH, pass_on},
-    {SIGXCPU, SIG_IGN}, /* but see catch_overrun() */
+    {SIGXCPU, SIG_IGN}, /* see catch_overrun() */
     {SIGPIPE, SIG_IGN},
-    {SIGXFSZ, SIG_IGN}, /* a write that goes too far fails, and that is told */
+    {SIGXFSZ, SIG_IGN}, /* a write beyond the limit fails and is reported */
     {SIGTTIN, SIG_IGN},
     {SIGTTOU, SIG_IGN},
 };
@@ -91,7 +95,10 @@ static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
     sigaction(SIGXCPU, &action, NULL);
 }
 
-/* What the caller had set for SIGXFSZ, which is ignored long before the other signals matter. */
+/*
+ * The caller's disposition of SIGXFSZ, which is ignored long before the
+ * other signals are set up.
+ */
 static struct sigaction caller_file_limit;
 static bool file_limit_caught;
 
@@ -150,7 +157,7 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
             if (*number == known[i].number)
                 action.sa_handler = handler;
         }
-        /* Ignoring it would have the kernel reap our children behind our back. */
+        /* If it were ignored, the kernel would reap our children. */
         if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
             action.sa_handler = SIG_DFL;
         sigaction(known[i].number, &action, NULL);
@@ -163,7 +170,7 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
 
 void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
     for (size_t i = 0; i < KNOWN; i++) {
-        /* What a key sent while the child was still in our group is not for it: it is forgotten. */
+        /* Discards a keyboard signal that arrived while the child was still in our group. */
         signal(known[i].number, SIG_IGN);
         sigaction(known[i].number, &signals->caller[i], NULL);
     }

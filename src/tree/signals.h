@@ -7,63 +7,64 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The signals whose treatment we change, and what the caller had set for them. */
+/* The signals whose disposition we change, and the caller's settings for them. */
 #define SS_SIGNALS_MAX 16
 
 struct ss_signals {
     struct sigaction caller[SS_SIGNALS_MAX];
     sigset_t caller_mask;
-    int pipe[2]; /* one byte per signal that arrived; both ends non-blocking */
+    int pipe[2]; /* one byte per signal received; both ends are non-blocking */
 };
 
 /*
- * From now on a write beyond the limit on file size fails and does not kill. What the caller had
- * set for it is what instances get, and what release() gives back, before another program is
- * executed.
+ * From now on a write beyond the file size limit fails instead of killing the process. Instances
+ * get the caller's setting, and release() restores it before another program is executed.
  */
 void ss_signals_catch_file_limit(void);
 void ss_signals_release_file_limit(void);
 
 /*
- * The master's: each signal it lives by becomes a byte in the pipe, which its one loop reads. What
+ * For the master: each signal becomes a byte in the pipe, which the main loop reads. A signal that
  * the caller ignored (nohup) stays ignored.
  */
 int ss_signals_open(struct ss_signals *signals);
 
-/* Which signal arrived next; 0: none. */
+/* The next signal that arrived; 0: none. */
 int ss_signals_next(struct ss_signals *signals);
 
 /*
- * Forks. The child gets no signal before ss_signals_adopt() or ss_signals_restore(): what a key
- * sends to the whole group must not reach the master a second time, through its handlers there.
+ * Forks. The child gets no signal before ss_signals_adopt() or ss_signals_restore(): a keyboard
+ * signal to the whole group must not reach the master a second time through its handlers in the
+ * child.
  */
 pid_t ss_signals_fork(void);
 
 /*
- * In a process of ours after the fork: `handler` for `wanted` (ended by 0), everything else that
- * a terminal or a caller might send is ignored.
+ * In a child of ours: installs `handler` for `wanted` (ends with 0) and ignores all other signals
+ * that a terminal or a caller might send.
  */
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
 /*
- * Who used real-time priority for longer than we allow ourselves has lost it by then and goes on
- * without: once a turn of its loop it may ask for it again. A loop without turns is the watchdog's.
+ * A process that used real-time priority for longer than our own limit loses it and goes on
+ * without. This requests it again; call it once per turn of the loop. A loop that never gets here
+ * is left to the watchdog.
  */
 void ss_signals_regain_priority(void);
 
 /*
- * In a child before exec: exactly what the caller of the program had. With `terminal`, reading from
- * a terminal, writing to it and changing its settings no longer stop the child. Async-signal-safe.
+ * In a child before exec: restores exactly the caller's settings. With `terminal`, reading from a
+ * terminal, writing to it and changing its settings do not stop the child. Async-signal-safe.
  */
 void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 
 /*
- * Stops this process as Ctrl-Z does, until it is continued. Not where nobody could do that: the
- * kernel then goes on at once.
+ * Stops this process as Ctrl-Z does, until it is continued. Where nothing could continue it, the
+ * kernel lets it go on at once.
  */
 void ss_signals_suspend(void);
 
-/* Ends this process by the signal, so that whoever waits for it sees the true cause. */
+/* Ends this process by the signal, so that its parent sees the true cause. */
 void ss_signals_raise_default(int signal);
 
 #endif

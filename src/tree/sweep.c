@@ -9,10 +9,13 @@
 
 #define DEPTH_MAX 256
 
-/* What was killed needs a moment to be gone. */
+/* Time for killed processes to disappear. */
 #define ROUND (3 * SS_MILLISECOND)
 
-/* So often in a row nobody may be found: one may be born where a round has looked already. */
+/*
+ * How many rounds in a row must find nothing: a process may start where a
+ * round has looked already.
+ */
 #define EMPTY_ROUNDS 2
 
 void ss_sweep_prepare(struct ss_board *board) {
@@ -39,13 +42,13 @@ static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     return false;
 }
 
-/* As long as the master lives it has not reaped what stands on the board, so the pid is enough. */
+/* As long as the master lives, it has not reaped what is on the board, so the pid is enough. */
 static bool is_one(
     const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
     return getppid() == sweep->master || process->started == started;
 }
 
-/* The row of an executor; NULL: the process is none. */
+/* The row of an executor; NULL: the process is not one. */
 static const struct ss_row *find_executor(
     const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     for (uint32_t i = 0; i < sweep->board->instances; i++) {
@@ -57,7 +60,7 @@ static const struct ss_row *find_executor(
     return NULL;
 }
 
-/* One of those processes of ours that end themselves. */
+/* Processes of ours that end by themselves. */
 static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     const struct ss_board *board = sweep->board;
     return pid == getpid() || pid == atomic_load(&board->sensor) ||
@@ -72,20 +75,21 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
 }
 
 /*
- * Goes up to the one below an adopter. Below the master whoever is not crew is an orphan of ours,
- * unless it could be one of a child that the master had before (`something & exec showstopper`);
- * then, and elsewhere, it must carry the mark. All below it are ours, whatever became of theirs.
+ * Walks up to the process just below an adopter. A child of the master that is not crew is an
+ * orphan of ours, unless the program may have inherited children (`something & exec showstopper`);
+ * then, and elsewhere, the process must carry the mark. All descendants of a process of ours are
+ * ours, whatever their environment says.
  */
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
     pid_t parent = process.parent;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        /* An executor ends what is below it, until it is done with that or gives it up. */
+        /* A living executor ends what is below it until it is done with that or gives it up. */
         const struct ss_row *row = find_executor(sweep, pid, &process);
         if (row)
             return depth > 0 && ss_row_is_settled(row);
         if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
-        /* We are its child, so as long as that is true the pid is the master's. */
+        /* As long as we are the master's child, its pid cannot have been reused. */
         bool has_master = getppid() == sweep->master;
         if (has_master && pid == sweep->master)
             return false;
@@ -102,7 +106,7 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
     if (is_marked(sweep, pid))
         return true;
     if (pid == parent)
-        sweep->stranger = parent; /* and so are all its other children */
+        sweep->stranger = parent; /* which goes for all its other children, too */
     return false;
 }
 

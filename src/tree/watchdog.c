@@ -13,8 +13,8 @@
 
 struct ss_watched {
     uint32_t beat;
-    bool suspect;     /* the last look found the beat unchanged, too */
-    ss_time cpu_time; /* when we began to suspect it */
+    bool suspect;     /* the last look, too, found the beat unchanged */
+    ss_time cpu_time; /* when it became suspect */
 };
 
 int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master) {
@@ -27,7 +27,7 @@ int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t
     return watchdog->watched ? 0 : -1;
 }
 
-/* The CPU time is asked for only where it matters: that costs more than all else here. */
+/* CPU time is read only for a suspect, because reading it costs more than everything else here. */
 static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     if (beat != watched->beat || beat == 0) {
         *watched = (struct ss_watched){.beat = beat};
@@ -41,13 +41,16 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     return false;
 }
 
-/* Its parent has not reaped it as long as its number stands on the board. */
-static void look_at_executor(struct ss_watchdog *watchdog, uint32_t number) {
-    struct ss_row *row = &watchdog->board->rows[number];
+/*
+ * An executor's pid is valid as long as it is on the board, because its
+ * parent has not reaped it.
+ */
+static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
+    struct ss_row *row = &watchdog->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
     uint64_t started = atomic_load(&row->executor_started);
     if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE ||
-        !is_stuck(&watchdog->watched[number], atomic_load(&row->beat), executor))
+        !is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
         return;
     atomic_store(&row->failure, SS_FAILURE_STUCK);
     ss_platform_process_signal_once(executor, started, SIGKILL);
@@ -60,7 +63,7 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     watchdog->next = now + INTERVAL;
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
-    /* It says so itself, as after the same signal from the kernel. */
+    /* The master reports this itself, as if the kernel had sent the signal. */
     if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
         is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
         ss_platform_process_signal_once(watchdog->master, watchdog->master_started, SIGXCPU);

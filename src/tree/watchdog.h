@@ -5,9 +5,9 @@
 #include "loop/board.h"
 
 /*
- * Sees that no process of ours runs on and on in a module that never returns. Each changes a word
- * of the board once in every turn of its loop; who uses much CPU time in between is stuck. Time
- * that passes otherwise proves nothing: the machine may be overloaded, or have been suspended.
+ * Detects a process of ours that loops forever in a module. Each process changes a word of the
+ * board once per turn of its loop; one that uses much CPU time in between is stuck. Elapsed time
+ * proves nothing: the machine may be overloaded or have been suspended.
  */
 struct ss_watchdog {
     struct ss_board *board;
@@ -19,7 +19,7 @@ struct ss_watchdog {
 
 int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master);
 
-/* Looks, where it is time to, and ends who is stuck. */
+/* Checks when it is time to, and kills what is stuck. */
 void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now);
 
 #endif

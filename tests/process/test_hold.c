@@ -88,11 +88,11 @@ START_TEST(a_group_is_reached_without_its_leader) {
     ck_assert_uint_eq(ss_platform_process_started(leader), 0);
     /* Its number alone could mean a stranger's group. */
     for (int known = 0; known < 2; known++) {
-        struct ss_hold blind = {.number = leader,
+        struct ss_hold blind = {.pid = leader,
             .started = known ? hold->started : 0,
             .group = true,
-            .process = -1,
-            .by_number = true};
+            .pidfd = -1,
+            .by_pid = true};
         ck_assert_int_eq(ss_hold_signal(&blind, SIGKILL), ESRCH);
     }
     ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), 0);
@@ -129,7 +129,7 @@ START_TEST(who_has_ended_is_not_held) {
     pid_t child = kin_start(NULL);
     kin_end_unreaped(child);
     struct ss_hold *hold = take_hold(child, false);
-    ck_assert_int_lt(hold->process, 0);
+    ck_assert_int_lt(hold->pidfd, 0);
     ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), ESRCH);
     kin_reap(child);
 }
@@ -174,7 +174,7 @@ static void give_number_away(bool group) {
     kin_end(child);
     pid_t stranger = start_stranger(child);
     expect_untouched(hold, stranger);
-    ss_branch_release(board, hold->place);
+    ss_branch_release(board, hold->slot);
     refresh();
     ck_assert_uint_eq(holds.count, 0);
     kin_end(stranger);
@@ -202,7 +202,7 @@ START_TEST(who_has_the_number_already_is_not_reached) {
         uint32_t fresh = refresh();
         expect_untouched(&holds.list[fresh], stranger);
         struct ss_hold blind = {
-            .number = child, .started = started, .group = group, .process = -1, .by_number = true};
+            .pid = child, .started = started, .group = group, .pidfd = -1, .by_pid = true};
         expect_untouched(&blind, stranger);
         ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGKILL), ESRCH);
         ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
@@ -264,7 +264,7 @@ START_TEST(who_is_let_go_runs) {
     open_board();
     pid_t first = kin_start(NULL);
     pid_t second = kin_start(NULL);
-    uint32_t place = take_hold(first, false)->place;
+    uint32_t place = take_hold(first, false)->slot;
     take_hold(second, false);
     ss_holds_signal(&holds, 0, SS_HOLDS_ALL, SIGSTOP);
     RUN_UNTIL(NULL, kin_is_stopped(first) && kin_is_stopped(second));

@@ -283,7 +283,7 @@ END_TEST
 START_TEST(module_that_never_returns) {
     install_all();
     const char *module = compile("-DBODY=for (volatile int i = 1; i;) { } return 0");
-    expect_refused(RUN_INSTALLED("--duration", "1h", "-c", module), "loops for ever");
+    expect_refused(RUN_INSTALLED("--duration", "1h", "-c", module), "endless loop");
     run_remove_folder(root);
 }
 END_TEST

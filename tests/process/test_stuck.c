@@ -120,7 +120,7 @@ static void expect_stuck(const char *source, const char *const *options, bool re
     SKIP_UNLESS(has_realtime || !realtime, "realtime: no such priority is allowed");
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended);
     run_expect(run, 125);
-    run_expect_text(&run->err, "loops for ever");
+    run_expect_text(&run->err, "endless loop");
     run_expect_nothing_left();
     run_expect_no_shared_memory(run->pid);
     run_free(run);

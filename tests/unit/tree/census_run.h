@@ -15,8 +15,8 @@ static inline bool world_hold_reaches(const struct world_hold *hold, pid_t pid) 
     const struct world_process *process = world_at(pid);
     if (!hold->serial || !hold->holds || !process->started)
         return false;
-    return hold->group ? process->group == hold->number && process->group_started == hold->started
-                       : pid == hold->number && process->started == hold->started;
+    return hold->group ? process->group == hold->pid && process->group_started == hold->started
+                       : pid == hold->pid && process->started == hold->started;
 }
 
 /* Nobody can take hold of who has ended. */
@@ -31,11 +31,11 @@ static inline void world_take_hold(struct world_hold *hold, struct ss_branch *br
     *hold = (struct world_hold){
         .serial = serial,
         .row = owner - 1,
-        .number = atomic_load(&branch->number),
+        .pid = atomic_load(&branch->pid),
         .started = atomic_load(&branch->started),
         .group = atomic_load(&branch->group),
     };
-    const struct world_process *process = world_at(hold->number);
+    const struct world_process *process = world_at(hold->pid);
     hold->holds = process->started == hold->started && process->state != 'Z';
 }
 
@@ -76,9 +76,9 @@ static inline void world_hold_all(void) {
 }
 
 static inline bool world_reaches_nobody(const struct world_hold *hold) {
-    const struct world_group *group = &world.groups[hold->number];
+    const struct world_group *group = &world.groups[hold->pid];
     if (!hold->group)
-        return !world_hold_reaches(hold, hold->number);
+        return !world_hold_reaches(hold, hold->pid);
     return !hold->holds || group->members == 0 || group->started != hold->started;
 }
 
@@ -237,7 +237,7 @@ static inline struct ss_branch *world_branch(pid_t number) {
     struct ss_branch *found = NULL;
     for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
         struct ss_branch *branch = &ss_board_branches(world.board)[place];
-        if (!atomic_load(&branch->owner) || atomic_load(&branch->number) != number)
+        if (!atomic_load(&branch->owner) || atomic_load(&branch->pid) != number)
             continue;
         assert_null(found);
         found = branch;

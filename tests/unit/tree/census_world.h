@@ -37,7 +37,7 @@ struct world_group {
 struct world_hold {
     uint32_t serial; /* 0: nothing is held */
     uint32_t row;
-    pid_t number;
+    pid_t pid;
     uint64_t started;
     bool group;
     bool holds; /* it came early enough */

@@ -50,8 +50,8 @@ static inline void open_board(void) {
 
 static inline void close_board(void) {
     for (uint32_t i = 0; i < holds->count; i++) {
-        if (holds->list[i].process >= 0)
-            close(holds->list[i].process);
+        if (holds->list[i].pidfd >= 0)
+            close(holds->list[i].pidfd);
     }
     free(holds);
     free(board);

@@ -13,7 +13,7 @@ static void a_branch_stands_on_the_board(void **state) {
     assert_int_equal(ss_branch_claim(board, 0, 4712, 7, false), 1);
     assert_int_equal(board->branches_used, 2);
     assert_int_equal(branch_at(0)->owner, 3);
-    assert_int_equal(branch_at(0)->number, 4711);
+    assert_int_equal(branch_at(0)->pid, 4711);
     assert_true(branch_at(0)->started == 123456789012);
     assert_int_equal(branch_at(0)->group, 1);
     assert_int_equal(branch_at(1)->owner, 1);
@@ -100,7 +100,7 @@ static void holds_follow_the_board(void **state) {
     assert_null(ss_holds_find(holds, 3));
     for (uint32_t i = 0; i < 5; i++) {
         assert_ptr_equal(ss_holds_find(holds, places[i]), &holds->list[i]);
-        assert_int_equal(holds->list[i].place, places[i]);
+        assert_int_equal(holds->list[i].slot, places[i]);
         assert_int_equal(holds->list[i].serial, branch_at(places[i])->serial);
         assert_int_equal(holds->list[i].row, 0);
         assert_int_equal(ss_hold_signal(&holds->list[i], 0), 0);
@@ -155,7 +155,7 @@ static void who_leaves_the_board_is_continued(void **state) {
     ss_branch_claim(board, 0, self, started, false);
     ss_branch_claim(board, 0, self, started, false);
     refresh(0);
-    int process = holds->list[0].process;
+    int process = holds->list[0].pidfd;
     ss_branch_release(board, 0);
     expect_continuations(0);
     refresh(0);

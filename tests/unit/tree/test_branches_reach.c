@@ -38,18 +38,18 @@ static void a_number_with_another_start_reaches_nobody(void **state) {
     (void)state;
     open_board();
     struct ss_hold hold = {
-        .number = self, .started = started, .process = -1, .by_number = true, .group = false};
+        .pid = self, .started = started, .pidfd = -1, .by_pid = true, .group = false};
     assert_int_equal(ss_hold_signal(&hold, 0), 0);
     hold.started++;
     assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
     hold.started = 0;
     const pid_t numbers[] = {0, -1, 1, -self, self, INT32_MAX};
     for (int i = 0; i < 12; i++) {
-        hold.number = numbers[i / 2];
+        hold.pid = numbers[i / 2];
         hold.group = i % 2;
         assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
     }
-    hold = (struct ss_hold){.number = self, .started = started, .process = -1};
+    hold = (struct ss_hold){.pid = self, .started = started, .pidfd = -1};
     assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
     close_board();
 }
@@ -68,7 +68,7 @@ static void a_place_read_while_it_changes_reaches_nobody(void **state) {
         struct ss_branch *branch = branch_at(0);
         atomic_fetch_add(&branch->serial, 1);
         if (written > 0)
-            atomic_store(&branch->number, INT32_MAX);
+            atomic_store(&branch->pid, INT32_MAX);
         if (written > 1)
             atomic_store(&branch->started, other);
         if (written > 2)
@@ -118,7 +118,7 @@ static void holds_end_up_as_the_board_stands(void **state) {
         more = pthread_tryjoin_np(guardian, NULL) != 0;
         refresh(1);
         for (uint32_t i = 0; i < holds->count; i++)
-            assert_true(holds->list[i].process < 0 || holds->list[i].started == started);
+            assert_true(holds->list[i].pidfd < 0 || holds->list[i].started == started);
     }
     uint32_t standing = 0;
     for (uint32_t place = 0; place < PLACES; place++)
@@ -126,9 +126,9 @@ static void holds_end_up_as_the_board_stands(void **state) {
     assert_int_equal(holds->count, standing);
     for (uint32_t i = 0; i < holds->count; i++) {
         const struct ss_hold *hold = &holds->list[i];
-        assert_int_equal(hold->serial, branch_at(hold->place)->serial);
-        assert_true(hold->started == branch_at(hold->place)->started);
-        assert_int_equal(hold->process >= 0, hold->started == started);
+        assert_int_equal(hold->serial, branch_at(hold->slot)->serial);
+        assert_true(hold->started == branch_at(hold->slot)->started);
+        assert_int_equal(hold->pidfd >= 0, hold->started == started);
     }
     close_board();
 }
