@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <showstopper/contract.h>
+
 /*
  * How a function reports failure: it returns a negative value and fills the error given last.
  * The first error wins: one already set is not overwritten, only wrapped. `message` says what and
@@ -29,8 +31,8 @@ static inline void ss_error_make_one_line(struct ss_error *error) {
 }
 
 /* Always returns -1, so that `return ss_error_set(...)` reads well. */
-__attribute__((format(printf, 3, 4))) static inline int ss_error_set(
-    struct ss_error *error, int status, const char *format, ...) {
+SS_FORMAT(3, 4)
+static inline int ss_error_set(struct ss_error *error, int status, const char *format, ...) {
     if (!error || error->status)
         return -1;
     va_list arguments;
@@ -42,9 +44,17 @@ __attribute__((format(printf, 3, 4))) static inline int ss_error_set(
     return -1;
 }
 
+/* The common case: the tool itself could not do it. */
+#define ss_error_fail(error, ...) ss_error_set(error, SS_ERROR_FAILED, __VA_ARGS__)
+
+/* Always returns -1. */
+static inline int ss_error_memory(struct ss_error *error) {
+    return ss_error_fail(error, "out of memory");
+}
+
 /* Puts "CONTEXT: " before the message that is there. Always returns -1. */
-__attribute__((format(printf, 2, 3))) static inline int ss_error_wrap(
-    struct ss_error *error, const char *format, ...) {
+SS_FORMAT(2, 3)
+static inline int ss_error_wrap(struct ss_error *error, const char *format, ...) {
     if (!error || !error->status)
         return -1;
     char context[256];

@@ -93,7 +93,7 @@ int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error) {
     if (ss_arguments_parse(rows, cli, &cli->store, argv, &cli->command, error) < 0)
         return -1;
     if (cut_slashes(&cli->output, &cli->store) < 0 || cut_slashes(&cli->record, &cli->store) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     return 0;
 }
 

@@ -67,26 +67,26 @@ static int add_line(struct ss_commands *commands, char *const *words, uint32_t c
 int ss_commands_repeat(
     struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error) {
     if (count == 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "0 instances: write at least 1");
+        return ss_error_fail(error, "0 instances: write at least 1");
     if (count > COMMANDS_MAX)
-        return ss_error_set(error, SS_ERROR_FAILED, "%llu instances: at most %d are possible",
+        return ss_error_fail(error, "%llu instances: at most %d are possible",
             (unsigned long long)count, COMMANDS_MAX);
     if (commands->count + count > COMMANDS_MAX)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "%llu instances and the %u of the lines before are too many: at most %d are possible",
             (unsigned long long)count, commands->count, COMMANDS_MAX);
     if (add_line(commands, words, (uint32_t)count) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);
     if (items)
         commands->items = items;
     for (uint64_t i = 0; items && i < count; i++) {
         items[commands->count] = copy_words(words);
         if (!items[commands->count])
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            return ss_error_memory(error);
         commands->count++;
     }
-    return items ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return items ? 0 : ss_error_memory(error);
 }
 
 static int read_line(struct ss_commands *commands, const char *line, struct ss_error *error) {
@@ -98,7 +98,7 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
     if (count > 0) {
         uint64_t copies = 0;
         if (count < 2)
-            status = ss_error_set(error, SS_ERROR_FAILED, "'%s' is not COUNT COMMAND...", words[0]);
+            status = ss_error_fail(error, "'%s' is not COUNT COMMAND...", words[0]);
         else if (ss_units_count(words[0], &copies, error) < 0)
             status = ss_error_wrap(error, "COUNT COMMAND... was expected");
         else
@@ -127,7 +127,7 @@ static int read_lines(
         *end = '\0';
         ++*number;
         if (strlen(line) < (size_t)(end - line))
-            return ss_error_set(error, SS_ERROR_FAILED,
+            return ss_error_fail(error,
                 "the line holds a zero byte: a workload file is text, a line each of COUNT "
                 "COMMAND...");
         line[strcspn(line, "\r")] = '\0';
@@ -141,28 +141,28 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
     struct ss_error *error) {
     int number = 0;
     if (length > WORKLOADS_MAX)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "%s: more than %d MiB: a workload file has a line each of COUNT COMMAND...", path,
             WORKLOADS_MAX >> 20);
     if (read_lines(commands, text, length, &number, error) < 0)
         return ss_error_wrap(error, "%s:%d", path, number);
     if (commands->count == 0)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
+        return ss_error_fail(
+            error, "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
     return 0;
 }
 
 int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
     FILE *file = fopen(path, "re");
     if (!file)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
     size_t length = 0;
     char *text = read_bounded(file, &length);
     int status;
     if (!text)
-        status = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        status = ss_error_memory(error);
     else if (ferror(file))
-        status = ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+        status = ss_error_fail(error, "%s: %s", path, strerror(errno));
     else
         status = read_text(commands, path, text, length, error);
     free(text);
@@ -203,7 +203,7 @@ int ss_commands_number(
         for (char **word = commands->items[i]; *word; word++) {
             char *filled = fill_in(*word, placeholder, number);
             if (!filled)
-                return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+                return ss_error_memory(error);
             free(*word);
             *word = filled;
         }

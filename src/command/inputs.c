@@ -16,7 +16,7 @@
 #define CHUNK 65536
 
 static int fail(const char *path, const char *why, struct ss_error *error) {
-    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", ss_words_show(path).text, why);
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
 static bool write_all(int to, const char *bytes, size_t length) {
@@ -79,7 +79,7 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
         return fail(
             input->path, "more than 1 GiB from a pipe cannot be recorded: name a file", error);
     if (!done)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be kept for the record: %s",
+        return ss_error_fail(error, "%s cannot be kept for the record: %s",
             ss_words_show(input->path).text, strerror(why));
     note(input, &status);
     snprintf(input->spool, sizeof input->spool, "/dev/fd/%d", input->file);
@@ -106,8 +106,7 @@ static int look(struct ss_input *input, struct ss_error *error) {
 int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
     const char **place, struct ss_error *error) {
     if (inputs->count == SS_INPUTS_MAX)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "%s: a record keeps %d files at most", option, SS_INPUTS_MAX);
+        return ss_error_fail(error, "%s: a record keeps %d files at most", option, SS_INPUTS_MAX);
     struct ss_input *input = &inputs->items[inputs->count++];
     *input = (struct ss_input){
         .kind = kind, .option = option, .path = *place, .place = place, .file = -1};

@@ -24,13 +24,13 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
         if (outside < SS_CPUS_MAX) {
             char list[256];
             ss_cpus_print(list, sizeof list, &allowed);
-            return ss_error_set(error, SS_ERROR_FAILED,
-                "--cpus: CPU %u is none of those that may be used here: %s", outside, list);
+            return ss_error_fail(
+                error, "--cpus: CPU %u is none of those that may be used here: %s", outside, list);
         }
     }
     plan->cpu_count = ss_cpus_count(&plan->cpus);
     if (plan->cpu_count == 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "--cpus: the list is empty");
+        return ss_error_fail(error, "--cpus: the list is empty");
     return 0;
 }
 
@@ -64,14 +64,12 @@ static int resolve_commands(
     struct ss_commands commands = {0};
     int status;
     if (cli->workloads && (*cli->command || cli->instances))
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "-w names the commands and their counts itself: leave %s away",
+        return ss_error_fail(error, "-w names the commands and their counts itself: leave %s away",
             *cli->command ? "the command" : "-n");
     if (cli->workloads)
         status = read_workloads(plan, &commands, cli, error);
     else if (!*cli->command)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "no command is given: showstopper -l 50%% COMMAND, see --help");
+        return ss_error_fail(error, "no command is given: showstopper -l 50%% COMMAND, see --help");
     else
         status = ss_commands_repeat(
             &commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
@@ -98,21 +96,21 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
         ss_commands_print_number(number, sizeof number, i, plan->instances);
         plan->numbers[i] = strdup(number);
         if (!plan->numbers[i])
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            return ss_error_memory(error);
     }
-    return plan->numbers ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return plan->numbers ? 0 : ss_error_memory(error);
 }
 
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     const char *trace_options = cli->options[SS_KIND_TRACE];
     if (cli->load) {
         if (strcmp(cli->modules[SS_KIND_TRACE], "constant") != 0 || trace_options)
-            return ss_error_set(error, SS_ERROR_FAILED,
-                "-l is short for -t constant -T LOAD: give either -l or -t and -T");
+            return ss_error_fail(
+                error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
         trace_options = cli->load;
     } else if (strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0 && !trace_options) {
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+        return ss_error_fail(
+            error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
     }
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         const char *options = kind == SS_KIND_TRACE ? trace_options : cli->options[kind];
@@ -159,7 +157,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         plan->ends_with_trace = true;
     }
     if (plan->settle >= plan->duration)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--settle leaves nothing of the run to be counted: it must be shorter than the run");
     /* The monitor wants the system's counters even where control does without any. */
     if (plan->source.source == SS_SOURCE_SENSOR)
@@ -170,8 +168,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
             &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error) < 0)
         return -1;
     if (plan->source.required && plan->reader.source != source)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "feedback/%s: it cannot measure what it is asked to: %s",
+        return ss_error_fail(error, "feedback/%s: it cannot measure what it is asked to: %s",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
     if (plan->source.source != SS_SOURCE_NONE)
         plan->source.source = plan->reader.source;
@@ -217,7 +214,7 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
     if (ss_wallclock_parse(cli->start_at, now, &plan->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     if (plan->start_at < now)
-        return ss_error_set(error, SS_ERROR_FAILED, "--start-at: '%s' has passed", cli->start_at);
+        return ss_error_fail(error, "--start-at: '%s' has passed", cli->start_at);
     return 0;
 }
 
@@ -230,7 +227,7 @@ static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_
         return 0;
     char text[256];
     regerror(why, &plan->iteration, text, sizeof text);
-    return ss_error_set(error, SS_ERROR_FAILED, "--iteration: '%s': %s", pattern, text);
+    return ss_error_fail(error, "--iteration: '%s': %s", pattern, text);
 }
 
 /* Found out now, because at the end it would be too late. */
@@ -239,20 +236,18 @@ static int check_json(const char *path, struct ss_error *error) {
     if (strcmp(path, "-") == 0)
         return 0;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return ss_error_set(error, SS_ERROR_FAILED, "--json: %s is a directory", path);
+        return ss_error_fail(error, "--json: %s is a directory", path);
     bool plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
     char folder[4096];
     int why = plain ? ss_whole_file_resolve(path, folder, sizeof folder) : 0;
     if (why)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(why));
+        return ss_error_fail(error, "--json: %s cannot be written: %s", path, strerror(why));
     char *slash = plain ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = '\0';
     if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
         return 0;
-    return ss_error_set(
-        error, SS_ERROR_FAILED, "--json: %s cannot be written: %s", path, strerror(errno));
+    return ss_error_fail(error, "--json: %s cannot be written: %s", path, strerror(errno));
 }
 
 static size_t count_option_words(const struct ss_cli *cli) {
@@ -274,9 +269,9 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
         return -1;
     if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
-        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s is not a directory", cli->output);
+        return ss_error_fail(error, "--output: %s is not a directory", cli->output);
     if (cli->force && !cli->record)
-        return ss_error_set(error, SS_ERROR_FAILED, "--force goes with --record");
+        return ss_error_fail(error, "--force goes with --record");
     return cli->json ? check_json(cli->json, error) : 0;
 }
 
@@ -295,11 +290,11 @@ static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss
     plan->keep = cli->keep;
     plan->isolate = cli->isolate;
     if (plan->keep && plan->isolate)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--keep and --isolate exclude each other: with one of them instances outlive the run, "
             "with the other nothing can");
     if (plan->keep && (cli->iteration || cli->output))
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--keep and --%s exclude each other: the output passes through a pipe, which ends with "
             "Showstopper, and so would the instances: let the command write to a file itself",
             cli->iteration ? "iteration" : "output");

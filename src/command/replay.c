@@ -32,10 +32,10 @@ static char **pass_on(const struct ss_cli *cli) {
 int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
     char path[4200];
     if (*cli->command)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "--replay: '%s' is too much: the record has the command", cli->command[0]);
+        return ss_error_fail(
+            error, "--replay: '%s' is too much: the record has the command", cli->command[0]);
     if (ss_platform_program_path(path, sizeof path - sizeof PROGRAM) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "--replay: %s", strerror(errno));
+        return ss_error_fail(error, "--replay: %s", strerror(errno));
     strcpy(strrchr(path, '/') + 1, PROGRAM);
     char **words = pass_on(cli);
     if (words) {
@@ -43,6 +43,6 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
         execv(path, words);
     }
     free(words);
-    return ss_error_set(error, SS_ERROR_FAILED, "--replay: %s: %s: it is part of a build with yajl",
-        path, strerror(errno));
+    return ss_error_fail(
+        error, "--replay: %s: %s: it is part of a build with yajl", path, strerror(errno));
 }

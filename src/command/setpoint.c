@@ -34,9 +34,9 @@ static int refuse_pid(const char *why, struct ss_error *error) {
     struct masters masters = {.list = ""};
     ss_platform_process_each(add_master, &masters);
     if (!*masters.list)
-        return ss_error_set(error, SS_ERROR_FAILED, "--set: %s; none is running here", why);
-    return ss_error_set(error, SS_ERROR_FAILED, "--set: %s; those that run: %s%s", why,
-        masters.list, masters.more ? ", ..." : "");
+        return ss_error_fail(error, "--set: %s; none is running here", why);
+    return ss_error_fail(
+        error, "--set: %s; those that run: %s%s", why, masters.list, masters.more ? ", ..." : "");
 }
 
 static struct ss_board *attach(const char *pid, struct ss_error *error) {
@@ -57,7 +57,7 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     const char *load = cli->set_load;
     double value = NAN;
     if (*cli->command)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--set: '%s' is too much: it takes PID and LOAD, and starts nothing",
             ss_words_show(*cli->command).text);
     if (strcmp(load, "trace") != 0 && ss_units_load(load, &value, error) < 0)

@@ -57,11 +57,11 @@ static int refuse(const char *path, struct ss_error *error) {
     if (writer > 0)
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
     if (writer != 0)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--record: a run that is still going on%s writes %s: choose another folder, or wait "
             "for its end",
             pid, path);
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "--record: %s is there already: choose another one, or replace it with --force", path);
 }
 
@@ -69,16 +69,14 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
     struct stat status;
     if (stat(path, &status) < 0)
         return errno == ENOENT ? 0
-                               : ss_error_set(error, SS_ERROR_FAILED, "--record: %s: %s", path,
-                                     strerror(errno));
+                               : ss_error_fail(error, "--record: %s: %s", path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return ss_error_set(error, SS_ERROR_FAILED, "--record: %s is not a directory", path);
+        return ss_error_fail(error, "--record: %s is not a directory", path);
     return force && writer_of(path) == 0 ? 0 : refuse(path, error);
 }
 
 static int fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {
-    return ss_error_set(
-        error, SS_ERROR_FAILED, "--record: %s/%s: %s", plan->record, name, strerror(errno));
+    return ss_error_fail(error, "--record: %s/%s: %s", plan->record, name, strerror(errno));
 }
 
 static int write_plan(const struct ss_plan *plan, struct ss_error *error) {
@@ -205,8 +203,7 @@ static int take_folder(
     if (record->made || errno == EEXIST)
         record->folder = open(plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (record->folder < 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--record: %s: %s", plan->record, strerror(errno));
+        return ss_error_fail(error, "--record: %s: %s", plan->record, strerror(errno));
     record->mark = take_mark(record->folder);
     if (record->mark >= 0)
         return 0;

@@ -72,8 +72,8 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
             why = lines->why;
         }
         if (why)
-            return ss_error_set(error, SS_ERROR_FAILED, "--record: %s/%s: %s",
-                recorder->plan->record, files[i].name, strerror(why));
+            return ss_error_fail(
+                error, "--record: %s/%s: %s", recorder->plan->record, files[i].name, strerror(why));
     }
     return 0;
 }

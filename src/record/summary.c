@@ -454,5 +454,5 @@ int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcom
         if (ss_whole_file_commit(&file) == 0)
             return 0;
     }
-    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+    return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }

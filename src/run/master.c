@@ -98,7 +98,7 @@ static void record_iteration(void *context, uint32_t instance, ss_time start, ss
 static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
-        return ss_error_set(master->error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(master->error);
     master->iterations.tell = record_iteration;
     master->iterations.context = master->recorder;
     return ss_recorder_open(master->recorder, master->plan, master->error);
@@ -159,9 +159,9 @@ static int open_master(struct ss_master *master) {
     master->polls = calloc(SS_MASTER_POLLS + 2 * (size_t)plan->instances, sizeof *master->polls);
     if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls ||
         !apart)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));
+        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     /* Who moves others' output has as much to do as they give it: not at real-time priority. */
     int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
     if (refused)

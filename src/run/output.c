@@ -17,9 +17,9 @@ int ss_output_open(struct ss_output *output, uint32_t instances, const char *fol
     output->polls = calloc(2 * (size_t)instances, sizeof *output->polls);
     output->last_iteration = calloc(instances, sizeof *output->last_iteration);
     if (!output->streams || !output->polls || !output->last_iteration)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return ss_error_set(error, SS_ERROR_FAILED, "--output: %s: %s", folder, strerror(errno));
+        return ss_error_fail(error, "--output: %s: %s", folder, strerror(errno));
     return 0;
 }
 
@@ -31,7 +31,7 @@ static int open_target(
     snprintf(path, sizeof path, "%s/%s.%s", output->folder, number, which == 0 ? "out" : "err");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
-        ss_error_set(error, SS_ERROR_FAILED, "--output: %s: %s", path, strerror(errno));
+        ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
     return file;
 }
 
@@ -41,8 +41,7 @@ int ss_output_add(
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
         if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
-            return ss_error_set(
-                error, SS_ERROR_FAILED, "a pipe for the output: %s", strerror(errno));
+            return ss_error_fail(error, "a pipe for the output: %s", strerror(errno));
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
             .to = open_target(output, number, which, error),
@@ -56,7 +55,7 @@ int ss_output_add(
         if (stream->to < 0)
             return -1;
         if (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE)))
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            return ss_error_memory(error);
     }
     return 0;
 }

@@ -33,7 +33,7 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     char **words = ss_words_split(command, &count, error);
     if (!words || count == 0) {
         free(words);
-        return ss_error_set(error, SS_ERROR_FAILED, "the sensor's command is empty");
+        return ss_error_fail(error, "the sensor's command is empty");
     }
     int ends[2];
     pid_t master = getpid();
@@ -49,7 +49,7 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     free(words);
     if (sensor->from >= 0 && sensor->process > 0)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED, "the sensor cannot be started: %s", strerror(why));
+    return ss_error_fail(error, "the sensor cannot be started: %s", strerror(why));
 }
 
 static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
@@ -61,7 +61,7 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
     sensor->overlong = false;
     sensor->heard = now;
     if (unusable)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "the sensor said '%.40s', which is no load: a number from 0 to 1 to a line", text);
     return 0;
 }
@@ -72,8 +72,7 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (length <= 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "the sensor ended: without it there is nothing to control by");
+        return ss_error_fail(error, "the sensor ended: without it there is nothing to control by");
     for (ssize_t i = 0; i < length; i++) {
         if (text[i] == '\n') {
             if (take_line(sensor, now, error) < 0)
@@ -90,7 +89,7 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
 int ss_sensor_check(const struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
     if (ss_time_since(now, sensor->heard) < SS_SENSOR_SILENCE)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "the sensor has said nothing for %.0f s: it must print a line at least that often",
         ss_time_seconds(SS_SENSOR_SILENCE));
 }

@@ -110,7 +110,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         if (try_folder(reader, folder))
             return 0;
     }
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "control group '%s': no cpu.stat or cpuacct.usage below %s: name a group that is there",
         group ? group : "(our own)", root);
 }
@@ -240,14 +240,14 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
         return -1;
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path, strerror(errno));
+        return ss_error_fail(error, "%s: %s", reader->path, strerror(errno));
     reader->size = 4096;
     reader->at_once = allowed_cpus(folder, &reader->cpus);
     if (!(reader->at_once > 0)) {
         close(reader->file);
         reader->file = -1;
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "control group %s: it may use none of the measured CPUs", folder);
+        return ss_error_fail(
+            error, "control group %s: it may use none of the measured CPUs", folder);
     }
     struct quota quota = {0};
     find_quota(&quota, folder, group, roots);

@@ -30,8 +30,8 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
         reader->path, sizeof reader->path, "%s/stat", roots && roots->proc ? roots->proc : "/proc");
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s: the load cannot be measured",
-            reader->path, strerror(errno));
+        return ss_error_fail(
+            error, "%s: %s: the load cannot be measured", reader->path, strerror(errno));
     long present = sysconf(_SC_NPROCESSORS_CONF);
     uint32_t lines = ss_cpus_count(&reader->cpus);
     if (present > 0 && (uint32_t)present > lines)
@@ -57,12 +57,12 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
     reader->buffer = malloc(reader->size);
     if (!reader->buffer) {
         ss_platform_counters_close(reader);
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     }
     struct ss_counters counters;
     int why = ss_platform_counters_read(reader, &counters);
     if (why) {
-        ss_error_set(error, SS_ERROR_FAILED, "%s: %s", reader->path,
+        ss_error_fail(error, "%s: %s", reader->path,
             why != EBADMSG               ? strerror(why)
             : source != SS_SOURCE_SYSTEM ? "there is no CPU time in it"
                                          : "none of the measured CPUs is in it");

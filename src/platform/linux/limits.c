@@ -22,7 +22,7 @@ static int check_limit(
     uint64_t room = limit > used ? limit - used : 0;
     if (room >= needed)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "%" PRIu64 " more are needed, but %s leaves room for %" PRIu64
         ": run fewer instances or raise that limit",
         needed, name, room);
@@ -74,7 +74,7 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
 int ss_platform_check_proc(struct ss_error *error) {
     if (access("/proc/self/stat", R_OK) == 0)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "/proc is not mounted: processes, CPU time and modules are found through it: mount -t proc "
         "proc /proc");
 }
@@ -86,7 +86,7 @@ int ss_platform_check_system(struct ss_error *error) {
     if (stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode) &&
         access("/dev/null", R_OK | W_OK) == 0)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "there is no /dev/null that can be read and written, as instances must: mknod -m 666 "
         "/dev/null c 1 3");
 }

@@ -31,7 +31,7 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
     snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
     DIR *directory = opendir(folder);
     if (!directory)
-        return ss_error_set(error, SS_ERROR_FAILED, "pid %d %s", (int)pid,
+        return ss_error_fail(error, "pid %d %s", (int)pid,
             errno == EACCES   ? "belongs to somebody else"
             : errno == ENOENT ? "does not exist"
                               : strerror(errno));
@@ -45,7 +45,6 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
     }
     closedir(directory);
     if (found < 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "pid %d is not a running Showstopper", (int)pid);
+        return ss_error_fail(error, "pid %d is not a running Showstopper", (int)pid);
     return found;
 }
