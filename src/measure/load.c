@@ -3,8 +3,20 @@
 
 #include <math.h>
 
-static double clamp(double value) {
-    return fmin(fmax(value, 0), 1);
+static double clamp(double load) {
+    return fmin(fmax(load, 0), 1);
+}
+
+double ss_load_of_idle(double idle, double capacity) {
+    return clamp(1 - idle / capacity);
+}
+
+double ss_load_of_used(double used, double capacity) {
+    return clamp(used / capacity);
+}
+
+double ss_load_of_ticks(double busy, double idle) {
+    return idle + busy > 0 ? busy / (idle + busy) : NAN;
 }
 
 bool ss_load_between(enum ss_source source, const struct ss_counters *from,
@@ -22,15 +34,15 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     if (to->set != from->set || capacity <= 0)
         return false;
     if (source == SS_SOURCE_CGROUP || source == SS_SOURCE_RUNTIME) {
-        load->load = clamp((double)(to->used - from->used) / capacity);
+        load->load = ss_load_of_used((double)(to->used - from->used), capacity);
         return to->used >= from->used;
     }
     if (to->idle < from->idle || to->busy_ticks < from->busy_ticks)
         return false;
     double idle = (double)(to->idle - from->idle);
     double busy = (double)(to->busy_ticks - from->busy_ticks);
-    load->load = clamp(1 - idle / capacity);
-    load->load_ticks = idle + busy > 0 ? busy / (idle + busy) : NAN;
+    load->load = ss_load_of_idle(idle, capacity);
+    load->load_ticks = ss_load_of_ticks(busy, idle);
     load->steal = to->steal >= from->steal ? (double)(to->steal - from->steal) / capacity : NAN;
     return true;
 }

@@ -14,6 +14,12 @@ struct ss_load {
     double steal;      /* part of the time that the hypervisor took; NaN: unknown */
 };
 
+/* The formulas of load, for all that tells one. Capacity is time that CPUs had, in the same unit.
+ */
+double ss_load_of_idle(double idle, double capacity);
+double ss_load_of_used(double used, double capacity);
+double ss_load_of_ticks(double busy, double idle);
+
 /*
  * False when nothing can be said: no time between the readings, CPUs that came or went, counters
  * that went backwards, a sensor that has not spoken.

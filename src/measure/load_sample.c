@@ -7,6 +7,7 @@
 
 #include "base/lines.h"
 #include "base/wallclock.h"
+#include "measure/load.h"
 
 struct ss_load_sample ss_load_sample_new(void) {
     return (struct ss_load_sample){
@@ -180,12 +181,8 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
     return span->capacity > 0;
 }
 
-static double clamp(double value) {
-    return fmin(fmax(value, 0), 1);
-}
-
 static void set_group(struct ss_load_sample *sample, const struct ss_load_span *span) {
-    sample->load = clamp((double)span->times.used / span->capacity);
+    sample->load = ss_load_of_used((double)span->times.used, span->capacity);
     sample->idle = 1 - sample->load;
     if (span->parts) {
         sample->user = (double)span->times.user / span->capacity;
@@ -198,10 +195,10 @@ static void set_cpus(struct ss_load_sample *sample, const struct ss_load_span *s
     double still = (double)(times->idle + times->iowait);
     double busy = (double)(times->user + times->system + times->irq + times->steal);
     double all = still + busy;
-    sample->load = clamp(1 - still / span->capacity);
+    sample->load = ss_load_of_idle(still, span->capacity);
     if (all <= 0)
         return;
-    sample->load_ticks = busy / all;
+    sample->load_ticks = ss_load_of_ticks(busy, still);
     sample->user = (double)times->user / all;
     sample->system = (double)times->system / all;
     sample->irq = (double)times->irq / all;

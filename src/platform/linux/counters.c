@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "platform/linux/linux.h"
+#include "platform/linux/stat.h"
 #include "platform/platform.h"
 
 /* A line of /proc/stat for one CPU: name and ten numbers of up to 20 digits. */
 #define STAT_LINE 230
-
-/* The columns of /proc/stat, see proc(5). Guest time is inside user time already. */
-enum {
-    STAT_USER,
-    STAT_NICE,
-    STAT_SYSTEM,
-    STAT_IDLE,
-    STAT_IOWAIT,
-    STAT_IRQ,
-    STAT_SOFTIRQ,
-    STAT_STEAL,
-    STAT_COLUMNS,
-};
 
 static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_roots *roots,
     struct ss_error *error) {
@@ -92,39 +79,21 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
     reader->buffer = NULL;
 }
 
-static void add_cpu(
-    struct ss_counter_reader *reader, const char *at, struct ss_counters *counters) {
-    uint64_t cpu;
-    at = ss_linux_read_number(at, &cpu);
-    if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&reader->cpus, (uint32_t)cpu))
-        return;
-    uint64_t ticks[STAT_COLUMNS] = {0};
-    int columns = 0;
-    while (columns < STAT_COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
-        at = ss_linux_read_number(at, &ticks[columns++]);
-    /* With less than the oldest kernels have, the line is no reading. */
-    if (columns <= STAT_IDLE)
-        return;
-    uint64_t busy = ticks[STAT_USER] + ticks[STAT_NICE] + ticks[STAT_SYSTEM] + ticks[STAT_IRQ] +
-                    ticks[STAT_SOFTIRQ] + ticks[STAT_STEAL];
-    uint64_t unit = (uint64_t)reader->unit;
-    counters->idle += (ticks[STAT_IDLE] + ticks[STAT_IOWAIT]) * unit;
-    counters->iowait += ticks[STAT_IOWAIT] * unit;
-    counters->steal += ticks[STAT_STEAL] * unit;
-    counters->busy_ticks += busy * unit;
-    counters->capacity += 1;
-    counters->cpus += 1;
-    counters->set = (counters->set ^ (cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
-}
-
 static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *counters) {
-    for (const char *line = reader->buffer; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, "cpu", 3) != 0)
-            break;
-        /* A line that was cut off has no end: its last number would be wrong. */
-        if (isdigit((unsigned char)line[3]) && strchr(line, '\n'))
-            add_cpu(reader, line + 3, counters);
+    const char *text = reader->buffer;
+    uint64_t unit = (uint64_t)reader->unit;
+    struct ss_stat_line line;
+    while (ss_linux_stat_next(&text, &reader->cpus, &line)) {
+        const uint64_t *ticks = line.ticks;
+        uint64_t busy = ticks[SS_STAT_USER] + ticks[SS_STAT_NICE] + ticks[SS_STAT_SYSTEM] +
+                        ticks[SS_STAT_IRQ] + ticks[SS_STAT_SOFTIRQ] + ticks[SS_STAT_STEAL];
+        counters->idle += (ticks[SS_STAT_IDLE] + ticks[SS_STAT_IOWAIT]) * unit;
+        counters->iowait += ticks[SS_STAT_IOWAIT] * unit;
+        counters->steal += ticks[SS_STAT_STEAL] * unit;
+        counters->busy_ticks += busy * unit;
+        counters->capacity += 1;
+        counters->cpus += 1;
+        counters->set = (counters->set ^ (line.cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
     }
     return counters->capacity > 0 ? 0 : EBADMSG;
 }

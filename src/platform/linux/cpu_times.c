@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "platform/linux/linux.h"
+#include "platform/linux/stat.h"
 #include "platform/platform.h"
-
-/* The columns of /proc/stat, see proc(5). Those behind are guest time, which is user time, too. */
-enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
 
 /* As many bytes as the files of one number, and that of pressure up to its first, ever have. */
 #define SMALL_FILE 128
@@ -54,36 +52,22 @@ void ss_platform_cpu_times_close(struct ss_cpu_reader *reader) {
     ss_platform_counters_close(&reader->counters);
 }
 
-/* False when the line is no reading of a measured CPU. */
-static bool read_cpu(
-    const struct ss_counter_reader *counters, const char *at, struct ss_cpu_times *times) {
-    uint64_t cpu, ticks[COLUMNS] = {0};
-    at = ss_linux_read_number(at, &cpu);
-    if (cpu >= SS_CPUS_MAX || !ss_cpus_has(&counters->cpus, (uint32_t)cpu))
-        return false;
-    int columns = 0;
-    while (columns < COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
-        at = ss_linux_read_number(at, &ticks[columns++]);
-    uint64_t unit = (uint64_t)counters->unit;
-    *times = (struct ss_cpu_times){
-        .cpu = (uint32_t)cpu,
-        .user = (ticks[USER] + ticks[NICE]) * unit,
-        .system = ticks[SYSTEM] * unit,
-        .irq = (ticks[IRQ] + ticks[SOFTIRQ]) * unit,
-        .steal = ticks[STEAL] * unit,
-        .iowait = ticks[IOWAIT] * unit,
-        .idle = ticks[IDLE] * unit,
-    };
-    return columns > IDLE; /* fewer than the oldest kernels have are no reading */
-}
-
 static int parse_stat(const struct ss_counter_reader *counters, struct ss_cpu_reading *reading) {
     size_t room = ss_cpus_count(&counters->cpus);
-    const char *line = counters->buffer, *end;
-    /* A line that was cut off has no end: its last number would be wrong. */
-    for (; strncmp(line, "cpu", 3) == 0 && (end = strchr(line, '\n')); line = end + 1) {
-        if (isdigit((unsigned char)line[3]) && reading->count < room)
-            reading->count += read_cpu(counters, line + 3, &reading->items[reading->count]);
+    const char *text = counters->buffer;
+    uint64_t unit = (uint64_t)counters->unit;
+    struct ss_stat_line line;
+    while (reading->count < room && ss_linux_stat_next(&text, &counters->cpus, &line)) {
+        const uint64_t *ticks = line.ticks;
+        reading->items[reading->count++] = (struct ss_cpu_times){
+            .cpu = line.cpu,
+            .user = (ticks[SS_STAT_USER] + ticks[SS_STAT_NICE]) * unit,
+            .system = ticks[SS_STAT_SYSTEM] * unit,
+            .irq = (ticks[SS_STAT_IRQ] + ticks[SS_STAT_SOFTIRQ]) * unit,
+            .steal = ticks[SS_STAT_STEAL] * unit,
+            .iowait = ticks[SS_STAT_IOWAIT] * unit,
+            .idle = ticks[SS_STAT_IDLE] * unit,
+        };
     }
     reading->capacity = (double)reading->count;
     return reading->count > 0 ? 0 : EBADMSG;
