@@ -28,20 +28,23 @@ stage() {
     printf '\n== %s\n' "$*"
 }
 
+# The one that formats our code.
+clang_format=14
+
 install_what_tests_need() {
     install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make \
         pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
         binutils=readelf libyajl-dev=yajl.pc libhwloc-dev=hwloc.pc \
         libgsl-dev=gsl.pc \
-        gnuplot-nox=gnuplot xz-utils=xz zstd=zstd \
+        gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
         time=/usr/bin/time
 }
 
-# build PRESET: warnings are errors, and nothing may be left out.
+# build PRESET [OPTION]...: warnings are errors, and nothing may be left out.
 build() {
     stage "$1: build"
     cmake --preset "$1" -DSHOWSTOPPER_REQUIRE_ALL=ON -DSHOWSTOPPER_WERROR=ON
-    cmake --build --preset "$1" --parallel "$(nproc)"
+    cmake --build --preset "$1" --parallel "$(nproc)" "${@:2}"
 }
 
 # run_tests PRESET JOBS [OPTION]...: the summary of ctest stands last.
@@ -85,6 +88,22 @@ check_scripts() {
     echo "shellcheck has nothing against ${#scripts[@]} scripts"
 }
 
+# Other versions lay the same code out in other ways.
+check_layout() {
+    local version files
+    stage "layout"
+    tests/arrows
+    version=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
+    if [ "$version" != "$clang_format" ]; then
+        echo "the layout of C is not checked: that takes clang-format $clang_format," \
+            "this is ${version:-none}"
+        return
+    fi
+    mapfile -t files < <(find include modules src tests tools -name '*.[ch]' | sort)
+    clang-format --dry-run -Werror "${files[@]}"
+    echo "clang-format has nothing against ${#files[@]} files"
+}
+
 # A C compiler and a C library must be enough for all programs, and it must be said what is missing.
 check_minimal() {
     local log=build-minimal/configure.log program
@@ -106,9 +125,9 @@ check_sanitized() {
     build asan-ubsan
     # Who is killed has nothing to tell a sanitizer, and waiting for it takes long.
     run_tests asan-ubsan 4 -E '^process\.(freezer|clock|files|isolate.*|kill|memory|resources|reuse|stuck|terminal.*|tree|watchdog)\.'
-    build tsan
+    build tsan --target thread_tests
     find_fixed_layout
-    run_tests tsan "$(nproc)"
+    run_tests tsan "$(nproc)" -L threads
     fixed_layout=()
 }
 
@@ -143,6 +162,7 @@ done
 install_what_tests_need
 build release
 check_scripts
+check_layout
 if [ -z "$quick" ]; then
     check_minimal
     check_sanitized

@@ -60,8 +60,8 @@ static void every_event_does_what_is_meant_in_every_stage(void **state) {
             struct expected expected = expect(stage, event);
             struct ss_step step = ss_stage_step(stage, event);
             if (step.action != expected.action || step.next != expected.next)
-                fail_msg("stage %d, event %d: action %d, next %d", stage, event, step.action,
-                    step.next);
+                fail_msg(
+                    "stage %d, event %d: action %d, next %d", stage, event, step.action, step.next);
         }
     }
 }
