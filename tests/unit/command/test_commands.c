@@ -110,7 +110,7 @@ static void every_place_is_filled_in(void **state) {
     assert_string_equal(shown(11), "[11][a11b11][-x=11][plain][]");
 }
 
-static void doubled_it_stands_for_itself(void **state) {
+static void a_doubled_placeholder_stands_for_itself(void **state) {
     (void)state;
     number("%% 100%% %%% %%%% %%a% %a%%", 2, "%");
     assert_string_equal(shown(1), "[%][100%][%1][%%][%a1][1a%]");
@@ -299,7 +299,7 @@ UNIT_MAIN(
     cmocka_unit_test(lines_are_known_with_their_instances),
     cmocka_unit_test(numbers_are_of_equal_width),
     cmocka_unit_test(every_place_is_filled_in),
-    cmocka_unit_test(doubled_it_stands_for_itself),
+    cmocka_unit_test(a_doubled_placeholder_stands_for_itself),
     cmocka_unit_test(longer_placeholders_work),
     cmocka_unit_test(an_empty_placeholder_is_off),
     cmocka_unit_test(copies_are_of_their_own),

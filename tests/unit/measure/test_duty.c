@@ -31,7 +31,7 @@ static void assert_duty(ss_time now, double want) {
         fail_msg("duty %g, not %g", have, want);
 }
 
-static void it_is_the_part_that_was_allowed(void **state) {
+static void the_duty_is_the_part_that_was_permitted(void **state) {
     (void)state;
     open_board(2);
     permit(0, 0, true);
@@ -72,6 +72,6 @@ static void no_time_has_no_duty(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(it_is_the_part_that_was_allowed),
+    cmocka_unit_test(the_duty_is_the_part_that_was_permitted),
     cmocka_unit_test(who_is_gone_is_no_part_of_the_mean),
     cmocka_unit_test(no_time_has_no_duty))

@@ -9,7 +9,7 @@ static void assert_near(double value, double expected, double most) {
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-static void nothing_is_known_of_none(void **state) {
+static void no_lengths_give_no_figures(void **state) {
     (void)state;
     struct ss_lengths lengths = {0};
     assert_true(isnan(ss_lengths_mean(&lengths)));
@@ -23,7 +23,7 @@ static void nothing_is_known_of_none(void **state) {
 }
 
 /* As R has them: mean, sd, quantile(type = 7). */
-static void a_few_are_exact(void **state) {
+static void figures_of_few_lengths_are_exact(void **state) {
     (void)state;
     static const unsigned seconds[] = {9, 2, 7, 4, 1};
     struct ss_lengths lengths = {0};
@@ -55,7 +55,7 @@ static void add_many(uint64_t stride) {
     ss_lengths_free(&lengths);
 }
 
-static void many_take_no_more_room(void **state) {
+static void many_lengths_take_no_more_room(void **state) {
     (void)state;
     add_many(1);
     add_many(618033);
@@ -63,6 +63,6 @@ static void many_take_no_more_room(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(nothing_is_known_of_none),
-    cmocka_unit_test(a_few_are_exact),
-    cmocka_unit_test(many_take_no_more_room))
+    cmocka_unit_test(no_lengths_give_no_figures),
+    cmocka_unit_test(figures_of_few_lengths_are_exact),
+    cmocka_unit_test(many_lengths_take_no_more_room))

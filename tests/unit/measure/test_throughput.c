@@ -19,7 +19,7 @@ static void assert_iterations(
         fail_msg("interval %zu: %g iterations, not %g", interval, have, want);
 }
 
-static void one_within_an_interval_adds_one(void **state) {
+static void an_iteration_within_an_interval_adds_one(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(100);
     add(&throughput, 101, 102);
@@ -31,7 +31,7 @@ static void one_within_an_interval_adds_one(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void one_that_spans_many_is_parted(void **state) {
+static void an_iteration_over_many_intervals_is_parted(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 3, 27); /* 24 s: 3 + 6 + 6 + 6 + 3 */
@@ -44,7 +44,7 @@ static void one_that_spans_many_is_parted(void **state) {
 }
 
 /* Only the part that lies in the counted time counts. */
-static void one_that_began_before_counts_in_part(void **state) {
+static void an_iteration_that_began_before_counts_in_part(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(10);
     add(&throughput, 4, 12);
@@ -68,7 +68,7 @@ static void what_ends_after_the_last_interval_does_not_change_it(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void one_without_length_lies_where_it_ended(void **state) {
+static void an_iteration_without_length_counts_where_it_ended(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 7, 7);
@@ -114,10 +114,10 @@ static void nothing_counts_before_it_begins(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(one_within_an_interval_adds_one),
-    cmocka_unit_test(one_that_spans_many_is_parted),
-    cmocka_unit_test(one_that_began_before_counts_in_part),
+    cmocka_unit_test(an_iteration_within_an_interval_adds_one),
+    cmocka_unit_test(an_iteration_over_many_intervals_is_parted),
+    cmocka_unit_test(an_iteration_that_began_before_counts_in_part),
     cmocka_unit_test(what_ends_after_the_last_interval_does_not_change_it),
-    cmocka_unit_test(one_without_length_lies_where_it_ended),
+    cmocka_unit_test(an_iteration_without_length_counts_where_it_ended),
     cmocka_unit_test(a_hundred_instances_add_up),
     cmocka_unit_test(nothing_counts_before_it_begins))

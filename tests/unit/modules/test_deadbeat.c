@@ -99,7 +99,7 @@ static void idle_time_serves_as_well(void **state) {
     hold(&options, 0.05, 1);
 }
 
-static void it_switches_no_more_often_than_averageq(void **state) {
+static void the_default_switches_no_more_often_than_averageq(void **state) {
     (void)state;
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
         struct trial_options options = make_default(2, instances, "50%");
@@ -262,7 +262,7 @@ UNIT_MAIN(
     cmocka_unit_test(many_that_fill_many_cpus_are_held),
     cmocka_unit_test(loads_near_the_ends_are_held),
     cmocka_unit_test(idle_time_serves_as_well),
-    cmocka_unit_test(it_switches_no_more_often_than_averageq),
+    cmocka_unit_test(the_default_switches_no_more_often_than_averageq),
     cmocka_unit_test(steps_are_followed_at_once),
     cmocka_unit_test(a_background_that_comes_and_goes_is_made_up_for),
     cmocka_unit_test(what_is_out_of_reach_is_not_owed_for_ever),

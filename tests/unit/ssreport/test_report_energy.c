@@ -81,7 +81,7 @@ static void runs_and_steps_have_a_cost(void **state) {
     ssreport_report_free(&report);
 }
 
-static void without_any_it_is_said(void **state) {
+static void a_report_without_power_says_so(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -139,5 +139,5 @@ static void both_sides_have_one_power(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_sample_is_a_watt_second_per_watt),
     cmocka_unit_test(runs_and_steps_have_a_cost),
-    cmocka_unit_test(without_any_it_is_said),
+    cmocka_unit_test(a_report_without_power_says_so),
     cmocka_unit_test(both_sides_have_one_power))

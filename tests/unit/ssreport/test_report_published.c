@@ -11,7 +11,7 @@ static void assert_number(const struct ssreport_published *published, int table,
         fail_msg("%s %s %s: %g, not %g", first, second, column, have, want);
 }
 
-static void words_of_ours_find_theirs(void **state) {
+static void our_names_find_published_figures(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     read_published(&report);
@@ -42,7 +42,7 @@ static void words_of_ours_find_theirs(void **state) {
     ssreport_report_free(&report);
 }
 
-static void what_cannot_be_read_is_said(void **state) {
+static void unreadable_published_files_are_noted(void **state) {
     (void)state;
     folder_open();
     folder_write("constant-load-mse.csv", "workload,target_percent,cdc\nfop,25,1\nfop,33\n");
@@ -55,7 +55,7 @@ static void what_cannot_be_read_is_said(void **state) {
     ssreport_published_free(&published);
 }
 
-static void constant_loads_stand_beside_them(void **state) {
+static void published_constant_loads_stand_beside_ours(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -92,7 +92,7 @@ static void constant_loads_stand_beside_them(void **state) {
     ssreport_report_free(&report);
 }
 
-static void interference_stands_beside_them(void **state) {
+static void published_interference_stands_beside_ours(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -110,7 +110,7 @@ static void interference_stands_beside_them(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(words_of_ours_find_theirs),
-    cmocka_unit_test(what_cannot_be_read_is_said),
-    cmocka_unit_test(constant_loads_stand_beside_them),
-    cmocka_unit_test(interference_stands_beside_them))
+    cmocka_unit_test(our_names_find_published_figures),
+    cmocka_unit_test(unreadable_published_files_are_noted),
+    cmocka_unit_test(published_constant_loads_stand_beside_ours),
+    cmocka_unit_test(published_interference_stands_beside_ours))

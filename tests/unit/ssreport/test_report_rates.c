@@ -17,7 +17,7 @@ static void assert_part(const struct ssreport_rates *rates, size_t interval, dou
         fail_msg("interval %zu: %g iterations, not %g", interval, rates->parts[interval], want);
 }
 
-static void each_adds_the_part_that_lies_there(void **state) {
+static void an_iteration_counts_in_part_where_it_overlaps(void **state) {
     (void)state;
     struct ssreport_rates rates = open_rates(10, 40, 10);
     assert_int_equal(rates.count, 3);
@@ -34,7 +34,7 @@ static void each_adds_the_part_that_lies_there(void **state) {
     ssreport_rates_close(&rates);
 }
 
-static void one_without_length_lies_where_it_ended(void **state) {
+static void an_iteration_without_length_counts_where_it_ended(void **state) {
     (void)state;
     struct ssreport_rates rates = open_rates(0, 12, 6);
     ssreport_rates_add(&rates, 6, 6);
@@ -70,7 +70,7 @@ static void only_whole_intervals_count(void **state) {
 }
 
 /* The tools' figures are those of the summary, whatever the iterations. */
-static void the_summary_counts_the_same(void **state) {
+static void rates_are_those_of_the_summary(void **state) {
     (void)state;
     struct ss_throughput throughput = {.from = 100 * SS_SECOND};
     struct ssreport_rates rates = open_rates(100, 700, 6);
@@ -90,7 +90,7 @@ static void the_summary_counts_the_same(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(each_adds_the_part_that_lies_there),
-    cmocka_unit_test(one_without_length_lies_where_it_ended),
+    cmocka_unit_test(an_iteration_counts_in_part_where_it_overlaps),
+    cmocka_unit_test(an_iteration_without_length_counts_where_it_ended),
     cmocka_unit_test(only_whole_intervals_count),
-    cmocka_unit_test(the_summary_counts_the_same))
+    cmocka_unit_test(rates_are_those_of_the_summary))

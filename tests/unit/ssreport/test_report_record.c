@@ -24,7 +24,7 @@ static void assert_not_noted(const struct ssreport_record *record, const char *p
         fail_msg("'%s' in: %s", part, record->notes.text);
 }
 
-static void a_whole_one(void **state) {
+static void a_whole_record_is_read(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -49,7 +49,7 @@ static void a_whole_one(void **state) {
     ssreport_record_free(&record);
 }
 
-static void an_interrupted_one(void **state) {
+static void an_interrupted_record_is_read(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -312,7 +312,7 @@ static void a_pause_is_no_part_of_the_run(void **state) {
     ssreport_record_free(&record);
 }
 
-static void whoever_ended_by_himself(void **state) {
+static void instances_that_ended_early_are_noted(void **state) {
     (void)state;
     static const char end[] = "{\"elapsed_seconds\":%s,\"event\":\"instance_ended\","
                               "\"instance\":%d%s,\"value\":%d}\n";
@@ -375,7 +375,7 @@ static void assert_fails(const char *name, const char *part) {
     ssreport_record_free(&record);
 }
 
-static void what_is_no_record(void **state) {
+static void what_is_no_record_is_refused(void **state) {
     (void)state;
     folder_open();
     assert_fails("absent", "No such file or directory");
@@ -395,8 +395,8 @@ static void what_is_no_record(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_whole_one),
-    cmocka_unit_test(an_interrupted_one),
+    cmocka_unit_test(a_whole_record_is_read),
+    cmocka_unit_test(an_interrupted_record_is_read),
     cmocka_unit_test(broken_lines),
     cmocka_unit_test(a_line_cut_off),
     cmocka_unit_test(a_clock_gone_mad),
@@ -411,5 +411,5 @@ UNIT_MAIN(
     cmocka_unit_test(a_record_says_what_counted),
     cmocka_unit_test(the_counted_time_has_exact_bounds),
     cmocka_unit_test(a_pause_is_no_part_of_the_run),
-    cmocka_unit_test(whoever_ended_by_himself),
-    cmocka_unit_test(what_is_no_record))
+    cmocka_unit_test(instances_that_ended_early_are_noted),
+    cmocka_unit_test(what_is_no_record_is_refused))

@@ -50,7 +50,7 @@ static void speeds_are_held_against_the_original(void **state) {
 }
 
 /* Without the original, the slowest stands for it; what counts no iterations cannot. */
-static void there_need_be_no_original(void **state) {
+static void without_an_original_the_slowest_replay_stands_for_it(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -73,4 +73,4 @@ static void there_need_be_no_original(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(speeds_are_held_against_the_original),
-    cmocka_unit_test(there_need_be_no_original))
+    cmocka_unit_test(without_an_original_the_slowest_replay_stands_for_it))

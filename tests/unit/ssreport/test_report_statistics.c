@@ -179,7 +179,7 @@ static void a_slope_lost_in_noise(void **state) {
     expect_case("noisy", 65);
 }
 
-static void a_rising_one(void **state) {
+static void rising_throughput(void **state) {
     (void)state;
     expect_case("rising", 65);
 }
@@ -216,7 +216,7 @@ static void two_points(void **state) {
 
 /* ---- what nobody can say ---- */
 
-static void of_too_little_nothing_is_said(void **state) {
+static void too_few_points_give_no_figures(void **state) {
     (void)state;
     const double x[] = {0.5, 0.7, 0.9}, y[] = {3, 4, 6};
     struct ssreport_mean mean = ssreport_mean_of(y, 0, 0.95);
@@ -323,14 +323,14 @@ static void two_halves_make_one_metric(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_staircase),
     cmocka_unit_test(a_slope_lost_in_noise),
-    cmocka_unit_test(a_rising_one),
+    cmocka_unit_test(rising_throughput),
     cmocka_unit_test(constant_throughput),
     cmocka_unit_test(one_load_only),
     cmocka_unit_test(missing_steps),
     cmocka_unit_test(one_half_absent),
     cmocka_unit_test(three_points),
     cmocka_unit_test(two_points),
-    cmocka_unit_test(of_too_little_nothing_is_said),
+    cmocka_unit_test(too_few_points_give_no_figures),
     cmocka_unit_test(without_scatter_p_is_0_or_unknown),
     cmocka_unit_test(rounding_makes_no_line),
     cmocka_unit_test(steps_without_a_load_do_not_count),

@@ -98,13 +98,13 @@ static void assert_fails(const char *script, const char *kind, const char *part)
     clear_stage(&stage);
 }
 
-static void it_says_what_to_install(void **state) {
+static void a_missing_gnuplot_says_what_to_install(void **state) {
     (void)state;
     assert_fails(NULL, "svg", "No such file or directory: install gnuplot");
     assert_fails("exit 127", "svg", "gnuplot-nox");
 }
 
-static void it_says_what_gnuplot_complains_of(void **state) {
+static void complaints_of_gnuplot_are_passed_on(void **state) {
     (void)state;
     static const char complain[] =
         "cat >/dev/null; printf '\\n\\ngnuplot> %s\\n     ^\\n"
@@ -269,8 +269,8 @@ static void gnuplot_draws_whatever_there_is(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(it_says_what_to_install),
-    cmocka_unit_test(it_says_what_gnuplot_complains_of),
+    cmocka_unit_test(a_missing_gnuplot_says_what_to_install),
+    cmocka_unit_test(complaints_of_gnuplot_are_passed_on),
     cmocka_unit_test(a_picture_of_nothing_is_a_failure),
     cmocka_unit_test(other_kinds_are_refused),
     cmocka_unit_test(a_picture_is_written_where_the_file_stands),

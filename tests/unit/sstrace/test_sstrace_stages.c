@@ -125,7 +125,7 @@ static void times_are_scaled(void **state) {
     assert_refused("0 0\n", WORDS("--scale", "0"), "more than 0");
 }
 
-static void it_begins_later_or_earlier(void **state) {
+static void an_offset_moves_the_beginning(void **state) {
     (void)state;
     assert_becomes("0 0\n3s 1\n", WORDS("--offset", "2s"), "2s 0,5s 1");
     assert_becomes("0 0\n3s 1\n", WORDS("--offset", "+2s"), "2s 0,5s 1");
@@ -134,7 +134,7 @@ static void it_begins_later_or_earlier(void **state) {
     assert_refused("0 0\n4s 1\n", WORDS("--offset", "4"), "unit");
 }
 
-static void a_part_is_kept(void **state) {
+static void clipping_keeps_a_part(void **state) {
     (void)state;
     const char *saw = "0 0\n4s 1\n8s 0\n";
     assert_becomes(saw, WORDS("--clip", "1s,6s"), "0 0.25,3s 1,5s 0.5");
@@ -154,7 +154,7 @@ static void a_part_is_kept(void **state) {
     assert_refused(saw, WORDS("--clip", "2s"), "FROM,TO");
 }
 
-static void it_is_repeated_as_a_loop_would(void **state) {
+static void a_trace_is_repeated_as_a_loop_would(void **state) {
     (void)state;
     assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "3"), "0 0,1s 1,1s 0,2s 1,2s 0,3s 1");
     assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "1"), "0 0,1s 1");
@@ -232,7 +232,7 @@ static void resampling_keeps_the_work(void **state) {
     }
 }
 
-static void they_work_in_the_order_given(void **state) {
+static void stages_work_in_the_order_given(void **state) {
     (void)state;
     assert_becomes("0 0\n4s 1\n", WORDS("--scale", "2", "--clip", "0,4s"), "0 0,4s 0.5");
     assert_becomes("0 0\n4s 1\n", WORDS("--clip", "0,4s", "--scale", "2"), "0 0,8s 1");
@@ -320,15 +320,15 @@ static void bad_command_lines_are_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(times_are_scaled),
-    cmocka_unit_test(it_begins_later_or_earlier),
-    cmocka_unit_test(a_part_is_kept),
-    cmocka_unit_test(it_is_repeated_as_a_loop_would),
+    cmocka_unit_test(an_offset_moves_the_beginning),
+    cmocka_unit_test(clipping_keeps_a_part),
+    cmocka_unit_test(a_trace_is_repeated_as_a_loop_would),
     cmocka_unit_test(loads_are_scaled),
     cmocka_unit_test(loads_are_cut_off),
     cmocka_unit_test(loads_are_held),
     cmocka_unit_test(windows_have_the_mean_of_what_was),
     cmocka_unit_test(resampling_keeps_the_work),
-    cmocka_unit_test(they_work_in_the_order_given),
+    cmocka_unit_test(stages_work_in_the_order_given),
     cmocka_unit_test(stairs_are_symmetric),
     cmocka_unit_test(one_load_is_constant),
     cmocka_unit_test(a_sine_swings),
