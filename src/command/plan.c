@@ -90,15 +90,15 @@ static int resolve_commands(
 
 static int number_instances(struct ss_plan *plan, struct ss_error *error) {
     snprintf(plan->total, sizeof plan->total, "%u", plan->instances);
-    plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
-    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
+    plan->labels = calloc(plan->instances, sizeof *plan->labels);
+    for (uint32_t i = 0; plan->labels && i < plan->instances; i++) {
         char number[16];
         ss_commands_print_number(number, sizeof number, i, plan->instances);
-        plan->numbers[i] = strdup(number);
-        if (!plan->numbers[i])
+        plan->labels[i] = strdup(number);
+        if (!plan->labels[i])
             return ss_error_memory(error);
     }
-    return plan->numbers ? 0 : ss_error_memory(error);
+    return plan->labels ? 0 : ss_error_memory(error);
 }
 
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
@@ -325,9 +325,9 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
 void ss_plan_free(struct ss_plan *plan) {
     struct ss_commands commands = {plan->commands, plan->instances, plan->lines, plan->line_count};
     ss_commands_free(&commands);
-    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
-        free(plan->numbers[i]);
-    free(plan->numbers);
+    for (uint32_t i = 0; plan->labels && i < plan->instances; i++)
+        free(plan->labels[i]);
+    free(plan->labels);
     if (plan->has_iteration)
         regfree(&plan->iteration);
     ss_platform_counters_close(&plan->reader);

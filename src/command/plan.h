@@ -22,7 +22,7 @@ struct ss_plan {
     char ***commands;              /* of each instance, ended by NULL, the placeholder filled in */
     struct ss_command_line *lines; /* the commands as they were given */
     uint32_t line_count;
-    char **numbers;           /* of each instance, zero-padded to equal width */
+    char **labels;            /* of each instance, zero-padded to equal width */
     char total[16];           /* how many instances, as text */
     const char *const *words; /* the command as it was given, or "-w" and its file */
     const char *workloads[3];

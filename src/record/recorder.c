@@ -199,7 +199,7 @@ void ss_recorder_iteration(
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
     char *to = ss_lines_begin(lines, ROW);
-    to = ss_lines_put_text(to, recorder->plan->numbers[instance]);
+    to = ss_lines_put_text(to, recorder->plan->labels[instance]);
     *to++ = ',';
     to = put_elapsed(recorder, to, start);
     *to++ = ',';
@@ -215,7 +215,7 @@ static void put_stretch(
     *to++ = ',';
     to = put_elapsed(recorder, to, stretch->begin);
     *to++ = ',';
-    to = ss_lines_put_text(to, recorder->plan->numbers[executor]);
+    to = ss_lines_put_text(to, recorder->plan->labels[executor]);
     to = ss_lines_put_text(to, stretch->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
     to = ss_lines_put_seconds(to, (int64_t)stretch->planned);
     *to++ = ',';

@@ -130,7 +130,7 @@ static void print_instances(FILE *stream, const char *label, const struct ss_pla
     if (line->count < 2 || !(all[most].per_second > 0))
         return;
     print_row(stream, label, all[least].per_second, 3, "/s", "to %.3f /s: instances %s and %s",
-        all[most].per_second, plan->numbers[least], plan->numbers[most]);
+        all[most].per_second, plan->labels[least], plan->labels[most]);
 }
 
 /* One line, cut where it is too long. */
@@ -190,8 +190,7 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
             continue;
         ss_end_print_time(when, ends->items[i].seconds);
         ss_end_describe(how, ends->items[i].status);
-        fprintf(
-            stream, "  instance %s %s: %s\n", plan->numbers[ends->items[i].instance], when, how);
+        fprintf(stream, "  instance %s %s: %s\n", plan->labels[ends->items[i].instance], when, how);
         shown++;
     }
     if (early > shown)

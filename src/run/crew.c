@@ -10,7 +10,7 @@
 
 #include "tree/guardian.h"
 
-/* Somebody who kills every guardian will not be answered for ever. */
+/* How often a killed guardian is replaced at the end of a run. */
 #define SUCCESSORS_MAX 10
 
 int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
@@ -65,21 +65,21 @@ int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
 }
 
 int ss_crew_start_executor(
-    struct ss_crew *crew, uint32_t number, const int ends[2], struct ss_error *error) {
+    struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error) {
     const struct ss_plan *plan = crew->plan;
     struct ss_executor_setup setup = {
         .plan = plan,
         .board = crew->board,
         .reader = plan->source.source == SS_SOURCE_SENSOR ? NULL : &plan->reader,
-        .number = number,
+        .index = index,
         .master = getpid(),
         .master_bell = crew->bell[1],
         .guardian_bell = crew->guardian_bell[1],
         .guardian = set_up_guardian(crew),
         .launch =
             {
-                .command = plan->commands[number],
-                .index = plan->numbers[number],
+                .command = plan->commands[index],
+                .index = plan->labels[index],
                 .instances = plan->total,
                 .input = crew->null,
                 .output = ends[0],
@@ -97,15 +97,15 @@ int ss_crew_start_executor(
         ss_executor_run(&setup);
     if (executor < 0)
         return fail_fork("an executor", error);
-    crew->executors[number] = executor;
+    crew->executors[index] = executor;
     crew->running++;
-    atomic_store(&crew->board->rows[number].executor, executor);
+    atomic_store(&crew->board->rows[index].executor, executor);
     return 0;
 }
 
 static void ring_guardian(struct ss_crew *crew) {
     if (write(crew->guardian_bell[1], "", 1) < 0)
-        return; /* a full pipe has woken it already */
+        return; /* the pipe is full, so the guardian is awake already */
 }
 
 void ss_crew_wake(struct ss_crew *crew) {
@@ -114,7 +114,10 @@ void ss_crew_wake(struct ss_crew *crew) {
     ring_guardian(crew);
 }
 
-/* Somebody has stopped a process of ours; an instance would stay as it was just then. */
+/*
+ * Continues a process of ours that something else has stopped; its instance would stay in its
+ * present state otherwise.
+ */
 static void unstop(const struct ss_crew *crew, pid_t pid) {
     bool ours = pid == crew->guardian;
     for (uint32_t i = 0; i < crew->plan->instances; i++)
@@ -150,26 +153,26 @@ void ss_crew_kill(struct ss_crew *crew) {
     }
 }
 
-/* Waits for its end. false: there was none, or it did not end as it should. */
+/* Returns false if there was no guardian or if it was killed. */
 static bool await_guardian(struct ss_crew *crew) {
     int status = 0;
     if (crew->guardian <= 0)
         return false;
-    kill(crew->guardian, SIGCONT); /* somebody may have stopped it */
+    kill(crew->guardian, SIGCONT); /* it may have been stopped */
     while (waitpid(crew->guardian, &status, 0) < 0 && errno == EINTR) {
     }
     crew->guardian = 0;
     return WIFEXITED(status);
 }
 
-/* One that was killed may have left undone what only it could do: another one looks after that. */
+/* A guardian that was killed may have left work that only a guardian can do, so it is replaced. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew) {
     struct ss_error ignored = {0};
     atomic_store(&crew->board->over, 1);
     ring_guardian(crew);
     for (int i = 0; i < SUCCESSORS_MAX && !await_guardian(crew); i++) {
         if (ss_crew_start_guardian(crew, &ignored) < 0)
-            poll(NULL, 0, 1 << i); /* who was killed may just be giving memory back */
+            poll(NULL, 0, 1 << i); /* a process that was just killed may still hold the memory */
     }
 }
 
@@ -177,10 +180,10 @@ static ss_time shared_cpu_time(const struct ss_crew *crew) {
     return ss_platform_process_cpu_time(getpid()) + ss_platform_process_cpu_time(crew->guardian);
 }
 
-/* The last word of an executor that has gone stands on the board. */
-static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t number) {
-    ss_time last = atomic_load(&crew->board->rows[number].cpu_time);
-    return last ? last : ss_platform_process_cpu_time(crew->executors[number]);
+/* An executor that has gone has left its total on the board. */
+static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t index) {
+    ss_time last = atomic_load(&crew->board->rows[index].cpu_time);
+    return last ? last : ss_platform_process_cpu_time(crew->executors[index]);
 }
 
 void ss_crew_start_clock(struct ss_crew *crew) {

@@ -16,15 +16,15 @@ struct ss_crew {
     struct ss_board *board;
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
-    int bell[2];          /* executors and guardian to master */
-    int guardian_bell[2]; /* executors and master to guardian */
+    int bell[2];          /* from executors and guardian to the master */
+    int guardian_bell[2]; /* from executors and master to the guardian */
     int null;             /* the instances' standard input */
     struct ss_terminal terminal;
     pid_t guardian;
     pid_t *executors;   /* 0: not started, or reaped */
     uint32_t running;   /* executors not yet reaped */
-    ss_time *cpu_times; /* of executors when counting began */
-    ss_time own_cpu;    /* of master and guardian then */
+    ss_time *cpu_times; /* of each executor, when counting began */
+    ss_time own_cpu;    /* of master and guardian, likewise */
 };
 
 int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
@@ -33,29 +33,29 @@ int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_boa
 
 int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
-/* `ends` are the instance's standard output and error; -1: the caller's. */
+/* `ends` become the instance's standard output and error; -1: the caller's. */
 int ss_crew_start_executor(
-    struct ss_crew *crew, uint32_t number, const int ends[2], struct ss_error *error);
+    struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error);
 
-/* Has every executor, and the guardian, look at the board. */
+/* Makes every executor and the guardian look at the board. */
 void ss_crew_wake(struct ss_crew *crew);
 
 /*
- * Reaps one child that has ended: its number, 0 if there is none. `executor` is its place, or
- * UINT32_MAX when it was none.
+ * Reaps one child that has ended. Returns its pid, or 0 if there is none. `executor` is its index,
+ * or UINT32_MAX if it was not an executor.
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);
 
-/* Ends executors that do not end themselves. */
+/* Kills the executors that are left. */
 void ss_crew_kill(struct ss_crew *crew);
 
-/* Lets the guardian go and waits for it. */
+/* Lets the guardian end and waits for it. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
-/* From here on own CPU time counts. */
+/* From here on our own CPU time is counted. */
 void ss_crew_start_clock(struct ss_crew *crew);
 
-/* CPU time that all processes of ours have used since then. */
+/* CPU time that all our processes have used since then. */
 ss_time ss_crew_cpu_time(const struct ss_crew *crew);
 
 void ss_crew_close(struct ss_crew *crew);

@@ -31,7 +31,7 @@ static void on_signal(struct ss_master *master, int signal) {
         ss_progress_resize(&master->progress);
         break;
     case SIGCONT:
-        break; /* ss_master_pause() is where it ends a pause */
+        break; /* a pause ends in ss_master_pause() */
     default:
         ss_master_note(master, "signal", -1, NULL, signal);
         if (master->outcome->signal == 0)

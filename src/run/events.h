@@ -4,10 +4,10 @@
 
 #include "run/state.h"
 
-/* Sleeps until `deadline` or until something happens, and handles all that did. */
+/* Sleeps until `deadline` or the next event, and handles all pending events. */
 void ss_master_handle_events(struct ss_master *master, ss_time deadline);
 
-/* Takes what the sensor has said, if there is one. */
+/* Reads the sensor, if there is one. */
 void ss_master_read_sensor(struct ss_master *master, ss_time now);
 
 #endif

@@ -9,10 +9,13 @@
 #include "platform/platform.h"
 #include "record/journal.h"
 
-/* What was killed and is still there after this time is waited for no longer. */
+/* How long to wait for killed processes to end. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
 
-/* A state may last for hours; whether somebody else has changed it is looked after more often. */
+/*
+ * How often to check whether something else has changed the instance's state, which may last for
+ * hours.
+ */
 #define LOOK_INTERVAL SS_SECOND
 
 struct executor {
@@ -23,10 +26,10 @@ struct executor {
     struct ss_instance instance;
     struct ss_stepper stepper;
     struct ss_journal journal;
-    ss_time started; /* when the present instance was started */
+    ss_time started; /* when the current instance was started */
 };
 
-/* A handler can be given nothing, and there is one executor to a process. */
+/* Signal handlers get no argument of ours, and there is one executor per process. */
 static _Atomic uint32_t *wake_word;
 static volatile sig_atomic_t child_changed;
 
@@ -37,7 +40,7 @@ static void on_signal(int number) {
     atomic_fetch_add(wake_word, 1);
 }
 
-/* A full pipe has woken its reader already. */
+/* If the pipe is full, its reader is awake already. */
 static void ring_bell(int bell) {
     if (write(bell, "", 1) < 0)
         return;
@@ -64,7 +67,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
     return 0;
 }
 
-/* Everybody must be able to see that it is stopped before it is, and until it no longer is. */
+/* The board says "stopped" from before the stop until after the continue. */
 static void apply(struct executor *executor, enum ss_state state) {
     if (state == SS_STATE_STOPPED) {
         atomic_store(&executor->row->stopped, 1);
@@ -78,7 +81,7 @@ static void apply(struct executor *executor, enum ss_state state) {
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
 
-/* Puts an instance into the world, or on the board why not. */
+/* Starts an instance, or writes the reason for the failure to the board. */
 static bool start_instance(struct executor *executor) {
     struct ss_row *row = executor->row;
     bool exec_failed;
@@ -95,8 +98,8 @@ static bool start_instance(struct executor *executor) {
 }
 
 /*
- * The number is taken off the board before it is given back to the system, but not before all of
- * the tree is gone: should we die on the way, the guardian must still know it.
+ * The pid leaves the board before it is released to the system, but only after the whole tree is
+ * gone: if this process dies in between, the guardian must still know the pid.
  */
 static int reap_instance(struct executor *executor) {
     ss_instance_clear(
@@ -105,11 +108,11 @@ static int reap_instance(struct executor *executor) {
         atomic_fetch_add(&executor->board->losses, 1);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
-    ss_board_permit(executor->board, executor->setup->number, ss_platform_now(), false);
+    ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);
     return ss_instance_reap(&executor->instance);
 }
 
-/* Nothing is left of the instance. Without a master, others may still need us. */
+/* Nothing is left of the instance. If the master is dead, the other executors may still need us. */
 _Noreturn static void go(struct executor *executor) {
     if (is_orphaned(executor))
         ss_guardian_stand_in(&executor->setup->guardian);
@@ -121,14 +124,14 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
-    ss_board_leave(executor->board, executor->setup->number);
+    ss_board_leave(executor->board, executor->setup->index);
     ring(executor);
     go(executor);
 }
 
-/* There is no instance; why stands on the board, unless nobody is there to read it. */
+/* There is no instance; the reason is on the board. */
 _Noreturn static void leave_exec_failed(struct executor *executor) {
-    ss_board_leave(executor->board, executor->setup->number);
+    ss_board_leave(executor->board, executor->setup->index);
     atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
     ring(executor);
     go(executor);
@@ -143,7 +146,7 @@ static void count_iteration(struct executor *executor) {
     atomic_store(&row->iterations, count + 1);
 }
 
-/* The leader has ended by itself. Returns when another instance took its place. */
+/* The leader has ended by itself. Returns if another instance has taken its place. */
 static void on_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
     int status = reap_instance(executor);
@@ -158,7 +161,7 @@ static void on_end(struct executor *executor) {
     ring(executor);
 }
 
-/* Sleeps until all of the instance has ended or the grace is over. */
+/* Sleeps until the whole instance has ended or the grace period is over. */
 static void await_end(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
@@ -202,7 +205,10 @@ static void look_around(struct executor *executor) {
     }
 }
 
-/* Nothing can be decided any more: let the instance run and wait for the master to end the run. */
+/*
+ * No decision is possible any more: lets the instance run and waits for
+ * the master to end the run.
+ */
 static struct ss_action give_up(struct executor *executor, enum ss_failure failure) {
     if (atomic_exchange(&executor->row->failure, failure) == SS_FAILURE_NONE)
         ring(executor);
@@ -248,34 +254,35 @@ static void open_pipeline(struct executor *executor) {
     }
     struct ss_pipeline pipeline;
     ss_pipeline_open(
-        &pipeline, &setup->plan->set, executor->board, setup->number, read_counters, executor);
+        &pipeline, &setup->plan->set, executor->board, setup->index, read_counters, executor);
     ss_stepper_open(&executor->stepper, &pipeline);
-    executor->journal.ring = ss_board_ring(executor->board, setup->number);
+    executor->journal.ring = ss_board_ring(executor->board, setup->index);
 }
 
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     static const int wanted[] = {SIGCHLD, SIGCONT, 0};
-    static struct executor executor; /* off the stack: it must not move a page of its own in */
+    static struct executor
+        executor; /* static: too large for the stack, which would need more pages of its own */
     executor.setup = setup;
     executor.board = setup->board;
-    executor.row = &setup->board->rows[setup->number];
+    executor.row = &setup->board->rows[setup->index];
     executor.instance.board = setup->board;
-    executor.instance.row = setup->number;
+    executor.instance.row = setup->index;
     wake_word = &executor.row->wake;
     ss_signals_adopt(on_signal, wanted);
     atomic_store(&executor.row->executor_started, ss_platform_process_started(getpid()));
-    /* This signal reaches us even if somebody has stopped us. */
+    /* This signal takes effect even if the process has been stopped. */
     if (ss_platform_die_with(setup->master, SIGCONT) < 0)
         leave_exec_failed(&executor);
     char name[32];
-    snprintf(name, sizeof name, "ss-executor %u", setup->number);
+    snprintf(name, sizeof name, "ss-executor %u", setup->index);
     ss_platform_set_name(name);
     ss_platform_adopt_orphans();
     ss_platform_be_punctual(true);
     open_pipeline(&executor);
     if (!start_instance(&executor))
         leave_exec_failed(&executor);
-    ss_board_join(executor.board, setup->number);
+    ss_board_join(executor.board, setup->index);
     ring(&executor);
     pace(&executor);
 }

@@ -8,15 +8,15 @@
 #include "tree/guardian.h"
 #include "tree/instance.h"
 
-/* What an executor needs of the master, given through the fork. */
+/* What an executor gets from the master through fork(). */
 struct ss_executor_setup {
     const struct ss_plan *plan;
     struct ss_board *board;
-    const struct ss_counter_reader *reader; /* open; NULL: the source is no counter */
-    uint32_t number;
+    const struct ss_counter_reader *reader; /* open; NULL: the source has no counters */
+    uint32_t index;
     pid_t master;
-    int master_bell;                   /* a byte tells the master to look at the board ... */
-    int guardian_bell;                 /* ... and the guardian */
+    int master_bell;                   /* a byte makes the master look at the board */
+    int guardian_bell;                 /* a byte makes the guardian look at the board */
     struct ss_guardian_setup guardian; /* for when master and guardian are dead */
     struct ss_launch launch;
 };

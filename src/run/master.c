@@ -26,7 +26,7 @@ static void note_setpoint(struct ss_master *master) {
     if (value >= 0)
         ss_master_say(master, "the target was set to %g %%", 100 * value);
     else
-        ss_master_say(master, "the target is the trace's again");
+        ss_master_say(master, "the target comes from the trace again");
 }
 
 static void note_progress(struct ss_master *master, ss_time now) {
@@ -80,7 +80,8 @@ static void supervise(struct ss_master *master) {
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);
-        take_sample(master, now); /* first, so that the last sample of a stage is not lost */
+        take_sample(
+            master, now); /* before the stage changes, so that its last sample is not lost */
         ss_master_advance(master, now);
         if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
             ss_master_watch(master);
@@ -94,7 +95,7 @@ static void record_iteration(void *context, uint32_t instance, ss_time start, ss
     ss_recorder_iteration(context, instance, start, end);
 }
 
-/* Before anything else, so that what cannot be recorded is not begun. */
+/* Done first, so that a run that cannot be recorded does not start. */
 static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
@@ -111,7 +112,7 @@ static int open_board(struct ss_master *master) {
     if (!master->board)
         return -1;
     master->board->keep = plan->keep;
-    /* The first process of a container is given everybody's orphans. */
+    /* The first process of a container adopts the orphans of all others. */
     master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
         ss_platform_process_started(getpid()));
@@ -121,7 +122,7 @@ static int open_board(struct ss_master *master) {
 static int open_crew(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
-    /* What a dead executor leaves becomes ours, so that it can still be found. */
+    /* Adopts what a dead executor leaves, so that it can still be found. */
     ss_platform_adopt_orphans();
     ss_sweep_prepare(master->board);
     if (ss_crew_open(
@@ -133,7 +134,7 @@ static int open_crew(struct ss_master *master) {
         return 0;
     int status = ss_sensor_start(
         &master->sensor, plan->source.argument, &master->signals, ss_platform_now(), error);
-    atomic_store(&master->board->sensor, master->sensor.process);
+    atomic_store(&master->board->sensor, master->sensor.pid);
     return status;
 }
 
@@ -162,13 +163,16 @@ static int open_master(struct ss_master *master) {
         return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
-    /* Who moves others' output has as much to do as they give it: not at real-time priority. */
+    /*
+     * A process that forwards output is as busy as its writers make it, so it stays at normal
+     * priority.
+     */
     int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
     if (refused)
-        ss_master_say(master, "no real-time priority for our own wake-ups: %s", strerror(refused));
+        ss_master_say(master, "no real-time priority for wake-ups: %s", strerror(refused));
     else
-        ss_master_say(master, "our own wake-ups run at real-time priority%s",
-            ss_plan_pipes_output(plan) ? ", but for the master, which moves output" : "");
+        ss_master_say(master, "wake-ups run at real-time priority%s",
+            ss_plan_pipes_output(plan) ? ", except in the master, which forwards output" : "");
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
         if (*plan->found[kind])
             ss_master_say(master, "%s: %s", plan->set.modules[kind].head->name, plan->found[kind]);
@@ -188,8 +192,8 @@ static void warn_of_left(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->left);
     if (left > 0)
         ss_outcome_warn(master->outcome,
-            "%u killed process%s of instances had not ended when the run did: frozen by a control "
-            "group, or waiting for a device?",
+            "%u killed process%s of instances had not ended when the run ended: frozen by a "
+            "control group, or waiting for a device",
             (unsigned)left, left == 1 ? "" : "es");
 }
 
@@ -201,7 +205,7 @@ static void warn_of_excess(struct ss_master *master) {
     ss_option_store_free(&store);
 }
 
-/* A start that failed leaves no record: it would stand in the way of the next one. */
+/* A run that failed to start leaves no record, which would block the next attempt. */
 static void close_recorder(struct ss_master *master) {
     if (!master->board || !atomic_load(&master->board->begun)) {
         ss_recorder_abandon(master->recorder);
@@ -229,7 +233,7 @@ static void close_master(struct ss_master *master) {
     ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
-    /* What is still to be done is in no hurry. */
+    /* The rest is not urgent. */
     if (master->scheduling)
         ss_platform_scheduling_restore(master->scheduling, NULL);
     ss_sensor_end(&master->sensor);
@@ -271,7 +275,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         return -1;
     }
     outcome->status = master.failure_status;
-    /* Neither is true where the error or the tolerance is not a number. */
+    /* Both are false if the error or the tolerance is NaN. */
     if (outcome->status == 0 && (outcome->error_mean_percent > plan->tolerance ||
                                     -outcome->error_mean_percent > plan->tolerance))
         outcome->status = SS_STATUS_TOLERANCE;

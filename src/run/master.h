@@ -6,8 +6,8 @@
 #include "record/outcome.h"
 
 /*
- * Runs the plan from the first fork to the last. Returns 0 with the outcome, or -1 with `error`
- * set, in which case `outcome` tells as much as is known. Either way nothing is left behind.
+ * Runs the plan from the first fork to the last. Returns 0 with the outcome, or -1 with `error` set
+ * and in `outcome` as much as is known. Nothing is left running in either case, except with --keep.
  */
 int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
 

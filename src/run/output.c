@@ -24,11 +24,11 @@ int ss_output_open(struct ss_output *output, uint32_t instances, const char *fol
 }
 
 static int open_target(
-    const struct ss_output *output, const char *number, int which, struct ss_error *error) {
+    const struct ss_output *output, const char *label, int which, struct ss_error *error) {
     if (!output->folder)
         return which == 0 ? STDOUT_FILENO : STDERR_FILENO;
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s.%s", output->folder, number, which == 0 ? "out" : "err");
+    snprintf(path, sizeof path, "%s/%s.%s", output->folder, label, which == 0 ? "out" : "err");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
@@ -36,20 +36,20 @@ static int open_target(
 }
 
 int ss_output_add(
-    struct ss_output *output, const char *number, int ends[2], struct ss_error *error) {
+    struct ss_output *output, const char *label, int ends[2], struct ss_error *error) {
     for (int which = 0; which < 2; which++) {
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
         if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
-            return ss_error_fail(error, "a pipe for the output: %s", strerror(errno));
+            return ss_error_fail(error, "cannot create a pipe for the output: %s", strerror(errno));
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
-            .to = open_target(output, number, which, error),
+            .to = open_target(output, label, which, error),
             .own = output->folder != NULL,
             .instance = output->count / 2,
         };
         ends[which] = ends_of_pipe[1];
-        /* Only our end: the instance may rely on blocking writes. */
+        /* Only our end is non-blocking: the instance may rely on blocking writes. */
         fcntl(stream->from, F_SETFL, O_NONBLOCK);
         output->polls[output->count++] = (struct pollfd){.fd = stream->from, .events = POLLIN};
         if (stream->to < 0)
@@ -60,7 +60,7 @@ int ss_output_add(
     return 0;
 }
 
-void ss_output_began(struct ss_output *output, uint32_t instance, ss_time now) {
+void ss_output_start(struct ss_output *output, uint32_t instance, ss_time now) {
     output->last_iteration[instance] = now;
 }
 
@@ -94,7 +94,7 @@ static void write_all(struct ss_output *output, int to, const char *text, size_t
     while (length > 0 && !output->failed) {
         ssize_t written = write(to, text, length);
         if (written < 0 && errno == EAGAIN) {
-            /* Somebody made the caller's output non-blocking: wait for room as a write would. */
+            /* If the caller's output is non-blocking, waits for room as a blocking write would. */
             struct pollfd room = {.fd = to, .events = POLLOUT};
             poll(&room, 1, SS_OUTPUT_PATIENCE);
         } else if (written < 0 && errno != EINTR) {
@@ -118,7 +118,7 @@ static void close_stream(struct ss_output *output, uint32_t index) {
     output->polls[index].fd = -1;
 }
 
-/* A stream waits for something to read, or for room where it goes. */
+/* A stream waits for input, or for room in its target. */
 static void wait_for(struct ss_output *output, uint32_t index, bool room) {
     struct ss_stream *stream = &output->streams[index];
     stream->full = room;

@@ -13,7 +13,8 @@
 #include "base/words.h"
 #include "platform/platform.h"
 
-static void become(char *const *words, pid_t master, int output, const struct ss_signals *signals) {
+static void exec_sensor(
+    char *const *words, pid_t master, int output, const struct ss_signals *signals) {
     setpgid(0, 0);
     if (ss_platform_die_with(master, SIGKILL) < 0)
         _exit(SS_ERROR_FAILED);
@@ -28,7 +29,7 @@ static void become(char *const *words, pid_t master, int output, const struct ss
 
 int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
     ss_time now, struct ss_error *error) {
-    *sensor = (struct ss_sensor){.from = -1, .value = NAN, .heard = now};
+    *sensor = (struct ss_sensor){.from = -1, .value = NAN, .last_line = now};
     size_t count;
     char **words = ss_words_split(command, &count, error);
     if (!words || count == 0) {
@@ -38,16 +39,16 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     int ends[2];
     pid_t master = getpid();
     if (pipe2(ends, O_CLOEXEC) == 0) {
-        sensor->process = ss_signals_fork();
-        if (sensor->process == 0)
-            become(words, master, ends[1], signals);
+        sensor->pid = ss_signals_fork();
+        if (sensor->pid == 0)
+            exec_sensor(words, master, ends[1], signals);
         close(ends[1]);
         sensor->from = ends[0];
         fcntl(sensor->from, F_SETFL, O_NONBLOCK);
     }
     int why = errno;
     free(words);
-    if (sensor->from >= 0 && sensor->process > 0)
+    if (sensor->from >= 0 && sensor->pid > 0)
         return 0;
     return ss_error_fail(error, "the sensor cannot be started: %s", strerror(why));
 }
@@ -59,10 +60,12 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
     bool unusable = sensor->overlong || ss_units_load(text, &sensor->value, NULL) < 0;
     sensor->length = 0;
     sensor->overlong = false;
-    sensor->heard = now;
+    sensor->last_line = now;
     if (unusable)
         return ss_error_fail(error,
-            "the sensor said '%.40s', which is no load: a number from 0 to 1 to a line", text);
+            "the sensor printed '%.40s', which is not a load: it must print one number from 0 to 1 "
+            "per line",
+            text);
     return 0;
 }
 
@@ -72,7 +75,7 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (length <= 0)
-        return ss_error_fail(error, "the sensor ended: without it there is nothing to control by");
+        return ss_error_fail(error, "the sensor ended: the load cannot be controlled without it");
     for (ssize_t i = 0; i < length; i++) {
         if (text[i] == '\n') {
             if (take_line(sensor, now, error) < 0)
@@ -87,18 +90,18 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
 }
 
 int ss_sensor_check(const struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
-    if (ss_time_since(now, sensor->heard) < SS_SENSOR_SILENCE)
+    if (ss_time_since(now, sensor->last_line) < SS_SENSOR_SILENCE)
         return 0;
     return ss_error_fail(error,
-        "the sensor has said nothing for %.0f s: it must print a line at least that often",
+        "the sensor has printed nothing for %.0f s: it must print a line at least that often",
         ss_time_seconds(SS_SENSOR_SILENCE));
 }
 
 void ss_sensor_end(struct ss_sensor *sensor) {
-    if (sensor->process > 0) {
-        kill(-sensor->process, SIGKILL);
-        kill(sensor->process, SIGKILL);
-        while (waitpid(sensor->process, NULL, 0) < 0 && errno == EINTR) {
+    if (sensor->pid > 0) {
+        kill(-sensor->pid, SIGKILL);
+        kill(sensor->pid, SIGKILL);
+        while (waitpid(sensor->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }
     if (sensor->from >= 0)

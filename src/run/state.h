@@ -13,10 +13,10 @@
 #include "run/stage.h"
 #include "screen/progress.h"
 
-/* What the master waits for beside the instances' output: signals, the bell, the sensor. */
+/* What the master waits for besides the instances' output: signals, the bell, the sensor. */
 #define SS_MASTER_POLLS 3
 
-/* The master's own view of a run. */
+/* The master's own state of a run. */
 struct ss_master {
     struct ss_plan *plan;
     struct ss_board *board;
@@ -30,13 +30,13 @@ struct ss_master {
     struct ss_usage usage;
     struct ss_iterations iterations;
     struct ss_progress progress;
-    struct ss_recorder *recorder; /* large */
+    struct ss_recorder *recorder; /* large, so on the heap */
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
-    ss_time stage_end; /* when it is time for what follows the stage; SS_TIME_NEVER: open */
+    ss_time stage_end; /* when the stage's time is up; SS_TIME_NEVER: open */
     ss_time ending_since;
-    uint64_t switches; /* sent by all when counting began */
+    uint64_t switches; /* sent by all executors before counting began */
     uint64_t setpoints_seen;
     uint32_t *lives; /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
@@ -45,18 +45,18 @@ struct ss_master {
     struct pollfd *polls;
 };
 
-/* All that the executors have sent so far. */
+/* All stops and continues sent by the executors so far. */
 uint64_t ss_master_count_switches(const struct ss_master *master);
 
 /* For the record; see ss_recorder_event(). */
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
-/* A bound of the time that counts, at the very moment that the figures have it. */
+/* The start or end of counted time, with exactly the time that the figures use. */
 void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 
-/* A line of -v. */
+/* Prints a line with -v. */
 __attribute__((format(printf, 2, 3))) void ss_master_say(
     struct ss_master *master, const char *format, ...);
 

@@ -9,55 +9,54 @@
 #include "platform/platform.h"
 #include "run/stages.h"
 
-/* How many failed instances are told of as they end; the summary counts them all. */
-#define ENDS_TOLD 3
+/* How many failed instances are reported as they end; the summary counts them all. */
+#define ENDS_REPORTED 3
 
 static int exit_status(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Seconds since control began, as in the record; NaN: it is not known yet when that will be. */
+/* Seconds since control began, as in the record; NaN: its start is not known yet. */
 static double elapsed_at(const struct ss_master *master, ss_time at) {
     ss_time start = atomic_load(&master->board->control_start);
     return start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9;
 }
 
-/* The first few are told of at once, where somebody watches. */
-static void tell_end(struct ss_master *master, const struct ss_end *end) {
+/* Reports the first few failures at once. */
+static void report_end(struct ss_master *master, const struct ss_end *end) {
     char how[SS_END_TEXT], when[SS_END_TEXT];
     ss_end_describe(how, end->status);
     ss_end_print_time(when, end->seconds);
-    bool told = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_TOLD;
-    if (told && !master->plan->verbose)
+    bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED;
+    if (reported && !master->plan->verbose)
         ss_progress_print(&master->progress, "instance %s ended %s: %s",
-            master->plan->numbers[end->instance], when, how);
+            master->plan->labels[end->instance], when, how);
     ss_master_say(
-        master, "instance %s ended %s: %s", master->plan->numbers[end->instance], when, how);
+        master, "instance %s ended %s: %s", master->plan->labels[end->instance], when, how);
 }
 
-static void note_end(struct ss_master *master, uint32_t number, ss_time at, int status) {
+static void note_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
     char how[SS_END_TEXT];
-    struct ss_end end = {.instance = number, .seconds = elapsed_at(master, at), .status = status};
+    struct ss_end end = {.instance = index, .seconds = elapsed_at(master, at), .status = status};
     ss_end_describe(how, status);
-    ss_master_note(master, "instance_ended", number, how, exit_status(status));
+    ss_master_note(master, "instance_ended", index, how, exit_status(status));
     if (master->stage < SS_STAGE_ENDING) {
         ss_ends_add(&master->outcome->ends, &end);
-        tell_end(master, &end);
+        report_end(master, &end);
     }
 }
 
-static void on_ended(struct ss_master *master, uint32_t number) {
-    struct ss_row *row = &master->board->rows[number];
+static void on_ended(struct ss_master *master, uint32_t index) {
+    struct ss_row *row = &master->board->rows[index];
     int wait_status = atomic_load(&row->status);
     int status = exit_status(wait_status);
     ss_time at = atomic_load(&row->ended_at);
     if (atomic_load(&row->ended_by_us)) {
-        ss_master_note(master, "instance_ended", number, "as it was told to", status);
-        ss_master_say(
-            master, "instance %s ended, as it was told to", master->plan->numbers[number]);
+        ss_master_note(master, "instance_ended", index, "as it was told to", status);
+        ss_master_say(master, "instance %s ended as requested", master->plan->labels[index]);
         return;
     }
-    note_end(master, number, at, wait_status);
+    note_end(master, index, at, wait_status);
     if (status == 0)
         return;
     if (master->failure_status == 0 || at < master->first_failure) {
@@ -68,73 +67,71 @@ static void on_ended(struct ss_master *master, uint32_t number) {
         ss_master_end(master, "failure", SIGTERM);
 }
 
-static void on_exec_failed(struct ss_master *master, uint32_t number) {
-    struct ss_row *row = &master->board->rows[number];
+static void on_exec_failed(struct ss_master *master, uint32_t index) {
+    struct ss_row *row = &master->board->rows[index];
     int why = atomic_load(&row->exec_error);
-    const char *command = master->plan->commands[number][0];
+    const char *command = master->plan->commands[index][0];
     if (atomic_load(&row->failure) == SS_FAILURE_FORK)
-        ss_error_fail(master->error,
-            "instance %s cannot be started: %s: run "
-            "fewer instances",
-            master->plan->numbers[number], strerror(why));
+        ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
+            master->plan->labels[index], strerror(why));
     else
         ss_error_set(master->error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
             "%s: the command cannot be executed: %s%s", command, strerror(why),
             why == ENOENT && strchr(command, '/') && access(command, F_OK) == 0
-                ? ": its interpreter or loader is not there"
+                ? ": its interpreter or loader is missing"
                 : "");
     ss_master_end(master, "error", SIGTERM);
 }
 
-static void on_life(struct ss_master *master, uint32_t number, enum ss_life life) {
+static void on_life(struct ss_master *master, uint32_t index, enum ss_life life) {
     switch (life) {
     case SS_LIFE_ALIVE:
-        ss_master_note(master, "instance_started", number, NULL,
-            atomic_load(&master->board->rows[number].leader));
+        ss_master_note(master, "instance_started", index, NULL,
+            atomic_load(&master->board->rows[index].leader));
         if (ss_plan_pipes_output(master->plan))
-            ss_output_began(&master->output, number, ss_platform_now());
+            ss_output_start(&master->output, index, ss_platform_now());
         break;
     case SS_LIFE_ENDED:
-        on_ended(master, number);
+        on_ended(master, index);
         break;
     case SS_LIFE_EXEC_FAILED:
-        on_exec_failed(master, number);
+        on_exec_failed(master, index);
         break;
-    default: /* the guardian cleared up after an executor, whose own end tells why */
+    default: /* the guardian has cleaned up after an executor; on_executor_lost() reports that */
         break;
     }
 }
 
-/* Why an executor cannot go on. */
-static void on_failure(struct ss_master *master, uint32_t number, enum ss_failure failure) {
-    const char *instance = master->plan->numbers[number];
+/* An executor cannot go on. */
+static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
+    const char *instance = master->plan->labels[index];
     if (failure == SS_FAILURE_COUNTERS)
         ss_error_fail(master->error,
-            "%s can no longer be read: without the load there is no control",
+            "%s can no longer be read: the load cannot be controlled without it",
             master->plan->reader.path);
     else if (failure == SS_FAILURE_NOT_A_NUMBER)
         ss_error_fail(master->error,
-            "a module gave what is not a number for instance %s: %s, %s, %s or %s", instance,
-            master->plan->set.modules[SS_KIND_TRACE].head->name,
+            "a module returned a value that is not a number for instance %s: %s, %s, %s or %s",
+            instance, master->plan->set.modules[SS_KIND_TRACE].head->name,
             master->plan->set.modules[SS_KIND_FEEDBACK].head->name,
             master->plan->set.modules[SS_KIND_CONTROL].head->name,
             master->plan->set.modules[SS_KIND_SPACE].head->name);
     else
-        ss_error_fail(master->error, "instance %s cannot be started again: %s", instance,
-            strerror(atomic_load(&master->board->rows[number].exec_error)));
+        ss_error_fail(master->error, "instance %s cannot be restarted: %s", instance,
+            strerror(atomic_load(&master->board->rows[index].exec_error)));
     ss_master_end(master, "error", SIGTERM);
 }
 
-static void collect_iterations(struct ss_master *master, uint32_t number) {
-    struct ss_row *row = &master->board->rows[number];
+static void collect_iterations(struct ss_master *master, uint32_t index) {
+    struct ss_row *row = &master->board->rows[index];
     uint64_t count = atomic_load(&row->iterations);
-    uint64_t *seen = &master->iterations_seen[number];
+    uint64_t *seen = &master->iterations_seen[index];
     if (count - *seen > SS_ROW_ITERATIONS)
         *seen = count - SS_ROW_ITERATIONS;
     for (; *seen < count; (*seen)++) {
         struct ss_iteration_slot *slot = &row->recent_iterations[*seen % SS_ROW_ITERATIONS];
         ss_iterations_add(
-            &master->iterations, number, atomic_load(&slot->start), atomic_load(&slot->end));
+            &master->iterations, index, atomic_load(&slot->start), atomic_load(&slot->end));
     }
 }
 
@@ -148,30 +145,33 @@ void ss_master_watch(struct ss_master *master) {
             on_life(master, i, life);
         }
         uint32_t failure = atomic_load(&row->failure);
-        /* One that is stuck is about to be lost. */
+        /* An executor that is stuck is about to be killed. */
         if (failure && failure != SS_FAILURE_STUCK && life != SS_LIFE_EXEC_FAILED &&
             master->stage < SS_STAGE_ENDING)
             on_failure(master, i, failure);
     }
 }
 
-static void on_executor_lost(struct ss_master *master, uint32_t number, int status) {
-    bool stuck = atomic_load(&master->board->rows[number].failure) == SS_FAILURE_STUCK;
+static void on_executor_lost(struct ss_master *master, uint32_t index, int status) {
+    bool stuck = atomic_load(&master->board->rows[index].failure) == SS_FAILURE_STUCK;
     if (stuck)
         ss_error_fail(master->error,
             "executor %s used CPU time without a pause and was killed: a module is stuck in an "
             "endless loop",
-            master->plan->numbers[number]);
+            master->plan->labels[index]);
     else if (WIFSIGNALED(status))
         ss_error_fail(master->error, "executor %s was killed (%s): the run was ended",
-            master->plan->numbers[number], strsignal(WTERMSIG(status)));
+            master->plan->labels[index], strsignal(WTERMSIG(status)));
     else
-        ss_error_fail(master->error, "executor %s ended too early: the run was ended",
-            master->plan->numbers[number]);
+        ss_error_fail(master->error, "executor %s ended unexpectedly: the run was ended",
+            master->plan->labels[index]);
     ss_master_end(master, "error", SIGKILL);
 }
 
-/* One that ends by itself could not be set up, and nor could the next one. */
+/*
+ * A guardian that exits by itself could not be set up, and a replacement would fail in the same
+ * way.
+ */
 static void on_guardian_lost(struct ss_master *master, int status) {
     ss_master_note(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status))
@@ -180,7 +180,7 @@ static void on_guardian_lost(struct ss_master *master, int status) {
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
     else
-        ss_master_say(master, "the guardian was lost: another one has taken its place");
+        ss_master_say(master, "the guardian was lost: it has been replaced");
 }
 
 void ss_master_reap(struct ss_master *master) {
@@ -193,8 +193,8 @@ void ss_master_reap(struct ss_master *master) {
             if (life != SS_LIFE_ENDED && life != SS_LIFE_EXEC_FAILED &&
                 master->stage < SS_STAGE_ENDING)
                 on_executor_lost(master, executor, status);
-        } else if (pid == master->sensor.process) {
-            master->sensor.process = 0; /* its closed pipe tells the rest */
+        } else if (pid == master->sensor.pid) {
+            master->sensor.pid = 0; /* the end of its pipe is handled in ss_sensor_read() */
         } else if (master->crew.guardian == 0 && master->stage < SS_STAGE_OVER) {
             on_guardian_lost(master, status);
         }

@@ -4,10 +4,10 @@
 
 #include "run/state.h"
 
-/* What the board has to tell: starts and ends of instances, iterations, failures. */
+/* Handles what has changed on the board: instances that started or ended, iterations, failures. */
 void ss_master_watch(struct ss_master *master);
 
-/* Children that have ended. */
+/* Reaps children that have ended. */
 void ss_master_reap(struct ss_master *master);
 
 #endif

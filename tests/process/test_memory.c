@@ -234,7 +234,7 @@ static bool was_anybody_left(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
         return true;
     bool no_guardian = strcmp(victim, "ss-guardian") == 0 &&
-                       run_count_text(&run->err, "another one has taken its place") == 0;
+                       run_count_text(&run->err, "it has been replaced") == 0;
     return !no_guardian && strcmp(victim, "ss-") != 0;
 }
 

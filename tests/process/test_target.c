@@ -45,7 +45,7 @@ START_TEST(target_goes_back_to_the_trace) {
     run_expect_text(&wrong->err, number_of(run));
     run_expect(RUN("--set", number_of(run), "90%"), 0);
     run_expect(RUN("--set", number_of(run), "trace"), 0);
-    run_wait_text(run, "the target is the trace's again");
+    run_wait_text(run, "the target comes from the trace again");
     run_expect(run_wait(run), 0);
     double mean = json_number(run->out.bytes, "target_mean");
     ck_assert_msg(mean > 0.09 && mean < 0.3, "%s", run->out.bytes);
@@ -148,7 +148,7 @@ START_TEST(sensor_that_fails_ends_the_run) {
 END_TEST
 
 START_TEST(sensor_that_is_silent_ends_the_run) {
-    expect_sensor_error("sleep 60", "said nothing");
+    expect_sensor_error("sleep 60", "printed nothing");
 }
 END_TEST
 
