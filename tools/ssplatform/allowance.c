@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "parts.h"
 
 /* How much of the machine the control groups leave to us. */
 

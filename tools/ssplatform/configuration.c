@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "parts.h"
 
 #define CONFIGURATION_MAX (4u << 20)
 

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
 #include "groups.h"
-#include "report.h"
+#include "parts.h"
 
 /* In the folder cpufreq of each CPU; frequencies are in kHz there. */
 static const struct field {

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
 #include "groups.h"
-#include "report.h"
+#include "parts.h"
 
 /* The kernel has at most ten of them. */
 #define STATES_MAX 16

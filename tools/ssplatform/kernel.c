@@ -4,7 +4,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "report.h"
+#include "fields.h"
+#include "parts.h"
 
 /* ---- how it was built ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "groups.h"
-#include "report.h"
+#include "parts.h"
 
 /* Lines in one block of /proc/cpuinfo; there are about thirty. */
 #define LINES_MAX 128

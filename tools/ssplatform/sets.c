@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "apart.h"
+#include "parts.h"
 #include "report.h"
 
 /* Kinds of cores on all chips together; nobody has seen more than a few. */

@@ -3,7 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "fields.h"
+#include "parts.h"
 
 /* ---- a virtual machine ---- */
 

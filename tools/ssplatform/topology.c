@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "apart.h"
+#include "fields.h"
 #include "groups.h"
-#include "report.h"
+#include "parts.h"
 
 static bool same_cpus(const struct ss_cpus *left, const struct ss_cpus *right) {
     return memcmp(left, right, sizeof *left) == 0;
