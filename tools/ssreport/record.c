@@ -1,88 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-#include "base/version.h"
-#include "base/words.h"
-#include "measure/figures.h"
-#include "record_tables.h"
-#include "ssreplay/document.h"
-
-/* How far a summary may be from its samples, which are kept with six decimals: percent. */
-#define ROUNDING 0.01
-
-static char *copy(const char *text) {
-    return text ? strdup(text) : NULL;
-}
-
-/* ---- plan and summary ---- */
-
-/* Words with a blank between them; a shell need not understand it. */
-static char *join(yajl_val list) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = list ? open_memstream(&text, &size) : NULL;
-    if (!stream)
-        return NULL;
-    for (size_t i = 0; i < list->u.array.len; i++) {
-        const char *word = YAJL_GET_STRING(list->u.array.values[i]);
-        fprintf(stream, "%s%s", i > 0 ? " " : "", word ? word : "?");
-    }
-    fclose(stream);
-    return text;
-}
-
-static void read_plan(struct ssreport_record *record) {
-    struct ss_error error = {0};
-    yajl_val plan = ssreplay_document_read(record->path, "plan.json", "", &error);
-    if (!plan)
-        ssreport_notes_add(&record->notes, "%s", error.message);
-    record->version = copy(ssreplay_document_text(plan, "version"));
-    record->started = copy(ssreplay_document_text(plan, "started"));
-    record->command = join(ssreplay_document_get(plan, "command", yajl_t_array));
-    record->instance_count = ssreplay_document_number(plan, "instances");
-    record->cpu_count = ssreplay_document_number(plan, "cpu_count");
-    if (record->version && strcmp(record->version, ss_version()) != 0)
-        ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
-            ss_words_show(record->version).text, ss_version());
-    yajl_tree_free(plan);
-}
-
-static void read_summary(struct ssreport_record *record) {
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
-    record->interrupted = access(path, F_OK) < 0;
-    if (record->interrupted) {
-        ssreport_notes_add(&record->notes, "interrupted: there is no summary.json");
-        return;
-    }
-    struct ss_error error = {0};
-    yajl_val summary = ssreplay_document_read(record->path, "summary.json", "", &error);
-    if (!summary)
-        ssreport_notes_add(&record->notes, "%s", error.message);
-    record->ended_by = copy(ssreplay_document_text(summary, "ended_by"));
-    record->duration = ssreplay_document_number(summary, "duration_seconds");
-    record->settling = ssreplay_document_number(summary, "settling_seconds");
-    record->switches = ssreplay_document_number(summary, "switches_per_second");
-    record->iterations_done = ssreplay_document_number(summary, "iterations");
-    record->iterations_left = ssreplay_document_number(summary, "iterations_left_out");
-    record->own_cpu = ssreplay_document_number(summary, "own_cpu");
-    record->error_mean_percent = ssreplay_document_number(summary, "error_mean_percent");
-    yajl_val lateness = ssreplay_document_get(summary, "wake_lateness_us", yajl_t_object);
-    record->lateness_p99_us = ssreplay_document_number(lateness, "p99");
-    yajl_val warnings = ssreplay_document_get(summary, "warnings", yajl_t_array);
-    for (size_t i = 0; warnings && i < warnings->u.array.len; i++) {
-        const char *warning = YAJL_GET_STRING(warnings->u.array.values[i]);
-        ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
-    }
-    yajl_tree_free(summary);
-}
-
-/* ---- all of it ---- */
 
 double ssreport_record_end(const struct ssreport_record *record) {
     return record->sample_count ? record->samples[record->sample_count - 1].end : 0;
@@ -133,54 +53,6 @@ struct ssreport_range ssreport_instance_range(const struct ssreport_instance *in
         range.most = fmax(range.most, duty);
     }
     return range;
-}
-
-static void compare_with_summary(struct ssreport_record *record) {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < record->sample_count; i++) {
-        const struct ssreport_sample *sample = &record->samples[i];
-        sum += sample->counted ? 100 * (sample->target - sample->load) : 0;
-        count += sample->counted;
-    }
-    double mean = sum / (double)count;
-    if (count > 0 && fabs(mean - record->error_mean_percent) > ROUNDING)
-        ssreport_notes_add(&record->notes,
-            "its summary says a mean error of %.3f %%, its samples %.3f %%",
-            record->error_mean_percent, mean);
-}
-
-int ssreport_record_read(
-    struct ssreport_record *record, const char *path, const char *name, struct ss_error *error) {
-    *record = (struct ssreport_record){.path = path,
-        .name = strdup(name),
-        .instance_count = NAN,
-        .cpu_count = NAN,
-        .duration = NAN,
-        .settling = NAN,
-        .switches = NAN,
-        .iterations_done = NAN,
-        .iterations_left = NAN,
-        .own_cpu = NAN,
-        .lateness_p99_us = NAN,
-        .error_mean_percent = NAN,
-        .wall = NAN,
-        .first_end = INFINITY};
-    if (!record->name)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-    if (access(path, R_OK | X_OK) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "it cannot be read: %s", strerror(errno));
-    read_plan(record);
-    read_summary(record);
-    ssreport_record_read_events(record);
-    if (ssreport_record_read_samples(record, error) < 0)
-        return -1;
-    ssreport_record_read_decisions(record);
-    ssreport_record_read_iterations(record);
-    /* What never came to be counted has no length. */
-    record->counted_from = fmin(record->counted_from, ssreport_record_counted_to(record));
-    compare_with_summary(record);
-    return 0;
 }
 
 void ssreport_record_free(struct ssreport_record *record) {

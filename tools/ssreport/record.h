@@ -82,13 +82,6 @@ struct ssreport_record {
     size_t instance_room;
 };
 
-/*
- * Reads what there is. -1 with the error set: there is nothing to report. `notes` says what is
- * broken or missing, either way. To be freed in any case.
- */
-int ssreport_record_read(
-    struct ssreport_record *record, const char *path, const char *name, struct ss_error *error);
-
 void ssreport_record_free(struct ssreport_record *record);
 
 /* Where the last sample ends; 0: there is none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "measure/figures.h"
+#include "record_read.h"
 #include "statistics.h"
 
 /* Widths of the bins that read well, in percent. */

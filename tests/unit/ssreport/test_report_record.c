@@ -3,7 +3,7 @@
 
 #define FOLDER_VERSION "9.8.7"
 #include "report_folder.h"
-#include "ssreport/record.h"
+#include "ssreport/record_read.h"
 
 static struct ssreport_record read_record(const char *name) {
     struct ssreport_record record;
