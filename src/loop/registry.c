@@ -109,17 +109,12 @@ static size_t list_names(enum ss_kind kind, char *names[NAMES_MAX]) {
 static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *error) {
     char *names[NAMES_MAX + 1];
     size_t count = list_names(kind, names);
-    char list[512] = "";
-    for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
-    }
     if (count == 0 && ss_platform_check_proc(error) < 0)
         return -1;
-    const char *nearest = ss_nearest(name, (const char *const *)names, count);
-    ss_error_set(error, SS_ERROR_FAILED, "there is no %s module '%s'%s%s%s: there are %s",
-        ss_kind_names[kind], name, nearest ? " (did you mean '" : "", nearest ? nearest : "",
-        nearest ? "'?)" : "", *list ? list : "none (is Showstopper installed as a whole?)");
+    char what[32];
+    snprintf(what, sizeof what, "%s module", ss_kind_names[kind]);
+    ss_nearest_refuse(error, SS_ERROR_FAILED, what, name, (const char *const *)names, count,
+        count > 0 ? NULL : "there are none (is Showstopper installed as a whole?)");
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     return -1;

@@ -12,7 +12,7 @@ static const struct ss_argument *find_letter(
         if (rows->letter == letter)
             return rows;
     }
-    ss_error_set(error, SS_ERROR_FAILED, "there is no option -%c: see --help", letter);
+    ss_error_set(error, SS_ERROR_FAILED, "unknown option '-%c': see --help", letter);
     return NULL;
 }
 
@@ -28,13 +28,8 @@ static const struct ss_argument *find_name(
             names[count++] = known;
     }
     char word[64];
-    snprintf(word, sizeof word, "%.*s", (int)length, name);
-    const char *nearest = ss_nearest(word, names, count);
-    if (nearest)
-        ss_error_set(
-            error, SS_ERROR_FAILED, "there is no option --%s: did you mean --%s?", word, nearest);
-    else
-        ss_error_set(error, SS_ERROR_FAILED, "there is no option --%s: see --help", word);
+    snprintf(word, sizeof word, "--%.*s", (int)length, name);
+    ss_nearest_refuse(error, SS_ERROR_FAILED, "option", word, names, count, "see --help");
     return NULL;
 }
 

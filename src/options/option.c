@@ -199,19 +199,14 @@ int ss_option_set_defaults(const struct ss_option *rows, void *config,
 static const struct ss_option *find_row(
     const struct ss_option *rows, const char *name, struct ss_error *error) {
     const char *names[ROWS_MAX];
-    char list[512] = "";
     size_t count = 0;
     for (const struct ss_option *row = rows; row->name; row++) {
         if (strcmp(row->name, name) == 0)
             return row;
         if (count < sizeof names / sizeof *names)
             names[count++] = row->name;
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->name);
     }
-    const char *nearest = ss_nearest(name, names, count);
-    ss_error_set(error, SS_ERROR_FAILED, "there is no option '%s'%s%s%s: there are %s", name,
-        nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "", list);
+    ss_nearest_refuse(error, SS_ERROR_FAILED, "option", name, names, count, NULL);
     return NULL;
 }
 

@@ -241,7 +241,7 @@ END_TEST
 
 START_TEST(wrong_words) {
     REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
-    REFUSED(125, "no option -Z", "-Z", TOUCH_AT("50%"));
+    REFUSED(125, "unknown option '-Z'", "-Z", TOUCH_AT("50%"));
     REFUSED(125, "--load wants a value", "--load");
     REFUSED(125, "takes no value", "--keep=yes", TOUCH_AT("50%"));
     REFUSED(125, "no command", "-l", "50%");
@@ -262,10 +262,10 @@ END_TEST
 
 START_TEST(wrong_modules) {
     REFUSED(125,
-        "there is no control module 'rbpd' (did you mean 'rbpid'?): there are deadbeat, fixed, "
+        "unknown control module 'rbpd': did you mean 'rbpid'? There are deadbeat, fixed, "
         "geom",
         "-c", "rbpd", TOUCH_AT("50%"));
-    REFUSED(125, "there is no trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
+    REFUSED(125, "unknown trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
     REFUSED(125, "--feedback is empty", "-f", "", TOUCH_AT("50%"));
     REFUSED(125, "cannot be read", "-s", "./even.so", TOUCH_AT("50%"));
     REFUSED(125, "period", "-F", "perod=1s", TOUCH_AT("50%"));

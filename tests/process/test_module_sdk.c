@@ -183,7 +183,7 @@ START_TEST(built_in_modules_need_the_public_headers_alone) {
     }
     run = run_installed(variable, WORDS("-c", "fixed", "-C", "30%", "--duration", "700m"));
     run_expect(run, 0);
-    expect_refused(RUN_INSTALLED("--duration", "700m"), "no trace module");
+    expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown trace module");
     free(flags);
     run_remove_folder(root);
 }
@@ -204,7 +204,7 @@ START_TEST(skeleton_becomes_a_module) {
     run_expect_text(&run->out, "\"gain\": 2");
     run = RUN_INSTALLED("-c", run_path(modules, "control/skeleton.so"), "--duration", "700m");
     run_expect(run, 0);
-    expect_refused(RUN_INSTALLED("-c", "skeleton", "--duration", "700m"), "no control module");
+    expect_refused(RUN_INSTALLED("-c", "skeleton", "--duration", "700m"), "unknown control module");
     expect_refused(run_installed(variable, WORDS("-c", "skeleton", "-C", "gian=2")), "gain");
     expect_refused(
         run_installed(variable, WORDS("-c", "skeleton", "-C", "gain=0,start=0")), "both 0");

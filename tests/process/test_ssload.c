@@ -276,7 +276,7 @@ START_TEST(mistakes_are_one_line) {
         {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},
         {{"--target", "/there.is.none"}, "--target: /there.is.none"},
         {{"-o", "/there.is/none"}, "/there.is/none: No such file"},
-        {{"--intervall", "1s"}, "did you mean --interval?"},
+        {{"--intervall", "1s"}, "did you mean '--interval'?"},
         {{"-z"}, "-z"},
         {{"5"}, "behind --"},
         {{"-c", "1", "sleep", "1"}, "behind --"},

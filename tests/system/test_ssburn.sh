@@ -81,10 +81,10 @@ work_can_be_given_back() {
 
 wrong_words_are_refused() {
     expect_refusal 'no class: '
-    expect_refusal 'serail: unknown class; did you mean serial?' serail
+    expect_refusal "unknown class 'serail': did you mean 'serial'?" serail
     expect_refusal 'blocking: there is a class already' serial blocking
-    expect_refusal '--thread: unknown option; did you mean --threads?' blocking --thread=3
-    expect_refusal '-x: unknown option' serial -x
+    expect_refusal "unknown option '--thread': did you mean '--threads'?" blocking --thread=3
+    expect_refusal "unknown option '-x'" serial -x
     expect_refusal '--threads: serial ' serial --threads 2
     expect_refusal '--threads: ' parallel --threads 0
     expect_refusal '--threads: needs a value' parallel --threads

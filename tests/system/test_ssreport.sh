@@ -274,7 +274,7 @@ error_has 1 'name at least one record'
 report 125 --against "$folder/run"
 error_has 1 '--against stands between two sets'
 report 125 --edgee 3s "$folder/run"
-error_has 1 'did you mean --edge?'
+error_has 1 "did you mean '--edge'?"
 report 125 -o "$folder/none/report" "$folder/run"
 error_has 1 'No such file or directory'
 report 0 -q "$folder/run" --edge 500m
@@ -282,7 +282,7 @@ report 0 -q "$folder/run" --edge 500m
 report 0 -q "$folder/run" --interval 10m
 error_has 1 'warning: --interval: 10m is 10 milliseconds; for minutes write 10M'
 report 125 "$folder/run" --agianst "$folder/run"
-error_has 1 'did you mean --against?'
+error_has 1 "did you mean '--against'?"
 report 0 --help
 awk 'length > 80 { exit 1 }' "$folder/out" || fail "help wider than 80 columns"
 grep -q -- --against "$folder/out" || fail "help does not name --against"

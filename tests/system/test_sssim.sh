@@ -145,10 +145,10 @@ refused "--sweep: 'load' names no option" --sweep load
 refused "--sweep: '=1' names no option" --sweep =1
 refused '--load is swept twice' --sweep load=1 --sweep load=2
 refused '--sweep cannot be swept' --sweep sweep=1
-refused '--laod=1: there is no option --laod: did you mean --load?' --sweep laod=1
+refused "--laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
 refused '--csv=1: --csv takes no value' --sweep csv=1
 # Nothing is run before all has been looked at.
-refused "--control=foo: there is no control module 'foo'" -l 50% --sweep control=rbpid,foo
+refused "--control=foo: unknown control module 'foo'" -l 50% --sweep control=rbpid,foo
 refused '--load=50% --cpus=x: --cpus:' --sweep load=50% --sweep cpus=1,x
 refused '--seed=1: no target is given' --sweep seed=1
 many=()
@@ -157,7 +157,7 @@ for i in $(seq 17); do
 done
 refused '--sweep is given too often: at most 16 times' "${many[@]}"
 
-refused "--class: there is no class 'serail' (did you mean 'serial'?)" -l 50% --class serail
+refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
 printf '0 1\n2s\n' >a
 refused '--class: a:2: "2s" is no line of a profile' -l 50% --class profile:a
 refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --lateness 1m

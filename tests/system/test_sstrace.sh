@@ -94,7 +94,7 @@ error_has 'Is a directory'
 expect 2 --check --stat </dev/null
 error_has 'choose one of them'
 expect 2 --chekc </dev/null
-error_has "unknown option '--chekc': did you mean --check?"
+error_has "unknown option '--chekc': did you mean '--check'?"
 expect 2 -z </dev/null
 error_has "unknown option '-z': see sstrace --help"
 expect 2 -xyz </dev/null

@@ -122,16 +122,6 @@ void options_print_help(void) {
     }
 }
 
-static int unknown(const char *what, const char *word, const char *const *names, size_t count,
-    struct ss_error *error) {
-    struct ss_words_shown shown = ss_words_show(word);
-    const char *nearest = ss_nearest(word, names, count);
-    if (nearest)
-        return ss_error_set(
-            error, USAGE, "%s: unknown %s; did you mean %s?", shown.text, what, nearest);
-    return ss_error_set(error, USAGE, "%s: unknown %s; see ssburn --help", shown.text, what);
-}
-
 static int take_class(struct options *options, const char *word, struct ss_error *error) {
     const char *names[CLASS_COUNT];
     for (size_t i = 0; i < CLASS_COUNT; i++) {
@@ -144,7 +134,7 @@ static int take_class(struct options *options, const char *word, struct ss_error
         options->class = &classes[i];
         return 0;
     }
-    return unknown("class", word, names, CLASS_COUNT, error);
+    return ss_nearest_refuse(error, USAGE, "class", word, names, CLASS_COUNT, "see ssburn --help");
 }
 
 /* Takes one option and its value, which may be the next word; `words` stops at the last one taken.
@@ -155,7 +145,7 @@ static int take_option(struct options *options, char ***words, struct ss_error *
     const char *names[ROW_COUNT];
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct row *row = &rows[i];
-        names[i] = row->name;
+        names[i] = row->name + strlen("--");
         if (strlen(row->name) != length || strncmp(word, row->name, length) != 0)
             continue;
         const char *value = word[length] ? word + length + 1 : NULL;
@@ -166,7 +156,7 @@ static int take_option(struct options *options, char ***words, struct ss_error *
         return row->set(options, value, error) < 0 ? ss_error_wrap(error, "%s", row->name) : 0;
     }
     word[length] = '\0';
-    return unknown("option", word, names, ROW_COUNT, error);
+    return ss_nearest_refuse(error, USAGE, "option", word, names, ROW_COUNT, "see ssburn --help");
 }
 
 /* How many CPUs we may use, which may be fewer than there are. */

@@ -76,12 +76,8 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
         class->kind = DEMAND_PROFILE;
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
-    const char *nearest = ss_nearest(name, names, NAMES);
-    return ss_error_set(error, SS_ERROR_FAILED,
-        "there is no class '%s'%s%s%s: there are serial, parallel, blocking, forking and "
-        "profile:FILE",
-        ss_words_show(name).text, nearest ? " (did you mean '" : "", nearest ? nearest : "",
-        nearest ? "'?)" : "");
+    return ss_nearest_refuse(error, SS_ERROR_FAILED, "class", name, names, NAMES,
+        "there are serial, parallel, blocking, forking and profile:FILE");
 }
 
 /* Digits behind the last colon are a weight. */

@@ -283,13 +283,8 @@ static int bad_option(const char *word, int option, struct ss_error *error) {
     const char *names[WORDS];
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
-    struct ss_words_shown shown = ss_words_show(word);
-    const char *nearest = ss_nearest(word + strspn(word, "-"), names, WORDS);
-    if (nearest)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "unknown option '%s': did you mean --%s?", shown.text, nearest);
-    return ss_error_set(
-        error, SS_TRACE_STATUS, "unknown option '%s': see sstrace --help", shown.text);
+    return ss_nearest_refuse(
+        error, SS_TRACE_STATUS, "option", word, names, WORDS, "see sstrace --help");
 }
 
 static int check(const struct sstrace_request *request, struct ss_error *error) {

@@ -19,14 +19,9 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
         if (strcmp(names[count], name) == 0)
             return sstrace_formats[count];
     }
-    const char *nearest = ss_nearest(name, names, count);
-    struct ss_words_shown shown = ss_words_show(name);
-    if (nearest)
-        ss_error_set(error, SS_TRACE_STATUS, "--from: there is no format '%s': did you mean %s?",
-            shown.text, nearest);
-    else
-        ss_error_set(error, SS_TRACE_STATUS,
-            "--from: there is no format '%s': sstrace --help lists them", shown.text);
+    ss_nearest_refuse(
+        error, SS_TRACE_STATUS, "format", name, names, count, "sstrace --help lists them");
+    ss_error_wrap(error, "--from");
     return NULL;
 }
 

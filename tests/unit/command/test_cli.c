@@ -278,17 +278,17 @@ static void set_takes_two_values(void **state) {
 
 static void unknown_options_get_the_nearest(void **state) {
     (void)state;
-    refuse("--instnaces 3", "there is no option --instnaces: did you mean --instances?");
-    refuse("--quit", "there is no option --quit: did you mean --quiet?");
-    refuse("--instnaces=3", "there is no option --instnaces: did you mean --instances?");
-    refuse("--zzzzzzzz", "there is no option --zzzzzzzz: see --help");
-    refuse("--=x", "there is no option --: see --help");
-    refuse("-z", "there is no option -z: see --help");
-    refuse("-qz", "there is no option -z: see --help");
-    refuse("-q=1", "there is no option -=: see --help");
+    refuse("--instnaces 3", "unknown option '--instnaces': did you mean '--instances'?");
+    refuse("--quit", "unknown option '--quit': did you mean '--quiet'?");
+    refuse("--instnaces=3", "unknown option '--instnaces': did you mean '--instances'?");
+    refuse("--zzzzzzzz", "unknown option '--zzzzzzzz': see --help");
+    refuse("--=x", "unknown option '--': see --help");
+    refuse("-z", "unknown option '-z': see --help");
+    refuse("-qz", "unknown option '-z': see --help");
+    refuse("-q=1", "unknown option '-=': see --help");
     /* A beginning is no name: an option added later must not change what a script means. */
-    refuse("--inst 3", "there is no option --inst");
-    refuse("--quiett", "there is no option --quiett");
+    refuse("--inst 3", "unknown option '--inst");
+    refuse("--quiett", "unknown option '--quiett");
 }
 
 static void missing_and_needless_values_are_refused(void **state) {
@@ -365,9 +365,9 @@ static void slashes_behind_a_folder_are_cut(void **state) {
 
 static void messages_stay_on_one_line(void **state) {
     (void)state;
-    refuse("'--a\nb'", "there is no option --a?b");
+    refuse("'--a\nb'", "unknown option '--a?b");
     refuse("'--quiet=a\nb'", "--quiet takes no value, but got 'a?b'");
-    refuse("'-\n'", "there is no option -");
+    refuse("'-\n'", "unknown option '-");
 }
 
 static char *help_text(void) {

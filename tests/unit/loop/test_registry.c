@@ -95,33 +95,33 @@ static void optional_functions_are_filled_in(void **state) {
 
 static void unknown_names_get_the_nearest_and_the_list(void **state) {
     (void)state;
-    refuse(SS_KIND_CONTROL, "rpbid", "there is no control module 'rpbid' (did you mean 'rbpid'?)");
-    refuse(SS_KIND_CONTROL, "zzzzzz",
-        "there is no control module 'zzzzzz': there are deadbeat, fixed, ");
+    refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
+    refuse(
+        SS_KIND_CONTROL, "zzzzzz", "unknown control module 'zzzzzz': there are deadbeat, fixed, ");
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, rbpid");
     refuse(SS_KIND_SPACE, "evn",
-        "there is no space module 'evn' (did you mean 'even'?): there are "
+        "unknown space module 'evn': did you mean 'even'? There are "
         "even, null, uneven");
     /* A module of another kind is no module of this one. */
-    refuse(SS_KIND_SPACE, "rbpid", "there is no space module 'rbpid'");
-    refuse(SS_KIND_TRACE, "", "there is no trace module ''");
-    refuse(SS_KIND_TRACE, "constant.so", "there is no trace module 'constant.so'");
+    refuse(SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'");
+    refuse(SS_KIND_TRACE, "", "unknown trace module ''");
+    refuse(SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'");
 }
 
 static void names_never_leave_their_folder(void **state) {
     (void)state;
-    refuse(SS_KIND_TRACE, "..", "there is no trace module '..'");
-    refuse(SS_KIND_TRACE, ".", "there is no trace module '.'");
+    refuse(SS_KIND_TRACE, "..", "unknown trace module '..'");
+    refuse(SS_KIND_TRACE, ".", "unknown trace module '.'");
     /* With a '/' it is a path from here, not from the folder of modules. */
     assert_int_equal(chdir("/"), 0);
     refuse(SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path");
     refuse(SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path");
     refuse(SS_KIND_TRACE, "/nowhere/x.so", "the trace module '/nowhere/x.so' cannot be read");
-    refuse(SS_KIND_TRACE, "a\nb", "there is no trace module 'a?b'");
+    refuse(SS_KIND_TRACE, "a\nb", "unknown trace module 'a?b'");
     char name[300];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    refuse(SS_KIND_TRACE, name, "there is no trace module 'xxx");
+    refuse(SS_KIND_TRACE, name, "unknown trace module 'xxx");
 }
 
 static void paths_are_taken_as_they_stand(void **state) {
@@ -250,14 +250,14 @@ static void further_folders_are_searched(void **state) {
     tree_new();
     read_image(module_file("control/geom"));
     tree_write_bytes("mine/control/other.so", image, image_size);
-    refuse(SS_KIND_CONTROL, "other", "there is no control module 'other'");
+    refuse(SS_KIND_CONTROL, "other", "unknown control module 'other'");
     snprintf(path, sizeof path, ":/nowhere::%s:", tree_path("mine"));
     assert_int_equal(setenv("SHOWSTOPPER_MODULE_PATH", path, 1), 0);
     load(SS_KIND_CONTROL, "other");
     assert_string_equal(module.path, tree_path("mine/control/other.so"));
     ss_registry_unload(&module);
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, other, rbpid");
-    refuse(SS_KIND_SPACE, "other", "there is no space module 'other'");
+    refuse(SS_KIND_SPACE, "other", "unknown space module 'other'");
     /* What was built with the program comes first, and a name is listed once. */
     tree_write("mine/control/rbpid.so", "no library");
     struct ss_error error = {0};
@@ -354,7 +354,7 @@ static void help_wants_kind_and_name(void **state) {
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         struct ss_error error = {0};
         assert_int_equal(ss_registry_help(stream, unknown[i], &error), -1);
-        assert_non_null(strstr(error.message, "there is no control module"));
+        assert_non_null(strstr(error.message, "unknown control module"));
     }
     fclose(stream);
     assert_string_equal(text, "");

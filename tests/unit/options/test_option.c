@@ -172,13 +172,13 @@ static void equals_signs_belong_to_paths_and_commands(void **state) {
 static void unknown_names_get_the_nearest_and_the_list(void **state) {
     (void)state;
     refuse(all, "copeis=5",
-        "there is no option 'copeis' (did you mean 'copies'?): there are path, "
+        "unknown option 'copeis': did you mean 'copies'? There are path, "
         "length, part, copies, gain, mode");
-    refuse(all, "a.trace,zzzzzz=5", "there is no option 'zzzzzz': there are path, length");
-    refuse(all, "cop=5", "(did you mean 'copies'?)");
+    refuse(all, "a.trace,zzzzzz=5", "unknown option 'zzzzzz': there are path, length");
+    refuse(all, "cop=5", "did you mean 'copies'?");
     /* The beginning of a name is no name. */
-    refuse(all, "copie=5", "there is no option 'copie'");
-    refuse(all, "copiess=5", "there is no option 'copiess'");
+    refuse(all, "copie=5", "unknown option 'copie'");
+    refuse(all, "copiess=5", "unknown option 'copiess'");
 }
 
 static void bounds_are_inclusive(void **state) {

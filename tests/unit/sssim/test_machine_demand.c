@@ -224,12 +224,12 @@ static void assert_no_mix(const char *text, const char *words) {
 
 static void what_is_no_class_is_refused(void **state) {
     (void)state;
-    assert_no_mix("serail", "--class: there is no class 'serail' (did you mean 'serial'?)");
-    assert_no_mix("", "there is no class ''");
-    assert_no_mix("serial,,parallel", "there is no class ''");
+    assert_no_mix("serail", "--class: unknown class 'serail': did you mean 'serial'?");
+    assert_no_mix("", "unknown class ''");
+    assert_no_mix("serial,,parallel", "unknown class ''");
     assert_no_mix("serial:0", "from 1 to 1000000, and not 0");
     assert_no_mix("serial:1000001", "from 1 to 1000000");
-    assert_no_mix("serial:-1", "there is no class 'serial:-1'");
+    assert_no_mix("serial:-1", "unknown class 'serial:-1'");
     assert_no_mix("profile:/nowhere", "/nowhere cannot be opened: No such file");
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
 }

@@ -306,7 +306,7 @@ static void bursts_come_and_go(void **state) {
 
 static void bad_command_lines_are_refused(void **state) {
     (void)state;
-    assert_refused("", WORDS("--plto"), "did you mean --plot?");
+    assert_refused("", WORDS("--plto"), "did you mean '--plot'?");
     assert_refused("", WORDS("--check", "--dump"), "choose one");
     assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "one of them");
     assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is too much");
