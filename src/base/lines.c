@@ -4,12 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LINE_LONGEST 4096
 
 int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
     lines->why = 0;
@@ -57,20 +53,6 @@ void ss_lines_end(struct ss_lines *lines, const char *end) {
         return;
     lines->used = (size_t)(end - lines->bytes);
     lines->waiting++;
-}
-
-void ss_lines_print(struct ss_lines *lines, const char *format, ...) {
-    char *line = ss_lines_begin(lines, LINE_LONGEST);
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, LINE_LONGEST - 1, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        return;
-    if (length > LINE_LONGEST - 2)
-        length = LINE_LONGEST - 2;
-    line[length] = '\n';
-    ss_lines_end(lines, line + length + 1);
 }
 
 void ss_lines_close(struct ss_lines *lines) {

@@ -34,9 +34,6 @@ int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 char *ss_lines_begin(struct ss_lines *lines, size_t size);
 void ss_lines_end(struct ss_lines *lines, const char *end);
 
-__attribute__((format(printf, 2, 3))) void ss_lines_print(
-    struct ss_lines *lines, const char *format, ...);
-
 void ss_lines_flush(struct ss_lines *lines);
 void ss_lines_close(struct ss_lines *lines);
 
