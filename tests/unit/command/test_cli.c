@@ -365,7 +365,7 @@ static void slashes_behind_a_folder_are_cut(void **state) {
 
 static void messages_stay_on_one_line(void **state) {
     (void)state;
-    refuse("'--a\nb'", "unknown option '--a?b");
+    refuse("'--a\nb'", "unknown option '--a b");
     refuse("'--quiet=a\nb'", "--quiet takes no value, but got 'a?b'");
     refuse("'-\n'", "unknown option '-");
 }

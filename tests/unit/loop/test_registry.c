@@ -117,7 +117,7 @@ static void names_never_leave_their_folder(void **state) {
     refuse(SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path");
     refuse(SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path");
     refuse(SS_KIND_TRACE, "/nowhere/x.so", "the trace module '/nowhere/x.so' cannot be read");
-    refuse(SS_KIND_TRACE, "a\nb", "unknown trace module 'a?b'");
+    refuse(SS_KIND_TRACE, "a\nb", "unknown trace module 'a b'");
     char name[300];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';

@@ -7,6 +7,7 @@
  * file of it a line: path, tab, content with \n, \t, \0 and \\ in it.
  */
 
+#include "base/cpus.h"
 #include "ssplatform/report.h"
 #include "tree.h"
 
