@@ -8,7 +8,7 @@
 
 #define AT(member) .offset = offsetof(struct ss_cli, member)
 
-/* In the order of the help. */
+/* In the order of --help. */
 // clang-format off
 static const struct ss_argument rows[] = {
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
@@ -20,15 +20,15 @@ static const struct ss_argument rows[] = {
     {'w', "FILE", {"workloads", SS_OPTION_TEXT, AT(workloads),
         .help = "run different commands together: a line each, COUNT COMMAND..."}},
     {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
-        .help = "the text in the command that becomes the instance's number; doubled it stands "
-                "for itself, '' is none"}, .may_be_empty = true},
+        .help = "the text in the command that is replaced by the instance's number; doubled, "
+                "it stands for itself; '' turns this off"}, .may_be_empty = true},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "pin all instances to these CPUs and measure only these: 0-3,8, or 0-14:2 for "
                 "every second one"}},
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .sensible = "500m",
         .help = "run uncontrolled first; the trace starts after it"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .sensible = "500m",
-        .help = "controlled, but counted in no figure"}},
+        .help = "controlled time that is excluded from the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .sensible = "500m",
         .help = "end after so much controlled time; default: with a trace that does not loop, "
                 "else when the workloads end"}},
@@ -46,25 +46,24 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "keep each instance's output in DIR/NN.out and DIR/NN.err"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
-        .help = "write the end summary for machines; - is standard output"}},
+        .help = "write the summary as JSON; - is standard output"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "keep the whole run there: plan, machine, samples, decisions, iterations, events"}},
-    {0, NULL, {"force", AT(force), .help = "replace a record that is there already"}},
+    {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
         .help = "repeat a recorded run, and tell how the machine differs; other options replace "
                 "recorded ones"}},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
         .initial = "auto", .help = "a live line on standard error; auto: on a terminal"}},
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
-        .help = "how long an instance may take to end after the polite signal"}},
+        .help = "how long an instance may take to end before it is killed"}},
     {0, NULL, {"keep", AT(keep), .help = "leave instances running when Showstopper ends"}},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
-        .help = "change the target of a running Showstopper of one's own; `trace` goes back to "
-                "the trace"}, .second = offsetof(struct ss_cli, set_load)},
+        .help = "change the target of a running Showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load)},
     {'q', NULL, {"quiet", AT(quiet), .help = "no summary"}},
-    {'v', NULL, {"verbose", AT(verbose), .help = "more about what is decided"}},
+    {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",
-        .help = "end with status 3 if the mean error at the end is larger"}},
+        .help = "exit with status 3 if the mean error is larger at the end"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "check everything, print the plan, start nothing"}},
     {0, NULL, {"list-modules", AT(list_modules), .help = "list the modules that can be found"}},
     {0, "KIND/NAME", {"help-module", SS_OPTION_TEXT, AT(help_module),
@@ -75,7 +74,7 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
-/* A folder's name goes before those of the files in it: "dir/" is "dir". */
+/* File names are appended to a folder's name: "dir/" becomes "dir". */
 static int cut_slashes(const char **name, struct ss_option_store *store) {
     size_t length = *name ? strlen(*name) : 0;
     if (length < 2 || (*name)[length - 1] != '/')

@@ -10,7 +10,7 @@
 #include "options/option.h"
 #include "screen/progress.h"
 
-/* The command line of showstopper, parsed but not yet checked against one another. */
+/* The command line, parsed; options are not checked against one another yet. */
 struct ss_cli {
     uint64_t instances; /* 0: not given */
     const char *modules[SS_KINDS];
@@ -45,8 +45,8 @@ struct ss_cli {
     int list_modules;
     int help;
     int version;
-    char **arguments; /* all words, the program's name first */
-    char **command;   /* the words behind the options, ended by NULL; into argv */
+    char **arguments; /* all words; the first is the program's name */
+    char **command;   /* the words after the options, ending with NULL; points into argv */
     struct ss_option_store store;
 };
 

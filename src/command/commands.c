@@ -12,11 +12,11 @@
 
 #define COMMANDS_MAX 1000000
 
-/* As much of a script's first line as the kernel reads, and how many scripts may run scripts. */
+/* How much of a script's first line the kernel reads, and how deep scripts may be nested. */
 #define FIRST_LINE  256
 #define SCRIPTS_MAX 5
 
-/* Bytes of a workload file: enough for a line of its own for each of as many instances. */
+/* Bytes of a workload file: enough for one line per instance. */
 #define WORKLOADS_MAX (16 << 20)
 
 static void free_words(char **words) {
@@ -108,7 +108,7 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
     return status;
 }
 
-/* All of a file; one byte more than is allowed tells that there is more. */
+/* Reads one byte more than is allowed, which shows that the file is too long. */
 static char *read_bounded(FILE *file, size_t *length) {
     char *text = malloc(WORKLOADS_MAX + 2);
     if (text) {
@@ -118,7 +118,7 @@ static char *read_bounded(FILE *file, size_t *length) {
     return text;
 }
 
-/* Line by line; the text is cut up. */
+/* Splits the text in place. */
 static int read_lines(
     struct ss_commands *commands, char *text, size_t length, int *number, struct ss_error *error) {
     for (char *line = text, *end; line < text + length; line = end + 1) {
@@ -127,9 +127,8 @@ static int read_lines(
         *end = '\0';
         ++*number;
         if (strlen(line) < (size_t)(end - line))
-            return ss_error_fail(error,
-                "the line holds a zero byte: a workload file is text, a line each of COUNT "
-                "COMMAND...");
+            return ss_error_fail(error, "the line contains a zero byte: a workload file has lines "
+                                        "of text, COUNT COMMAND...");
         line[strcspn(line, "\r")] = '\0';
         if (read_line(commands, line, error) < 0)
             return -1;
@@ -142,13 +141,13 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
     int number = 0;
     if (length > WORKLOADS_MAX)
         return ss_error_fail(error,
-            "%s: more than %d MiB: a workload file has a line each of COUNT COMMAND...", path,
+            "%s: larger than %d MiB: a workload file has lines of COUNT COMMAND...", path,
             WORKLOADS_MAX >> 20);
     if (read_lines(commands, text, length, &number, error) < 0)
         return ss_error_wrap(error, "%s:%d", path, number);
     if (commands->count == 0)
         return ss_error_fail(
-            error, "%s: there is no workload in it: write lines of COUNT COMMAND...", path);
+            error, "%s: the file contains no workload: write lines of COUNT COMMAND...", path);
     return 0;
 }
 
@@ -175,7 +174,7 @@ void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_
     snprintf(buffer, size, "%0*u", width, index);
 }
 
-/* The word with the placeholder filled in, newly allocated. */
+/* The word with the placeholder replaced, newly allocated. */
 static char *fill_in(const char *word, const char *placeholder, const char *number) {
     size_t mark = strlen(placeholder);
     char *result = NULL;
@@ -211,7 +210,7 @@ int ss_commands_number(
     return 0;
 }
 
-/* Whether the placeholder stands at the word's end, directly behind a digit, and not doubled. */
+/* Whether the word ends with a digit and one placeholder. */
 static bool looks_like_percentage(const char *word, const char *placeholder) {
     size_t length = strlen(word), mark = strlen(placeholder);
     if (length <= mark || strcmp(word + length - mark, placeholder) != 0)
@@ -230,7 +229,7 @@ const char *ss_commands_find_percentage(
     return NULL;
 }
 
-/* 0, or the errno with which the file refuses to be executed. */
+/* Returns 0 or the errno that executing the file would give. */
 static int try_execute(const char *path) {
     struct stat status;
     if (stat(path, &status) < 0)
@@ -240,7 +239,10 @@ static int try_execute(const char *path) {
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* As execvp() searches: the first one that can be executed, in `file`, else the best reason. */
+/*
+ * Searches like execvp(): the first executable goes into `file`; otherwise returns the most useful
+ * errno.
+ */
 static int search_path(const char *name, char *file, size_t size) {
     const char *path = getenv("PATH");
     int why = ENOENT;
@@ -257,7 +259,7 @@ static int search_path(const char *name, char *file, size_t size) {
     return why;
 }
 
-/* The interpreter that a script names in its first line. False: it is no script. */
+/* The interpreter in a script's first line. Returns false if the file is not a script. */
 static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
     char line[FIRST_LINE];
     FILE *file = fopen(path, "re");
@@ -272,7 +274,7 @@ static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
     return *interpreter;
 }
 
-/* What execvp() says of a script without its interpreter reads as if the script were missing. */
+/* Checked here because the error of execvp() reads as if the script itself were missing. */
 static int check_interpreter(const char *path, struct ss_error *error) {
     char interpreter[FIRST_LINE], script[FIRST_LINE];
     for (int depth = 0; depth < SCRIPTS_MAX && read_interpreter(path, interpreter); depth++) {
@@ -282,12 +284,11 @@ static int check_interpreter(const char *path, struct ss_error *error) {
         if (missing && end)
             return ss_error_set(error, SS_ERROR_NOT_FOUND,
                 "interpreter %.*s is followed by a carriage return: write the script with Unix "
-                "line "
-                "ends",
+                "line ends",
                 (int)(end - interpreter), interpreter);
         if (missing)
             return ss_error_set(error, SS_ERROR_NOT_FOUND,
-                "interpreter %s is not there: correct the script's first line, or install it",
+                "interpreter %s does not exist: correct the script's first line, or install it",
                 interpreter);
         if (why)
             return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE,
@@ -308,13 +309,13 @@ static int check_one(const char *name, struct ss_error *error) {
         return check_interpreter(path, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
     if (why == ENOENT && strchr(name, ' '))
         return ss_error_set(error, SS_ERROR_NOT_FOUND,
-            "%s: there is no command of this name, blanks included: leave out the quotes around "
-            "it, or run it by sh -c",
+            "%s: no command has this name, which contains blanks: remove the quotes around it, or "
+            "run it with sh -c",
             name);
     if (why == ENOENT || why == ENOTDIR)
         return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: %s", name,
-            strchr(name, '/') ? "there is no such file: check the path"
-                              : "the command was not found: check its name and PATH");
+            strchr(name, '/') ? "no such file: check the path"
+                              : "command not found: check its name and PATH");
     return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE, "%s: the command cannot be executed: %s",
         name, strerror(why));
 }
@@ -322,7 +323,7 @@ static int check_one(const char *name, struct ss_error *error) {
 int ss_commands_check(const struct ss_commands *commands, struct ss_error *error) {
     for (uint32_t i = 0; i < commands->count; i++) {
         const char *name = commands->items[i][0];
-        /* Copies stand next to each other. */
+        /* Copies of a command are adjacent. */
         if (i > 0 && strcmp(name, commands->items[i - 1][0]) == 0)
             continue;
         if (check_one(name, error) < 0)

@@ -10,7 +10,7 @@
 
 #include "base/words.h"
 
-/* What comes out of a pipe is kept up to this size. */
+/* The most bytes that are kept from a pipe. */
 #define SPOOL_MAX ((off_t)1 << 30)
 
 #define CHUNK 65536
@@ -30,7 +30,10 @@ static bool write_all(int to, const char *bytes, size_t length) {
     return true;
 }
 
-/* How many bytes there were from where `from` stands, -1: errno tells why not; EFBIG: too many. */
+/*
+ * Returns how many bytes were copied from the current offset of `from`; -1: see errno, EFBIG: too
+ * many.
+ */
 static off_t copy(int from, int to, off_t most) {
     char chunk[CHUNK];
     off_t sum = 0;
@@ -63,7 +66,7 @@ static bool is_same(const struct ss_input *input, const struct stat *status) {
            input->changed.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-/* Takes all out of a pipe, into a file without a name. Closes the pipe. */
+/* Copies a pipe's content to an unnamed file and closes the pipe. */
 static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     struct stat status;
     FILE *stream = tmpfile();
@@ -103,29 +106,30 @@ static int look(struct ss_input *input, struct ss_error *error) {
     return 0;
 }
 
-int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
-    const char **place, struct ss_error *error) {
+int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option, const char **slot,
+    struct ss_error *error) {
     if (inputs->count == SS_INPUTS_MAX)
         return ss_error_fail(error, "%s: a record keeps %d files at most", option, SS_INPUTS_MAX);
     struct ss_input *input = &inputs->items[inputs->count++];
-    *input = (struct ss_input){
-        .kind = kind, .option = option, .path = *place, .place = place, .file = -1};
+    *input =
+        (struct ss_input){.kind = kind, .option = option, .path = *slot, .slot = slot, .file = -1};
     snprintf(input->name, sizeof input->name, SS_INPUT_PREFIX "%.30s%s%.30s", kind ? kind : "",
         kind ? "-" : "", option);
     if (look(input, error) < 0)
         return -1;
     if (*input->spool)
-        *place = input->spool;
+        *slot = input->spool;
     return 0;
 }
 
 static int fail_changed(const struct ss_input *input, struct ss_error *error) {
-    return fail(input->path, "it was changed while it was being read: start the run again", error);
+    return fail(
+        input->path, "the file changed while it was being read: start the run again", error);
 }
 
 int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {
     for (size_t i = 0; i < inputs->count; i++)
-        *inputs->items[i].place = inputs->items[i].path;
+        *inputs->items[i].slot = inputs->items[i].path;
     for (size_t i = 0; i < inputs->count; i++) {
         const struct ss_input *input = &inputs->items[i];
         struct stat status;

@@ -25,7 +25,7 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
             char list[256];
             ss_cpus_print(list, sizeof list, &allowed);
             return ss_error_fail(
-                error, "--cpus: CPU %u is none of those that may be used here: %s", outside, list);
+                error, "--cpus: CPU %u is not available here; available: %s", outside, list);
         }
     }
     plan->cpu_count = ss_cpus_count(&plan->cpus);
@@ -43,7 +43,7 @@ static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
     return ss_commands_read(commands, *path, error);
 }
 
-/* As where a command is a showstopper itself: its -l 60% would become -l 600. */
+/* For example if the command is showstopper itself: -l 60% would become -l 600. */
 static void warn_of_percentage(
     struct ss_plan *plan, const struct ss_commands *commands, const char *placeholder) {
     const char *word = ss_commands_find_percentage(commands, placeholder);
@@ -64,7 +64,7 @@ static int resolve_commands(
     struct ss_commands commands = {0};
     int status;
     if (cli->workloads && (*cli->command || cli->instances))
-        return ss_error_fail(error, "-w names the commands and their counts itself: leave %s away",
+        return ss_error_fail(error, "-w gives the commands and their counts: leave out %s",
             *cli->command ? "the command" : "-n");
     if (cli->workloads)
         status = read_workloads(plan, &commands, cli, error);
@@ -157,9 +157,9 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         plan->ends_with_trace = true;
     }
     if (plan->settle >= plan->duration)
-        return ss_error_fail(error,
-            "--settle leaves nothing of the run to be counted: it must be shorter than the run");
-    /* The monitor wants the system's counters even where control does without any. */
+        return ss_error_fail(
+            error, "--settle leaves no time to count: it must be shorter than the run");
+    /* The monitor needs the system's counters even if control does not. */
     if (plan->source.source == SS_SOURCE_SENSOR)
         return 0;
     enum ss_source source =
@@ -168,14 +168,14 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
             &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error) < 0)
         return -1;
     if (plan->source.required && plan->reader.source != source)
-        return ss_error_fail(error, "feedback/%s: it cannot measure what it is asked to: %s",
+        return ss_error_fail(error, "feedback/%s: cannot measure the requested load: %s",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
     if (plan->source.source != SS_SOURCE_NONE)
         plan->source.source = plan->reader.source;
     return 0;
 }
 
-/* The platform has chosen it, not the module. */
+/* Needed because the platform chooses the source, not the module. */
 static void describe_source(char *buffer, size_t size, const struct ss_plan *plan) {
     const struct ss_counter_reader *reader = &plan->reader;
     switch (plan->source.source) {
@@ -230,7 +230,7 @@ static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_
     return ss_error_fail(error, "--iteration: '%s': %s", pattern, text);
 }
 
-/* Found out now, because at the end it would be too late. */
+/* Checked before the start, because at the end it would be too late. */
 static int check_json(const char *path, struct ss_error *error) {
     struct stat status;
     if (strcmp(path, "-") == 0)
@@ -271,13 +271,13 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--output: %s is not a directory", cli->output);
     if (cli->force && !cli->record)
-        return ss_error_fail(error, "--force goes with --record");
+        return ss_error_fail(error, "--force requires --record");
     return cli->json ? check_json(cli->json, error) : 0;
 }
 
 static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
-    /* The guardian holds two to an instance, the master two of its output. */
+    /* The guardian has two per instance, the master two for its output. */
     uint64_t files = 2 * (uint64_t)plan->instances + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)
         return ss_error_wrap(error, "%u instances", plan->instances);

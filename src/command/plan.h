@@ -13,17 +13,17 @@
 #include "loop/module_set.h"
 #include "platform/platform.h"
 
-/* Everything about a run, checked and resolved, before anything is started. */
+/* Everything about a run, checked and resolved before anything is started. */
 struct ss_plan {
     struct ss_module_set set;
-    char found[SS_KINDS][512]; /* what a module's options have become in this run, and why, and of
-                                  the feedback what is measured; "": nothing is to be said */
+    char found[SS_KINDS][512]; /* what a module has found for its options in this run and why, and
+                                  for the feedback what is measured; "": nothing */
     uint32_t instances;
-    char ***commands;              /* of each instance, ended by NULL, the placeholder filled in */
+    char ***commands;              /* of each instance, ending with NULL, placeholders replaced */
     struct ss_command_line *lines; /* the commands as they were given */
     uint32_t line_count;
-    char **labels;            /* of each instance, zero-padded to equal width */
-    char total[16];           /* how many instances, as text */
+    char **labels;            /* of each instance: its number, zero-padded to equal width */
+    char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as it was given, or "-w" and its file */
     const char *workloads[3];
 
@@ -33,7 +33,7 @@ struct ss_plan {
 
     ss_time warmup;
     ss_time settle;
-    ss_time duration; /* controlled time; SS_TIME_NEVER: open */
+    ss_time duration; /* controlled time; SS_TIME_NEVER: open end */
     bool ends_with_trace;
     bool has_start_at;
     int64_t start_at; /* wall clock, nanoseconds since 1970 */
@@ -50,36 +50,37 @@ struct ss_plan {
 
     bool has_iteration;
     regex_t iteration;
-    const char *output;      /* NULL: passed through */
+    const char *output;      /* NULL: not redirected */
     const char *json;        /* NULL: none */
-    const char *record;      /* folder; NULL: none */
-    bool force;              /* a record that is there is replaced */
+    const char *record;      /* a folder; NULL: none */
+    bool force;              /* replace an existing record */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
     char *const *arguments;  /* the command line */
-    size_t option_words;     /* of it, behind the program's name and before the command */
+    size_t option_words; /* how many of `arguments` are options, between the program's name and the
+                            command */
 
     struct ss_source_request source;
-    struct ss_counter_reader reader; /* open, where the source is counters */
+    struct ss_counter_reader reader; /* open if the source has counters */
 };
 
 /*
- * Makes the plan, or says what is wrong with the command line; nothing has been started then. The
- * plan points into `cli`, which must outlive it.
+ * Makes the plan or reports what is wrong with the command line; starts nothing. The plan points
+ * into `cli`, which must outlive it.
  */
 int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
 
 void ss_plan_free(struct ss_plan *plan);
 
-/* What --dry-run shows. */
+/* The output of --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
-/* What a load of 100 % is, and how it is counted: one line. */
+/* What a load of 100 % is and how it is measured, in one line. */
 void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
 
-/* Whether the instances' output passes through our hands. */
+/* Whether the instances' output passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
 
-/* "name=value,..." of one module, everything resolved. */
+/* "name=value,..." of one module, with everything resolved. */
 void ss_plan_print_options(
     char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind);
 

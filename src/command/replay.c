@@ -10,7 +10,7 @@
 
 #define PROGRAM "showstopper-replay"
 
-/* All options but the one that brought us here. */
+/* Passes on all options except --replay. */
 static char **pass_on(const struct ss_cli *cli) {
     size_t count = 0, used = 2;
     while (cli->arguments[count])
@@ -32,8 +32,8 @@ static char **pass_on(const struct ss_cli *cli) {
 int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
     char path[4200];
     if (*cli->command)
-        return ss_error_fail(
-            error, "--replay: '%s' is too much: the record has the command", cli->command[0]);
+        return ss_error_fail(error,
+            "--replay: unexpected argument '%s': the record has the command", cli->command[0]);
     if (ss_platform_program_path(path, sizeof path - sizeof PROGRAM) < 0)
         return ss_error_fail(error, "--replay: %s", strerror(errno));
     strcpy(strrchr(path, '/') + 1, PROGRAM);

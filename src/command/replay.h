@@ -4,7 +4,7 @@
 
 #include "command/cli.h"
 
-/* Becomes the program that reads a record and repeats its run. Returns only if it cannot: -1. */
+/* Executes the program that reads a record and repeats its run. Returns only on failure, -1. */
 int ss_replay(const struct ss_cli *cli, struct ss_error *error);
 
 #endif

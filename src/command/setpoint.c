@@ -8,7 +8,7 @@
 #include "loop/board.h"
 #include "platform/platform.h"
 
-/* The masters that there are, as far as there is room for them. */
+/* The pids of running masters, as many as fit. */
 struct masters {
     char list[128];
     bool more;
@@ -29,14 +29,14 @@ static void add_master(void *context, pid_t pid) {
         memcpy(masters->list + used, item, (size_t)length + 1);
 }
 
-/* What was given is no pid of a run of ours: the message ends with those that are. */
+/* The pid is not that of a master: the message ends with the pids of those that run. */
 static int refuse_pid(const char *why, struct ss_error *error) {
     struct masters masters = {.list = ""};
     ss_platform_process_each(add_master, &masters);
     if (!*masters.list)
         return ss_error_fail(error, "--set: %s; none is running here", why);
     return ss_error_fail(
-        error, "--set: %s; those that run: %s%s", why, masters.list, masters.more ? ", ..." : "");
+        error, "--set: %s; running: %s%s", why, masters.list, masters.more ? ", ..." : "");
 }
 
 static struct ss_board *attach(const char *pid, struct ss_error *error) {
@@ -58,7 +58,7 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     double value = NAN;
     if (*cli->command)
         return ss_error_fail(error,
-            "--set: '%s' is too much: it takes PID and LOAD, and starts nothing",
+            "--set: unexpected argument '%s': it takes PID and LOAD, and starts nothing",
             ss_words_show(*cli->command).text);
     if (strcmp(load, "trace") != 0 && ss_units_load(load, &value, error) < 0)
         return ss_error_wrap(error, "--set: a load or the word trace was expected");
@@ -67,7 +67,7 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         return -1;
     atomic_store(&board->setpoint, ss_word_from_double(value));
     atomic_fetch_add(&board->setpoint_changes, 1);
-    /* Who sleeps through a `free` stretch should not learn of it only at its end. */
+    /* An executor that sleeps through a `free` interval would notice only at its end. */
     for (uint32_t i = 0; i < board->instances; i++)
         ss_platform_wake(&board->rows[i].wake);
     ss_board_close(board);

@@ -4,7 +4,7 @@
 
 #include "command/cli.h"
 
-/* What --set asks for: changes the target of a running master. */
+/* Carries out --set: changes the target of a running master. */
 int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error);
 
 #endif

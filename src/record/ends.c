@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* No time sorts before all times: then control had not begun. */
+/* NaN, an end before control began, sorts first. */
 static bool is_before(double left, double right) {
     return isnan(left) ? !isnan(right) : left < right;
 }

@@ -6,28 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An instance that ended by itself before the run did. */
+/* An instance that ended by itself before the run ended. */
 struct ss_end {
     uint32_t instance;
-    double seconds; /* since control began; negative: before; NaN: its start was not known yet */
-    int status;     /* as waitpid() tells */
+    double seconds; /* since control began; negative: before; NaN: unknown because control had not
+                       begun */
+    int status;     /* wait status */
 };
 
-/* All of them, in the order of their times. Zeroed: none. */
+/* All of them, sorted by time. Zero-initialized: empty. */
 struct ss_ends {
     struct ss_end *items;
     size_t count;
     size_t capacity;
 };
 
-/* Without memory for it the end is left out. */
+/* Drops the end if memory runs out. */
 void ss_ends_add(struct ss_ends *ends, const struct ss_end *end);
 void ss_ends_free(struct ss_ends *ends);
 
-/* Those that did not exit with status 0. */
+/* How many did not exit with status 0. */
 size_t ss_ends_failed(const struct ss_ends *ends);
 
-/* Room for every description. */
+/* Large enough for every description. */
 #define SS_END_TEXT 64
 
 /* "exit status 7", "killed by SIGSEGV (core dumped)". */

@@ -21,23 +21,22 @@
 #define MARK         "interrupted"
 #define SUMMARY_ROOM 16384
 
-/* What a run leaves there; --force takes these away and nothing else. */
+/* The files of a record. --force removes these and nothing else. */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "decisions.csv",
     "iterations.csv", "events.jsonl", "summary.json", NULL};
 
-/* How long the program that describes the machine may take, in milliseconds. */
+/* How long showstopper-platform may take, in milliseconds. */
 #define PLATFORM_PATIENCE 5000
 
 /*
  * The run that writes a record holds a lock on its mark. A lock of this kind belongs to one
- * process: it dies with the master, and none of the master's children keeps it alive.
+ * process: it ends with the master and is not inherited by its children.
  */
 static struct flock whole_lock(void) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* The process that writes this record now; 0: nobody does, -1: one that cannot be seen from here.
- */
+/* The pid of the process that is writing this record; 0: none, -1: one in another PID namespace. */
 static pid_t writer_of(const char *folder) {
     char path[4200];
     struct flock lock = whole_lock();
@@ -50,7 +49,7 @@ static pid_t writer_of(const char *folder) {
     return !locked ? 0 : lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
-/* Why the folder, which is there, cannot be had. */
+/* Reports why the existing folder cannot be used. */
 static int refuse(const char *path, struct ss_error *error) {
     pid_t writer = writer_of(path);
     char pid[32] = "";
@@ -58,11 +57,12 @@ static int refuse(const char *path, struct ss_error *error) {
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
     if (writer != 0)
         return ss_error_fail(error,
-            "--record: a run that is still going on%s writes %s: choose another folder, or wait "
-            "for its end",
+            "--record: a run that is still going on%s is writing %s: choose another folder, or "
+            "wait "
+            "until it ends",
             pid, path);
     return ss_error_fail(error,
-        "--record: %s is there already: choose another one, or replace it with --force", path);
+        "--record: %s already exists: choose another folder, or replace it with --force", path);
 }
 
 int ss_record_folder_check(const char *path, bool force, struct ss_error *error) {
@@ -89,7 +89,7 @@ static int write_plan(const struct ss_plan *plan, struct ss_error *error) {
     return ss_whole_file_commit(&file) < 0 ? fail(plan, "plan.json", error) : 0;
 }
 
-/* In the child. Its complaints are no part of our output. */
+/* Runs in the child. Its messages are not part of our output. */
 _Noreturn static void describe_platform(const char *program, const char *path) {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nowhere, STDIN_FILENO);
@@ -99,7 +99,7 @@ _Noreturn static void describe_platform(const char *program, const char *path) {
     _exit(127);
 }
 
-/* What machine it is: told by a program of its own, which is not there in every build. */
+/* Describes the machine by running a separate program, which is not part of every build. */
 static void write_platform(const struct ss_plan *plan) {
     char program[4200], path[4200];
     if (ss_platform_program_path(program, sizeof program - 64) < 0)
@@ -118,9 +118,9 @@ static void write_platform(const struct ss_plan *plan) {
     }
 }
 
-/* It keeps the room that the summary will need, should the disk be full by then. */
+/* Reserves the space that the summary will need, in case the disk is full by then. */
 static int write_mark(int mark) {
-    static const char text[] = "This run has not come to its end.\n";
+    static const char text[] = "This run has not finished.\n";
     int why = posix_fallocate(mark, 0, SUMMARY_ROOM);
     if (why) {
         errno = why;
@@ -136,8 +136,8 @@ static bool is_named(int folder, int mark) {
 }
 
 /*
- * The mark, locked; -1 with EBUSY: another run has it. A file system that knows no locks does not
- * keep a run from being recorded.
+ * Returns the locked mark, or -1 with EBUSY if another run has it. A file system without locks does
+ * not prevent recording.
  */
 static int take_mark(int folder) {
     for (;;) {
@@ -150,7 +150,7 @@ static int take_mark(int folder) {
             errno = EBUSY;
             return -1;
         }
-        /* A run that has come to its end takes its mark away, perhaps just before we locked it. */
+        /* A run that has just ended may have removed its mark before we locked it. */
         if (is_named(folder, mark))
             return mark;
         close(mark);

@@ -5,18 +5,18 @@
 #include "loop/ring.h"
 #include "loop/stepper.h"
 
-/* Makes stretches of what an executor decides, and hands them to the master. */
+/* Turns an executor's decisions into intervals and hands them to the master. */
 struct ss_journal {
     struct ss_ring *ring; /* NULL: nothing is recorded */
     struct ss_stretch present;
     bool open;     /* `present` has begun */
-    uint32_t seen; /* how many decisions the stepper had made */
+    uint32_t seen; /* the stepper's decision count at the last call */
 };
 
-/* To be called after every step, at the `now` of that step. */
+/* Call this after every step, with the `now` of that step. */
 void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now);
 
-/* Control ends. */
+/* Ends the current interval because control ends. */
 void ss_journal_end(struct ss_journal *journal, ss_time now);
 
 #endif

@@ -5,13 +5,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* From this part of the counted samples on a doubt is worth a warning. */
+/* The part of the counted samples from which a doubt is reported as a warning. */
 #define DOUBTFUL_PART 0.1
 
-/* Part of the time that the hypervisor may take before figures become doubtful. */
+/* The part of the CPU time taken by the hypervisor from which the figures are doubtful. */
 #define DOUBTFUL_STEAL 0.01
 
-/* Showstopper's own CPU time, a part of one CPU. */
+/* Showstopper's own CPU time from which the figures are doubtful, as a part of one CPU. */
 #define DOUBTFUL_OWN 0.05
 
 void ss_outcome_open(struct ss_outcome *outcome) {
@@ -68,7 +68,7 @@ static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_boa
     uint32_t count = atomic_load(&board->beyond);
     if (count > 0)
         ss_outcome_warn(outcome,
-            "%u processes could not be controlled: they have become another user's; run as root, "
+            "%u processes could not be controlled: they have changed their user; run as root, "
             "or in a control group of your own",
             count);
 }
@@ -96,15 +96,15 @@ static void warn_of_doubt(struct ss_outcome *outcome, enum ss_doubt_kind kind,
 static void find_doubts(struct ss_outcome *outcome, const struct ss_plan *plan,
     const struct ss_monitor *monitor, const struct ss_usage *usage) {
     if (monitor->figures.count == 0) {
-        ss_outcome_warn(outcome, "no sample was counted: the run was shorter than half a second "
-                                 "of control behind --settle, or free of control");
+        ss_outcome_warn(outcome,
+            "no sample was counted: less than half a second was under control after --settle");
         return;
     }
     warn_of_doubt(outcome, SS_DOUBT_BELOW, plan, monitor, usage);
     warn_of_doubt(outcome, SS_DOUBT_ABOVE, plan, monitor, usage);
     if (monitor->steal_sum > DOUBTFUL_STEAL * monitor->seconds)
         ss_outcome_warn(outcome,
-            "the hypervisor took %.1f %% of the CPU time (steal): it is counted as work",
+            "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
             100 * monitor->steal_sum / monitor->seconds);
     if (monitor->lost > 0)
         ss_outcome_warn(
@@ -153,7 +153,7 @@ static struct ss_iteration_times find_times(struct ss_lengths *lengths) {
     };
 }
 
-/* Instances, and the commands that they run, each by itself. */
+/* The figures of each instance and of each command. */
 static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     double seconds = iterations->from < iterations->to

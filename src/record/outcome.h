@@ -13,29 +13,29 @@
 
 #define SS_WARNINGS_MAX 16
 
-/* The mean error was larger than --tolerance allows. */
+/* The mean error exceeds --tolerance. */
 #define SS_STATUS_TOLERANCE 3
 
-/* How long iterations took, in seconds. NaN: not known. */
+/* Iteration times in seconds. NaN: unknown. */
 struct ss_iteration_times {
     double mean;
-    double deviation; /* of a sample: n - 1 */
+    double deviation; /* sample standard deviation (n - 1) */
     double median;
     double p95;
     double p99;
 };
 
-/* Iterations of one instance, or of all that run one command. */
+/* Iterations of one instance or of one command. */
 struct ss_iteration_outcome {
     uint64_t ended;
     double per_second;
-    struct ss_iteration_times times; /* of one instance: the mean alone */
+    struct ss_iteration_times times; /* of one instance: only the mean */
 };
 
-/* What came out of a run: all that the summary says. NaN: not known. */
+/* The result of a run: everything that the summary says. NaN: unknown. */
 struct ss_outcome {
     int status;           /* exit status */
-    int signal;           /* that ended the run, to be raised once all is clean; 0: none */
+    int signal;           /* the signal that ended the run, raised again after cleanup; 0: none */
     const char *ended_by; /* duration, trace, workloads, failure, signal, error */
     double duration_seconds;
     uint64_t samples;
@@ -50,43 +50,44 @@ struct ss_outcome {
     double iterations;
     double iterations_per_second;
     struct ss_iteration_times iteration_times;
-    struct ss_iteration_outcome *of_lines;     /* of each command; NULL: not counted */
-    struct ss_iteration_outcome *of_instances; /* likewise */
+    struct ss_iteration_outcome *of_lines;     /* per command; NULL: not counted */
+    struct ss_iteration_outcome *of_instances; /* per instance, likewise */
     struct ss_throughput throughput;
-    size_t throughput_count; /* whole intervals */
-    struct ss_ends ends;     /* of instances, by themselves */
+    size_t throughput_count; /* complete intervals */
+    struct ss_ends ends;     /* instances that ended by themselves */
     double own_cpu;
     double wake_p50_us;
     double wake_p99_us;
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
-    uint64_t iterations_left;       /* that iterations.csv lacks */
-    struct ss_record_folder record; /* waits for its summary */
+    uint64_t iterations_left;       /* missing in iterations.csv */
+    struct ss_record_folder record; /* open until the summary is written */
 };
 
-/* Nothing is known yet. */
+/* Sets everything to unknown. */
 void ss_outcome_open(struct ss_outcome *outcome);
 
 void ss_outcome_close(struct ss_outcome *outcome);
 
-/* Warns where Showstopper's own CPU time is so much that the figures are partly its own. */
+/* Warns if Showstopper's own CPU time is a significant part of the load. */
 void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 
 __attribute__((format(printf, 2, 3))) void ss_outcome_warn(
     struct ss_outcome *outcome, const char *format, ...);
 
 /*
- * Takes all figures but those of iterations, at the moment when control ends. `own` is the CPU time
- * that executors and guardian used, `switches` the signals that were sent, both while counted.
+ * Takes all figures except those of iterations at the moment when control ends. `own` is the CPU
+ * time of our own processes and `switches` the number of stops and continues, both in the counted
+ * time.
  */
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
     const struct ss_board *board, struct ss_monitor *monitor, const struct ss_usage *usage,
     ss_time own, uint64_t switches, ss_time now);
 
 /*
- * When no more iterations can come: one that ends after the counted time has a part in it, too.
- * Takes over their throughput.
+ * Call this when no more iterations can end: one that ends after the counted time contributes a
+ * part. Takes ownership of their throughput.
  */
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);

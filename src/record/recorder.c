@@ -23,7 +23,7 @@ static const struct {
     [SS_RECORD_EVENTS] = {"events.jsonl", NULL},
 };
 
-/* Room for any line but an event's text. */
+/* Enough for any line except an event's text. */
 #define ROW 512
 
 static void set_wall(struct ss_recorder *recorder) {
@@ -31,8 +31,8 @@ static void set_wall(struct ss_recorder *recorder) {
 }
 
 /*
- * The parts are of what the load is of: the CPUs, or the control group. What a sensor prints has
- * none. A record without the parts is better than none.
+ * Measures the parts of the load for the same CPUs or control group as the load itself; a sensor
+ * has none. A record without them is better than none.
  */
 static void open_meter(struct ss_recorder *recorder) {
     const struct ss_source_request *source = &recorder->plan->source;
@@ -116,7 +116,10 @@ void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
 
 /* ---- rows ---- */
 
-/* RFC 3339 in UTC. Most rows are of the second that the one before was of. */
+/*
+ * RFC 3339 in UTC. The text of the second is cached, because most rows share it with the row
+ * before.
+ */
 static char *put_time(struct ss_recorder *recorder, char *to, ss_time at) {
     int64_t wall = (int64_t)at + recorder->wall;
     int64_t second = wall / (int64_t)SS_SECOND;
@@ -161,13 +164,13 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
     struct ss_load_sample row = ss_load_sample_new();
-    set_wall(recorder); /* somebody may have set it */
+    set_wall(recorder); /* the clock may have been set */
     set_parts(recorder, &row);
     row.time = (int64_t)sample->time + recorder->wall;
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
-    /* What was counted, though the parts were read a moment later. */
+    /* The load that was counted; the parts were read a moment later. */
     row.load = sample->load.load;
     row.load_ticks = sample->load.load_ticks;
     row.target = sample->target;
@@ -178,7 +181,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMNS_RUN));
 }
 
-/* False: its second has as many as are kept. */
+/* Returns false if the iteration's second is full. */
 static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
     int64_t second = (int64_t)(end / SS_SECOND);
     if (second > recorder->iterations_second) {
@@ -262,7 +265,7 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
     ss_lines_end(lines, to);
 }
 
-/* ---- to the disk ---- */
+/* ---- writing to disk ---- */
 
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
     if (recorder->record.folder < 0)
@@ -301,7 +304,7 @@ void ss_recorder_close(
     outcome->iterations_left = recorder->iterations_left;
     if (recorder->iterations_left > 0)
         ss_outcome_warn(outcome,
-            "%llu iterations are counted but left out of iterations.csv, which keeps %d of a "
+            "%llu iterations were counted but left out of iterations.csv, which keeps %d per "
             "second",
             (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
     for (int i = 0; i < outcome->warning_count; i++)

@@ -19,35 +19,35 @@ enum ss_record_file {
 };
 
 /*
- * So many rows are kept in iterations.csv of one second. A program that prints as fast as it can
- * would fill any disk with its iterations.
+ * Rows kept per second in iterations.csv: a program that prints as fast as it can would fill any
+ * disk.
  */
 #define SS_RECORDER_ITERATIONS_MAX 10000
 
 /*
- * Keeps a run in a folder, as showstopper-record(5) describes it. The master alone writes it;
- * executors hand over what they decided through rings and never wait for the disk. All functions do
- * nothing where nothing is recorded.
+ * Writes the record of a run as showstopper-record(5) describes it. Only the master writes;
+ * executors hand over their decisions through rings and never wait for the disk. All functions do
+ * nothing if nothing is recorded.
  */
 struct ss_recorder {
     struct ss_plan *plan;
     struct ss_record_folder record;
     ss_time origin; /* elapsed time counts from here; SS_TIME_NEVER: not known yet */
-    int64_t wall;   /* what the wall clock is ahead of the monotonic one */
-    int64_t second; /* that `label` is of */
+    int64_t wall;   /* offset of the wall clock from the monotonic clock */
+    int64_t second; /* the second that `label` shows */
     char label[24];
-    int64_t iterations_second;  /* of the monotonic clock, that `iterations_kept` is of */
-    uint32_t iterations_kept;   /* rows in that second */
-    uint64_t iterations_left;   /* rows that there were too many of in a second */
+    int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
+    uint32_t iterations_kept;  /* rows in that second */
+    uint64_t iterations_left;  /* rows left out because their second was full */
     struct ss_load_meter meter; /* for the parts of the load, which control does not need */
     bool measures;
     struct ss_lines files[SS_RECORD_FILES];
 };
 
-/* Makes the folder and what is known before anything is started; all of it or nothing. */
+/* Creates the folder and writes what is known before the start. All or nothing. */
 int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 
-/* When control begins, as far as it is known. */
+/* When control begins, as far as that is known. */
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin);
 
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample);
@@ -55,17 +55,17 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
 void ss_recorder_iteration(
     struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end);
 
-/* `instance` -1, `text` NULL and `value` NaN: not a part of it. */
+/* `instance` -1, `text` NULL and `value` NaN are left out. */
 void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *event,
     int64_t instance, const char *text, double value);
 
-/* What the executors have handed over, to the file; and all that was gathered to the disk. */
+/* Takes what the executors have handed over, and writes everything that is pending. */
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board);
 
-/* Nothing was started: no record is left of it. */
+/* Removes the record of a run that did not start. */
 void ss_recorder_abandon(struct ss_recorder *recorder);
 
-/* The last of it; what could not be kept is warned of. */
+/* Writes the rest and warns of what was lost. */
 void ss_recorder_close(
     struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome);
 

@@ -14,13 +14,13 @@
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 
-/* So many commands are shown to people. */
+/* How many commands the text summary shows. */
 #define COMMANDS_SHOWN 8
 
-/* So many of those that ended early are named for people; the rest is counted. */
+/* How many early ends the text summary shows; the rest is counted. */
 #define ENDS_SHOWN 3
 
-/* A figure of a run, in the words of showstopper-record(5). */
+/* One figure of a run, named as in showstopper-record(5). */
 __attribute__((format(printf, 6, 7))) static void print_row(FILE *stream, const char *name,
     double value, int decimals, const char *unit, const char *format, ...) {
     fprintf(stream, "%-18s %9.*f %-3s  ", name, decimals, value, unit);
@@ -31,7 +31,7 @@ __attribute__((format(printf, 6, 7))) static void print_row(FILE *stream, const 
     fputc('\n', stream);
 }
 
-/* Of fewer samples than this 95 % are all of them. */
+/* With fewer samples than this, 95 % of them are all of them. */
 #define ENOUGH_FOR_95 20
 
 static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
@@ -66,7 +66,9 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
         "stops and continues of all instances");
 }
 
-/* Intervals are whole, the mean is of all the time: both are said, so it may lie outside of them.
+/*
+ * Intervals are complete ones, but the mean covers all of the time and may lie outside their range,
+ * so both are printed.
  */
 static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     double least = INFINITY, most = 0;
@@ -91,7 +93,7 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
         print_intervals(stream, outcome);
 }
 
-/* As few digits as tell one iteration from the next. */
+/* Enough digits to tell one iteration from the next. */
 static int digits_of(double value) {
     return value < 10 ? 3 : value < 100 ? 2 : 1;
 }
@@ -118,7 +120,7 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
 }
 
-/* The slowest and the fastest of the instances that run one command. */
+/* The slowest and the fastest instance of one command. */
 static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
     const struct ss_outcome *outcome, const struct ss_command_line *line) {
     const struct ss_iteration_outcome *all = outcome->of_instances;
@@ -133,7 +135,7 @@ static void print_instances(FILE *stream, const char *label, const struct ss_pla
         all[most].per_second, plan->labels[least], plan->labels[most]);
 }
 
-/* One line, cut where it is too long. */
+/* One line, truncated if it is too long. */
 static void print_command_line(FILE *stream, const struct ss_command_line *line) {
     char text[80];
     int used = snprintf(text, sizeof text, "%u x", line->count);
@@ -148,7 +150,10 @@ static void print_command_line(FILE *stream, const struct ss_command_line *line)
     fprintf(stream, "%s\n", text);
 }
 
-/* Different commands are different measures: what their iterations have in common is no figure. */
+/*
+ * Different commands count different things, so no common figure is
+ * printed for their iterations.
+ */
 static void print_commands(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     if (!outcome->of_lines || !outcome->of_instances)
@@ -170,7 +175,7 @@ static void print_commands(
         fprintf(stream, "and %u more commands: see --json\n", plan->line_count - COMMANDS_SHOWN);
 }
 
-/* An instance that was done is worth a word only where others went on. */
+/* A successful end is early only if other instances went on. */
 static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
     return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
 }
@@ -223,7 +228,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     }
 }
 
-/* A time is a text, with its unit. */
+/* Times are printed as text with a unit. */
 static bool is_number(enum ss_option_type type) {
     return type == SS_OPTION_LOAD || type == SS_OPTION_COUNT || type == SS_OPTION_NUMBER ||
            type == SS_OPTION_PERCENT;
@@ -263,7 +268,7 @@ static const char *scope_of(const struct ss_plan *plan) {
     }
 }
 
-/* Whose load it is, and what counts it. */
+/* What the load is of, and where it is read from. */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = plan->source.source == SS_SOURCE_SENSOR;
     bool group = plan->source.source == SS_SOURCE_CGROUP;

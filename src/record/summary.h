@@ -7,19 +7,19 @@
 #include "command/plan.h"
 #include "record/outcome.h"
 
-/* For people. */
+/* As text. */
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
-/* What is needed to repeat the run, for machines: one object. */
+/* All that is needed to repeat the run, as one JSON object. */
 void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan);
 
-/* For machines: one object. */
+/* As one JSON object. */
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
 /*
- * The JSON form into a file, whole or not at all, or into what is no plain file as it is; "-" is
- * standard output.
+ * Writes the JSON form to a file, which is replaced as a whole or not at all. Devices and pipes are
+ * written to directly; "-" is standard output.
  */
 int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
     struct ss_error *error);

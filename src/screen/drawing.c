@@ -7,15 +7,15 @@
 #include <string.h>
 
 #define MARGIN       5  /* "100%" and the axis */
-#define WIDTH_LEAST  5  /* what a number needs */
-#define SHORTEST     6  /* the shortest line of values */
-#define PLOT_WIDTH   20 /* narrower windows get no drawing */
-#define AXIS_HEIGHT  12 /* nor lower ones an axis */
-#define PLOT_HEIGHT  5  /* nor such ones a drawing */
+#define WIDTH_LEAST  5  /* the width of a number */
+#define SHORTEST     6  /* the width of the shortest line of values */
+#define PLOT_WIDTH   20 /* windows narrower than this get no plot */
+#define AXIS_HEIGHT  12 /* windows lower than this get no axis */
+#define PLOT_HEIGHT  5  /* windows lower than this get no plot */
 #define COLUMNS_MOST (2 * SS_PROGRESS_HISTORY)
 #define ROWS_MOST    (SS_PROGRESS_ROWS - 2)
 
-/* Where the load hides the target, the mark takes one column in so many: so both are seen. */
+/* Where the load covers the target, every third column shows the mark, so that both are visible. */
 #define MARK_EVERY 3
 
 void ss_progress_remember(struct ss_progress_history *history, double target, double load) {
@@ -24,12 +24,12 @@ void ss_progress_remember(struct ss_progress_history *history, double target, do
     history->loads[at] = load;
 }
 
-/* ---- text that grows, in what style the last letter was ---- */
+/* ---- growing text, with the style of its last character ---- */
 
 enum style {
     STYLE_PLAIN,
     STYLE_LOAD,
-    STYLE_FREE, /* a load that nobody controls */
+    STYLE_FREE, /* load outside of control */
     STYLE_TARGET,
     STYLE_TARGET_IN_LOAD,
 };
@@ -46,7 +46,7 @@ struct text {
     char *bytes;
     size_t size;
     size_t length;
-    int left; /* columns of the present row */
+    int left; /* columns left in the current row */
     bool colour;
     enum style style;
 };
@@ -65,12 +65,12 @@ static void set_style(struct text *text, enum style style) {
     text->style = style;
 }
 
-/* One letter that takes one column. */
+/* One character, one column wide. */
 static void put(struct text *text, const char *letter, enum style style) {
     if (text->left <= 0)
         return;
     text->left--;
-    /* A blank looks the same in all styles but the one with a background. */
+    /* A blank looks the same in all styles except the one with a background. */
     if (*letter != ' ' || text->style == STYLE_TARGET_IN_LOAD)
         set_style(text, style);
     add(text, letter);
@@ -84,8 +84,8 @@ static void put_ascii(struct text *text, const char *letters) {
 /* ---- the line of values ---- */
 
 /*
- * From the longest to the shortest. %c: the clock, %t: target, %l: load, %e: error, %d: duty, %i:
- * iterations, %p: a percent sign. What follows a bar is left out where no iterations are counted.
+ * From the longest to the shortest. %c: clock, %t: target, %l: load, %e: error, %d: duty, %i:
+ * iterations, %p: a percent sign. The part after the bar is left out if no iterations are counted.
  */
 static const char *const lines[] = {
     "%c  target %t %p  load %l %p  error %e %p  duty %d %p|  %i iterations/s",
@@ -112,7 +112,7 @@ static void print_seconds(char *to, size_t size, double seconds, bool clock) {
             fmod(whole, 60));
 }
 
-/* As wide at the end as at the start, if the end is known. */
+/* If the end is known, the width stays the same for the whole run. */
 static void print_clock(char *to, size_t size, const struct ss_progress_values *values) {
     char elapsed[32];
     char total[32];
@@ -175,7 +175,7 @@ void ss_progress_print_values(
     if (values->ended > 0)
         snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
             values->instances);
-    /* It goes where not even the shortest line leaves room for it. */
+    /* It is left out if it leaves no room for the shortest line. */
     if (strlen(ended) + SHORTEST > most)
         *ended = '\0';
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -201,10 +201,10 @@ void ss_progress_print_values(
 
 /* ---- the drawing ---- */
 
-/* What stands for what on this terminal. */
+/* The characters for this terminal. */
 struct glyphs {
     const char *bars[9];  /* in eighths of a row */
-    const char *marks[5]; /* a line, from the lower edge of a row to its upper one */
+    const char *marks[5]; /* a line, from the lower edge of a row to its upper edge */
     const char *upright, *tick, *corner, *line;
 };
 
@@ -226,11 +226,11 @@ static const struct glyphs letters = {
     .line = "-",
 };
 
-/* How samples become columns: either some samples share a column, or one has several. */
+/* How samples map to columns: several samples share a column, or one sample has several columns. */
 struct scale {
     int columns;
-    int samples; /* in a column */
-    int repeats; /* columns to a sample */
+    int samples; /* per column */
+    int repeats; /* columns per sample */
 };
 
 static struct scale choose_scale(int width) {
@@ -249,12 +249,12 @@ static struct scale choose_scale(int width) {
 struct column {
     double load; /* NaN: nothing to draw */
     double target;
-    bool marked; /* the mark wins where both are */
+    bool marked; /* the mark has priority over the bar */
 };
 
 /*
- * Samples share a column by their number and not by where they are drawn now, or the drawing would
- * change its shape on its way to the left.
+ * Samples are grouped into columns by their index, not by their position on the screen; otherwise
+ * the plot would change its shape as it moves to the left.
  */
 static struct column take_column(
     const struct ss_progress_history *history, struct scale scale, int from_right) {
@@ -286,12 +286,12 @@ static struct column take_column(
     return column;
 }
 
-/* The part of a row that is filled up to `value` of all rows, in eighths; below 0: none of it. */
+/* How far `value` fills this row, in eighths; below 0: not at all. */
 static double reach(double value, int row, int rows) {
     return (fmin(fmax(value, 0), 1) * rows - row) * 8;
 }
 
-/* In row `row` from below. */
+/* `row` counts from the bottom. */
 static void put_cell(struct text *text, const struct glyphs *glyphs, const struct column *column,
     int row, int rows) {
     int filled = 0;
@@ -299,7 +299,7 @@ static void put_cell(struct text *text, const struct glyphs *glyphs, const struc
         double height = fmin(fmax(reach(column->load, row, rows), 0), 8);
         filled = (int)lround(height);
         if (row == 0 && filled == 0)
-            filled = 1; /* a little is not nothing */
+            filled = 1; /* a small load is still visible */
     }
     double mark = isnan(column->target) ? -1 : reach(column->target, row, rows);
     bool here = mark >= 0 && (mark < 8 || (mark == 8 && row == rows - 1));
@@ -339,7 +339,7 @@ static void put_axis(struct text *text, const struct glyphs *glyphs, int columns
         put_line(text, glyphs, columns - 4);
         return;
     }
-    int half = columns / 2 - 2; /* where the label of the middle begins */
+    int half = columns / 2 - 2; /* where the middle label begins */
     put_ascii(text, labels[0]);
     put_line(text, glyphs, half - (int)strlen(labels[0]));
     put_ascii(text, labels[1]);
@@ -368,7 +368,7 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
     int rows = (picture->height - 4) / 4;
     rows = rows < 1 ? 1 : rows > ROWS_MOST ? ROWS_MOST : rows;
     if (rows == 3)
-        rows = 2; /* the half shall be at the edge of a row */
+        rows = 2; /* 50 % must be at the edge of a row */
     struct scale scale = choose_scale(picture->width - MARGIN);
     for (int row = rows - 1; row >= 0; row--) {
         start_row(&text, picture->width);

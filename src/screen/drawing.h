@@ -6,20 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last minute, at two samples a second. */
+/* One minute at two samples per second. */
 #define SS_PROGRESS_HISTORY 120
 
-/* Rows of the block at most: the line of values, four of the drawing and its axis. */
+/* The most rows of the block: the line of values, four rows of the plot, and its axis. */
 #define SS_PROGRESS_ROWS 6
 
-/* Enough for all rows of the widest block in colour. */
+/* Enough for the widest block in color. */
 #define SS_PROGRESS_TEXT 32768
 
-/* What is known now. Loads, targets and duties are from 0 to 1; NaN: not known, or there is none.
- */
+/* The current values. Loads, targets and duties are from 0 to 1; NaN: unknown or none. */
 struct ss_progress_values {
-    double elapsed; /* seconds of control; negative: it has not begun */
-    double total;   /* seconds of control; NaN: open */
+    double elapsed; /* seconds under control; negative: control has not begun */
+    double total;   /* seconds under control; NaN: open end */
     double target;
     double load;
     double error; /* mean of target minus load so far, in percent */
@@ -27,13 +26,13 @@ struct ss_progress_values {
     double iterations; /* per second */
     bool has_iterations;
     uint32_t instances;
-    uint32_t ended; /* of them, by themselves */
+    uint32_t ended; /* instances that ended by themselves */
 };
 
 struct ss_progress_history {
-    double loads[SS_PROGRESS_HISTORY]; /* sample i is at i modulo the size */
+    double loads[SS_PROGRESS_HISTORY]; /* sample i is at index i modulo the size */
     double targets[SS_PROGRESS_HISTORY];
-    uint64_t count; /* ever remembered */
+    uint64_t count; /* of all samples so far */
 };
 
 struct ss_progress_picture {
@@ -41,19 +40,22 @@ struct ss_progress_picture {
     const struct ss_progress_history *history;
     int width; /* of the window, in columns */
     int height;
-    bool unicode; /* otherwise ASCII */
+    bool unicode; /* false: ASCII */
     bool colour;
 };
 
 void ss_progress_remember(struct ss_progress_history *history, double target, double load);
 
-/* The line of values that fits best, ended by a zero byte; never more letters than `width`. */
+/*
+ * Prints the longest line of values that fits into `width` columns, with a
+ * terminating zero byte.
+ */
 void ss_progress_print_values(
     char *buffer, size_t size, const struct ss_progress_values *values, int width);
 
 /*
- * The block as text, ended by a zero byte: rows that are separated by line feeds, none of them
- * wider than the window, and one fewer than the window has at most. Returns their number.
+ * Prints the block as zero-terminated text: rows separated by line feeds, none wider than the
+ * window and at least one fewer than the window has. Returns the number of rows.
  */
 int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture);
 

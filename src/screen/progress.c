@@ -15,18 +15,18 @@
 #define PLAIN_SECONDS 10
 #define WIDTH_MOST    1000
 
-/* Terminals take a region that scrolls only from two rows on. */
+/* Terminals accept a scroll region only if it has at least two rows. */
 #define SCROLLED_LEAST 2
 
-#define LINE_DOWN "\033D"  /* in the same column, and the screen moves up if need be */
-#define ERASE_ROW "\033[K" /* what is behind the cursor */
+#define LINE_DOWN "\033D"  /* in the same column; scrolls if needed */
+#define ERASE_ROW "\033[K" /* from the cursor on */
 
 static bool is_set(const char *name) {
     const char *value = getenv(name);
     return value && *value;
 }
 
-/* Where the block goes is not known of a terminal that does not tell how high it is. */
+/* Without the height of the terminal, the position of the block is not known. */
 static bool can_reserve(void) {
     int width;
     int height;
@@ -48,15 +48,15 @@ void ss_progress_open(
     };
 }
 
-/* In a PID namespace of our own the foreground has no number: it is drawn then. */
+/* In a PID namespace of our own, the foreground group has no pid; then the block is drawn. */
 static bool is_in_background(void) {
     pid_t group = tcgetpgrp(STDERR_FILENO);
     return group > 0 && group != getpgrp();
 }
 
 /*
- * In one piece: a signal would cut it, and others write in between. Nobody is told if it cannot be
- * written: it is of no use to the run.
+ * Writes in one piece with signals blocked, since a signal would split the text and others would
+ * write in between. Errors are ignored, because the run does not depend on this output.
  */
 static void write_out(const char *text, size_t length) {
     sigset_t all;
@@ -112,7 +112,7 @@ static int find_width(int *height) {
     return width < WIDTH_MOST ? width : WIDTH_MOST;
 }
 
-/* False: the block is still there. */
+/* Returns false if the block is still there. */
 static bool release(struct ss_progress *progress) {
     if (progress->rows == 0)
         return true;
@@ -123,7 +123,7 @@ static bool release(struct ss_progress *progress) {
     return true;
 }
 
-/* Rows below the cursor's line, which moves up if they are not there. */
+/* Makes rows below the cursor's line, which moves up if necessary. */
 static char *make_room(char *to, int rows) {
     for (int i = 0; i < rows; i++)
         to = stpcpy(to, LINE_DOWN);
@@ -131,8 +131,9 @@ static char *make_room(char *to, int rows) {
 }
 
 /*
- * The region that scrolls is set each time, as somebody may have reset it; that moves the cursor.
- * Rows are erased before they are written: behind a full row the cursor still stands on its end.
+ * The scroll region is set each time in case it has been reset; setting it moves the cursor. Rows
+ * are erased before they are written, because after a full row the cursor is still on its last
+ * column.
  */
 static char *put_block(char *to, const char *block, int rows, int height) {
     int top = height - rows;
@@ -179,7 +180,7 @@ static void draw(struct ss_progress *progress) {
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
     if (now < ss_progress_due(progress))
         return;
-    /* Tried is enough: who cannot be written to is not asked all the time. */
+    /* An attempt counts, so that a terminal without room is not tried all the time. */
     progress->drawn_at = now;
     if (progress->foreground_only && is_in_background()) {
         release(progress);
@@ -201,13 +202,14 @@ void ss_progress_resize(struct ss_progress *progress) {
     if (!progress->drawn_at)
         return;
     progress->stale = true;
-    /* At once: the terminal may have forgotten what scrolls. */
+    /* Redrawn at once: the terminal may have lost its scroll region. */
     progress->drawn_at = ss_time_since(progress->drawn_at, SS_PROGRESS_INTERVAL);
 }
 
 /*
- * The terminal may have written ^C, or an instance half a line, and nobody can tell us. A whole
- * row of blanks leaves the cursor in the row where it was only if that was at its begin.
+ * The terminal may have echoed ^C, or an instance may have written half a line, and there is no way
+ * to find out. A full row of blanks leaves the cursor in the same row only if it was at the
+ * beginning.
  */
 static void begin_line(void) {
     char text[WIDTH_MOST + 8];
@@ -234,7 +236,7 @@ void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
     va_end(arguments);
 }
 
-/* A key may have been echoed in the line of the cursor whether or not there is a block now. */
+/* A key may have been echoed in the cursor's line whether or not there is a block now. */
 static bool was_used(const struct ss_progress *progress) {
     return progress->terminal && progress->drawn_at &&
            !(progress->foreground_only && is_in_background());

@@ -10,7 +10,7 @@
 
 #include "screen/drawing.h"
 
-/* At most four drawings a second. */
+/* At most four drawings per second. */
 #define SS_PROGRESS_INTERVAL (250 * SS_MILLISECOND)
 
 enum ss_progress_when {
@@ -20,25 +20,25 @@ enum ss_progress_when {
 };
 
 /*
- * The live block on standard error. It keeps the rows at the bottom of the window, and the others
- * scroll without them: instances write to the terminal past us, and what they write cannot reach
- * the block, nor the block what they write. The cursor is theirs and stays where it was. Nothing of
- * this may outlive us: if the master dies, the guardian releases the rows.
+ * The live block on standard error. It occupies the bottom rows of the window, and the rest scrolls
+ * without them: instances write to the terminal directly, and their output and the block do not
+ * overwrite each other. The cursor belongs to the instances and stays where it was. The block must
+ * not outlive the run: if the master dies, the guardian releases the rows.
  */
 struct ss_progress {
     bool shown;
-    bool terminal;        /* one that can move its cursor; otherwise plain lines, now and then */
-    bool foreground_only; /* nothing is drawn while the run is in the background */
+    bool terminal; /* it can move its cursor; otherwise plain lines are printed now and then */
+    bool foreground_only; /* draw only while the run is in the foreground */
     bool summary_follows;
     bool unicode;
     bool colour;
-    bool stale;             /* what is drawn is not what is known */
-    int rows;               /* of the block that is drawn; 0: none */
-    int width;              /* of the window for which it was drawn, in columns */
-    int height;             /* the same, in rows */
-    _Atomic uint32_t *view; /* the rows again, for the guardian */
-    ss_time drawn_at;       /* when a drawing was tried last; 0: never */
-    ss_time total;          /* SS_TIME_NEVER: open */
+    bool stale;             /* the values have changed since the last drawing */
+    int rows;               /* of the block on the screen; 0: none */
+    int width;              /* of the window that it was drawn for, in columns */
+    int height;             /* likewise, in rows */
+    _Atomic uint32_t *view; /* a copy of `rows` for the guardian */
+    ss_time drawn_at;       /* last attempt to draw; 0: never */
+    ss_time total;          /* SS_TIME_NEVER: open end */
     ss_time sampled;        /* when the last sample was taken; 0: never */
     struct ss_progress_values values;
     struct ss_progress_history history;
@@ -49,35 +49,35 @@ void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view);
 
 /*
- * What was seen at `sampled`, which does not change when a sample was lost; the values' `total` is
- * filled in. Nothing is drawn yet but plain lines.
+ * Takes the values of the sample of time `sampled`, which does not change if a sample was lost;
+ * `total` is filled in here. Prints plain lines but draws nothing yet.
  */
 void ss_progress_note(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values);
 
-/* When there will be something to draw; SS_TIME_NEVER: not before the next sample. */
+/* When the next drawing is due; SS_TIME_NEVER: not before the next sample. */
 ss_time ss_progress_due(const struct ss_progress *progress);
 
-/* Draws what is due. Waits for nobody. */
+/* Draws if it is due. Never waits. */
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now);
 
-/* Wipes the block, to be drawn again when it is due. */
+/* Removes the block until the next drawing is due. */
 void ss_progress_hide(struct ss_progress *progress);
 
-/* The window has another size. */
+/* Called when the size of the window has changed. */
 void ss_progress_resize(struct ss_progress *progress);
 
-/* A line above the block, where one is shown. */
+/* Prints a line above the block, if the block is shown. */
 __attribute__((format(printf, 2, 3))) void ss_progress_print(
     struct ss_progress *progress, const char *format, ...);
 
-/* Before a line of our own: it begins behind what others have begun. */
+/* Call this before printing a line: ends a line that others have begun. */
 void ss_progress_give_line(struct ss_progress *progress);
 
-/* Wipes the block and begins a line; nothing is drawn any more. */
+/* Removes the block, begins a new line and ends drawing. */
 void ss_progress_finish(struct ss_progress *progress);
 
-/* Before the summary, which would wait for a terminal that was stopped: so may we. */
+/* Call this before the summary. May wait for a stopped terminal, as the summary does. */
 void ss_progress_close(struct ss_progress *progress);
 
 #endif

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In a PID namespace of our own our group has no number: whoever stands outside sees to it then. */
+/*
+ * In a PID namespace of our own, our group has no pid in the terminal's view; the process outside
+ * restores the terminal then.
+ */
 static bool is_in_foreground(const struct ss_terminal *terminal) {
     return terminal->file >= 0 && terminal->group > 0 &&
            tcgetpgrp(terminal->file) == terminal->group;

@@ -6,19 +6,19 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/* The terminal that the run was started from, as it was then. */
+/* The controlling terminal with its settings from the start of the run. */
 struct ss_terminal {
-    int file;    /* -1: there is none */
-    pid_t group; /* in which the run stands */
-    bool ours;   /* it was in the foreground, so the settings are ours to restore */
+    int file;    /* -1: none */
+    pid_t group; /* the run's process group */
+    bool ours;   /* the run was in the foreground, so the settings are ours to restore */
     struct termios settings;
 };
 
 void ss_terminal_open(struct ss_terminal *terminal);
 
 /*
- * Gives it back as it was, if an instance has changed it and nobody else has got the foreground.
- * The guardian may do so, too, when the master is dead.
+ * Restores the settings if an instance has changed them and the run is still in the foreground. The
+ * guardian does this if the master is dead.
  */
 void ss_terminal_close(struct ss_terminal *terminal);
 

@@ -50,7 +50,7 @@ bool ss_screen_has_cursor(int descriptor) {
     return isatty(descriptor) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
-/* As the key that continues it does. TCOON would undo a TCOOFF only, and not a Ctrl-S. */
+/* Does what the start key does. TCOON would undo only a TCOOFF, not a Ctrl-S. */
 static void undo_stop(int descriptor) {
     struct termios settings;
     if (tcgetattr(descriptor, &settings) != 0 || !(settings.c_iflag & IXON))
@@ -62,10 +62,10 @@ static void undo_stop(int descriptor) {
 }
 
 /*
- * What the terminal does when the region that scrolls is set, or the window resized, is to move the
- * cursor or to forget the region: so it is saved around the first, and then the block is found by
- * the cursor alone. A row is made below it if there is none, as in the upper left corner some
- * terminals take an erasure for a wish to keep what is erased.
+ * Setting the scroll region moves the cursor, so the cursor is saved before; resizing the window
+ * may reset the region, so the block is located by the cursor alone. A row is made below the cursor
+ * if there is none, because in the upper left corner some terminals treat erasing as a request to
+ * save the erased text.
  */
 bool ss_screen_release(int descriptor) {
     static const char text[] =

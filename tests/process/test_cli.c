@@ -331,7 +331,7 @@ START_TEST(wrong_commands) {
     REFUSED(127, "the command is empty: name a program", "-l", "50%", "");
     run_write_file(run_path(folder, "script"), "#!/no/such\n");
     chmod(run_path(folder, "script"), 0755);
-    REFUSED(127, "./script: interpreter /no/such is not there", "-l", "50%", "./script");
+    REFUSED(127, "./script: interpreter /no/such does not exist", "-l", "50%", "./script");
     run_remove_folder(folder);
 }
 END_TEST
@@ -374,7 +374,7 @@ START_TEST(wrong_cpus) {
     REFUSED(125, "--cpus", "--cpus", "999999", TOUCH_AT("50%"));
     refuse_as(stay_on_one_cpu, 125, "none of those",
         WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
-    refuse_as(stay_on_one_cpu, 125, "--cpus: CPU 8191 is none of those",
+    refuse_as(stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "8191", TOUCH_AT("50%")));
 }
 END_TEST
@@ -395,7 +395,8 @@ START_TEST(wrong_set) {
     REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
     REFUSED(125, "--set: pid 1 ", "--set", "1", "50%");
     REFUSED(125, "--set: pid 2147483647 does not exist", "--set", "2147483647", "50%");
-    REFUSED(125, "--set: 'true' is too much: it takes PID and LOAD", "--set", own, "50%", "true");
+    REFUSED(125, "--set: unexpected argument 'true': it takes PID and LOAD", "--set", own, "50%",
+        "true");
     REFUSED(125, "not a running Showstopper", "--set", own, "50%");
     REFUSED(125, "--set", "--set", own, "120%");
     REFUSED(125, "--set PID LOAD", "--set", own);

@@ -145,7 +145,7 @@ START_TEST(a_record_is_free_when_its_master_has_died) {
     ck_assert(outlived);
     struct run *next = RUN("-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0");
     run_expect(next, 125);
-    run_expect_text(&next->err, "is there already");
+    run_expect_text(&next->err, "already exists");
     run_free(next);
     next =
         RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");

@@ -41,7 +41,7 @@ START_TEST(target_goes_back_to_the_trace) {
     struct run *wrong = RUN("--set", "1", "90%");
     run_expect(wrong, 125);
     run_expect_text(&wrong->err, "showstopper: --set: pid 1 ");
-    run_expect_text(&wrong->err, "; those that run: ");
+    run_expect_text(&wrong->err, "; running: ");
     run_expect_text(&wrong->err, number_of(run));
     run_expect(RUN("--set", number_of(run), "90%"), 0);
     run_expect(RUN("--set", number_of(run), "trace"), 0);
@@ -141,7 +141,7 @@ static void expect_sensor_error(const char *sensor, const char *part) {
 START_TEST(sensor_that_fails_ends_the_run) {
     expect_sensor_error(PAYLOAD " say 0.5", "the sensor ended");
     expect_sensor_error(PAYLOAD " sensor banana", "banana");
-    expect_sensor_error(PAYLOAD " sensor 7", "no load");
+    expect_sensor_error(PAYLOAD " sensor 7", "not a load");
     expect_sensor_error(PAYLOAD " exit 1", "the sensor ended");
     expect_sensor_error("there.is.none", "there.is.none");
 }

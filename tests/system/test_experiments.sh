@@ -281,7 +281,7 @@ failed_runs() {
     [ "$(cat "$scratch/failed/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "its output"
     refuses "2 runs failed" "${call[@]}" --go-on -- sh -c "$throw"
     [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: two failures"
-    refuses "nosuch: the command was not found" "${call[@]}" -- nosuch
+    refuses "nosuch: command not found" "${call[@]}" -- nosuch
     prints "broken-1cdc-n1-40-1: failed with status 127; .*/showstopper.err begins:"
     # One instance of two is enough.
     refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \

@@ -237,8 +237,8 @@ static void wrong_lines_are_named(void **state) {
 
 static void files_without_a_workload_are_refused(void **state) {
     (void)state;
-    refuse("", ": there is no workload in it: write lines of COUNT COMMAND...");
-    refuse("\n# 1 a\n", ": there is no workload in it");
+    refuse("", ": the file contains no workload: write lines of COUNT COMMAND...");
+    refuse("\n# 1 a\n", ": the file contains no workload");
 }
 
 static void a_zero_byte_is_refused(void **state) {
@@ -249,7 +249,7 @@ static void a_zero_byte_is_refused(void **state) {
     ss_commands_free(&commands);
     const char *path = tree_write_bytes("work", text, sizeof text - 1);
     assert_int_equal(ss_commands_read(&commands, path, &error), -1);
-    assert_non_null(strstr(error.message, "/work:2: the line holds a zero byte"));
+    assert_non_null(strstr(error.message, "/work:2: the line contains a zero byte"));
 }
 
 static void a_file_without_end_is_refused(void **state) {

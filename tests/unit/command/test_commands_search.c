@@ -50,7 +50,7 @@ static void paths_are_taken_as_they_stand(void **state) {
     assert_int_equal(check(tree_root), SS_ERROR_NOT_EXECUTABLE);
     /* A file where a folder was meant. */
     assert_int_equal(check(tree_path("run/x")), SS_ERROR_NOT_FOUND);
-    assert_message(tree_path("none"), "there is no such file: check the path");
+    assert_message(tree_path("none"), "no such file: check the path");
     assert_message(tree_path("plain"), "the command cannot be executed: Permission denied");
     assert_message(tree_root, "the command cannot be executed: Is a directory");
 }
@@ -66,7 +66,7 @@ static void scripts_need_their_interpreter(void **state) {
     tree_new();
     write_script("none", "#!/no/such -x\n");
     assert_int_equal(check(tree_path("none")), SS_ERROR_NOT_FOUND);
-    assert_message(tree_path("none"), ": interpreter /no/such is not there");
+    assert_message(tree_path("none"), ": interpreter /no/such does not exist");
     write_script("carried", "#! /bin/sh\r\n");
     assert_int_equal(check(tree_path("carried")), SS_ERROR_NOT_FOUND);
     assert_message(tree_path("carried"), "interpreter /bin/sh is followed by a carriage return");
@@ -86,14 +86,13 @@ static void scripts_need_their_interpreter(void **state) {
     /* Found by PATH, too; and what names none is run by a shell. */
     use_path(tree_path("."), "/nowhere");
     assert_int_equal(check("none"), SS_ERROR_NOT_FOUND);
-    assert_message("none", "interpreter /no/such is not there");
+    assert_message("none", "interpreter /no/such does not exist");
     write_script("shell", "echo\n");
     assert_int_equal(check("shell"), 0);
     write_script("blank", "#!\n");
     assert_int_equal(check("blank"), 0);
     assert_message("", "the command is empty");
-    assert_message(
-        "shell 1", "blanks included: leave out the quotes around it, or run it by sh -c");
+    assert_message("shell 1", "contains blanks: remove the quotes around it, or run it with sh -c");
 }
 
 static void relative_paths_start_here(void **state) {
@@ -118,7 +117,7 @@ static void names_are_looked_up_in_path(void **state) {
     assert_int_equal(check("a"), 0);
     assert_int_equal(check("b"), 0);
     assert_int_equal(check("c"), SS_ERROR_NOT_FOUND);
-    assert_message("c", "the command was not found: check its name and PATH");
+    assert_message("c", "command not found: check its name and PATH");
     use_path(tree_path("none"), tree_path("two"));
     assert_int_equal(check("a"), SS_ERROR_NOT_FOUND);
     assert_int_equal(check("b"), 0);
