@@ -287,7 +287,7 @@ END_TEST
 START_TEST(a_workload_file_has_an_end) {
     struct run *run = RUN("-l", "50%", "-w", "/dev/zero");
     fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "/dev/zero: more than 16 MiB");
+    run_expect_text(&run->err, "/dev/zero: larger than 16 MiB");
 }
 END_TEST
 

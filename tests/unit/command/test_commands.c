@@ -257,7 +257,7 @@ static void a_file_without_end_is_refused(void **state) {
     struct ss_error error = {0};
     ss_commands_free(&commands);
     assert_int_equal(ss_commands_read(&commands, "/dev/zero", &error), -1);
-    assert_non_null(strstr(error.message, "/dev/zero: more than 16 MiB"));
+    assert_non_null(strstr(error.message, "/dev/zero: larger than 16 MiB"));
 }
 
 static void files_that_cannot_be_read_are_named(void **state) {
