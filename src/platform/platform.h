@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_PLATFORM_H
 
 /*
- * Everything that POSIX does not give and a port to another system has to supply. The rest of the
- * project knows no system but through these functions.
+ * Everything beyond POSIX that the project needs and that a port to
+ * another system has to supply.
  */
 
 #include <stdatomic.h>
@@ -21,20 +21,20 @@
 
 /* ---- clocks and sleeping ---- */
 
-/* The monotonic clock; it stands still while the machine is suspended. */
+/* The monotonic clock. It stands still while the machine is suspended. */
 ss_time ss_platform_now(void);
 
-/* Nanoseconds since 1970: only ever a label, never a measure. */
+/* Nanoseconds since 1970. Used for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
 /*
- * Sleeps until `deadline`, until somebody wakes the word, or until a signal arrives; returns at
- * once when the word is no longer `seen`, so no wake-up between a look and the sleep is lost. The
- * word may lie in shared memory.
+ * Sleeps until `deadline`, until the word is woken, or until a signal arrives. Returns at once if
+ * the word is no longer `seen`, so that no wake-up between a look and the sleep is lost. The word
+ * may be in shared memory.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
 
-/* Changes the word and wakes who sleeps on it. May be called from a signal handler. */
+/* Changes the word and wakes all that sleep on it. Async-signal-safe. */
 void ss_platform_wake(_Atomic uint32_t *word);
 
 /* ---- this process ---- */
@@ -42,18 +42,18 @@ void ss_platform_wake(_Atomic uint32_t *word);
 int ss_platform_program_path(char *path, size_t size);
 
 /*
- * What `ps` and `top` show for this process. The name takes the place of the arguments that main()
- * was given, once they have been shown to keep_arguments(): nobody may point into them then.
+ * Sets what `ps` and `top` show for this process. The name overwrites the arguments of main() if
+ * they have been passed to keep_arguments(), so they must not be used afterwards.
  */
 void ss_platform_keep_arguments(int argc, char **argv);
 void ss_platform_set_name(const char *name);
 
-/* Orphans below this process become its children. */
+/* Makes orphans below this process its children. */
 void ss_platform_adopt_orphans(void);
 
 /*
- * The kernel sends `signal` to this process when its parent dies. Fails when the parent is no
- * longer `parent`: then the signal may never come.
+ * Makes the kernel send `signal` to this process when its parent dies. Fails if the parent is no
+ * longer `parent`, because then the signal may never come.
  */
 int ss_platform_die_with(pid_t parent, int signal);
 
@@ -66,30 +66,31 @@ struct ss_isolation {
 };
 
 /*
- * Like fork(), but the child is the first process of a PID namespace. When it ends the system kills
- * everything there.
+ * Like fork(), but the child is the first process of a PID namespace, and when it ends the kernel
+ * kills everything in the namespace.
  */
 pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
 
-/* In that child: the rest of the setting up; it will die with its parent. 0, or an errno. */
+/* Completes the setup in that child, which will die with its parent. Returns 0 or an errno. */
 int ss_platform_isolation_settle(const struct ss_isolation *isolation);
 
 /* ---- scheduling ---- */
 
-/* What the caller of the program had, and an instance gets back. */
+/* The settings of the program's caller, which instances get back. */
 struct ss_scheduling;
 struct ss_scheduling *ss_platform_scheduling_save(void);
 
 /*
- * Restores it between fork() and exec(): async-signal-safe, best effort. With `pin`, the CPUs are
- * those and not the saved ones.
+ * Restores them between fork() and exec(). Async-signal-safe, best effort. With `pin`, the CPUs are
+ * those instead of the saved ones.
  */
 void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin);
 
 /*
- * For ourselves: wake-ups as exact as allowed. The finest timer slack; as many open files as the
- * hard limit allows; with `realtime`, real-time priority that children do not inherit, with a limit
- * on how long it may be used without sleeping. Returns 0, or the errno that refused the priority.
+ * Makes our own wake-ups as exact as allowed: the finest timer slack, as many open files as the
+ * hard limit allows, and with `realtime` real-time priority that children do not inherit, with a
+ * limit on how long it may be used without sleeping. Returns 0 or the errno of setting the
+ * priority.
  */
 int ss_platform_be_punctual(bool realtime);
 
@@ -98,7 +99,7 @@ void ss_platform_be_ordinary(void);
 
 void ss_platform_affinity(struct ss_cpus *cpus);
 
-/* Whether a child of this process lives: zombies do not count. */
+/* Whether this process has a child that is alive; zombies do not count. */
 bool ss_platform_has_living_children(void);
 
 /* ---- other processes ---- */
@@ -110,115 +111,118 @@ struct ss_process {
     uint64_t started; /* see ss_platform_process_started() */
 };
 
-/* false: there is no such process. */
+/* Returns false if the process does not exist. */
 bool ss_platform_process_look(pid_t pid, struct ss_process *process);
 
-/* Its process group; -1: no such process. Much cheaper than a look. */
+/* The process group; -1: no such process. Much cheaper than ss_platform_process_look(). */
 pid_t ss_platform_process_group(pid_t pid);
 
-/* false only where the system forbids us to signal it. */
+/* Returns false only if the system does not let us signal the process. */
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*
- * The number that was given away last, to a process or thread of anybody, and the limit of such
- * numbers. They are given in ascending order and then from the beginning again, so what lies
- * between two answers is all that can be new. -1: the system does not tell.
+ * The pid or thread ID that was assigned last, to any user, and the upper limit of such IDs. They
+ * are assigned in ascending order and then from the beginning again, so everything new lies between
+ * two results. -1: not available.
  */
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
 
-/*
- * A way to be told when a process or thread begins, to be waited for like a pipe; -1: the system
- * does not tell us.
- */
+/* Opens a descriptor that becomes readable when a process or thread starts; -1: not available. */
 int ss_platform_fork_events_open(void);
 
 /*
- * Begins or ends to be told. false: we shall not be. Other things may be told, too. What is told
- * stays there until it is begun anew.
+ * Starts or stops the events. Returns false if they will not arrive. Other events may arrive, too.
+ * Pending events stay readable until the next start.
  */
 bool ss_platform_fork_events_listen(int forks, bool on);
 
-/* A thread of the process that wants a CPU now, and not its first one; 0: there is none. */
+/* A thread of the process that wants a CPU now and is not its first thread; 0: none. */
 pid_t ss_platform_thread_at_work(pid_t process);
 
-/* To one thread, which passes on to all others what concerns the whole process. */
+/* Signals one thread; a signal with an effect on the whole process reaches all threads. */
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
 
-/* All processes there are, in no order. */
+/* Calls `see` for all processes, in no particular order. */
 void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
 
-/* A variable of the environment that it was executed with. false: not set, too long, not ours. */
+/*
+ * Reads a variable of the process's initial environment. Returns false if it is not set, too long,
+ * or not readable.
+ */
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
- * When a process was started, in units of the system's own since boot; 0: no such process. With
- * its number it means this process and no other one, ever.
+ * When a process was started, in system-specific units since boot; 0: no such process. The pid and
+ * the start time together identify one process forever.
  */
 uint64_t ss_platform_process_started(pid_t pid);
 
-/* Whether this very process is there and has not ended. */
+/* Whether this process, identified by pid and start time, exists and has not ended. */
 bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*
- * A hold on this very process; becomes readable when it ends. -1 with ESRCH in errno when it has
- * ended, and with another one when none can be had.
+ * Opens a pidfd, which becomes readable when the process ends. Returns -1 with ESRCH in errno if
+ * the process has ended, and with another errno if pidfds are not available.
  */
 int ss_platform_process_open(pid_t pid, uint64_t started);
 
-/* 0 when sent, else an errno; ENOSYS where the system cannot do it. */
-int ss_platform_process_signal(int process, int signal);
-int ss_platform_process_signal_group(int process, int signal);
+/* Returns 0 or an errno; ENOSYS if the system cannot do it. */
+int ss_platform_process_signal(int pidfd, int signal);
+int ss_platform_process_signal_group(int pidfd, int signal);
 
-/* The same to this very process without a hold of one's own, also where there are none. */
+/* The same without an open pidfd, also on systems without pidfds. */
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
-/* Whether a hold on a leader reaches the group even after the leader's end. */
+/* Whether the leader's pidfd reaches its group even after the leader's end. */
 bool ss_platform_process_holds_groups(void);
 
 /*
- * A freezer holds processes that may not be signalled. It is made when the first is put there;
- * false where the system or our rights do not allow it. Whoever they start is in it, too.
+ * A freezer is for processes that may not be signalled. It is created when the first process is put
+ * there. Returns false if the system or our permissions do not allow it. Children of its processes
+ * are in it, too.
  */
 bool ss_platform_freezer_put(const char *name, pid_t pid);
 
-/* What freeze() takes; -1: there is no such freezer. */
+/* Returns a descriptor for freeze(); -1: no such freezer. */
 int ss_platform_freezer_open(const char *name);
 void ss_platform_freezer_freeze(int freezer, bool frozen);
 void ss_platform_freezer_kill(const char *name);
 
-/* false: somebody is still in it. */
+/* Returns false if it is not empty. */
 bool ss_platform_freezer_remove(const char *name);
 
-/* CPU time in nanoseconds, in steps of the system's own, as all of them are told at once. */
+/* CPU time in nanoseconds, at the system's resolution, all read at once. */
 struct ss_process_times {
     pid_t pid;
     pid_t parent;
-    uint64_t used;   /* by all of its threads */
+    uint64_t used;   /* by all its threads */
     uint64_t waited; /* by children that it has waited for, and by theirs */
 };
 
-/* false: there is no such process. */
+/* Returns false if the process does not exist. */
 bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 
-/* CPU time that a process has used; 0 when it is gone. */
+/* CPU time used by a process; 0 if it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
-/* Whether there is what no run can do without: /proc, and /dev/null for instances to read from. */
+/* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 int ss_platform_check_system(struct ss_error *error);
 
-/* The first half of it: what is known of processes, CPU time and the program's own place. */
+/* The first half of that: processes, CPU time, and the path of the program itself. */
 int ss_platform_check_proc(struct ss_error *error);
 
-/* Whether so many more processes and open files are allowed; the message says which limit is in the
- * way. */
+/*
+ * Whether this many more processes and open files are allowed; the error says which limit is too
+ * low.
+ */
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error);
 
 /* ---- shared memory ---- */
 
 /*
- * A shared memory object, mode 0600, that never has a name, so that nobody can be killed between
- * giving it one and taking it away. -1: the system knows only such with names.
+ * A shared memory object, mode 0600, that never has a name, so that no name can be left behind. -1:
+ * the system supports only named ones.
  */
 int ss_platform_shared_create(void);
 
@@ -227,7 +231,7 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
 
 /* ---- the machine's counters ---- */
 
-/* Where the system's trees stand; another root serves tests. NULL members: the usual places. */
+/* Other roots of the system's file trees, for tests. NULL members: the usual ones. */
 struct ss_platform_roots {
     const char *proc;
     const char *cgroup;
@@ -239,40 +243,41 @@ struct ss_counter_reader {
     int file;
     char *buffer;
     size_t size;
-    double unit;      /* nanoseconds per unit of the file's numbers */
-    double capacity;  /* CPUs that make a load of 1, where the file does not tell */
-    double at_once;   /* likewise: CPUs that can be used at one instant */
-    ss_time period;   /* SS_SOURCE_CGROUP: of the quota; 0: there is none */
-    int throttling;   /* likewise: what tells how long the quota has held tasks back; only with */
-    bool whole;       /* SS_SOURCE_RUNTIME: the file is about all CPUs together */
+    double unit;      /* nanoseconds per unit in the file */
+    double capacity;  /* CPUs that make a load of 1, if the file does not tell */
+    double at_once;   /* likewise, CPUs that can be used at the same time */
+    ss_time period;   /* SS_SOURCE_CGROUP: of the quota; 0: none */
+    int throttling;   /* likewise: the file that tells how long the quota has held tasks back; only
+                         with `throttling_path` */
+    bool whole;       /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     ss_time looked;   /* likewise: when CPUs were last counted */
-    char reason[128]; /* why `source` is not the one that was asked for; empty: it is */
-    char path[4096];  /* what is read, for messages and records */
-    char throttling_path[4096]; /* empty: nothing tells */
+    char reason[128]; /* why `source` is not the requested one; empty: it is */
+    char path[4096];  /* the file that is read, for messages and records */
+    char throttling_path[4096]; /* empty: none */
 };
 
 /*
- * For all sources but sensors. Where there is no SS_SOURCE_RUNTIME, SS_SOURCE_SYSTEM is opened in
- * its place. Everything is allocated here, nothing in read().
+ * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_SYSTEM is opened
+ * instead. Allocates everything here and nothing in read().
  */
 int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
     const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 void ss_platform_counters_close(struct ss_counter_reader *reader);
 
-/* The other end of a process that opened the same: a descriptor of its own for the same file. */
+/* Opens the same file again in a child, with a descriptor of its own. */
 int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
 /*
- * The tightest quota of CPU time that holds for our own control group, its own or that of one above
- * it, with how many of its periods have passed and in how many of these it was used up.
+ * The tightest CPU quota of our own control group and those above it, with how many of its periods
+ * have passed and in how many of them it was used up.
  */
 struct ss_quota {
-    double cpus; /* 0: there is none */
+    double cpus; /* 0: none */
     uint64_t periods;
     uint64_t throttled;
 };
@@ -281,7 +286,7 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
 
 /* ---- CPU time in its parts ---- */
 
-/* Where the time of one CPU, or of a control group, went: nanoseconds since a point in the past. */
+/* How one CPU or control group has spent its time: nanoseconds since some point in the past. */
 struct ss_cpu_times {
     uint32_t cpu;
     uint64_t user; /* with nice and guest time */
@@ -290,39 +295,39 @@ struct ss_cpu_times {
     uint64_t steal; /* taken by the hypervisor */
     uint64_t iowait;
     uint64_t idle; /* without iowait */
-    uint64_t used; /* a control group: all that it used, which is not exactly user and system */
+    uint64_t used; /* a control group: its total use, which is not exactly user plus system */
 };
 
 struct ss_cpu_reading {
-    ss_time time;    /* when it was taken, on the monotonic clock */
-    double pressure; /* part of the last 10 s in which somebody waited for a CPU; NaN: unknown */
-    double capacity; /* CPUs that make a load of 1: those that are here, or a group's allowance */
-    bool group;      /* one item, a control group */
-    bool parts;      /* what user and system are is known; always so for CPUs */
+    ss_time time;    /* of the reading, on the monotonic clock */
+    double pressure; /* part of the last 10 s in which some task waited for a CPU; NaN: unknown */
+    double capacity; /* CPUs that make a load of 1: those present, or the group's allowance */
+    bool group;      /* there is one item, a control group */
+    bool parts;      /* user and system are known; always so for CPUs */
     size_t count;
-    struct ss_cpu_times *items; /* ascending by CPU; room for as many as the reader has measured */
+    struct ss_cpu_times *items; /* ascending by CPU, with room for all CPUs of the reader */
 };
 
-/* Counts each CPU apart, which a counter reader need not. */
+/* Counts each CPU separately. */
 struct ss_cpu_reader {
     struct ss_counter_reader counters;
     bool group;
-    int pressure; /* -1: there is none */
+    int pressure; /* -1: none */
     double pressure_now;
-    ss_time pressure_due; /* when it may have changed */
-    int user;             /* a v1 group's own files; -1: there is none */
+    ss_time pressure_due; /* the earliest time of its next change */
+    int user;             /* files of a v1 group; -1: none */
     int system;
 };
 
 /*
- * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own. Everything is
- * allocated here, nothing in read().
+ * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own. Allocates
+ * everything here and nothing in read().
  */
 int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
     const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);
 
 void ss_platform_cpu_times_close(struct ss_cpu_reader *reader);

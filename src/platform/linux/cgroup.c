@@ -24,7 +24,7 @@ static const char *cgroup_root(const struct ss_platform_roots *roots) {
     return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
 }
 
-/* Whether a comma-separated list of v1 controllers holds this one. */
+/* Whether a comma-separated list of v1 controllers contains this one. */
 static bool names_controller(const char *list, size_t length, const char *controller) {
     size_t wanted = strlen(controller);
     for (size_t at = 0; at + wanted <= length; at++) {
@@ -58,7 +58,7 @@ int ss_linux_own_cgroup(
     return -1;
 }
 
-/* A folder of a group, with what stands for its CPU time. */
+/* Looks in a group's folder for the file with its CPU time. */
 static bool try_folder(struct ss_counter_reader *reader, const char *folder) {
     char text[4096];
     snprintf(reader->path, sizeof reader->path, "%.4000s/cpuacct.usage", folder);
@@ -80,7 +80,7 @@ static const struct hierarchy {
     {"", NULL},
 };
 
-/* The path of a group in its hierarchy, from that of its folder. */
+/* The path of a group in its hierarchy, derived from its folder. */
 static const char *path_in_hierarchy(const char *folder, const char *root) {
     const char *name = folder + strlen(root);
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
@@ -117,8 +117,8 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
 
 /* CPU time that a group may use in each period. */
 struct quota {
-    double cpus;    /* in the mean of a period; 0: no limit */
-    ss_time period; /* 0: likewise */
+    double cpus;    /* averaged over a period; 0: no limit */
+    ss_time period; /* 0: no limit */
     char folder[4200];
 };
 
@@ -154,8 +154,8 @@ static void read_quota(struct quota *quota, const char *folder) {
 }
 
 /*
- * Makes `tightest` the tightest limit of a group and of all groups above it, unless it is tighter
- * already; in a container the root has one, too.
+ * Replaces `tightest` with the tightest limit of a group and of all groups above it, if that is
+ * tighter. In a container the root has a limit, too.
  */
 static void tighten(struct quota *tightest, const char *folder, const char *root) {
     char at[4200];
@@ -172,8 +172,8 @@ static void tighten(struct quota *tightest, const char *folder, const char *root
 }
 
 /*
- * The limits on a group stand beside its CPU time, or in the hierarchy of v1 that has `cpu`: there
- * our own group may have another path, and any other one is taken to have the same.
+ * The limits of a group are in the same folder as its CPU time, or in the v1 hierarchy of `cpu`.
+ * There our own group may have another path; any other group is assumed to have the same one.
  */
 static void find_quota(struct quota *tightest, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
@@ -270,14 +270,14 @@ void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader) {
         *reader->throttling_path = '\0';
 }
 
-/* Nanoseconds; 0 where nothing tells. */
+/* In nanoseconds; 0 if unknown. */
 static uint64_t read_throttled(const struct ss_counter_reader *reader) {
     char text[1024];
     if (!*reader->throttling_path)
         return 0;
     ssize_t length = pread(reader->throttling, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
-    /* One of v2, the other of v1. */
+    /* The first field is v2's, the second v1's. */
     return read_count(text, "throttled_usec ") * SS_MICROSECOND +
            read_count(text, "throttled_time ");
 }

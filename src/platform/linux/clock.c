@@ -19,8 +19,9 @@ int64_t ss_platform_wallclock(void) {
 }
 
 /*
- * FUTEX_WAIT_BITSET is the one call that takes an absolute deadline, looks at the word again
- * before it sleeps, and is interrupted by signals: one system call per state, nothing to miss.
+ * FUTEX_WAIT_BITSET is the one call that takes an absolute deadline, checks the word again before
+ * it sleeps and is interrupted by signals, so one system call per state suffices and no wake-up is
+ * lost.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) {
     struct timespec until = {

@@ -9,10 +9,10 @@
 #include "platform/linux/stat.h"
 #include "platform/platform.h"
 
-/* As many bytes as the files of one number, and that of pressure up to its first, ever have. */
+/* Larger than any file with one number, and than the first number of the pressure file. */
 #define SMALL_FILE 128
 
-/* The kernel renews its averages of the pressure no more often than that. */
+/* The kernel updates its pressure averages no more often than this. */
 #define PRESSURE_PERIOD (2 * SS_SECOND)
 
 static int open_beside(const struct ss_counter_reader *counters, const char *name) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The kernel's process events, see linux/cn_proc.h: told to root outside containers. */
+/* The kernel's process events, see linux/cn_proc.h. Only root outside of containers gets them. */
 
 #include <errno.h>
 #include <linux/cn_proc.h>
@@ -12,10 +12,10 @@
 
 #include "platform/platform.h"
 
-/* More than wait for us at a time: others may tell faster than we listen. */
+/* More than can be pending: others may cause events faster than we read them. */
 #define MESSAGES_MOST 1024
 
-/* So that answers to us can be told from answers to others, who hear of the same events. */
+/* Distinguishes answers to us from answers to other listeners, which get the same events. */
 static uint32_t serial;
 
 struct message {
@@ -34,13 +34,13 @@ int ss_platform_fork_events_open(void) {
     return -1;
 }
 
-/* false: there is no message left. Its length is not positive where some were lost. */
+/* Returns false if no message is pending. `length` is not positive if some were lost. */
 static bool receive(int forks, struct message *message, ssize_t *length) {
     *length = recv(forks, message, sizeof *message, 0);
     return *length > 0 || errno == EINTR || errno == ENOBUFS;
 }
 
-/* What was told before must not be taken for what is told from now on. */
+/* Discards events from before, which must not be taken for new ones. */
 static void forget(int forks) {
     struct message message;
     ssize_t length;
@@ -48,7 +48,7 @@ static void forget(int forks) {
     }
 }
 
-/* It is there when the request has been sent, unless the kernel has passed over that in silence. */
+/* The answer is there as soon as the request has been sent, unless the kernel has ignored it. */
 static bool is_granted(int forks) {
     struct message message;
     struct cn_msg connector;
@@ -60,7 +60,7 @@ static bool is_granted(int forks) {
         const char *data = NLMSG_DATA(&message.header);
         memcpy(&connector, data, sizeof connector);
         memcpy(&event, data + sizeof connector, sizeof event);
-        /* A receipt carries the number of the request, and one more. */
+        /* An acknowledgment carries the request's serial number plus one. */
         if (event.what == PROC_EVENT_NONE && connector.ack == serial + 1)
             return event.event_data.ack.err == 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process that has become another user's cannot be signalled, but it can be frozen, by whoever
- * may write to the control group (v2) that both stand in.
+ * A process that has changed its user cannot be signalled, but any process that may write to the
+ * control group (v2) of both can freeze it.
  */
 
 #include <errno.h>
@@ -62,7 +62,7 @@ int ss_platform_freezer_open(const char *name) {
 
 void ss_platform_freezer_freeze(int freezer, bool frozen) {
     if (freezer >= 0 && !write_number(freezer, frozen))
-        return; /* it has been removed, as nobody is in it any more */
+        return; /* it has been removed because it is empty */
 }
 
 void ss_platform_freezer_kill(const char *name) {

@@ -9,7 +9,7 @@
 
 #include "platform/linux/linux.h"
 
-/* One number in a file; UINT64_MAX when there is none ("max", no file). */
+/* One number in a file; UINT64_MAX if there is none ("max", no file). */
 static uint64_t read_limit(const char *path) {
     char text[64];
     if (ss_linux_read_text(path, text, sizeof text) < 0 || !isdigit((unsigned char)*text))
@@ -28,7 +28,7 @@ static int check_limit(
         needed, name, room);
 }
 
-/* Processes of this user, or of all; threads count as the kernel counts them: as processes. */
+/* Processes of this user or of all users. Threads count as processes, as they do in the kernel. */
 static uint64_t count_tasks(bool mine) {
     uint64_t count = 0;
     DIR *directory = opendir("/proc");
@@ -48,7 +48,7 @@ static uint64_t count_tasks(bool mine) {
     return count;
 }
 
-/* The tightest pids.max on the way from our own group to the root. */
+/* Checks the tightest pids.max between our own group and the root. */
 static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
     static const char *const roots[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"};
     static const char *const controllers[] = {"pids", NULL};
@@ -100,7 +100,7 @@ int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error
             processes, error) < 0 ||
         check_cgroup_pids(processes, error) < 0)
         return ss_error_wrap(error, "processes");
-    /* The kernel holds root to no such limit. */
+    /* This limit does not apply to root. */
     if (getuid() != 0 && getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         check_limit("the limit on processes (ulimit -u)", limit.rlim_cur, count_tasks(true),
             processes, error) < 0)

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_LINUX_H
 #define SHOWSTOPPER_LINUX_H
 
-/* What the files of this folder share with one another. */
+/* Shared by the files of this folder. */
 
 #include "platform/platform.h"
 
@@ -11,7 +11,10 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
 void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader);
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
-/* -1, with the reader's `reason` set: the machine does not keep it, or we do not see it. */
+/*
+ * Returns -1 with the reader's `reason` set if the machine does not account CPU time or hides it
+ * from us.
+ */
 int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots);
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
@@ -19,12 +22,12 @@ int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters 
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
 
-/* The whole of a small file as text without its last line end; -1 when it cannot be read. */
+/* Reads a small file as text, without its last line end. Returns -1 if it cannot be read. */
 int ss_linux_read_text(const char *path, char *buffer, size_t size);
 
 /*
- * The number behind spaces, and where it ends. Executors read one in every round, and after a sleep
- * nothing of the C library is in the caches.
+ * Reads the number after blanks and returns where it ends. Not strtoull(): executors read a number
+ * in every round, and after a sleep nothing of the C library is cached.
  */
 static inline const char *ss_linux_read_number(const char *at, uint64_t *number) {
     while (*at == ' ')
@@ -35,10 +38,7 @@ static inline const char *ss_linux_read_number(const char *at, uint64_t *number)
     return at;
 }
 
-/*
- * The number that the kernel gives to one process and never to another one, read from a hold on it;
- * 0: it gives none.
- */
-uint64_t ss_linux_process_identity(int process);
+/* A number that the kernel gives to one process only, read from its pidfd; 0: not available. */
+uint64_t ss_linux_process_identity(int pidfd);
 
 #endif

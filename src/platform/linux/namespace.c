@@ -10,7 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The order of its arguments differs between machines only behind the second one, and those are 0.
+/*
+ * The order of the arguments differs between architectures only after the second one, and those are
+ * 0.
  */
 static pid_t fork_into(int flags) {
 #if defined(__s390__)
@@ -39,8 +41,8 @@ static int write_text(const char *path, const char *text) {
     return why;
 }
 
-/* Everybody keeps the number that they have outside; who else there is cannot be told inside. */
-static int keep_numbers(const struct ss_isolation *isolation) {
+/* Maps only our own user and group, to themselves; others have no name inside. */
+static int map_own_ids(const struct ss_isolation *isolation) {
     char text[64];
     int why = write_text("/proc/self/setgroups", "deny");
     snprintf(text, sizeof text, "%u %u 1", (unsigned)isolation->user, (unsigned)isolation->user);
@@ -50,14 +52,14 @@ static int keep_numbers(const struct ss_isolation *isolation) {
 }
 
 int ss_platform_isolation_settle(const struct ss_isolation *isolation) {
-    int why = isolation->unprivileged ? keep_numbers(isolation) : 0;
+    int why = isolation->unprivileged ? map_own_ids(isolation) : 0;
     if (why)
         return why;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /*
-     * Our mounts must not be seen outside; /proc must show the numbers of this namespace. In a
-     * chroot, where / need not be where something is mounted, it is enough that nobody sees what is
-     * mounted over /proc.
+     * Our mounts must not be visible outside, and /proc must show the pids of this namespace. In a
+     * chroot, / may not be a mount point; then it is enough that the mount over /proc is not
+     * visible outside.
      */
     if ((mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&
             mount("none", "/proc", NULL, MS_REC | MS_SLAVE, NULL) < 0) ||

@@ -32,7 +32,7 @@ int ss_platform_program_path(char *path, size_t size) {
 static char *arguments;
 static size_t arguments_size;
 
-/* The kernel shows what stands in the block of memory that the argument strings came in. */
+/* The kernel shows the contents of the memory block that held the argument strings. */
 void ss_platform_keep_arguments(int argc, char **argv) {
     arguments = argv[0];
     const char *end = argv[0];
@@ -54,8 +54,8 @@ void ss_platform_adopt_orphans(void) {
 }
 
 /*
- * Who asks for stopped children alone is shown zombies neither as an answer nor as a reason to
- * wait: "no child" then means none that lives.
+ * waitid() for stopped children only neither reports zombies nor waits for them, so "no child"
+ * means that no child is alive.
  */
 bool ss_platform_has_living_children(void) {
     siginfo_t info = {0};
@@ -68,8 +68,8 @@ int ss_platform_die_with(pid_t parent, int signal) {
 }
 
 /*
- * A look at a process needs a descriptor for a moment, and who could not look would take the living
- * for dead. So holds leave some free.
+ * Looking at a process needs a descriptor for a moment; without one, a living process would be
+ * taken for dead. So pidfds leave some descriptors free.
  */
 static bool leaves_room(int descriptor) {
     struct rlimit limit;
@@ -81,40 +81,43 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
         errno = ESRCH;
         return -1;
     }
-    int process = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
-    if (process < 0)
-        return -1; /* ENOSYS: there is no such thing */
-    if (!leaves_room(process)) {
-        close(process);
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+    if (pidfd < 0)
+        return -1; /* ENOSYS: pidfds are not supported */
+    if (!leaves_room(pidfd)) {
+        close(pidfd);
         errno = EMFILE;
         return -1;
     }
-    /* If it still lives after the look at its start, then that look was at this very process. */
-    struct pollfd ended = {.fd = process, .events = POLLIN};
+    /*
+     * If the process is still alive after its start time was read, then that was its own start
+     * time.
+     */
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
-        return process;
-    close(process);
+        return pidfd;
+    close(pidfd);
     errno = ESRCH;
     return -1;
 }
 
-static int send_signal(int process, int signal, unsigned flags) {
-    if (process < 0)
+static int send_signal(int pidfd, int signal, unsigned flags) {
+    if (pidfd < 0)
         return ESRCH;
-    return syscall(SYS_pidfd_send_signal, process, signal, NULL, flags) == 0 ? 0 : errno;
+    return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) == 0 ? 0 : errno;
 }
 
-int ss_platform_process_signal(int process, int signal) {
-    return send_signal(process, signal, 0);
+int ss_platform_process_signal(int pidfd, int signal) {
+    return send_signal(pidfd, signal, 0);
 }
 
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
-    int process = ss_platform_process_open(pid, started);
-    if (process < 0 && errno != ESRCH && ss_platform_process_lives(pid, started))
+    int pidfd = ss_platform_process_open(pid, started);
+    if (pidfd < 0 && errno != ESRCH && ss_platform_process_lives(pid, started))
         return kill(pid, signal) == 0 ? 0 : errno;
-    int status = send_signal(process, signal, 0);
-    if (process >= 0)
-        close(process);
+    int status = send_signal(pidfd, signal, 0);
+    if (pidfd >= 0)
+        close(pidfd);
     return status;
 }
 
@@ -124,12 +127,12 @@ bool ss_platform_process_holds_groups(void) {
         return false;
     int status = send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP);
     close(self);
-    return status == 0; /* otherwise it is unknown here, or forbidden */
+    return status == 0; /* otherwise it is unsupported or forbidden */
 }
 
-int ss_platform_process_signal_group(int process, int signal) {
-    int status = send_signal(process, signal, PIDFD_SIGNAL_PROCESS_GROUP);
-    return status == EINVAL ? ENOSYS : status; /* EINVAL: an older kernel that knows no flags */
+int ss_platform_process_signal_group(int pidfd, int signal) {
+    int status = send_signal(pidfd, signal, PIDFD_SIGNAL_PROCESS_GROUP);
+    return status == EINVAL ? ENOSYS : status; /* EINVAL: an older kernel without flags */
 }
 
 ss_time ss_platform_process_cpu_time(pid_t pid) {

@@ -28,31 +28,31 @@ static const char *read_stat(pid_t pid, char *text, size_t size) {
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     if (ss_linux_read_text(path, text, size) < 0)
         return NULL;
-    /* The name in brackets may hold anything, brackets too. */
+    /* The name in brackets may contain anything, including brackets. */
     const char *end = strrchr(text, ')');
     return end ? end + 1 : NULL;
 }
 
-/* /proc shows a thread like a process to who asks by its number. */
+/* /proc shows a thread like a process if it is looked up by its ID. */
 static bool is_thread(pid_t pid) {
     return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
 }
 
-uint64_t ss_linux_process_identity(int process) {
+uint64_t ss_linux_process_identity(int pidfd) {
     struct statfs system;
     struct stat status;
-    if (process < 0 || fstatfs(process, &system) < 0 || system.f_type != PID_FS_MAGIC ||
-        fstat(process, &status) < 0)
+    if (pidfd < 0 || fstatfs(pidfd, &system) < 0 || system.f_type != PID_FS_MAGIC ||
+        fstat(pidfd, &status) < 0)
         return 0;
     return status.st_ino;
 }
 
 /*
- * What the system tells as the start is told in ticks, and within one of them a number can be given
- * to two processes. So where it can be had, the identity takes its place.
+ * The start time is in clock ticks, and within one tick a pid can be given to two processes. So the
+ * identity replaces it if it is available.
  */
-static void identify(int process, struct ss_process *found) {
-    uint64_t identity = ss_linux_process_identity(process);
+static void identify(int pidfd, struct ss_process *found) {
+    uint64_t identity = ss_linux_process_identity(pidfd);
     if (identity)
         found->started = identity;
 }
@@ -63,10 +63,10 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     const char *at = pid > 0 ? read_stat(pid, text, sizeof text) : NULL;
     if (!at)
         return false;
-    at += 2; /* behind the state, which is field 3 */
+    at += 2; /* skips the state, which is field 3 */
     for (int field = 4; field <= 17; field++) {
         at += strspn(at, " ");
-        at += *at == '-'; /* what may be negative is of no interest */
+        at += *at == '-'; /* fields that may be negative are not used */
         at = ss_linux_read_number(at, &fields[field]);
     }
     uint64_t tick = SS_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -94,7 +94,7 @@ static bool read_process(pid_t pid, struct ss_process *process) {
         else if (field == 5)
             process->group = (pid_t)value;
         else if (field == 20 && process->state == 'Z' && value > 1)
-            process->state = 'S'; /* only its first thread has ended */
+            process->state = 'S'; /* only the first thread has ended */
         else if (field == 22)
             process->started = value;
         at = end;
@@ -105,13 +105,13 @@ static bool read_process(pid_t pid, struct ss_process *process) {
 bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
     if (pid <= 0 || is_thread(pid))
         return false;
-    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     bool there = read_process(pid, found);
-    if (process >= 0) {
-        identify(process, found);
-        /* As long as it has not been reaped, the number was its own all the while. */
-        there &= ss_platform_process_signal(process, 0) != ESRCH;
-        close(process);
+    if (pidfd >= 0) {
+        identify(pidfd, found);
+        /* As long as the process has not been reaped, the pid was its own all the time. */
+        there &= ss_platform_process_signal(pidfd, 0) != ESRCH;
+        close(pidfd);
     }
     return there;
 }
@@ -135,7 +135,7 @@ bool ss_platform_process_may_signal(pid_t pid) {
     return kill(pid, 0) == 0 || errno != EPERM;
 }
 
-/* The last field of /proc/loadavg; numbers are given one after the other. */
+/* The last field of /proc/loadavg; pids are assigned in ascending order. */
 pid_t ss_platform_process_latest(void) {
     char text[128];
     if (ss_linux_read_text("/proc/loadavg", text, sizeof text) < 0)
@@ -147,7 +147,7 @@ pid_t ss_platform_process_latest(void) {
 pid_t ss_platform_process_limit(void) {
     char text[64];
     if (ss_linux_read_text("/proc/sys/kernel/pid_max", text, sizeof text) < 0)
-        return 1 << 22; /* the most that the kernel allows */
+        return 1 << 22; /* the kernel's maximum */
     return (pid_t)strtol(text, NULL, 10);
 }
 
@@ -163,10 +163,10 @@ void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *conte
     closedir(directory);
 }
 
-/* The text behind `variable` in NAME=VALUE strings, each ended by a zero byte. */
+/* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads the text after it. */
 static bool read_variable(int file, const char *variable, char *rest, size_t size) {
     size_t length = strlen(variable);
-    size_t matched = 0; /* SIZE_MAX: not this string */
+    size_t matched = 0; /* SIZE_MAX: this string does not match */
     size_t kept = 0;
     char block[4096];
     ssize_t count;

@@ -8,17 +8,17 @@
 
 #include "platform/linux/linux.h"
 
-/* The number of the first namespace of control groups (PROC_CGROUP_INIT_INO of the kernel). */
+/* The inode of the first control group namespace (PROC_CGROUP_INIT_INO in the kernel). */
 #define FIRST_NAMESPACE 0xEFFFFFFBU
 
-/* CPUs may come and go; looking after them costs more than a reading. */
+/* CPUs may come and go; checking for that costs more than a reading. */
 #define LOOK_INTERVAL (2 * SS_SECOND)
 
 static const char *proc_root(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";
 }
 
-/* In another one the root that is seen is a container's, not the machine's. */
+/* In any other namespace the visible root is that of a container, not of the machine. */
 static bool is_first_namespace(const struct ss_platform_roots *roots) {
     char path[4096];
     struct stat status;
@@ -53,8 +53,10 @@ static bool has_all_cpus(const struct ss_counter_reader *reader) {
     return ss_cpus_count(&reader->cpus) >= (uint32_t)get_nprocs();
 }
 
-/* The file has a number of up to 20 digits for each CPU that there could be; those behind the last
- * measured one may be cut off. */
+/*
+ * The file has a number of up to 20 digits for each possible CPU; those after the last measured one
+ * may be cut off.
+ */
 static size_t list_size(const struct ss_cpus *cpus) {
     uint32_t last = 0;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
@@ -89,7 +91,7 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
     return 0;
 }
 
-/* With its end, without which it may have been cut off. */
+/* Requires the character after the number, without which it may have been cut off. */
 static bool read_number(const char **at, uint64_t *number) {
     const char *end = ss_linux_read_number(*at, number);
     bool found = end > *at && end[-1] != ' ';
@@ -97,7 +99,7 @@ static bool read_number(const char **at, uint64_t *number) {
     return found && (*end == ' ' || *end == '\n');
 }
 
-/* One number for each CPU that there could be, in their order. */
+/* One number for each possible CPU, in order. */
 static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
     const char *at = reader->buffer;
     uint32_t found = 0;

@@ -24,7 +24,10 @@ struct ss_scheduling {
     union affinity affinity;
 };
 
-/* How long a process of ours may run at real-time priority without sleeping; then SIGXCPU comes. */
+/*
+ * How long a process of ours may run at real-time priority without
+ * sleeping before it gets SIGXCPU.
+ */
 #define REALTIME_LIMIT_US 500000
 
 struct ss_scheduling *ss_platform_scheduling_save(void) {
@@ -61,7 +64,7 @@ int ss_platform_be_punctual(bool realtime) {
     }
     if (!realtime)
         return 0;
-    /* Only the soft limit: the hard one could not be given back to the instances. */
+    /* Only the soft limit: a lowered hard limit could not be raised again for the instances. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > REALTIME_LIMIT_US)) {

@@ -4,7 +4,10 @@
 
 #include "base/cpus.h"
 
-/* The columns of /proc/stat, see proc(5). Those behind are guest time, which is user time, too. */
+/*
+ * The columns of /proc/stat, see proc(5). The columns after these are guest time, which user time
+ * includes.
+ */
 enum {
     SS_STAT_USER,
     SS_STAT_NICE,
@@ -17,16 +20,15 @@ enum {
     SS_STAT_COLUMNS,
 };
 
-/* One CPU's line, in clock ticks. What an older kernel does not tell is 0. */
+/* One CPU's line in clock ticks. Columns that an older kernel does not have are 0. */
 struct ss_stat_line {
     uint32_t cpu;
     uint64_t ticks[SS_STAT_COLUMNS];
 };
 
 /*
- * Takes the next line of a measured CPU from `*text`, which is moved behind it. False: there is no
- * further one. A line that was cut off is no reading, and nor is one with fewer columns than the
- * oldest kernels have.
+ * Reads the next line of a measured CPU and moves `*text` behind it. Returns false if there is
+ * none, or if the line was cut off or has fewer columns than the oldest kernels have.
  */
 bool ss_linux_stat_next(const char **text, const struct ss_cpus *cpus, struct ss_stat_line *line);
 

@@ -8,10 +8,10 @@
 
 #include "platform/linux/linux.h"
 
-/* Of many threads that wait it is enough to have asked some. */
+/* With many waiting threads, a sample of them is enough. */
 #define ASKED_MAX 64
 
-/* The process and two links that every folder has. */
+/* The link count of a folder with one entry. */
 #define LINKS_OF_ONE_THREAD 3
 
 static bool wants_cpu(pid_t process, pid_t thread) {
@@ -20,7 +20,7 @@ static bool wants_cpu(pid_t process, pid_t thread) {
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
     if (ss_linux_read_text(path, text, sizeof text) < 0)
         return false;
-    const char *end = strrchr(text, ')'); /* the name may hold brackets, too */
+    const char *end = strrchr(text, ')'); /* the name may contain brackets */
     return end && strncmp(end, ") R", 3) == 0;
 }
 
