@@ -9,7 +9,7 @@
 #include <showstopper/time.h>
 
 /* One state of an instance under control, from its decision to the next one. */
-struct ss_stretch {
+struct ss_interval {
     uint64_t begin;   /* monotonic, ns */
     uint64_t planned; /* ns */
     uint64_t length;  /* ns, as it came */
@@ -32,12 +32,12 @@ struct ss_ring {
     _Alignas(64) _Atomic uint64_t head; /* executor: how many were put in */
     _Atomic uint64_t lost;              /* executor */
     _Alignas(64) _Atomic uint64_t tail; /* master: how many were taken out */
-    struct ss_stretch slots[SS_RING_SLOTS];
+    struct ss_interval slots[SS_RING_SLOTS];
 };
 
-void ss_ring_put(struct ss_ring *ring, const struct ss_stretch *stretch);
+void ss_ring_put(struct ss_ring *ring, const struct ss_interval *interval);
 
 /* False: there is none. */
-bool ss_ring_take(struct ss_ring *ring, struct ss_stretch *stretch);
+bool ss_ring_take(struct ss_ring *ring, struct ss_interval *interval);
 
 #endif

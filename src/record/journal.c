@@ -19,7 +19,7 @@ void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *step
     if (!decided || !stepper->controlled)
         return;
     const struct ss_decision *decision = &stepper->decision;
-    journal->present = (struct ss_stretch){
+    journal->present = (struct ss_interval){
         .begin = now,
         .planned = ss_time_since(stepper->deadline, now),
         .target = decision->target,

@@ -211,22 +211,22 @@ void ss_recorder_iteration(
     ss_lines_end(lines, to);
 }
 
-static void put_stretch(
-    struct ss_recorder *recorder, uint32_t executor, const struct ss_stretch *stretch) {
+static void put_interval(
+    struct ss_recorder *recorder, uint32_t executor, const struct ss_interval *interval) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_DECISIONS];
-    char *to = put_time(recorder, ss_lines_begin(lines, ROW), stretch->begin);
+    char *to = put_time(recorder, ss_lines_begin(lines, ROW), interval->begin);
     *to++ = ',';
-    to = put_elapsed(recorder, to, stretch->begin);
+    to = put_elapsed(recorder, to, interval->begin);
     *to++ = ',';
     to = ss_lines_put_text(to, recorder->plan->labels[executor]);
-    to = ss_lines_put_text(to, stretch->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
-    to = ss_lines_put_seconds(to, (int64_t)stretch->planned);
+    to = ss_lines_put_text(to, interval->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
+    to = ss_lines_put_seconds(to, (int64_t)interval->planned);
     *to++ = ',';
-    to = ss_lines_put_seconds(to, (int64_t)stretch->length);
-    to = put_part(to, stretch->target);
-    to = put_part(to, stretch->load);
-    to = put_part(to, stretch->global_duty);
-    to = put_part(to, stretch->local_duty);
+    to = ss_lines_put_seconds(to, (int64_t)interval->length);
+    to = put_part(to, interval->target);
+    to = put_part(to, interval->load);
+    to = put_part(to, interval->global_duty);
+    to = put_part(to, interval->local_duty);
     *to++ = '\n';
     ss_lines_end(lines, to);
 }
@@ -270,11 +270,11 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
     if (recorder->record.folder < 0)
         return;
-    struct ss_stretch stretch;
+    struct ss_interval interval;
     for (uint32_t i = 0; i < board->instances; i++) {
         struct ss_ring *ring = ss_board_ring(board, i);
-        while (ring && ss_ring_take(ring, &stretch))
-            put_stretch(recorder, i, &stretch);
+        while (ring && ss_ring_take(ring, &interval))
+            put_interval(recorder, i, &interval);
     }
     for (int i = 0; i < SS_RECORD_FILES; i++)
         ss_lines_flush(&recorder->files[i]);

@@ -17,13 +17,13 @@ static struct ss_ring *open_ring(void) {
 static void what_is_put_in_comes_out_in_order(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
-    struct ss_stretch stretch;
+    struct ss_interval stretch;
     assert_false(ss_ring_take(ring, &stretch));
     uint64_t in = 0, out = 0;
     /* More than fit, in portions, so that it goes round. */
     for (int portion = 1; portion < 200; portion += 7) {
         for (int i = 0; i < portion; i++)
-            ss_ring_put(ring, &(struct ss_stretch){.begin = in++});
+            ss_ring_put(ring, &(struct ss_interval){.begin = in++});
         while (ss_ring_take(ring, &stretch))
             assert_int_equal(stretch.begin, out++);
     }
@@ -36,16 +36,16 @@ static void what_is_put_in_comes_out_in_order(void **state) {
 static void what_has_no_room_is_counted(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
-    struct ss_stretch stretch;
+    struct ss_interval stretch;
     for (uint64_t i = 0; i < SS_RING_SLOTS + 3; i++)
-        ss_ring_put(ring, &(struct ss_stretch){.begin = i});
+        ss_ring_put(ring, &(struct ss_interval){.begin = i});
     assert_int_equal(ring->lost, 3);
     for (uint64_t i = 0; i < SS_RING_SLOTS; i++) {
         assert_true(ss_ring_take(ring, &stretch));
         assert_int_equal(stretch.begin, i);
     }
     assert_false(ss_ring_take(ring, &stretch));
-    ss_ring_put(ring, &(struct ss_stretch){.begin = 7});
+    ss_ring_put(ring, &(struct ss_interval){.begin = 7});
     assert_true(ss_ring_take(ring, &stretch));
     free(ring);
 }
@@ -55,7 +55,7 @@ static void what_has_no_room_is_counted(void **state) {
 static void *put_many(void *context) {
     struct ss_ring *ring = context;
     for (uint64_t i = 0; i < MANY; i++)
-        ss_ring_put(ring, &(struct ss_stretch){.begin = i, .length = 2 * i, .planned = ~i});
+        ss_ring_put(ring, &(struct ss_interval){.begin = i, .length = 2 * i, .planned = ~i});
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static void *put_many(void *context) {
 static void writer_and_reader_do_not_wait(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
-    struct ss_stretch stretch;
+    struct ss_interval stretch;
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, put_many, ring), 0);
     uint64_t taken = 0, next = 0;
@@ -99,7 +99,7 @@ static void a_stretch_is_as_long_as_it_was(void **state) {
     struct ss_ring *ring = open_ring();
     struct ss_journal journal = {.ring = ring};
     struct ss_stepper stepper = {0};
-    struct ss_stretch stretch;
+    struct ss_interval stretch;
     ss_journal_follow(&journal, &stepper, 5);
     assert_false(ss_ring_take(ring, &stretch));
     decide(&stepper, SS_STATE_STOPPED, 110);
