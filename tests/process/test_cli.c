@@ -344,8 +344,8 @@ START_TEST(wrong_workload_files) {
     run_write_file(run_path(folder, "quote"), "1 echo 'a\n");
     run_write_file(run_path(folder, "none"), "# nothing\n");
     run_write_file(run_path(folder, "missing"), "1 " PAYLOAD " touch started\n1 there.is.none\n");
-    REFUSED(125, "-w names", "-l", "50%", "-w", "good", "-n", "3");
-    REFUSED(125, "-w names", "-w", "good", TOUCH_AT("50%"));
+    REFUSED(125, "-w gives", "-l", "50%", "-w", "good", "-n", "3");
+    REFUSED(125, "-w gives", "-w", "good", TOUCH_AT("50%"));
     REFUSED(125, "half:2", "-l", "50%", "-w", "half");
     REFUSED(125, "word:3", "-l", "50%", "-w", "word");
     REFUSED(125, "quote:1", "-l", "50%", "-w", "quote");
@@ -372,7 +372,7 @@ START_TEST(wrong_cpus) {
     REFUSED(125, "--cpus", "--cpus", "3-1", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "999999", TOUCH_AT("50%"));
-    refuse_as(stay_on_one_cpu, 125, "none of those",
+    refuse_as(stay_on_one_cpu, 125, "is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "0-1", TOUCH_AT("50%")));
     refuse_as(stay_on_one_cpu, 125, "--cpus: CPU 8191 is not available here",
         WORDS(SHOWSTOPPER, "--cpus", "8191", TOUCH_AT("50%")));
