@@ -50,7 +50,7 @@ struct ss_cli {
     struct ss_option_store store;
 };
 
-int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error);
+SS_MUST_USE int ss_cli_parse(struct ss_cli *cli, char **argv, struct ss_error *error);
 void ss_cli_free(struct ss_cli *cli);
 void ss_cli_help(FILE *stream);
 

@@ -27,17 +27,18 @@ struct ss_commands {
 void ss_commands_free(struct ss_commands *commands);
 
 /* Adds `count` copies of one command. */
-int ss_commands_repeat(
+SS_MUST_USE int ss_commands_repeat(
     struct ss_commands *commands, char *const *words, uint64_t count, struct ss_error *error);
 
 /* Reads the file of -w: lines of COUNT COMMAND..., blank lines and # comments. */
-int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error);
+SS_MUST_USE int ss_commands_read(
+    struct ss_commands *commands, const char *path, struct ss_error *error);
 
 /*
  * Replaces `placeholder` in every word with the instance's number, zero-padded to equal width. A
  * doubled placeholder becomes a single one; "" turns this off.
  */
-int ss_commands_number(
+SS_MUST_USE int ss_commands_number(
     struct ss_commands *commands, const char *placeholder, struct ss_error *error);
 
 /*
@@ -48,7 +49,7 @@ const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
 /* Checks that each command can be found and executed; fails with status 127 or 126. */
-int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
+SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 
 /* The number of instance `index` as the placeholder shows it. */
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count);

@@ -42,14 +42,14 @@ struct ss_inputs {
  * path from there. Texts are not copied. Reports no file that cannot be opened, since its reader
  * does.
  */
-int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option, const char **slot,
-    struct ss_error *error);
+SS_MUST_USE int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
+    const char **slot, struct ss_error *error);
 
 /* Call this after all files have been read: checks that each is unchanged and can be copied. */
-int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error);
+SS_MUST_USE int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error);
 
 /* Copies what was read into a folder, even if another file has the name by now. */
-int ss_inputs_copy(const struct ss_inputs *inputs, int folder, struct ss_error *error);
+SS_MUST_USE int ss_inputs_copy(const struct ss_inputs *inputs, int folder, struct ss_error *error);
 
 void ss_inputs_close(struct ss_inputs *inputs);
 

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "base/cpus.h"
 #include "command/cli.h"
 #include "command/commands.h"
@@ -67,7 +69,8 @@ struct ss_plan {
  * Makes the plan or reports what is wrong with the command line; starts nothing. The plan points
  * into `cli`, which must outlive it.
  */
-int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
+SS_MUST_USE int ss_plan_make(
+    struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error);
 
 void ss_plan_free(struct ss_plan *plan);
 

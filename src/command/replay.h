@@ -2,9 +2,11 @@
 #ifndef SHOWSTOPPER_COMMAND_REPLAY_H
 #define SHOWSTOPPER_COMMAND_REPLAY_H
 
+#include <showstopper/contract.h>
+
 #include "command/cli.h"
 
 /* Executes the program that reads a record and repeats its run. Returns only on failure, -1. */
-int ss_replay(const struct ss_cli *cli, struct ss_error *error);
+SS_MUST_USE int ss_replay(const struct ss_cli *cli, struct ss_error *error);
 
 #endif

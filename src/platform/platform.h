@@ -207,16 +207,17 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
-int ss_platform_check_system(struct ss_error *error);
+SS_MUST_USE int ss_platform_check_system(struct ss_error *error);
 
 /* The first half of that: processes, CPU time, and the path of the program itself. */
-int ss_platform_check_proc(struct ss_error *error);
+SS_MUST_USE int ss_platform_check_proc(struct ss_error *error);
 
 /*
  * Whether this many more processes and open files are allowed; the error says which limit is too
  * low.
  */
-int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error);
+SS_MUST_USE int ss_platform_check_limits(
+    uint64_t processes, uint64_t files, struct ss_error *error);
 
 /* ---- shared memory ---- */
 
@@ -227,7 +228,8 @@ int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error
 int ss_platform_shared_create(void);
 
 /* Opens the object that process `pid` holds and that `fits`. */
-int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error);
+SS_MUST_USE int ss_platform_shared_of(
+    pid_t pid, bool (*fits)(int descriptor), struct ss_error *error);
 
 /* ---- the machine's counters ---- */
 
@@ -260,7 +262,7 @@ struct ss_counter_reader {
  * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_SYSTEM is opened
  * instead. Allocates everything here and nothing in read().
  */
-int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
+SS_MUST_USE int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
     const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
 
@@ -323,7 +325,7 @@ struct ss_cpu_reader {
  * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own. Allocates
  * everything here and nothing in read().
  */
-int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
+SS_MUST_USE int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
     const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
 

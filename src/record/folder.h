@@ -2,12 +2,14 @@
 #ifndef SHOWSTOPPER_RECORD_FOLDER_H
 #define SHOWSTOPPER_RECORD_FOLDER_H
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 
 struct ss_outcome;
 
 /* Whether a record may be written there. Creates nothing. */
-int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
+SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
 
 /*
  * The folder of the record being written. The mark is the file that says that the record is
@@ -23,7 +25,7 @@ struct ss_record_folder {
  * Creates the folder of a record with the plan, the platform and the mark. On failure nothing of
  * that is left.
  */
-int ss_record_folder_open(
+SS_MUST_USE int ss_record_folder_open(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error);
 
 /* Removes everything again because the run could not be started. */
@@ -32,7 +34,7 @@ void ss_record_folder_remove(struct ss_record_folder *record, const char *path);
 void ss_record_folder_close(struct ss_record_folder *record);
 
 /* Completes the record: writes the summary and removes the mark. */
-int ss_record_finish(
+SS_MUST_USE int ss_record_finish(
     const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
 
 #endif

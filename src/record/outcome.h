@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 #include "measure/iterations.h"
 #include "measure/monitor.h"
@@ -73,8 +75,8 @@ void ss_outcome_close(struct ss_outcome *outcome);
 /* Warns if Showstopper's own CPU time is a significant part of the load. */
 void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 
-__attribute__((format(printf, 2, 3))) void ss_outcome_warn(
-    struct ss_outcome *outcome, const char *format, ...);
+SS_FORMAT(2, 3)
+void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
 /*
  * Takes all figures except those of iterations at the moment when control ends. `own` is the CPU

@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_RECORD_RECORDER_H
 #define SHOWSTOPPER_RECORD_RECORDER_H
 
+#include <showstopper/contract.h>
+
 #include "base/lines.h"
 #include "command/plan.h"
 #include "loop/board.h"
@@ -45,7 +47,8 @@ struct ss_recorder {
 };
 
 /* Creates the folder and writes what is known before the start. All or nothing. */
-int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
+SS_MUST_USE int ss_recorder_open(
+    struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 
 /* When control begins, as far as that is known. */
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin);

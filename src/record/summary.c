@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <showstopper/contract.h>
+
 #include "base/json.h"
 #include "base/streams.h"
 #include "base/version.h"
@@ -21,8 +23,9 @@
 #define ENDS_SHOWN 3
 
 /* One figure of a run, named as in showstopper-record(5). */
-__attribute__((format(printf, 6, 7))) static void print_row(FILE *stream, const char *name,
-    double value, int decimals, const char *unit, const char *format, ...) {
+SS_FORMAT(6, 7)
+static void print_row(FILE *stream, const char *name, double value, int decimals, const char *unit,
+    const char *format, ...) {
     fprintf(stream, "%-18s %9.*f %-3s  ", name, decimals, value, unit);
     va_list arguments;
     va_start(arguments, format);

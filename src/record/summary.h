@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 #include "record/outcome.h"
 
@@ -21,7 +23,7 @@ void ss_summary_print_json(
  * Writes the JSON form to a file, which is replaced as a whole or not at all. Devices and pipes are
  * written to directly; "-" is standard output.
  */
-int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome, const char *path,
-    struct ss_error *error);
+SS_MUST_USE int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome,
+    const char *path, struct ss_error *error);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_RUN_CREW_H
 #define SHOWSTOPPER_RUN_CREW_H
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 #include "loop/board.h"
 #include "run/executor.h"
@@ -27,14 +29,14 @@ struct ss_crew {
     ss_time own_cpu;    /* of master and guardian, likewise */
 };
 
-int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
-    const struct ss_signals *signals, const struct ss_scheduling *scheduling,
-    struct ss_error *error);
+SS_MUST_USE int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan,
+    struct ss_board *board, const struct ss_signals *signals,
+    const struct ss_scheduling *scheduling, struct ss_error *error);
 
-int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
+SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
 /* `ends` become the instance's standard output and error; -1: the caller's. */
-int ss_crew_start_executor(
+SS_MUST_USE int ss_crew_start_executor(
     struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error);
 
 /* Makes every executor and the guardian look at the board. */

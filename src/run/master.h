@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_RUN_MASTER_H
 #define SHOWSTOPPER_RUN_MASTER_H
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 #include "record/outcome.h"
 
@@ -9,6 +11,7 @@
  * Runs the plan from the first fork to the last. Returns 0 with the outcome, or -1 with `error` set
  * and in `outcome` as much as is known. Nothing is left running in either case, except with --keep.
  */
-int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
+SS_MUST_USE int ss_master_run(
+    struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);
 
 #endif

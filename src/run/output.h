@@ -46,14 +46,15 @@ struct ss_output {
 };
 
 /* Creates `folder` if it does not exist. */
-int ss_output_open(struct ss_output *output, uint32_t instances, const char *folder,
+SS_MUST_USE int ss_output_open(struct ss_output *output, uint32_t instances, const char *folder,
     const regex_t *pattern, struct ss_error *error);
 
 /*
  * Makes the pipes of one instance. `ends` (output, error) are the instance's ends; the caller
  * closes them once they have been inherited.
  */
-int ss_output_add(struct ss_output *output, const char *label, int ends[2], struct ss_error *error);
+SS_MUST_USE int ss_output_add(
+    struct ss_output *output, const char *label, int ends[2], struct ss_error *error);
 
 /* The instance starts now, and with it its first iteration. */
 void ss_output_start(struct ss_output *output, uint32_t instance, ss_time now);

@@ -24,17 +24,18 @@ struct ss_sensor {
     ss_time last_line; /* when the latest line arrived */
 };
 
-int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
-    ss_time now, struct ss_error *error);
+SS_MUST_USE int ss_sensor_start(struct ss_sensor *sensor, const char *command,
+    const struct ss_signals *signals, ss_time now, struct ss_error *error);
 
 /*
  * Reads what is available. Fails if the sensor has ended or has printed something that is not a
  * load.
  */
-int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error);
+SS_MUST_USE int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error);
 
 /* Fails if the sensor has been silent for too long. */
-int ss_sensor_check(const struct ss_sensor *sensor, ss_time now, struct ss_error *error);
+SS_MUST_USE int ss_sensor_check(
+    const struct ss_sensor *sensor, ss_time now, struct ss_error *error);
 
 void ss_sensor_end(struct ss_sensor *sensor);
 

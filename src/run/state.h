@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_RUN_STATE_H
 #define SHOWSTOPPER_RUN_STATE_H
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 #include "measure/iterations.h"
 #include "measure/monitor.h"
@@ -57,7 +59,7 @@ void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 
 /* Prints a line with -v. */
-__attribute__((format(printf, 2, 3))) void ss_master_say(
-    struct ss_master *master, const char *format, ...);
+SS_FORMAT(2, 3)
+void ss_master_say(struct ss_master *master, const char *format, ...);
 
 #endif

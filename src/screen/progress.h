@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 #include "screen/drawing.h"
@@ -68,8 +69,8 @@ void ss_progress_hide(struct ss_progress *progress);
 void ss_progress_resize(struct ss_progress *progress);
 
 /* Prints a line above the block, if the block is shown. */
-__attribute__((format(printf, 2, 3))) void ss_progress_print(
-    struct ss_progress *progress, const char *format, ...);
+SS_FORMAT(2, 3)
+void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
 /* Call this before printing a line: ends a line that others have begun. */
 void ss_progress_give_line(struct ss_progress *progress);

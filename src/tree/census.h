@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_TREE_CENSUS_H
 #define SHOWSTOPPER_TREE_CENSUS_H
 
+#include <showstopper/contract.h>
+
 /*
  * Determines which processes belong to which instance. An instance's own group needs no
  * bookkeeping: one signal reaches all of it. The census finds descendants in other groups and
@@ -86,7 +88,7 @@ struct ss_census {
 };
 
 /* Counts processes whose pids were assigned after `since`. */
-int ss_census_open(struct ss_census *census, struct ss_board *board,
+SS_MUST_USE int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups, pid_t since);
 void ss_census_close(struct ss_census *census);
 

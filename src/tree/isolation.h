@@ -10,6 +10,6 @@
  * passes signals on and ends in the same way as the one inside; there it returns only on failure,
  * with -1.
  */
-int ss_isolate(struct ss_error *error);
+SS_MUST_USE int ss_isolate(struct ss_error *error);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <poll.h>
 
+#include <showstopper/contract.h>
+
 #include "loop/board.h"
 #include "tree/branches.h"
 #include "tree/sweep.h"
@@ -30,7 +32,7 @@ struct ss_rescue {
 };
 
 /* `bell`: where a byte says that the board has changed; -1: none. */
-int ss_rescue_open(
+SS_MUST_USE int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell);
 
 /*

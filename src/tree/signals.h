@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include <showstopper/contract.h>
+
 /* The signals whose disposition we change, and the caller's settings for them. */
 #define SS_SIGNALS_MAX 16
 
@@ -27,7 +29,7 @@ void ss_signals_release_file_limit(void);
  * For the master: each signal becomes a byte in the pipe, which the main loop reads. A signal that
  * the caller ignored (nohup) stays ignored.
  */
-int ss_signals_open(struct ss_signals *signals);
+SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 
 /* The next signal that arrived; 0: none. */
 int ss_signals_next(struct ss_signals *signals);

@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_TREE_WATCHDOG_H
 #define SHOWSTOPPER_TREE_WATCHDOG_H
 
+#include <showstopper/contract.h>
+
 #include "loop/board.h"
 
 /*
@@ -17,7 +19,8 @@ struct ss_watchdog {
     struct ss_watched *watched; /* the executors, then the master */
 };
 
-int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master);
+SS_MUST_USE int ss_watchdog_open(
+    struct ss_watchdog *watchdog, struct ss_board *board, pid_t master);
 
 /* Checks when it is time to, and kills what is stuck. */
 void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now);
