@@ -125,7 +125,7 @@ static int parse_stairs(
 
 static int make_staircase(const void *data, struct ss_trace_sink *sink, struct ss_error *error) {
     const struct config *config = data;
-    struct ss_stairs stairs;
+    struct ss_stairs stairs = {0};
     ss_time hold;
     if (parse_stairs(config, &stairs, &hold, error) != 0)
         return -1;
