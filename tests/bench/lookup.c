@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "loop/host.h"
 #include "loop/registry.h"
 #include "options/option.h"
 #include <showstopper/random.h>
@@ -25,7 +26,8 @@ int main(int argc, char **argv) {
     struct ss_loaded module;
     if (argc != 4 || ss_registry_load(SS_KIND_TRACE, "file", &module, &error) != 0)
         return fprintf(stderr, "lookup: %s\n", argc == 4 ? error.message : "FILE STEP COUNT"), 1;
-    struct ss_self self = {.config = calloc(1, module.head->config_size),
+    struct ss_self self = {.host = &ss_host,
+        .config = calloc(1, module.head->config_size),
         .own = calloc(1, module.head->executor_memory)};
     if (ss_option_parse_string(
             module.head->options, argv[1], (void *)self.config, &store, &error) != 0 ||

@@ -245,7 +245,7 @@ static void expect_refusal(void (*prepare)(void), const char *why, const char *m
     run_expect_nothing_left();
     SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, missing);
     run_expect(run, 125);
-    run_expect_text(&run->err, "showstopper: --isolate: a PID namespace");
+    run_expect_text(&run->err, "showstopper: --isolate: cannot create a PID namespace");
     run_expect_text(&run->err, why);
     ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
     ck_assert_uint_eq(run->out.length, 0);

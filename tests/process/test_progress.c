@@ -514,7 +514,7 @@ START_TEST(lines_of_our_own_are_whole) {
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
     screen = screen_of(terminal->run->out.bytes);
-    ck_assert_int_ge(screen_find(&screen, row, "showstopper: instance 0 ended, as it"), 0);
+    ck_assert_int_ge(screen_find(&screen, row, "showstopper: instance 0 ended"), 0);
     ck_assert(!screen_has(&screen, BLOCK));
     terminal_free(terminal);
 }
