@@ -129,7 +129,7 @@ static void unstop(const struct ss_crew *crew, pid_t pid) {
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status) {
     *executor = UINT32_MAX;
     pid_t pid;
-    while ((pid = waitpid(-1, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
+    while ((pid = ss_platform_reap(-1, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
         unstop(crew, pid);
     if (pid <= 0)
         return 0;
@@ -159,8 +159,7 @@ static bool await_guardian(struct ss_crew *crew) {
     if (crew->guardian <= 0)
         return false;
     kill(crew->guardian, SIGCONT); /* it may have been stopped */
-    while (waitpid(crew->guardian, &status, 0) < 0 && errno == EINTR) {
-    }
+    ss_platform_reap(crew->guardian, &status, 0);
     crew->guardian = 0;
     return WIFEXITED(status);
 }

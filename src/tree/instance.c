@@ -189,7 +189,7 @@ void ss_instance_reap_orphans(const struct ss_instance *instance) {
     siginfo_t info = {0};
     while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid > 0 &&
            info.si_pid != instance->leader) {
-        waitpid(info.si_pid, NULL, 0);
+        ss_platform_reap(info.si_pid, NULL, 0);
         info.si_pid = 0;
     }
 }
@@ -257,8 +257,7 @@ void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_
 int ss_instance_reap(struct ss_instance *instance) {
     int status = 0;
     if (instance->leader > 1) {
-        while (waitpid(instance->leader, &status, 0) < 0 && errno == EINTR) {
-        }
+        ss_platform_reap(instance->leader, &status, 0);
     }
     instance->leader = 0;
     ss_instance_reap_orphans(instance);

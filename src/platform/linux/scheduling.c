@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* glibc's cpu_set_t ends at 1024 CPUs; the kernel takes any length. */
@@ -55,6 +56,12 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
     prctl(PR_SET_TIMERSLACK, saved->slack);
 }
 
+/* 0, or an errno. */
+static int take_realtime_priority(void) {
+    struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : errno;
+}
+
 int ss_platform_be_punctual(bool realtime) {
     prctl(PR_SET_TIMERSLACK, 1UL);
     struct rlimit files;
@@ -71,8 +78,7 @@ int ss_platform_be_punctual(bool realtime) {
         limit.rlim_cur = REALTIME_LIMIT_US;
         setrlimit(RLIMIT_RTTIME, &limit);
     }
-    struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : errno;
+    return take_realtime_priority();
 }
 
 void ss_platform_be_ordinary(void) {
@@ -86,4 +92,22 @@ void ss_platform_affinity(struct ss_cpus *cpus) {
         for (long cpu = 0; cpu < count; cpu++)
             ss_cpus_add(cpus, (uint32_t)cpu);
     }
+}
+
+/*
+ * The kernel spins in here while another process reads the files of this one in /proc. At real-time
+ * priority it would keep a reader on the same CPU from finishing, for as long as real-time
+ * processes may run at all: 0.95 s.
+ */
+pid_t ss_platform_reap(pid_t pid, int *status, int flags) {
+    bool realtime = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
+    pid_t reaped;
+    if (realtime)
+        ss_platform_be_ordinary();
+    do
+        reaped = waitpid(pid, status, flags);
+    while (reaped < 0 && errno == EINTR);
+    if (realtime)
+        take_realtime_priority();
+    return reaped;
 }
