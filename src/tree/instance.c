@@ -256,9 +256,8 @@ void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_
 
 int ss_instance_reap(struct ss_instance *instance) {
     int status = 0;
-    if (instance->leader > 1) {
+    if (instance->leader > 1)
         ss_platform_reap(instance->leader, &status, 0);
-    }
     instance->leader = 0;
     ss_instance_reap_orphans(instance);
     return status;
