@@ -121,7 +121,7 @@ static void describe(const struct ss_self *self, ss_time round, char *buffer, si
     snprintf(buffer, size, "an error of 10 %% moves the duty by %g %% a second", 10 * config->gain);
 }
 
-/* The only symbol of a module that anybody sees. Functions that are left out have a default. */
+/* The only symbol that a module exports. Functions that are left out have a default. */
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {

@@ -26,7 +26,7 @@ probe_finds() {
     return 1
 }
 
-# apt-get whose questions nobody is there to answer.
+# apt-get that asks no questions.
 apt_get() {
     local as_root=()
     [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)

@@ -14,7 +14,7 @@ enum ss_state {
 
 struct ss_turn {
     struct ss_moment moment; /* `now` is when the state to be planned begins: the end planned for
-                                the one before it, not the moment at which somebody woke up */
+                                the one before it, not the moment at which the executor woke up */
     enum ss_state state;     /* the state that now ends */
     double duty;             /* the local duty, asked just now, from 0 to 1 */
     struct ss_place place;
@@ -43,8 +43,8 @@ struct ss_dithering_module {
     bool spreads;
 
     /*
-     * Optional. Whether next() would say the same whatever the duty: then nobody is asked for one,
-     * and `turn` has the last one.
+     * Optional. Whether next() would say the same whatever the duty: then no duty is asked for, and
+     * `turn` has the last one.
      */
     bool (*is_planned)(const struct ss_self *self, const struct ss_turn *turn);
 };

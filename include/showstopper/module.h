@@ -9,7 +9,7 @@
  *   trace      says what load is wanted           <showstopper/trace.h>
  *   feedback   says what the load is              <showstopper/feedback.h>
  *   control    decides how much may run           <showstopper/control.h>
- *   space      decides who runs                   <showstopper/space.h>
+ *   space      decides which instances run         <showstopper/space.h>
  *   dithering  decides when                       <showstopper/dithering.h>
  *
  * A module is a function of its arguments and its own memory. It has no static variables, starts
@@ -51,9 +51,9 @@ struct ss_self {
     void *prepared;     /* what prepare() left here; each executor has a private copy of it */
     void *run;          /* run_memory bytes that all executors share and may write */
     void *own;          /* executor_memory bytes that this executor alone writes */
-    void *executors;    /* everybody's executor memory, see ss_self_of() */
+    void *executors;    /* the executor memory of all executors, see ss_self_of() */
     size_t stride;      /* bytes from one executor's memory to the next one's */
-    uint32_t executor;  /* who this is: 0 to instances - 1 */
+    uint32_t executor;  /* the index of this one: 0 to instances - 1 */
     uint32_t instances; /* N */
     uint32_t cpus;      /* P: CPUs measured when the run began, at least 1 */
 };

@@ -27,7 +27,7 @@ static inline double ss_random_next(uint64_t *state) {
 
 /*
  * A number from 0 up to, not including, 1. It is a hash of its index, not the next state of a
- * generator: nothing is kept, so everybody sees the same whichever they ask for. The seed is mixed
+ * generator: nothing is kept, so all callers get the same number for an index. The seed is mixed
  * first, or the sequences of two seeds could be the same one shifted.
  */
 static inline double ss_random(uint64_t seed, uint64_t index) {

@@ -4,8 +4,8 @@
 
 /*
  * What a module needs to share memory between executors, any of which may be killed at any
- * instruction: nobody waits for anybody, and whatever a dead process has left half done is
- * overtaken, never waited for.
+ * instruction: no process waits for another one, and what a dead process has left half done is
+ * overtaken.
  */
 
 #include <stdatomic.h>
@@ -27,7 +27,7 @@ struct ss_notice_copy {
 };
 
 /*
- * A notice board for one snapshot of a few words, written by anybody and read by everybody. Zeroed
+ * A notice board for one snapshot of a few words, which any process may read and write. Zeroed
  * memory is an empty one. Each writer fills a copy of its own, chosen by its ticket, and then makes
  * it the latest, so a writer that dies in the middle leaves the copy before it in force.
  */

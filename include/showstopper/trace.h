@@ -18,7 +18,7 @@ struct ss_trace_module {
     /*
      * The target at `time` since the trace's start. Called in every executor and in the master, on
      * the timing path: does not block or allocate. `time` seldom goes back, but may. A function of
-     * `time` alone, so that everybody sees the same target at the same instant.
+     * `time` alone, so that all processes see the same target at the same instant.
      */
     void (*target)(const struct ss_self *self, ss_time time, struct ss_target *target);
 

@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_MODULES_DITHERING_LEAST_H
 
 /*
- * How short rounds and states may be. A switch costs an executor CPU time of its own, which is work
- * that the machine does for nobody: with rounds of 10 us two executors took all of two CPUs.
+ * How short rounds and states may be. A switch costs an executor CPU time of its own, which is lost
+ * to the instances: with rounds of 10 us two executors took all of two CPUs.
  */
 
 #include <math.h>

@@ -101,8 +101,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 }
 
 /*
- * From -1 to 1 and back in straight lines. Who decides has been stopped for long and finds nothing
- * in the caches: here and below simple arithmetic is worth microseconds.
+ * From -1 to 1 and back in straight lines. An executor has slept before it decides, and its caches
+ * are cold: here and below simple arithmetic saves microseconds.
  */
 static double wander(double at) {
     double turns = at / WANDERING;

@@ -4,7 +4,8 @@
 
 /*
  * The load estimate that all executors share, for modules that measure it as the growth of one
- * counter. Whoever comes when a sample is due takes it, and blends it into what was published:
+ * counter. The first executor that comes when a sample is due takes it, and blends it into what was
+ * published:
  *
  *   L = (1 - w) L_prev + w * sample    w = 1 - period / (period + elapsed)
  *
@@ -59,7 +60,7 @@ struct estimate_run {
     ss_claim claim;
 };
 
-/* Somebody who is still sampling after so long is dead, or late enough to be done without. */
+/* An executor that is still sampling after so long is dead, or too late to be waited for. */
 #define ESTIMATE_CLAIM_EXPIRES (10 * SS_MILLISECOND)
 
 static inline void estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {

@@ -7,9 +7,9 @@
 #include <showstopper/error.h>
 
 /*
- * The name that somebody who wrote `word` most likely meant: the one with the fewest letters
- * changed, added, dropped or swapped, or one of which `word` is the beginning; NULL when none is
- * close. Upper and lower case count as the same letter.
+ * The name that was most likely meant by `word`: the one with the fewest letters changed, added,
+ * dropped or swapped, or one that begins with `word`; NULL when none is close. Upper and lower case
+ * count as the same letter.
  */
 const char *ss_nearest(const char *word, const char *const *names, size_t count);
 

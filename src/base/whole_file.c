@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One that nobody reads fails at once. */
+/* A FIFO that no process reads fails at once. */
 static FILE *open_special(const char *path) {
     int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0)

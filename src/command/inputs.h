@@ -38,9 +38,9 @@ struct ss_inputs {
 };
 
 /*
- * Call this before a file is read whose path is in `*slot`: until check() the reader must take the
- * path from there. Texts are not copied. Reports no file that cannot be opened, since its reader
- * does.
+ * Call this before reading the file whose path is in `*slot`: until check() the reader must take
+ * the path from there. Texts are not copied. A file that cannot be opened is no error here: its
+ * reader reports it.
  */
 SS_MUST_USE int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
     const char **slot, struct ss_error *error);

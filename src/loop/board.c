@@ -70,7 +70,7 @@ struct ss_board *ss_board_create(
                               "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
         return NULL;
     }
-    /* Allocated now, because memory that runs out later would kill whoever touches it. */
+    /* Allocated now, because memory that runs out later would kill the process that touches it. */
     int status = posix_fallocate(*descriptor, 0, (off_t)size);
     void *memory = MAP_FAILED;
     if (status == 0) {

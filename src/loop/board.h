@@ -4,8 +4,8 @@
 
 /*
  * The shared memory of a run: what master, guardian and executors tell one another. Every field
- * has one writer, named here, and is a single atomic word or a notice, so that nobody ever waits
- * for a process that may be dead.
+ * has one writer, named here, and is a single atomic word or a notice, so that no process ever
+ * waits for one that may be dead.
  */
 
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ struct ss_iteration_slot {
 
 /* One executor's part. Written by the executor unless another writer is named. */
 struct ss_row {
-    _Alignas(64) _Atomic uint32_t wake; /* anybody: the word the executor sleeps on */
+    _Alignas(64) _Atomic uint32_t wake; /* any process: the word the executor sleeps on */
     _Atomic uint32_t life;              /* enum ss_life; the guardian writes SS_LIFE_CLEARED */
     _Atomic int32_t executor;           /* process number; master */
     _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
@@ -113,16 +113,16 @@ struct ss_board {
     uint32_t instances;
     uint64_t size; /* bytes of the whole segment */
     int32_t master;
-    uint32_t keep;            /* instances outlive the run */
-    uint32_t alone;           /* all of the master's children are of the run */
-    _Atomic uint32_t ready;   /* set last: before, nothing here may be believed */
-    _Atomic uint32_t phase;   /* master */
-    _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */
-    _Atomic uint32_t over;    /* nothing is left to do: master, or what took over from it */
-    _Atomic uint32_t losses;  /* how often somebody may have left what is still to be found */
-    _Atomic uint32_t swept;   /* guardian: after how many of them it has been looked for */
-    _Atomic uint32_t left;    /* guardian: processes that did not end although they were killed */
-    _Atomic int32_t guardian; /* master */
+    uint32_t keep;           /* instances outlive the run */
+    uint32_t alone;          /* all of the master's children are of the run */
+    _Atomic uint32_t ready;  /* set last: before, nothing here may be believed */
+    _Atomic uint32_t phase;  /* master */
+    _Atomic uint32_t begun;  /* master: all is set up, instances are started from here on */
+    _Atomic uint32_t over;   /* nothing is left to do: master, or what took over from it */
+    _Atomic uint32_t losses; /* how often processes may have been left that are still to be found */
+    _Atomic uint32_t swept;  /* guardian: how many of these losses its last sweep covered */
+    _Atomic uint32_t left;   /* guardian: processes that did not end although they were killed */
+    _Atomic int32_t guardian;                      /* master */
     _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
     _Atomic int32_t sensor;                        /* master */
     _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its own; 0 ends */
@@ -141,7 +141,7 @@ struct ss_board {
     _Atomic uint32_t membership;       /* changes whenever an instance comes or goes; executors */
     struct ss_permits permits;         /* what all instances together are allowed; executors */
     _Atomic uint32_t publications;     /* of controller outputs; executors */
-    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* who made them, the last ones */
+    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* the executors that made the last ones */
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
     _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */
     _Atomic uint32_t beyond;                  /* guardian: processes found that we may not signal */
@@ -185,8 +185,8 @@ void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, boo
 void ss_board_join(struct ss_board *board, uint32_t executor);
 void ss_board_leave(struct ss_board *board, uint32_t executor);
 
-/* The executor has nothing more to do with its instance, or has died and somebody else has ended
- * it. */
+/* The executor is done with its instance, or has died and another process has ended the instance.
+ */
 bool ss_row_is_settled(const struct ss_row *row);
 
 /* Where `executor` stands among those alive. */

@@ -39,7 +39,8 @@
         SS_ARGUMENTS_KIND(config, 'c', 'C', "control", SS_KIND_CONTROL, NULL,                      \
             "how much may run; without it, " SS_CONTROL_DEFAULT ", or " SS_CONTROL_WITHOUT_ACCOUNT \
             " for a feedback that keeps no account of CPU time"),                                  \
-        SS_ARGUMENTS_KIND(config, 's', 'S', "space", SS_KIND_SPACE, "even", "who runs"),           \
+        SS_ARGUMENTS_KIND(                                                                         \
+            config, 's', 'S', "space", SS_KIND_SPACE, "even", "which instances run"),              \
         SS_ARGUMENTS_KIND(config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when")
 
 /* The five modules of a run, loaded and configured. Zeroed: an empty one. */
@@ -74,8 +75,8 @@ void ss_module_set_release(struct ss_module_set *set);
 size_t ss_module_set_memory(const struct ss_module_set *set);
 
 /*
- * What the modules' functions are to be given on behalf of one executor, or of the master, who is
- * number `instances`. `board` is NULL as long as there is none.
+ * Fills in what the modules' functions are given for one executor, or for the master, whose index
+ * is `instances`. `board` is NULL as long as there is none.
  */
 void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *board,
     uint32_t executor, struct ss_self selves[SS_KINDS]);

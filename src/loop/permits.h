@@ -9,7 +9,7 @@
 
 /*
  * What all instances together are allowed, kept up by their executors at each change of state so
- * that everybody can know it at any moment without asking them all. The word holds how many
+ * that any process can know it at any moment without asking them all. The word holds how many
  * instances run and a sum of times, so that one look sees both as of the same moment.
  */
 struct ss_permits {

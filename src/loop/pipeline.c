@@ -139,7 +139,7 @@ static void look_around(const struct ss_pipeline *pipeline, struct ss_control_in
     input->round = round_length(pipeline);
 }
 
-/* Who runs: this instance's share. */
+/* This instance's share. */
 static double ask_space(
     struct ss_pipeline *pipeline, double global_duty, enum ss_failure *failure) {
     double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(

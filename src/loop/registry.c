@@ -66,7 +66,7 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
     }
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
-    /* NULL when privileges were raised: nobody may have us load a library of theirs then. */
+    /* NULL when privileges were raised: then no user may make us load a library of theirs. */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     while (path && *path) {
         int length = (int)strcspn(path, ":");

@@ -16,7 +16,7 @@ extern const char *const ss_kind_names[SS_KINDS];
 
 /*
  * A module in memory. `head` is checked and every optional function of the kind that is left out
- * in the module's own table is filled in `table`, so nobody has to test for NULL.
+ * in the module's own table is filled in `table`, so no caller has to test for NULL.
  */
 struct ss_loaded {
     void *handle;

@@ -2,8 +2,8 @@
 #include "loop/stepper.h"
 
 /*
- * Who comes later than this was not late but away (stopped, or the machine was suspended): the
- * states that have passed are not made up for.
+ * An executor that comes later than this was not late but away (stopped, or the machine was
+ * suspended): the states that have passed are not made up for.
  */
 #define AWAY SS_SECOND
 
@@ -91,8 +91,8 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
     ss_time control_start = atomic_load(&board->control_start);
     switch (atomic_load(&board->phase)) {
     /*
-     * Nobody runs before all are there: hundreds of them would leave those still to be executed
-     * hardly any CPU time, and the last would be minutes behind the first.
+     * No instance runs before all are there: hundreds of them would leave those still to be
+     * executed hardly any CPU time, and the last would be minutes behind the first.
      */
     case SS_PHASE_STARTING:
     case SS_PHASE_PAUSED:

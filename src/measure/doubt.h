@@ -41,7 +41,7 @@ enum ss_doubt_cause {
     SS_DOUBT_OPEN_LOOP, /* nothing follows the load */
     SS_DOUBT_BUSY,      /* no CPU is left: others use them */
     SS_DOUBT_FEW,       /* CPUs are idle: more instances could use them */
-    SS_DOUBT_OWN,       /* Showstopper itself uses more than anybody */
+    SS_DOUBT_OWN,       /* Showstopper itself uses more than all other processes */
     SS_DOUBT_OTHERS,    /* others use more than the target */
     SS_DOUBT_ESCAPED,   /* the instances themselves do: they are not all stopped */
 };

@@ -16,8 +16,8 @@ struct ss_duty_meter {
 /* A time begins now. */
 void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
-/* From 0 to 1 since the last look; the next time begins. NaN: nobody is alive, or no time passed.
- */
+/* From 0 to 1 since the last look; the next time begins. NaN: no instance is alive, or no time
+ * passed. */
 double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
 #endif

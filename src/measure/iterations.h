@@ -38,7 +38,7 @@ struct ss_iterations {
     struct ss_pause *pauses;         /* in order */
     size_t pause_count;
 
-    /* Who is told of each; NULL: nobody. */
+    /* Called with each iteration that counts; may be NULL. */
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end);
     void *context;
 };

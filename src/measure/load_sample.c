@@ -129,8 +129,8 @@ static bool subtract(
         to->steal < from->steal || to->used < from->used || still < still_before)
         return false;
     /*
-     * A CPU that falls idle with somebody waiting for a disk, and is idle still when nobody waits
-     * any more, moves that time from one to the other: either may go back, their sum does not.
+     * When a CPU falls idle while a task waits for a disk, and is still idle when the wait is over,
+     * the kernel moves that time from iowait to idle: either may go back, their sum does not.
      */
     uint64_t waited = to->iowait > from->iowait ? to->iowait - from->iowait : 0;
     if (waited > still - still_before)

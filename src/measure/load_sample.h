@@ -33,7 +33,7 @@ struct ss_load_sample {
 /* Nothing is known yet. */
 struct ss_load_sample ss_load_sample_new(void);
 
-/* Columns that not everybody has. */
+/* Columns that not every table has. */
 enum {
     SS_LOAD_COLUMN_CPU = 1,
     SS_LOAD_COLUMNS_RUN = 2, /* duty and counted */

@@ -8,7 +8,7 @@
 /* A reading may take so small a part of the time. */
 #define COST_PART 100
 
-/* ---- whose processes they are ---- */
+/* ---- which processes belong to the run ---- */
 
 /* Longer lines of descent are not followed. */
 #define DEPTH_MAX 256
@@ -24,7 +24,7 @@ static struct ss_process_usage *find(struct ss_process_usage *processes, size_t 
     return pid > 0 ? bsearch(&wanted, processes, count, sizeof wanted, compare_pids) : NULL;
 }
 
-/* Goes up until somebody is met who is known, then marks the line below. */
+/* Goes from parent to parent up to a process with a known owner, then marks all on the way. */
 static enum ss_process_owner find_owner(
     struct ss_process_usage *processes, size_t count, struct ss_process_usage *process) {
     struct ss_process_usage *line[DEPTH_MAX];
@@ -112,7 +112,7 @@ static double grown(uint64_t from, uint64_t to) {
     return to > from ? (double)(to - from) : 0;
 }
 
-/* What the kernel itself needs for interrupts, and what a hypervisor takes, is no process's. */
+/* Time that interrupts used or a hypervisor took belongs to no process. */
 static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
     double idle = (double)(span->times.idle + span->times.iowait);

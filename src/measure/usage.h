@@ -3,9 +3,9 @@
 #define SHOWSTOPPER_MEASURE_USAGE_H
 
 /*
- * Who uses the CPUs while the load cannot follow the target. A reading walks over all processes, so
- * it is taken only while samples are in doubt, and never so often that it costs more than a
- * hundredth of a CPU.
+ * Which processes use the CPUs while the load cannot follow the target. A reading walks over all
+ * processes, so it is taken only while samples are in doubt, and never so often that it costs more
+ * than a hundredth of a CPU.
  */
 
 #include "loop/board.h"
@@ -33,9 +33,9 @@ struct ss_usage_tree {
 };
 
 /*
- * Adds up what the processes used, by whose tree they belong to. They are sorted by pid in place.
- * What has ended stands with who waited for it; an executor's own share goes to the master with its
- * instances' when that has reaped it.
+ * Adds up what the processes used, by the tree they belong to. They are sorted by pid in place. The
+ * time of a process that has ended counts for the one that reaped it; once the master has reaped an
+ * executor, the executor's own time counts for the master with that of its instances.
  */
 struct ss_usage_tree ss_usage_add_up(
     const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);

@@ -97,7 +97,7 @@ int ss_platform_be_punctual(bool realtime);
 /* Gives real-time priority back. Async-signal-safe. */
 void ss_platform_be_ordinary(void);
 
-/* waitpid() for those who run at real-time priority; not interrupted by signals. */
+/* waitpid() for callers at real-time priority; not interrupted by signals. */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags);
 
 void ss_platform_affinity(struct ss_cpus *cpus);

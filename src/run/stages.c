@@ -77,7 +77,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
                 master->outcome, "the trace began %.3f s after --start-at", (double)-left / 1e9);
     }
     master->stage_end = start;
-    /* Known before it comes, so that none is lost whose end we see before we see the stage's. */
+    /* Set in advance: an iteration's end may be read before the stage's end is noticed. */
     master->iterations.from = ss_time_add(start, master->plan->settle);
     master->iterations.throughput.from = master->iterations.from;
     atomic_store(&board->control_start, start);

@@ -16,8 +16,8 @@
 #define SS_TRACE_LOAD_LEAST 1e-9
 
 /*
- * Where records go, one after the other; times never decrease. Who has taken them all is told once
- * by `end`. Both may fail, and then nothing more is given. Embedded as first member in what takes.
+ * Where records go, one after the other; times never decrease. `end` is called once, after the last
+ * record. After either has failed, neither is called again. Embedded as the first member of a sink.
  */
 struct ss_trace_sink {
     int (*take)(

@@ -97,7 +97,7 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
     ss_board_leave(rescue->board, index);
     atomic_store(&row->life, SS_LIFE_CLEARED);
     if (write(rescue->master_bell, "", 1) < 0)
-        return; /* nobody reads, or enough bytes are waiting */
+        return; /* the master is dead, or enough bytes are waiting */
 }
 
 static void drop_executor(struct ss_rescue *rescue, uint32_t index) {

@@ -93,7 +93,7 @@ START_TEST(target_is_the_owners_alone) {
     struct run *set =
         run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--set", number_of(run), "90%")));
     run_expect(set, 125);
-    run_expect_text(&set->err, "somebody else");
+    run_expect_text(&set->err, "another user");
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();

@@ -62,7 +62,7 @@ make_group() {
         "${folders[*]}")
 }
 
-# Whoever is in a group of ours has been put there by us.
+# Every process in a group of ours was put there by us.
 remove_groups() {
     local folder attempt pid
     for folder in "${groups[@]}"; do

@@ -52,7 +52,7 @@ choose_modules() {
     esac
 }
 
-# one_load WORKLOAD: prints the load of one instance that nobody holds, measured once.
+# one_load WORKLOAD: prints the load of one uncontrolled instance, measured once.
 one_load() {
     local file=$output/one-load.$1 time=10
     case $1 in

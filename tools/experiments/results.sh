@@ -76,7 +76,7 @@ check_settings() {
     fi
 }
 
-# Only for who holds the lock of the folder.
+# Only with the lock of the folder held.
 write_settings() {
     [ "$settings_now" != "$(cat "$output/settings" 2>/dev/null)" ] || return 0
     rm -rf "$output"/{work,one-load}.* "$output/failed"
@@ -211,7 +211,7 @@ conclude() {
     finish
 }
 
-# End with what was written; whoever calls sees failures in the status, too.
+# The last lines of a script: what was written. The status tells failures to the caller, too.
 finish() {
     say "Results: $output"
     [ "$failures" -eq 0 ] ||

@@ -7,10 +7,10 @@
 #include "crew.h"
 
 /*
- * Tokens go round a ring of threads; who holds one works and passes it on. Two thirds of the work
- * of a hop are done alone, under one mutex, so that an instance cannot use more than one and a half
- * CPUs however many there are. With fewer tokens that mutex would often be free, and what an
- * instance uses would depend on how fast the machine wakes a thread.
+ * Tokens go round a ring of threads; a thread with a token works and passes it on. Two thirds of
+ * the work of a hop are done alone, under one mutex, so that an instance cannot use more than one
+ * and a half CPUs however many there are. With fewer tokens that mutex would often be free, and
+ * what an instance uses would depend on how fast the machine wakes a thread.
  */
 #define TOKENS    4
 #define HOP_UNITS UINT64_C(24000) /* about 60 us */

@@ -33,8 +33,8 @@ static int run(const struct options *options, struct ss_error *error) {
     return result;
 }
 
-/* Whoever started us may ignore or block these: then a reader that has gone away would not end us,
-   and children could not be waited for. */
+/* Our parent may ignore or block these: then a reader that has gone away would not end us, and
+   children could not be waited for. */
 static void reset_signals(void) {
     sigset_t set;
     sigemptyset(&set);

@@ -8,8 +8,8 @@
 
 /*
  * No thread waits for another one, not even where an iteration ends: all CPUs are to be busy all
- * the time, and whoever wakes up may find himself on the CPU of his waker, and the others idle,
- * until the kernel moves him, which in a virtual machine was seen to take 10 ms.
+ * the time, and a thread may wake up on the CPU of its waker, with other CPUs idle, until the
+ * kernel moves it, which in a virtual machine was seen to take 10 ms.
  */
 
 /* Only the last ones are done while threads have nothing left to do: short beside an iteration, but

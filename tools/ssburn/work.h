@@ -7,7 +7,7 @@
 
 #include <showstopper/error.h>
 
-/* More units than anybody can wait for; sums of a few of them do not overflow. */
+/* More units than a run could ever do; sums of a few of them do not overflow. */
 #define WORK_UNITS_MAX (UINT64_C(1) << 62)
 
 #define WORK_LINE_BYTES 64
@@ -26,7 +26,7 @@ int work_memory_build(struct work_memory *memory, uint64_t bytes, struct ss_erro
 void work_memory_free(struct work_memory *memory);
 
 /*
- * Whoever works: a thread or a child. With a working set one unit of work is one step along its
+ * A worker: a thread or a child. With a working set one unit of work is one step along its
  * cycle, without one a round of integer mixing; each needs the result of the one before it.
  */
 struct work_hand {

@@ -51,7 +51,7 @@ void ssload_command_catch(bool has_command) {
     sigset_t held;
     sigemptyset(&held);
     if (has_command)
-        sigfillset(&held); /* until there is somebody to pass a signal on to */
+        sigfillset(&held); /* until there is a command to pass a signal on to */
     sigprocmask(SIG_SETMASK, &held, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -141,7 +141,7 @@ int ssload_command_wait(void) {
     int status = 0;
     while (!has_ended(child, 0))
         continue;
-    /* From here on its number may be somebody else's. */
+    /* From here on its pid may be reused. */
     atomic_store(&command, 0);
     waitpid(child, &status, 0);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

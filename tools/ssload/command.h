@@ -8,8 +8,8 @@
 #include <showstopper/time.h>
 
 /*
- * What ends a run: a signal, or the end of the command. What a key sends reaches the command by
- * itself; what somebody sends to us alone is passed on to it.
+ * What ends a run: a signal, or the end of the command. A signal from the keyboard reaches the
+ * command by itself; one that was sent to us alone is passed on to it.
  */
 
 /* Takes the signals over. With a command they do not end us. */

@@ -111,7 +111,7 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
 /*
  * Samples stand at absolute times, so none drifts; those that have passed already are left out, and
  * the next one is divided by its real length. What a command, or a duration, leaves over at its end
- * is measured, too; who interrupts does not wait for a whole one.
+ * is measured, too; an interrupt does not wait for a whole one.
  */
 static int take_samples(struct measurement *it, struct ss_error *error) {
     const struct ssload_request *request = it->request;

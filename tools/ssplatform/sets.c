@@ -6,7 +6,7 @@
 #include "parts.h"
 #include "report.h"
 
-/* Kinds of cores on all chips together; nobody has seen more than a few. */
+/* Kinds of cores on all chips together; known machines have a few. */
 #define WAITING_MAX 1024
 
 struct task {

@@ -8,7 +8,7 @@
 #include "table.h"
 
 /*
- * A table with a heading, read for the columns that somebody wants. A line that is no row of it is
+ * A table with a heading, of which the named columns are read. A line that is no row of it is
  * passed over and noted, as often as there is one; so is the last one without its end, which is
  * what a run leaves that was killed.
  */

@@ -8,7 +8,7 @@
 #include "plots.h"
 #include "shades.h"
 
-/* Nobody looks at the pictures of each of more runs, and a picture is 20 kB. */
+/* With more runs their pictures are left out: too many to look at, and each is 20 kB. */
 #define PICTURED_MOST 40
 
 static const char style[] =
@@ -146,7 +146,7 @@ static void print_replay(FILE *page, const struct ssreport_report *report) {
     fputs("</section>\n", page);
 }
 
-/* Where nobody has sampled power, that much. */
+/* Where power was not sampled, a note says so. */
 static void print_energy(FILE *page, const struct ssreport_report *report) {
     bool known = false;
     for (size_t i = 0; i < report->run_count; i++)

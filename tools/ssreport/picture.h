@@ -7,9 +7,9 @@
 #include <showstopper/error.h>
 
 /*
- * Has gnuplot draw what the script says and puts the picture into a page. `number` is another one
- * for every picture of the page, as names inside of pictures would meet there; `what` is what those
- * are told who cannot see it.
+ * Has gnuplot draw what the script says and puts the picture into a page. `number` differs for
+ * every picture of a page, since names inside of pictures would collide; `what` is the text
+ * alternative.
  */
 int ssreport_picture(
     FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error);

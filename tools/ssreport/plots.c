@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* More points than this nobody sees. */
+/* More points than this cannot be told apart. */
 #define COLUMNS_MOST 800
 
 #define BAND_POINTS 60

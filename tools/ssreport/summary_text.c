@@ -106,7 +106,7 @@ static void print_steps(
 static void print_fit(FILE *stream, const struct ssreport_run *run) {
     const struct ssreport_fit *fit = &run->fit;
     const char *missing = ssreport_fit_missing(fit);
-    /* Of a constant load nobody expects a line. */
+    /* One constant load gives no line. */
     if (!run->record.has_iterations || !run->fits_steps)
         return;
     if (missing) {

@@ -24,8 +24,8 @@ struct table {
 };
 
 /*
- * As `ssburn blocking`: who has a token works for 60 us, two thirds of it alone, and passes it on.
- * So one thread works at all times, and besides another one now and then: 1.3 in the mean.
+ * As `ssburn blocking`: a thread with a token works for 60 us, two thirds of it alone, and passes
+ * it on. So one thread works at all times, and besides another one now and then: 1.3 in the mean.
  */
 static const struct phase blocking[] = {
     {1, 46667},

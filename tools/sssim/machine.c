@@ -80,7 +80,7 @@ static void advance_group(struct machine *machine, ss_time now) {
     group->used_part += used;
     group->used += take_whole(&group->used_part);
     group->left -= used;
-    /* A period in which nothing ran needs nobody to begin it. */
+    /* A period in which nothing ran begins by itself. */
     if (group->quota > 0 && !group->throttled && now >= group->refill) {
         group->refill += ((now - group->refill) / group->period + 1) * group->period;
         group->left = group->quota;
@@ -107,7 +107,7 @@ static void advance(struct machine *machine, ss_time now) {
 static void occupy(struct machine *machine, double idle_before) {
     machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);
-    /* Who is woken on the way to idleness works off the rest when he turns idle again. */
+    /* A CPU that is woken on the way to idleness works off the rest when it turns idle again. */
     if (idle > idle_before)
         machine->owed = fmin(machine->owed + (idle - idle_before) * machine->overhead,
             machine->cpus * machine->overhead);

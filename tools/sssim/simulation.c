@@ -61,8 +61,8 @@ const struct ss_argument simulation_rows[] = {
                  .help = "CPU time that an executor uses whenever it wakes up"}},
     {0, "WORD", {"priority", SS_OPTION_CHOICE, AT(priority), .initial = "realtime",
                  .choices = "realtime normal",
-                 .help = "of the executors: at normal priority those whom they continue hold them "
-                         "up"}},
+                 .help = "of the executors: at normal priority the instances that they continue "
+                         "hold them up"}},
     {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "2m", .max = "1h",
                  .help = "with --priority normal, for how long each thread does that finds no "
                          "idle CPU"}},

@@ -81,7 +81,7 @@ void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *coun
     counters->busy_ticks = 0;
     for (uint32_t i = 0; i < ticks->count; i++) {
         struct ticks_cpu cpu = ticks->cpus[i];
-        /* Who has been running since the last tick has not been asked for his time yet. */
+        /* A CPU that has been busy since the last tick has time that is not accounted yet. */
         used += cpu.used + cpu.level * (double)ss_time_since(tick, cpu.since);
         settle(ticks, &cpu, now);
         counters->idle += show(cpu.idle);

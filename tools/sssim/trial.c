@@ -56,7 +56,7 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
 }
 
 /*
- * Woken threads that find no idle CPU take that of who wakes them, one after the other, before his
+ * Woken threads that find no idle CPU take that of their waker, one after the other, before its
  * call returns.
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {

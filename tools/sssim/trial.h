@@ -62,7 +62,7 @@ struct trial_options {
     ss_time start_lateness; /* up to so much later than the first of an instance do its other
                                threads begin now and then; 0: at once */
     uint64_t seed;
-    void (*on_sample)(void *context, const struct trial_sample *sample); /* NULL: nobody listens */
+    void (*on_sample)(void *context, const struct trial_sample *sample); /* may be NULL */
     void *context;
 };
 

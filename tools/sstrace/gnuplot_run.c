@@ -62,7 +62,7 @@ static void read_complaint(FILE *file, char *complaint, size_t size) {
     }
 }
 
-/* Files and no pipes: so nobody waits for anybody, and nobody is killed by SIGPIPE. */
+/* Files and no pipes: neither process waits for the other or is killed by SIGPIPE. */
 static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *error) {
     char *const arguments[] = {
         (char *)"gnuplot", (char *)"-d", NULL}; /* no settings of the user's */

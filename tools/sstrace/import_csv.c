@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Tables of anybody. What the columns are is told by options, or by names that can mean nothing
- * else. Numbers are percent unless the column's name says "fraction" or "ratio"; where nobody said
- * so and no number is above 1, they are refused rather than taken for one of the two.
+ * Tables of unknown origin. Options say what the columns are, or names that can mean nothing else.
+ * Numbers are percent unless the column's name says "fraction" or "ratio"; if neither name nor
+ * option says so and no number is above 1, they are refused rather than taken for one of the two.
  */
 
 #include <math.h>
@@ -24,7 +24,7 @@ struct csv {
     struct sstrace_scale scale;
     struct sstrace_clock clock;
     int64_t now;        /* ns, where there is no column of times: up to where samples are known */
-    bool unit_is_known; /* somebody said what the numbers mean */
+    bool unit_is_known; /* an option or a name says what the numbers mean */
     double largest;     /* of the numbers */
 };
 

@@ -34,7 +34,8 @@ static inline bool sstrace_lines_open(const struct sstrace_input *input) {
     return feof(input->stream) && input->length > 0;
 }
 
-/* The last number of a file may have lost digits; who writes files by hand forgets line ends. */
+/* The last number of a file may have lost digits; files written by hand often lack the last
+ * newline. */
 static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
     if (sstrace_lines_open(input))
         fprintf(stderr,

@@ -196,7 +196,7 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     return 0;
 }
 
-/* Somebody may have put names above it. */
+/* The published table has no header, but one may have been added. */
 static bool is_header(const struct rows *rows) {
     double number;
     return !rows->any && !sstrace_field_number(&rows->load, false, &number) &&

@@ -24,7 +24,7 @@ struct sstrace_input {
 
     int descriptor;
     size_t head_length, head_used;
-    pid_t children[2]; /* who unpack; 0: nobody */
+    pid_t children[2]; /* they unpack; 0: none */
     size_t capacity;
     bool pending;    /* the line was given back */
     bool in_lines;   /* that is how it is read */
@@ -58,7 +58,7 @@ void sstrace_input_unread_line(struct sstrace_input *input);
 __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);
 
-/* Fails when who unpacks has failed; then what was read is not all. */
+/* Fails when a child that unpacks has failed; then what was read is not all. */
 int sstrace_input_close(struct sstrace_input *input);
 
 #endif

@@ -3,8 +3,8 @@
 #define SSTRACE_JSON_STREAM_H
 
 /*
- * Reads JSON of any length in constant memory: who imports names the places at which something may
- * stand that matters and is called back with what stands there.
+ * Reads JSON of any length in constant memory: an importer names the paths that matter to it and is
+ * called back with the values found there.
  */
 
 #include "input.h"

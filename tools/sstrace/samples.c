@@ -28,7 +28,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
     };
 }
 
-/* FNV-1a. Two names that share one are counted as one, which nobody will live to see. */
+/* FNV-1a. Two names that share one are counted as one, which is too unlikely to matter. */
 static uint64_t hash(const char *name) {
     uint64_t value = UINT64_C(0xcbf29ce484222325);
     for (; *name; name++)
@@ -63,7 +63,7 @@ static bool grow(struct sstrace_names *names) {
     return true;
 }
 
-/* Whether it is a new one. Beyond what is counted nobody is. */
+/* Whether it is a new one. Once the limit is reached, no name is. */
 static bool note_name(struct sstrace_names *names, const char *name) {
     if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
         return false;
@@ -92,7 +92,7 @@ static int give(
     return samples->sink->take(samples->sink, &record, input->error);
 }
 
-/* From where the sink stands to `from`: nobody has measured there. */
+/* From where the sink stands to `from`: a gap without samples. */
 static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, int64_t from) {
     char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
     ss_units_show_time(length, (ss_time)(from - samples->reached));

@@ -34,8 +34,7 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
     return NULL;
 }
 
-/* What sysstat's programs write is imported in other forms only: nobody should have to guess them.
- */
+/* Output of sysstat's programs is imported in other forms only; the message names them. */
 static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *error) {
     const char *head = sstrace_input_head(input);
     const unsigned char *magic = (const unsigned char *)head;

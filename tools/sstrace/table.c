@@ -148,7 +148,7 @@ static int count_rest(struct sstrace_walk *walk, size_t *count) {
     return 0;
 }
 
-/* Passes over what nobody wants; whether the field of that number is there. */
+/* Passes over unused fields; whether the field of that number is there. */
 static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
     struct sstrace_field field;
     int more = 1;

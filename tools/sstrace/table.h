@@ -5,7 +5,7 @@
 /*
  * Rows of fields with something between them. A field may stand in double quotes, inside of which
  * "" is one; blanks around a field do not matter. Nothing is allocated for a row, and it is split
- * only as far as somebody wants its fields; the rest is only counted.
+ * only as far as its fields are used; the rest is only counted.
  */
 
 #include "samples.h"

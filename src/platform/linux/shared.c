@@ -32,7 +32,7 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
     DIR *directory = opendir(folder);
     if (!directory)
         return ss_error_fail(error, "pid %d %s", (int)pid,
-            errno == EACCES   ? "belongs to somebody else"
+            errno == EACCES   ? "belongs to another user"
             : errno == ENOENT ? "does not exist"
                               : strerror(errno));
     int found = -1;
