@@ -2,8 +2,9 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 /* How many bytes of UTF-8 begin here; 0: none that JSON may hold. */
 static int utf8_length(const unsigned char *at) {
@@ -100,23 +101,10 @@ void ss_json_bool(struct ss_json *json, const char *name, bool value) {
     fputs(value ? "true" : "false", json->stream);
 }
 
-/* The shortest text that reads back as the same number, but whole ones written out. */
-char *ss_json_put_number(char *to, double number) {
-    if (!isfinite(number))
-        return stpcpy(to, "null");
-    if (number == rint(number) && fabs(number) < 1e15)
-        return to + snprintf(to, SS_JSON_NUMBER, "%.0f", number == 0 ? 0 : number);
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(to, SS_JSON_NUMBER, "%.*g", digits, number);
-        if (strtod(to, NULL) == number)
-            break;
-    }
-    return to + strlen(to);
-}
-
 void ss_json_number(struct ss_json *json, const char *name, double number) {
-    char text[SS_JSON_NUMBER];
-    ss_json_put_number(text, number);
+    char text[SS_NUMBER_ROOM] = "null";
+    if (isfinite(number))
+        ss_number_put(text, number);
     ss_json_digits(json, name, text);
 }
 

@@ -21,12 +21,6 @@ struct ss_json {
  */
 char *ss_json_quote(char *to, const char *end, const char *text);
 
-/* What a number takes at most, with the end of the text. */
-#define SS_JSON_NUMBER 40
-
-/* A number, `null` where it is none; returns its end. */
-char *ss_json_put_number(char *to, double number);
-
 /* `name` is NULL inside a list and for the outermost value. */
 void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* { or [ */
 void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */

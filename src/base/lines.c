@@ -3,8 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <string.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
@@ -62,46 +61,4 @@ void ss_lines_close(struct ss_lines *lines) {
     if (close(lines->file) < 0 && !lines->why)
         lines->why = errno;
     lines->file = -1;
-}
-
-static char *put_digits(char *to, uint64_t number, int least) {
-    char digits[24];
-    int count = 0;
-    for (; number > 0 || count < least; number /= 10)
-        digits[count++] = (char)('0' + number % 10);
-    while (count > 0)
-        *to++ = digits[--count];
-    return to;
-}
-
-char *ss_lines_put_number(char *to, double number, int decimals) {
-    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-    double size = fabs(number) * powers[decimals];
-    if (!(size < 1e18))
-        return to;
-    uint64_t whole = (uint64_t)(size + 0.5);
-    if (number < 0 && whole > 0)
-        *to++ = '-';
-    uint64_t power = (uint64_t)powers[decimals];
-    to = put_digits(to, whole / power, 1);
-    if (decimals == 0)
-        return to;
-    *to++ = '.';
-    return put_digits(to, whole % power, decimals);
-}
-
-char *ss_lines_put_seconds(char *to, int64_t nanoseconds) {
-    uint64_t size = nanoseconds < 0 ? -(uint64_t)nanoseconds : (uint64_t)nanoseconds;
-    uint64_t micro = (size + 500) / 1000;
-    if (nanoseconds < 0 && micro > 0)
-        *to++ = '-';
-    to = put_digits(to, micro / 1000000, 1);
-    *to++ = '.';
-    return put_digits(to, micro % 1000000, 6);
-}
-
-char *ss_lines_put_text(char *to, const char *text) {
-    size_t length = strlen(text);
-    memcpy(to, text, length);
-    return to + length;
 }

@@ -2,7 +2,6 @@
 #ifndef SHOWSTOPPER_BASE_LINES_H
 #define SHOWSTOPPER_BASE_LINES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -36,15 +35,5 @@ void ss_lines_end(struct ss_lines *lines, const char *end);
 
 void ss_lines_flush(struct ss_lines *lines);
 void ss_lines_close(struct ss_lines *lines);
-
-/* ---- numbers, much faster than by printf; each returns its end ---- */
-
-/* With so many decimals, at most 9; NaN and infinity are nothing at all. */
-char *ss_lines_put_number(char *to, double number, int decimals);
-
-/* Seconds, with six decimals. */
-char *ss_lines_put_seconds(char *to, int64_t nanoseconds);
-
-char *ss_lines_put_text(char *to, const char *text);
 
 #endif

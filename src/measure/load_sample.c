@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/lines.h"
+#include "base/number.h"
 #include "base/wallclock.h"
 #include "measure/load.h"
 
@@ -90,7 +90,7 @@ static char *print_value(char *at, const struct column *column, const struct ss_
     if (column->sort == FLAG)
         return stpcpy(at, *(const bool *)field ? "1" : "0");
     double value = *(const double *)field;
-    return isfinite(value) ? ss_lines_put_number(at, value, 6) : stpcpy(at, unknown);
+    return isfinite(value) ? ss_number_put_fixed(at, value, 6) : stpcpy(at, unknown);
 }
 
 size_t ss_load_sample_csv(

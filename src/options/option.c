@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/units.h"
 
 /* More options than any module has. */
@@ -307,15 +308,6 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     return status;
 }
 
-/* The shortest decimal that reads back as the same number; the grammar has no exponents. */
-static void print_number(char *buffer, size_t size, double value) {
-    for (int digits = 0; digits <= 400; digits++) {
-        snprintf(buffer, size, "%.*f", digits, value);
-        if (strtod(buffer, NULL) == value)
-            return;
-    }
-}
-
 void ss_option_print_value(
     char *buffer, size_t size, const struct ss_option *row, const void *config) {
     const void *place = (const char *)config + row->offset;
@@ -338,8 +330,11 @@ void ss_option_print_value(
             snprintf(buffer, size, "%s", *(const char *const *)place);
         break;
     default:
-        if (!isnan(*(const double *)place))
-            print_number(buffer, size, *(const double *)place);
+        if (!isnan(*(const double *)place)) {
+            char number[SS_NUMBER_PLAIN_ROOM];
+            ss_number_put_plain(number, *(const double *)place);
+            snprintf(buffer, size, "%s", number);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/number.h"
 #include "platform/platform.h"
 
 static const struct {
@@ -59,7 +60,7 @@ static void write_heading(struct ss_recorder *recorder, enum ss_record_file file
     if (file == SS_RECORD_SAMPLES)
         ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
     else if (files[file].header)
-        ss_lines_end(lines, ss_lines_put_text(to, files[file].header));
+        ss_lines_end(lines, stpcpy(to, files[file].header));
     ss_lines_flush(lines);
 }
 
@@ -130,7 +131,7 @@ static char *put_time(struct ss_recorder *recorder, char *to, ss_time at) {
         strftime(recorder->label, sizeof recorder->label, "%Y-%m-%dT%H:%M:%S.", &parts);
         recorder->second = second;
     }
-    to = ss_lines_put_text(to, recorder->label);
+    to = stpcpy(to, recorder->label);
     int milli = (int)(wall % (int64_t)SS_SECOND / (int64_t)SS_MILLISECOND);
     *to++ = (char)('0' + milli / 100);
     *to++ = (char)('0' + milli / 10 % 10);
@@ -142,12 +143,12 @@ static char *put_time(struct ss_recorder *recorder, char *to, ss_time at) {
 static char *put_elapsed(const struct ss_recorder *recorder, char *to, ss_time at) {
     if (recorder->origin == SS_TIME_NEVER)
         return to;
-    return ss_lines_put_seconds(to, (int64_t)(at - recorder->origin));
+    return ss_number_put_seconds(to, (int64_t)(at - recorder->origin));
 }
 
 static char *put_part(char *to, double value) {
     *to++ = ',';
-    return ss_lines_put_number(to, value, 6);
+    return ss_number_put_fixed(to, value, 6);
 }
 
 /* The parts of the load since the last sample. */
@@ -202,7 +203,7 @@ void ss_recorder_iteration(
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
     char *to = ss_lines_begin(lines, ROW);
-    to = ss_lines_put_text(to, recorder->plan->labels[instance]);
+    to = stpcpy(to, recorder->plan->labels[instance]);
     *to++ = ',';
     to = put_elapsed(recorder, to, start);
     *to++ = ',';
@@ -218,11 +219,11 @@ static void put_interval(
     *to++ = ',';
     to = put_elapsed(recorder, to, interval->begin);
     *to++ = ',';
-    to = ss_lines_put_text(to, recorder->plan->labels[executor]);
-    to = ss_lines_put_text(to, interval->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
-    to = ss_lines_put_seconds(to, (int64_t)interval->planned);
+    to = stpcpy(to, recorder->plan->labels[executor]);
+    to = stpcpy(to, interval->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
+    to = ss_number_put_seconds(to, (int64_t)interval->planned);
     *to++ = ',';
-    to = ss_lines_put_seconds(to, (int64_t)interval->length);
+    to = ss_number_put_seconds(to, (int64_t)interval->length);
     to = put_part(to, interval->target);
     to = put_part(to, interval->load);
     to = put_part(to, interval->global_duty);
@@ -240,25 +241,25 @@ void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *ev
     struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
     char *to = ss_lines_begin(lines, 2 * ROW);
     char *end = to + 2 * ROW - 64;
-    to = ss_lines_put_text(to, "{\"time\":\"");
+    to = stpcpy(to, "{\"time\":\"");
     to = put_time(recorder, to, now);
-    to = ss_lines_put_text(to, "\",\"elapsed_seconds\":");
+    to = stpcpy(to, "\",\"elapsed_seconds\":");
     if (recorder->origin == SS_TIME_NEVER)
-        to = ss_lines_put_text(to, "null");
+        to = stpcpy(to, "null");
     to = put_elapsed(recorder, to, now);
-    to = ss_lines_put_text(to, ",\"event\":");
+    to = stpcpy(to, ",\"event\":");
     to = ss_json_quote(to, end, event);
     if (instance >= 0) {
-        to = ss_lines_put_text(to, ",\"instance\":");
-        to = ss_json_put_number(to, (double)instance);
+        to = stpcpy(to, ",\"instance\":");
+        to = ss_number_put(to, (double)instance);
     }
     if (text) {
-        to = ss_lines_put_text(to, ",\"text\":");
+        to = stpcpy(to, ",\"text\":");
         to = ss_json_quote(to, end, text);
     }
-    if (!isnan(value)) {
-        to = ss_lines_put_text(to, ",\"value\":");
-        to = ss_json_put_number(to, value);
+    if (isfinite(value)) {
+        to = stpcpy(to, ",\"value\":");
+        to = ss_number_put(to, value);
     }
     *to++ = '}';
     *to++ = '\n';

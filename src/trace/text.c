@@ -2,9 +2,9 @@
 #include "trace/text.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -205,30 +205,13 @@ int ss_trace_text_read(
     return result;
 }
 
-/* As few decimals as tell it from its neighbours; the grammar knows no exponents. */
-static void write_load(FILE *stream, double load) {
-    char text[40];
-    int before = load > 0 ? -(int)floor(log10(load)) - 1 : 0; /* zeros behind the point */
-    for (int digits = 15; digits <= 18; digits++) {
-        snprintf(text, sizeof text, "%.*f", before + digits, load);
-        if (strtod(text, NULL) == load)
-            break;
-    }
-    size_t length = strlen(text);
-    while (text[length - 1] == '0')
-        length--;
-    text[text[length - 1] == '.' ? length - 1 : length] = '\0';
-    fputs(text, stream);
-}
-
 void ss_trace_text_write(FILE *stream, const struct ss_trace_record *record) {
-    char time[32];
+    char time[32], load[SS_NUMBER_PLAIN_ROOM] = "free";
     ss_units_print_time(time, sizeof time, record->time);
+    if (!record->free)
+        ss_number_put_plain(load, record->load);
     fputs(time, stream);
     fputc(' ', stream);
-    if (record->free)
-        fputs("free", stream);
-    else
-        write_load(stream, record->load);
+    fputs(load, stream);
     fputc('\n', stream);
 }
