@@ -3,9 +3,10 @@
 #define SHOWSTOPPER_LOOP_BOARD_H
 
 /*
- * The shared memory of a run: what master, guardian and executors tell one another. Every field
- * has one writer, named here, and is a single atomic word or a notice, so that no process ever
- * waits for one that may be dead.
+ * The shared memory of a run, through which master, guardian and executors inform each other. The
+ * writers of each field are named here. A field is a single atomic word or a notice, so that no
+ * process ever waits for one that may be dead. "Rescuer" is the process that ends what dead
+ * executors have left: the guardian, or executors if the guardian is dead, too (tree/rescue.h).
  */
 
 #include <stdatomic.h>
@@ -52,16 +53,17 @@ struct ss_iteration_slot {
     _Atomic uint64_t end;
 };
 
-/* One executor's part. Written by the executor unless another writer is named. */
+/* One executor's part. Written by that executor unless other writers are named. */
 struct ss_row {
     _Alignas(64) _Atomic uint32_t wake; /* any process: the word the executor sleeps on */
-    _Atomic uint32_t life;              /* enum ss_life; the guardian writes SS_LIFE_CLEARED */
-    _Atomic int32_t executor;           /* process number; master */
+    _Atomic uint32_t life;              /* enum ss_life; rescuer, too */
+    _Atomic int32_t executor;           /* master: its pid; rescuer: -1 after its death */
     _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
-    _Atomic int32_t leader;             /* process and group number of the instance; 0: none */
+    _Atomic int32_t leader;             /* pid of the instance and of its group; 0: none */
     _Atomic uint64_t leader_started;    /* likewise */
-    _Atomic uint32_t stopped;           /* set before stopping, cleared after continuing */
-    _Atomic int32_t status;             /* how the instance ended, as waitpid() tells */
+    _Atomic uint32_t stopped;           /* for Ctrl-Z; set before stopping, cleared after
+                                           continuing; rescuer, too: clears it */
+    _Atomic int32_t status;             /* how the instance ended, as from waitpid() */
     _Atomic int32_t exec_error;         /* errno */
     _Atomic uint32_t ended_by_us;       /* the end in `status` was asked for */
     _Atomic uint64_t ended_at;          /* monotonic; when the leader last ended by itself */
@@ -72,14 +74,14 @@ struct ss_row {
     _Atomic uint64_t published;   /* how often it has been published */
     _Atomic uint64_t global_duty; /* doubles */
     _Atomic uint64_t local_duty;
-    _Atomic uint32_t permitted; /* it may run, see permits.h */
+    _Atomic uint32_t permitted; /* it may run, see permits.h; rescuer, too */
     _Atomic uint64_t switches;  /* stops and continues sent */
     _Atomic uint32_t branches;  /* guardian: changes whenever a branch of it comes or goes */
     _Atomic uint32_t beat;      /* changes with every turn of the executor's loop */
-    _Atomic uint32_t leaving;   /* guardian: processes of it may leave its group just now, so that
-                                   it wants to be told of stops */
-    _Atomic uint32_t frozen;    /* guardian: processes of it that are in its freezer */
-    _Atomic uint32_t failure;   /* enum ss_failure */
+    _Atomic uint32_t leaving;   /* guardian: processes of it may be leaving its group, so the
+                                   guardian is to be notified of stops */
+    _Atomic uint32_t frozen;    /* guardian and executor: processes put into its freezer so far */
+    _Atomic uint32_t failure;   /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     struct ss_histogram lateness;
 };
 
@@ -107,49 +109,51 @@ struct ss_branch {
 
 #define SS_BOARD_BRANCHES 4096
 
+/* What has no writer named here is set once, before the first fork. */
 struct ss_board {
     uint64_t magic;
     uint32_t version;
     uint32_t instances;
-    uint64_t size; /* bytes of the whole segment */
-    int32_t master;
-    uint32_t keep;           /* instances outlive the run */
-    uint32_t alone;          /* all of the master's children are of the run */
-    _Atomic uint32_t ready;  /* set last: before, nothing here may be believed */
-    _Atomic uint32_t phase;  /* master */
-    _Atomic uint32_t begun;  /* master: all is set up, instances are started from here on */
-    _Atomic uint32_t over;   /* nothing is left to do: master, or what took over from it */
-    _Atomic uint32_t losses; /* how often processes may have been left that are still to be found */
-    _Atomic uint32_t swept;  /* guardian: how many of these losses its last sweep covered */
-    _Atomic uint32_t left;   /* guardian: processes that did not end although they were killed */
-    _Atomic int32_t guardian;                      /* master */
+    uint64_t size;            /* bytes of the whole segment */
+    int32_t master;           /* pid; with --isolate that of the process outside */
+    uint32_t keep;            /* --keep: instances outlive the run */
+    uint32_t alone;           /* all children of the master belong to the run */
+    _Atomic uint32_t ready;   /* set last: nothing is valid before */
+    _Atomic uint32_t phase;   /* master */
+    _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */
+    _Atomic uint32_t over;    /* master, rescuer: nothing is left to do */
+    _Atomic uint32_t losses;  /* executors, rescuer: how often something may have been left that
+                                 only a sweep finds */
+    _Atomic uint32_t swept;   /* rescuer: how many of `losses` a sweep has dealt with */
+    _Atomic uint32_t left;    /* rescuer: processes that did not end although they were killed */
+    _Atomic int32_t guardian; /* master */
     _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
     _Atomic int32_t sensor;                        /* master */
     _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its own; 0 ends */
-    char mark[48];              /* of this run and no other one, in its instances' environment */
-    _Atomic int32_t end_signal; /* master: the polite signal */
-    _Atomic uint64_t end_grace; /* master: when politeness ends */
-    _Atomic uint64_t control_start; /* master: SS_TIME_NEVER until it is known */
-    _Atomic uint64_t control_since; /* master: end of the last pause */
-    _Atomic uint64_t paused;        /* master: time that pauses have taken from the trace */
-    _Atomic uint64_t setpoint;      /* --set: a target in force, a double; NaN: the trace's */
-    _Atomic uint64_t setpoint_changes;
-    _Atomic uint64_t excess[SS_KINDS]; /* what a module of the kind first gave beyond [0, 1], a
-                                          double; 0: none did; executors */
+    char mark[48];                     /* identifies the run in the environment of its instances */
+    _Atomic int32_t end_signal;        /* master: the termination signal */
+    _Atomic uint64_t end_grace;        /* master: when the grace period ends */
+    _Atomic uint64_t control_start;    /* master: SS_TIME_NEVER until it is known */
+    _Atomic uint64_t control_since;    /* master: end of the last pause */
+    _Atomic uint64_t paused;           /* master: time that pauses have taken from the trace */
+    _Atomic uint64_t setpoint;         /* --set: a target in force, a double; NaN: the trace's */
+    _Atomic uint64_t setpoint_changes; /* --set: how often it was used */
+    _Atomic uint64_t excess[SS_KINDS]; /* executors: what a module of the kind first gave beyond
+                                          [0, 1], a double; 0: none did */
     _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
-    _Atomic uint32_t alive;            /* instances under control now; executors */
-    _Atomic uint32_t membership;       /* changes whenever an instance comes or goes; executors */
-    struct ss_permits permits;         /* what all instances together are allowed; executors */
-    _Atomic uint32_t publications;     /* of controller outputs; executors */
-    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* the executors that made the last ones */
+    _Atomic uint32_t alive;            /* executors, rescuer: instances under control now */
+    _Atomic uint32_t membership;       /* executors, rescuer: changes with `alive` */
+    struct ss_permits permits;         /* executors, rescuer: what all instances are allowed */
+    _Atomic uint32_t publications;     /* executors: of controller outputs */
+    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: which made them, the last ones */
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
-    _Atomic uint32_t branches_used;           /* guardian: places from here on were never used */
-    _Atomic uint32_t beyond;                  /* guardian: processes found that we may not signal */
-    _Atomic uint32_t beat;                    /* changes with every turn of the master's loop */
-    _Atomic uint32_t view;                    /* master: rows that the live view keeps */
-    uint64_t branches_offset;                 /* where the branches stand */
-    uint64_t modules_offset;                  /* where the modules' memory begins */
-    uint64_t rings_offset;                    /* where the rings stand, one a row; 0: none */
+    _Atomic uint32_t branches_used;           /* guardian: slots from here on were never used */
+    _Atomic uint32_t beyond; /* guardian: processes found that may not be signalled */
+    _Atomic uint32_t beat;   /* master: changes with every turn of its loop */
+    _Atomic uint32_t view;   /* master: rows that the live view occupies */
+    uint64_t branches_offset;
+    uint64_t modules_offset; /* of the modules' memory */
+    uint64_t rings_offset;   /* of the rings, one per row; 0: none */
     struct ss_row rows[];
 };
 

@@ -67,7 +67,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
     return 0;
 }
 
-/* The board says "stopped" from before the stop until after the continue. */
+/* The board's `stopped` is read only for Ctrl-Z, which waits until all instances are stopped. */
 static void apply(struct executor *executor, enum ss_state state) {
     if (state == SS_STATE_STOPPED) {
         atomic_store(&executor->row->stopped, 1);
