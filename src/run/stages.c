@@ -146,8 +146,10 @@ static void finish(struct ss_master *master, const struct cause *cause) {
     end(master, &planned);
 }
 
+/* Signals that come after the grace period change nothing, or they would prolong the end. */
 static void hurry(struct ss_master *master, const struct cause *cause) {
-    if (ss_time_since(cause->now, master->ending_since) < SAME_WISH)
+    if (ss_time_since(cause->now, master->ending_since) < SAME_WISH ||
+        cause->now >= atomic_load(&master->board->end_grace))
         return;
     atomic_store(&master->board->end_grace, cause->now);
     master->stage_end = ss_time_add(cause->now, KILL_PATIENCE);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How signals shorten the end of a run. */
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "platform/platform.h"
+#include "run/stages.h"
+#include "run/state.h"
+#include "unit.h"
+
+/* A run that has been ending for a second and would wait for another 30. */
+static struct ss_master make_ending(struct ss_plan *plan) {
+    ss_time now = ss_platform_now();
+    struct ss_board *board = ss_board_allocate(1, 0);
+    assert_non_null(board);
+    plan->instances = 1;
+    atomic_store(&board->end_grace, now + 30 * SS_SECOND);
+    return (struct ss_master){
+        .plan = plan,
+        .board = board,
+        .crew = {.plan = plan, .board = board, .guardian_bell = {-1, -1}},
+        .stage = SS_STAGE_ENDING,
+        .stage_end = now + 31 * SS_SECOND,
+        .ending_since = ss_time_since(now, SS_SECOND),
+    };
+}
+
+static void the_second_signal_shortens_the_end(void **state) {
+    (void)state;
+    static struct ss_plan plan;
+    struct ss_master master = make_ending(&plan);
+    ss_master_end_by_signal(&master, SIGINT);
+    ss_time now = ss_platform_now();
+    assert_true(atomic_load(&master.board->end_grace) <= now);
+    assert_true(master.stage_end <= now + SS_SECOND);
+    free(master.board);
+}
+
+static void the_third_signal_does_not_prolong_it(void **state) {
+    (void)state;
+    static struct ss_plan plan;
+    struct ss_master master = make_ending(&plan);
+    ss_master_end_by_signal(&master, SIGINT);
+    ss_time grace = atomic_load(&master.board->end_grace);
+    ss_time end = master.stage_end;
+    ss_master_end_by_signal(&master, SIGINT);
+    assert_true(atomic_load(&master.board->end_grace) == grace);
+    assert_true(master.stage_end == end);
+    free(master.board);
+}
+
+static void a_signal_at_once_asks_for_the_same_end(void **state) {
+    (void)state;
+    static struct ss_plan plan;
+    struct ss_master master = make_ending(&plan);
+    master.ending_since = ss_platform_now();
+    ss_time end = master.stage_end;
+    ss_master_end_by_signal(&master, SIGINT);
+    assert_true(master.stage_end == end);
+    free(master.board);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_second_signal_shortens_the_end),
+    cmocka_unit_test(the_third_signal_does_not_prolong_it),
+    cmocka_unit_test(a_signal_at_once_asks_for_the_same_end))
+// clang-format on
