@@ -55,6 +55,9 @@ static int run(struct ss_plan *plan) {
         ss_summary_print(stderr, plan, &outcome);
     if (status < 0)
         fail(&error);
+    else if (outcome.status == 0 && outcome.signal == 0 &&
+             ss_outcome_check(&outcome, plan->tolerance, &error) < 0)
+        outcome.status = fail(&error);
     struct ss_error unwritten = {0};
     if (plan->json && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
         if (strcmp(plan->json, "-") != 0)

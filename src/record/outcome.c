@@ -196,3 +196,15 @@ void ss_outcome_take_iterations(
         ss_outcome_warn(outcome, "no line of output matched --iteration: is the program's output "
                                  "buffered? try stdbuf -oL");
 }
+
+int ss_outcome_check(const struct ss_outcome *outcome, double tolerance, struct ss_error *error) {
+    double mean = outcome->error_mean_percent;
+    if (isnan(tolerance) || fabs(mean) <= tolerance)
+        return 0;
+    if (isnan(mean))
+        return ss_error_set(error, SS_STATUS_TOLERANCE,
+            "--tolerance: the mean error is unknown, because no sample was counted: let the run "
+            "last longer");
+    return ss_error_set(error, SS_STATUS_TOLERANCE,
+        "--tolerance: the mean error of %.2f %% is larger than %g %%", mean, tolerance);
+}

@@ -15,7 +15,7 @@
 
 #define SS_WARNINGS_MAX 16
 
-/* The mean error exceeds --tolerance. */
+/* The mean error exceeds --tolerance, or is unknown. */
 #define SS_STATUS_TOLERANCE 3
 
 /* Iteration times in seconds. NaN: unknown. */
@@ -93,5 +93,9 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
  */
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);
+
+/* Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN: every error is accepted. */
+SS_MUST_USE int ss_outcome_check(
+    const struct ss_outcome *outcome, double tolerance, struct ss_error *error);
 
 #endif

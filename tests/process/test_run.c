@@ -290,7 +290,11 @@ START_TEST(tolerance_makes_the_status) {
     struct run *run = RUN("-n", "8", "-l", "1%", "-d", "null", "--duration", "1s", "--tolerance",
         "5", PAYLOAD, "spin");
     run_expect(run, 3);
-    run_expect_text(&run->err, "mean error");
+    run_expect_text(&run->err, "is larger than 5 %");
+    run = RUN(
+        "-q", "-n", "1", "-l", "50%", "--duration", "200m", "--tolerance", "100", PAYLOAD, "spin");
+    run_expect(run, 3);
+    run_expect_text(&run->err, "no sample was counted");
     run = RUN("-n", "1", "-l", "1%", "-d", "null", "--duration", "1s", "--tolerance", "100",
         PAYLOAD, "spin");
     run_expect(run, 0);
