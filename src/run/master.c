@@ -264,7 +264,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     };
     ss_outcome_open(outcome);
     if (open_recorder(&master) == 0 && open_board(&master) == 0 &&
-        (!plan->isolate || ss_isolate(error) == 0) && open_master(&master) == 0) {
+        (!plan->isolate || ss_isolate(master.board, error) == 0) && open_master(&master) == 0) {
         atomic_store(&master.board->begun, 1);
         ss_master_advance(&master, ss_platform_now());
         supervise(&master);

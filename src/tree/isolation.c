@@ -161,7 +161,8 @@ static bool receive(int report, struct message *message) {
     }
 }
 
-static int stand_outside(pid_t first, int report, struct ss_error *error) {
+static int stand_outside(
+    pid_t first, int report, const struct ss_board *board, struct ss_error *error) {
     struct ss_terminal terminal;
     struct message message;
     ss_terminal_open(&terminal);
@@ -173,13 +174,12 @@ static int stand_outside(pid_t first, int report, struct ss_error *error) {
     while (waitpid(first, NULL, 0) < 0 && errno == EINTR) {
     }
     ss_terminal_close(&terminal);
-    if (!received) {
-        if (ss_screen_has_cursor(STDERR_FILENO))
-            ss_screen_release(
-                STDERR_FILENO); /* the master and the guardian are gone and cannot do it */
+    /* The namespace may have ended with a killed master before the guardian could do this. */
+    if (atomic_load(&board->view))
+        ss_screen_release(STDERR_FILENO);
+    if (!received)
         return ss_error_fail(error,
             "the first process of the run's PID namespace was killed: the run ended with it");
-    }
     if (message.kind == FAILED)
         return ss_error_fail(error,
             "--isolate: cannot create a PID namespace with its own /proc: %s: run as root, or "
@@ -190,7 +190,7 @@ static int stand_outside(pid_t first, int report, struct ss_error *error) {
     _exit(WEXITSTATUS(message.value));
 }
 
-int ss_isolate(struct ss_error *error) {
+int ss_isolate(const struct ss_board *board, struct ss_error *error) {
     int report[2];
     struct ss_isolation isolation;
     struct caller caller;
@@ -208,7 +208,7 @@ int ss_isolate(struct ss_error *error) {
     int why = errno;
     close(report[1]);
     if (first > 0)
-        return stand_outside(first, report[0], error);
+        return stand_outside(first, report[0], board, error);
     restore_signals(&caller);
     close(report[0]);
     return ss_error_fail(error,

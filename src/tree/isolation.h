@@ -4,12 +4,14 @@
 
 #include <showstopper/error.h>
 
+#include "loop/board.h"
+
 /*
  * Continues in a PID namespace of its own, which ends with all that is in it as soon as this
  * process or the first process inside ends. Returns 0 inside. The calling process stays outside,
- * passes signals on and ends in the same way as the one inside; there it returns only on failure,
- * with -1.
+ * passes signals on, removes a live view that was left on the screen, and ends in the same way as
+ * the one inside; there it returns only on failure, with -1.
  */
-SS_MUST_USE int ss_isolate(struct ss_error *error);
+SS_MUST_USE int ss_isolate(const struct ss_board *board, struct ss_error *error);
 
 #endif
