@@ -163,12 +163,13 @@ void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span)
 bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     int32_t cpu, struct ss_load_span *span) {
     *span = (struct ss_load_span){0};
-    if (to->time <= from->time)
+    if (to->counters.time <= from->counters.time)
         return false;
     struct ss_load_span one = {
         .group = to->group,
         .parts = to->parts && from->parts,
-        .capacity = (double)(to->time - from->time) * (to->group ? to->capacity : 1),
+        .capacity = (double)(to->counters.time - from->counters.time) *
+                    (to->group ? to->counters.capacity : 1),
     };
     for (size_t i = 0, j = 0; i < from->count && j < to->count;) {
         const struct ss_cpu_times *before = &from->items[i], *after = &to->items[j];
@@ -215,9 +216,13 @@ void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span
     sample->error = sample->target - sample->load;
 }
 
+static int read_platform(void *reader, struct ss_cpu_reading *reading) {
+    return ss_platform_cpu_times_read(reader, reading);
+}
+
 int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
     const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
-    *meter = (struct ss_load_meter){0};
+    *meter = (struct ss_load_meter){.read = read_platform, .context = &meter->reader};
     if (ss_platform_cpu_times_open(&meter->reader, source, group, cpus, roots, error) < 0)
         return -1;
     size_t room = source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
@@ -233,13 +238,12 @@ int ss_load_meter_read(struct ss_load_meter *meter) {
     struct ss_cpu_reading last = meter->last;
     meter->last = meter->before;
     meter->before = last;
-    return ss_platform_cpu_times_read(&meter->reader, &meter->last);
+    return meter->read(meter->context, &meter->last);
 }
 
 void ss_load_meter_close(struct ss_load_meter *meter) {
     ss_platform_cpu_times_close(&meter->reader);
     free(meter->last.items);
     free(meter->before.items);
-    *meter = (struct ss_load_meter){
-        .reader = {.counters = {.file = -1}, .pressure = -1, .user = -1, .system = -1}};
+    *meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
 }

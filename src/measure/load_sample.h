@@ -68,12 +68,18 @@ void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span
 
 /* Takes readings and keeps the last two. */
 struct ss_load_meter {
-    struct ss_cpu_reader reader;
+    int (*read)(void *context, struct ss_cpu_reading *reading); /* 0, or an errno */
+    void *context;
+    struct ss_cpu_reader reader; /* the usual context */
     struct ss_cpu_reading last;
     struct ss_cpu_reading before;
 };
 
-/* As ss_platform_cpu_times_open(). Takes no reading. */
+/* Initializes one that is not open. */
+#define SS_LOAD_METER_CLOSED                                                                       \
+    { .reader = SS_CPU_READER_CLOSED }
+
+/* As ss_platform_cpu_times_open(). Takes no reading. The meter must stay where it is. */
 int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
     const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "loop/pipeline.h"
-#include "platform/platform.h"
 
 /* Nearer to a bound than this a duty can do no more. */
 #define FULL_DUTY 0.995
@@ -13,12 +12,12 @@
 #define OUT_OF_REACH 0.02
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
-    enum ss_source source, struct ss_counter_reader *reader, struct ss_board *board) {
+    enum ss_source source, struct ss_load_meter *meter, struct ss_board *board) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(set, board, set->instances, selves);
     *monitor = (struct ss_monitor){
         .set = set,
-        .reader = reader,
+        .meter = meter,
         .board = board,
         /* Control without feedback is watched by the system's counters all the same. */
         .source = source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : source,
@@ -33,10 +32,12 @@ void ss_monitor_close(struct ss_monitor *monitor) {
     ss_figures_free(&monitor->figures);
 }
 
-static bool read_counters(struct ss_monitor *monitor, ss_time now, struct ss_counters *counters) {
+static bool take_reading(struct ss_monitor *monitor, ss_time now) {
+    struct ss_load_meter *meter = monitor->meter;
     if (monitor->source != SS_SOURCE_SENSOR)
-        return ss_platform_counters_read(monitor->reader, counters) == 0;
-    *counters = (struct ss_counters){
+        return ss_load_meter_read(meter) == 0;
+    meter->before = meter->last;
+    meter->last.counters = (struct ss_counters){
         .time = now,
         .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value)),
     };
@@ -44,7 +45,7 @@ static bool read_counters(struct ss_monitor *monitor, ss_time now, struct ss_cou
 }
 
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
-    monitor->has_last = read_counters(monitor, now, &monitor->last);
+    monitor->has_last = take_reading(monitor, now);
     ss_duty_begin(&monitor->duty, monitor->board, now);
     monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
 }
@@ -135,21 +136,20 @@ static bool take_target(
 
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     struct ss_monitor_sample sample = {.target = NAN, .duty = NAN};
-    struct ss_counters counters;
+    const struct ss_cpu_reading *before = &monitor->meter->before, *last = &monitor->meter->last;
     count_lost(monitor, now);
     ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, SS_MONITOR_INTERVAL);
-    bool readable = read_counters(monitor, now, &counters);
+    bool had_last = monitor->has_last;
+    monitor->has_last = take_reading(monitor, now);
     double duty = ss_duty_take(&monitor->duty, monitor->board, now);
-    bool known = readable && monitor->has_last &&
-                 ss_load_between(monitor->source, &monitor->last, &counters, &sample.load);
-    monitor->last = counters;
-    monitor->has_last = readable;
-    if (!known) {
+    if (!had_last || !monitor->has_last ||
+        !ss_load_between(monitor->source, &before->counters, &last->counters, &sample.load)) {
         monitor->lost++;
         return;
     }
-    sample.time = counters.time;
+    ss_load_span_between(before, last, SS_LOAD_ALL_CPUS, &sample.parts);
+    sample.time = last->counters.time;
     sample.counted = monitor->control_from != SS_TIME_NEVER &&
                      take_target(monitor, end, duty, &sample) && count(monitor, &sample);
     monitor->latest = sample;

@@ -7,6 +7,7 @@
 #include "measure/duty.h"
 #include "measure/figures.h"
 #include "measure/load.h"
+#include "measure/load_sample.h"
 
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
 
@@ -14,21 +15,21 @@
 struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
-    double target;            /* NaN: none, in warm-up and `free` stretches */
-    double duty;              /* see duty.h; NaN without a target */
-    enum ss_doubt_kind doubt; /* of a counted one */
-    bool counted;             /* the figures are made of this one, among others */
+    struct ss_load_span parts; /* of the same reading; without capacity: unknown */
+    double target;             /* NaN: none, in warm-up and `free` stretches */
+    double duty;               /* see duty.h; NaN without a target */
+    enum ss_doubt_kind doubt;  /* of a counted one */
+    bool counted;              /* the figures are made of this one, among others */
 };
 
 /* Watches the load from the master: what the summary and the live line are made of. */
 struct ss_monitor {
     const struct ss_module_set *set;
-    struct ss_counter_reader *reader; /* of all sources but sensors */
+    struct ss_load_meter *meter; /* each sample takes one reading of it; a sensor's is not open */
     struct ss_board *board;
     enum ss_source source;
     struct ss_self trace;
-    struct ss_counters last;
-    bool has_last;
+    bool has_last; /* the meter's last reading can be used */
     struct ss_duty_meter duty;
     bool was_free;        /* the last reading lay in a `free` stretch */
     ss_time next;         /* when the next sample is due */
@@ -46,7 +47,7 @@ struct ss_monitor {
 };
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
-    enum ss_source source, struct ss_counter_reader *reader, struct ss_board *board);
+    enum ss_source source, struct ss_load_meter *meter, struct ss_board *board);
 
 /* A new series of samples begins at this moment. */
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);

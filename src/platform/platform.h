@@ -304,9 +304,8 @@ struct ss_cpu_times {
 };
 
 struct ss_cpu_reading {
-    ss_time time;    /* of the reading, on the monotonic clock */
+    struct ss_counters counters; /* what the load is made of */
     double pressure; /* part of the last 10 s in which some task waited for a CPU; NaN: unknown */
-    double capacity; /* CPUs that make a load of 1: those present, or the group's allowance */
     bool group;      /* there is one item, a control group */
     bool parts;      /* user and system are known; always so for CPUs */
     size_t count;
@@ -316,6 +315,7 @@ struct ss_cpu_reading {
 /* Counts each CPU separately. */
 struct ss_cpu_reader {
     struct ss_counter_reader counters;
+    struct ss_counter_reader stat; /* SS_SOURCE_RUNTIME: of the parts; file -1: none are read */
     bool group;
     int pressure; /* -1: none */
     double pressure_now;
@@ -324,13 +324,22 @@ struct ss_cpu_reader {
     int system;
 };
 
+/* Initializes one that is not open. */
+#define SS_CPU_READER_CLOSED                                                                       \
+    { .counters = {.file = -1}, .stat = {.file = -1}, .pressure = -1, .user = -1, .system = -1 }
+
 /*
- * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own. Allocates
- * everything here and nothing in read().
+ * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own;
+ * SS_SOURCE_RUNTIME: no parts until they are added. Allocates everything here and nothing in
+ * read().
  */
 SS_MUST_USE int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
     const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
+
+/* SS_SOURCE_RUNTIME: readings have parts, too, if /proc/stat can be read. Others always have. */
+void ss_platform_cpu_times_add_parts(
+    struct ss_cpu_reader *reader, const struct ss_platform_roots *roots);
 
 /* Returns 0 or an errno. */
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);

@@ -31,29 +31,6 @@ static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_platform_wallclock() - (int64_t)ss_platform_now();
 }
 
-/*
- * Measures the parts of the load for the same CPUs or control group as the load itself; a sensor
- * has none. A record without them is better than none.
- */
-static void open_meter(struct ss_recorder *recorder) {
-    const struct ss_source_request *source = &recorder->plan->source;
-    bool group = source->source == SS_SOURCE_CGROUP;
-    struct ss_error ignored = {0};
-    if (source->source == SS_SOURCE_SENSOR)
-        return;
-    recorder->measures =
-        ss_load_meter_open(&recorder->meter, group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
-            group ? source->argument : NULL, &recorder->plan->cpus, NULL, &ignored) == 0;
-    if (recorder->measures)
-        ss_load_meter_read(&recorder->meter);
-}
-
-static void close_meter(struct ss_recorder *recorder) {
-    if (recorder->measures)
-        ss_load_meter_close(&recorder->meter);
-    recorder->measures = false;
-}
-
 static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
     struct ss_lines *lines = &recorder->files[file];
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
@@ -82,7 +59,6 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
 void ss_recorder_abandon(struct ss_recorder *recorder) {
     for (int i = 0; i < SS_RECORD_FILES; i++)
         ss_lines_close(&recorder->files[i]);
-    close_meter(recorder);
     ss_record_folder_remove(&recorder->record, recorder->plan->record);
 }
 
@@ -94,7 +70,6 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     recorder->iterations_second = -1;
     recorder->iterations_kept = 0;
     recorder->iterations_left = 0;
-    recorder->measures = false;
     for (int i = 0; i < SS_RECORD_FILES; i++)
         recorder->files[i].file = -1;
     if (!plan->record)
@@ -107,7 +82,6 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
         ss_recorder_abandon(recorder);
         return -1;
     }
-    open_meter(recorder);
     return 0;
 }
 
@@ -151,27 +125,19 @@ static char *put_part(char *to, double value) {
     return ss_number_put_fixed(to, value, 6);
 }
 
-/* The parts of the load since the last sample. */
-static void set_parts(struct ss_recorder *recorder, struct ss_load_sample *row) {
-    struct ss_load_meter *meter = &recorder->meter;
-    struct ss_load_span span;
-    if (recorder->measures && ss_load_meter_read(meter) == 0 &&
-        ss_load_span_between(&meter->before, &meter->last, SS_LOAD_ALL_CPUS, &span))
-        ss_load_sample_set(row, &span);
-}
-
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample) {
     if (recorder->record.folder < 0)
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_SAMPLES];
     struct ss_load_sample row = ss_load_sample_new();
     set_wall(recorder); /* the clock may have been set */
-    set_parts(recorder, &row);
+    if (sample->parts.capacity > 0)
+        ss_load_sample_set(&row, &sample->parts);
     row.time = (int64_t)sample->time + recorder->wall;
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
-    /* The load that was counted; the parts were read a moment later. */
+    /* The load that was counted, which the parts do not tell where it has a source of its own. */
     row.load = sample->load.load;
     row.load_ticks = sample->load.load_ticks;
     row.target = sample->target;
@@ -318,7 +284,6 @@ void ss_recorder_close(
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }
-    close_meter(recorder);
     outcome->record = recorder->record;
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};
 }

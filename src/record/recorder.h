@@ -7,7 +7,6 @@
 #include "base/lines.h"
 #include "command/plan.h"
 #include "loop/board.h"
-#include "measure/load_sample.h"
 #include "measure/monitor.h"
 #include "record/folder.h"
 #include "record/outcome.h"
@@ -41,8 +40,6 @@ struct ss_recorder {
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
     uint32_t iterations_kept;  /* rows in that second */
     uint64_t iterations_left;  /* rows left out because their second was full */
-    struct ss_load_meter meter; /* for the parts of the load, which control does not need */
-    bool measures;
     struct ss_lines files[SS_RECORD_FILES];
 };
 

@@ -150,6 +150,21 @@ static bool keep_iterations_apart(struct ss_master *master) {
     return true;
 }
 
+/* Parts of the load are for the record: control does not need them. */
+static int open_monitor(struct ss_master *master) {
+    struct ss_plan *plan = master->plan;
+    enum ss_source source = plan->source.source;
+    ss_monitor_open(&master->monitor, &plan->set, source, &master->meter, master->board);
+    if (source == SS_SOURCE_SENSOR)
+        return 0;
+    if (ss_load_meter_open(&master->meter, master->monitor.source, plan->source.argument,
+            &plan->cpus, NULL, master->error) < 0)
+        return -1;
+    if (plan->record)
+        ss_platform_cpu_times_add_parts(&master->meter.reader, NULL);
+    return 0;
+}
+
 static int open_master(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
@@ -179,8 +194,8 @@ static int open_master(struct ss_master *master) {
     }
     ss_progress_open(
         &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
-    ss_monitor_open(
-        &master->monitor, &plan->set, plan->source.source, &plan->reader, master->board);
+    if (open_monitor(master) < 0)
+        return -1;
     ss_usage_open(&master->usage, master->board, &plan->cpus);
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
                                           plan->has_iteration ? &plan->iteration : NULL, error) < 0)
@@ -230,6 +245,7 @@ static void close_master(struct ss_master *master) {
         ss_crew_close(&master->crew);
     }
     ss_monitor_close(&master->monitor);
+    ss_load_meter_close(&master->meter);
     ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
@@ -255,6 +271,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .outcome = outcome,
         .error = error,
         .sensor = {.from = -1},
+        .meter = SS_LOAD_METER_CLOSED,
         .descriptor = -1,
         .stage = SS_STAGE_WAITING,
         .stage_end = ss_master_first_stage_end(plan),

@@ -28,6 +28,7 @@ struct ss_master {
     struct ss_crew crew;
     struct ss_sensor sensor;
     struct ss_output output;
+    struct ss_load_meter meter; /* the monitor's */
     struct ss_monitor monitor;
     struct ss_usage usage;
     struct ss_iterations iterations;

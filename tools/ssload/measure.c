@@ -72,8 +72,8 @@ static bool add_row(struct measurement *it, struct ss_load_sample sample, int32_
         return false;
     sample.cpu = cpu;
     ss_load_sample_set(&sample, &span);
-    ssload_report_add(
-        &it->report, &sample, &span, ss_time_seconds(it->meter.last.time - it->meter.before.time));
+    ssload_report_add(&it->report, &sample, &span,
+        ss_time_seconds(it->meter.last.counters.time - it->meter.before.counters.time));
     return true;
 }
 
@@ -94,8 +94,8 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
         return -1;
     const struct ss_cpu_reading *reading = &it->meter.last;
     struct ss_load_sample sample = ss_load_sample_new();
-    sample.time = ss_platform_wallclock() - (int64_t)(ss_platform_now() - reading->time);
-    sample.elapsed = ss_time_seconds(reading->time - it->started);
+    sample.time = ss_platform_wallclock() - (int64_t)(ss_platform_now() - reading->counters.time);
+    sample.elapsed = ss_time_seconds(reading->counters.time - it->started);
     struct ss_load_sample of_all = sample;
     of_all.target = ssload_target_at(&it->target, ss_time_since(end, it->started + 1));
     of_all.pressure = reading->pressure;
@@ -124,7 +124,7 @@ static int take_samples(struct measurement *it, struct ss_error *error) {
         if (over && !request->command)
             break;
         last = over || due == end;
-        ss_time length = ss_time_since(ss_platform_now(), it->meter.last.time);
+        ss_time length = ss_time_since(ss_platform_now(), it->meter.last.counters.time);
         if (last && length < LEAST)
             break;
         if (take_sample(it, over ? ss_platform_now() : due, error) < 0)
@@ -138,7 +138,7 @@ static int run(struct measurement *it, int *status, struct ss_error *error) {
     ssload_command_catch(it->request->command);
     if (read_meter(it, error) < 0)
         return -1;
-    it->started = it->meter.last.time;
+    it->started = it->meter.last.counters.time;
     it->report.was_free = isnan(ssload_target_at(&it->target, 0));
     if (it->request->command && ssload_command_start(it->request->command, error) < 0)
         return -1;
@@ -156,8 +156,7 @@ int ssload_measure(const struct ssload_request *request, int *status, struct ss_
     if (!it)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
     it->request = request;
-    it->meter.reader =
-        (struct ss_cpu_reader){.counters = {.file = -1}, .pressure = -1, .user = -1, .system = -1};
+    it->meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     int result = open_all(it, error);
     if (result == 0)
         result = run(it, status, error);

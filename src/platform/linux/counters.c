@@ -81,19 +81,15 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
 
 static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *counters) {
     const char *text = reader->buffer;
-    uint64_t unit = (uint64_t)reader->unit;
-    struct ss_stat_line line;
-    while (ss_linux_stat_next(&text, &reader->cpus, &line)) {
-        const uint64_t *ticks = line.ticks;
-        uint64_t busy = ticks[SS_STAT_USER] + ticks[SS_STAT_NICE] + ticks[SS_STAT_SYSTEM] +
-                        ticks[SS_STAT_IRQ] + ticks[SS_STAT_SOFTIRQ] + ticks[SS_STAT_STEAL];
-        counters->idle += (ticks[SS_STAT_IDLE] + ticks[SS_STAT_IOWAIT]) * unit;
-        counters->iowait += ticks[SS_STAT_IOWAIT] * unit;
-        counters->steal += ticks[SS_STAT_STEAL] * unit;
-        counters->busy_ticks += busy * unit;
+    struct ss_cpu_times times;
+    while (ss_linux_stat_next(&text, &reader->cpus, (uint64_t)reader->unit, &times)) {
+        counters->idle += times.idle + times.iowait;
+        counters->iowait += times.iowait;
+        counters->steal += times.steal;
+        counters->busy_ticks += times.user + times.system + times.irq + times.steal;
         counters->capacity += 1;
         counters->cpus += 1;
-        counters->set = (counters->set ^ (line.cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
+        counters->set = (counters->set ^ (times.cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
     }
     return counters->capacity > 0 ? 0 : EBADMSG;
 }

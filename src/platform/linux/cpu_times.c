@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
@@ -25,8 +24,8 @@ static int open_beside(const struct ss_counter_reader *counters, const char *nam
 int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
     const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error) {
-    *reader = (struct ss_cpu_reader){
-        .group = source == SS_SOURCE_CGROUP, .pressure = -1, .user = -1, .system = -1};
+    *reader = (struct ss_cpu_reader)SS_CPU_READER_CLOSED;
+    reader->group = source == SS_SOURCE_CGROUP;
     if (ss_platform_counters_open(&reader->counters, source, group, cpus, roots, error) < 0)
         return -1;
     if (!reader->group) {
@@ -39,6 +38,15 @@ int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source sour
     return 0;
 }
 
+void ss_platform_cpu_times_add_parts(
+    struct ss_cpu_reader *reader, const struct ss_platform_roots *roots) {
+    struct ss_error ignored = {0};
+    if (reader->counters.source == SS_SOURCE_RUNTIME &&
+        ss_platform_counters_open(
+            &reader->stat, SS_SOURCE_SYSTEM, NULL, &reader->counters.cpus, roots, &ignored) < 0)
+        reader->stat.file = -1;
+}
+
 static void close_file(int *file) {
     if (*file >= 0)
         close(*file);
@@ -49,28 +57,17 @@ void ss_platform_cpu_times_close(struct ss_cpu_reader *reader) {
     close_file(&reader->pressure);
     close_file(&reader->user);
     close_file(&reader->system);
+    ss_platform_counters_close(&reader->stat);
     ss_platform_counters_close(&reader->counters);
 }
 
-static int parse_stat(const struct ss_counter_reader *counters, struct ss_cpu_reading *reading) {
+/* The numbers that `counters` has read last, for each CPU. */
+static void take_stat(const struct ss_counter_reader *counters, struct ss_cpu_reading *reading) {
     size_t room = ss_cpus_count(&counters->cpus);
     const char *text = counters->buffer;
-    uint64_t unit = (uint64_t)counters->unit;
-    struct ss_stat_line line;
-    while (reading->count < room && ss_linux_stat_next(&text, &counters->cpus, &line)) {
-        const uint64_t *ticks = line.ticks;
-        reading->items[reading->count++] = (struct ss_cpu_times){
-            .cpu = line.cpu,
-            .user = (ticks[SS_STAT_USER] + ticks[SS_STAT_NICE]) * unit,
-            .system = ticks[SS_STAT_SYSTEM] * unit,
-            .irq = (ticks[SS_STAT_IRQ] + ticks[SS_STAT_SOFTIRQ]) * unit,
-            .steal = ticks[SS_STAT_STEAL] * unit,
-            .iowait = ticks[SS_STAT_IOWAIT] * unit,
-            .idle = ticks[SS_STAT_IDLE] * unit,
-        };
-    }
-    reading->capacity = (double)reading->count;
-    return reading->count > 0 ? 0 : EBADMSG;
+    while (reading->count < room && ss_linux_stat_next(&text, &counters->cpus,
+                                        (uint64_t)counters->unit, &reading->items[reading->count]))
+        reading->count++;
 }
 
 static int read_small(int file, char *text) {
@@ -102,49 +99,48 @@ static bool find_number(const char *text, const char *name, uint64_t *number) {
     return at;
 }
 
-static int parse_group(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
-    const struct ss_counter_reader *counters = &reader->counters;
+static void take_group(const struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
+    const char *buffer = reader->counters.buffer;
     struct ss_cpu_times *times = reading->items;
-    struct ss_counters used = {0};
-    int why = ss_linux_cgroup_parse(&reader->counters, &used);
-    if (why)
-        return why;
-    *times = (struct ss_cpu_times){.used = used.used};
+    *times = (struct ss_cpu_times){.used = reading->counters.used};
     reading->count = 1;
-    reading->capacity = used.capacity;
     char text[SMALL_FILE];
     if (read_small(reader->user, text) == 0) {
         ss_linux_read_number(text, &times->user);
         reading->parts = read_small(reader->system, text) == 0;
         ss_linux_read_number(text, &times->system);
     } else {
-        reading->parts = find_number(counters->buffer, "\nuser_usec ", &times->user) &&
-                         find_number(counters->buffer, "\nsystem_usec ", &times->system);
+        reading->parts = find_number(buffer, "\nuser_usec ", &times->user) &&
+                         find_number(buffer, "\nsystem_usec ", &times->system);
         times->user *= SS_MICROSECOND;
         times->system *= SS_MICROSECOND;
     }
-    return 0;
+}
+
+/* The load does not depend on the second file: a reading without it has no parts. */
+static void take_runtime(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
+    struct ss_counters ignored;
+    if (reader->stat.file >= 0 && ss_platform_counters_read(&reader->stat, &ignored) == 0)
+        take_stat(&reader->stat, reading);
 }
 
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
-    struct ss_counter_reader *counters = &reader->counters;
-    struct ss_cpu_times *items = reading->items;
-    ss_time before = ss_platform_now();
-    ssize_t length = pread(counters->file, counters->buffer, counters->size - 1, 0);
-    ss_time after = ss_platform_now();
-    *reading = (struct ss_cpu_reading){
-        .time = before + (after - before) / 2,
-        .group = reader->group,
-        .parts = true,
-        .items = items,
-    };
-    if (length < 0)
-        return errno;
-    counters->buffer[length] = '\0';
-    if (after >= reader->pressure_due) {
+    *reading =
+        (struct ss_cpu_reading){.group = reader->group, .parts = true, .items = reading->items};
+    int why = ss_platform_counters_read(&reader->counters, &reading->counters);
+    if (why)
+        return why;
+    ss_time now = reading->counters.time;
+    if (now >= reader->pressure_due) {
         reader->pressure_now = read_pressure(reader->pressure);
-        reader->pressure_due = after + PRESSURE_PERIOD;
+        reader->pressure_due = now + PRESSURE_PERIOD;
     }
     reading->pressure = reader->pressure_now;
-    return reader->group ? parse_group(reader, reading) : parse_stat(counters, reading);
+    if (reader->group)
+        take_group(reader, reading);
+    else if (reader->counters.source == SS_SOURCE_RUNTIME)
+        take_runtime(reader, reading);
+    else
+        take_stat(&reader->counters, reading);
+    return 0;
 }

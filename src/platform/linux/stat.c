@@ -6,24 +6,40 @@
 
 #include "platform/linux/linux.h"
 
-static bool read_line(const char *at, const struct ss_cpus *cpus, struct ss_stat_line *line) {
-    uint64_t cpu;
+/*
+ * The columns of /proc/stat, see proc(5). The columns after these are guest time, which user time
+ * includes.
+ */
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
+
+static bool read_line(
+    const char *at, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times) {
+    uint64_t cpu, ticks[COLUMNS] = {0};
     int columns = 0;
     at = ss_linux_read_number(at, &cpu);
-    *line = (struct ss_stat_line){.cpu = (uint32_t)cpu};
-    if (cpu >= SS_CPUS_MAX || !ss_cpus_has(cpus, line->cpu))
+    if (cpu >= SS_CPUS_MAX || !ss_cpus_has(cpus, (uint32_t)cpu))
         return false;
-    while (columns < SS_STAT_COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
-        at = ss_linux_read_number(at, &line->ticks[columns++]);
-    return columns > SS_STAT_IDLE;
+    while (columns < COLUMNS && isdigit((unsigned char)at[strspn(at, " ")]))
+        at = ss_linux_read_number(at, &ticks[columns++]);
+    *times = (struct ss_cpu_times){
+        .cpu = (uint32_t)cpu,
+        .user = (ticks[USER] + ticks[NICE]) * unit,
+        .system = ticks[SYSTEM] * unit,
+        .irq = (ticks[IRQ] + ticks[SOFTIRQ]) * unit,
+        .steal = ticks[STEAL] * unit,
+        .iowait = ticks[IOWAIT] * unit,
+        .idle = ticks[IDLE] * unit,
+    };
+    return columns > IDLE;
 }
 
-bool ss_linux_stat_next(const char **text, const struct ss_cpus *cpus, struct ss_stat_line *line) {
+bool ss_linux_stat_next(
+    const char **text, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times) {
     const char *end;
     while (strncmp(*text, "cpu", 3) == 0 && (end = strchr(*text, '\n'))) {
         const char *at = *text + 3;
         *text = end + 1;
-        if (isdigit((unsigned char)*at) && read_line(at, cpus, line))
+        if (isdigit((unsigned char)*at) && read_line(at, cpus, unit, times))
             return true;
     }
     return false;

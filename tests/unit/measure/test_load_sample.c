@@ -8,8 +8,7 @@
 #define TICK (10 * SS_MILLISECOND)
 #define ALL  SS_LOAD_ALL_CPUS
 
-static struct ss_load_meter meter = {
-    .reader = {.counters = {.file = -1}, .pressure = -1, .user = -1, .system = -1}};
+static struct ss_load_meter meter = SS_LOAD_METER_CLOSED;
 static struct ss_load_sample sample;
 
 static struct ss_cpus cpus_of(const char *list) {
@@ -43,7 +42,7 @@ static void begin(const char *list, const char *stat) {
 static void go_on(const char *stat, uint64_t ticks) {
     tree_write("proc/stat", stat);
     read_meter();
-    meter.last.time = meter.before.time + ticks * TICK;
+    meter.last.counters.time = meter.before.counters.time + ticks * TICK;
 }
 
 static bool take(int32_t cpu) {
@@ -241,7 +240,7 @@ static void pressure_is_read_no_more_often_than_it_changes(void **state) {
     meter.reader.pressure_due = ss_platform_now();
     read_meter();
     expect(meter.last.pressure, 0.02);
-    assert_true(meter.reader.pressure_due >= meter.last.time + 2 * SS_SECOND);
+    assert_true(meter.reader.pressure_due >= meter.last.counters.time + 2 * SS_SECOND);
 }
 
 static void garbled_stat_is_an_error(void **state) {
@@ -274,7 +273,7 @@ static void v2_groups_are_parts_of_their_allowance(void **state) {
     read_meter();
     tree_write("cgroup/web/cpu.stat", USAGE(1500000, 900000, 600000));
     read_meter();
-    meter.last.time = meter.before.time + SS_SECOND;
+    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
     assert_true(take(ALL));
     expect(sample.load, 0.25); /* half a second of two CPUs' */
     expect(sample.user, 0.15);
@@ -301,7 +300,7 @@ static void the_group_without_a_name_is_our_own(void **state) {
     read_meter();
     tree_write("cgroup/own/cpu.stat", USAGE(2000000, 1400000, 600000));
     read_meter();
-    meter.last.time = meter.before.time + SS_SECOND;
+    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
     assert_true(take(ALL));
     expect(sample.load, 0.25);
     expect(sample.user, 0.2);
@@ -317,7 +316,7 @@ static void v1_groups_count_nanoseconds(void **state) {
     read_meter();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "3000000000\n");
     read_meter();
-    meter.last.time = meter.before.time + SS_SECOND;
+    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
     assert_true(take(ALL));
     expect(sample.load, 0.5);
     assert_true(isnan(sample.user));
@@ -330,7 +329,7 @@ static void v1_groups_count_nanoseconds(void **state) {
     tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1800000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "700000000\n");
     read_meter();
-    meter.last.time = meter.before.time + SS_SECOND;
+    meter.last.counters.time = meter.before.counters.time + SS_SECOND;
     assert_true(take(ALL));
     expect(sample.load, 0.25);
     expect(sample.user, 0.2);

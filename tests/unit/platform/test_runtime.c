@@ -313,6 +313,28 @@ static void the_real_machine_is_read(void **state) {
     ss_platform_counters_close(&reader);
 }
 
+static void parts_come_from_the_machine_as_well(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    struct ss_cpus cpus = cpus_of(all_cpus());
+    static struct ss_cpu_times items[SS_CPUS_MAX];
+    struct ss_cpu_reading reading = {.items = items};
+    struct ss_cpu_reader both;
+    make_machine();
+    struct ss_platform_roots roots = {.proc = tree_path("proc")};
+    assert_int_equal(
+        ss_platform_cpu_times_open(&both, SS_SOURCE_RUNTIME, NULL, &cpus, &roots, &error), 0);
+    assert_int_equal(ss_platform_cpu_times_read(&both, &reading), 0);
+    assert_int_equal(reading.counters.used, 123456789012);
+    assert_int_equal(reading.count, 0);
+    ss_platform_cpu_times_add_parts(&both, &roots);
+    assert_int_equal(ss_platform_cpu_times_read(&both, &reading), 0);
+    assert_int_equal(reading.counters.used, 123456789012);
+    assert_int_equal(reading.count, 1);
+    assert_int_equal(items[0].system, 30 * SS_MILLISECOND);
+    ss_platform_cpu_times_close(&both);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_root_of_the_hierarchy_is_found),
@@ -328,4 +350,5 @@ UNIT_MAIN(
     cmocka_unit_test(garbled_lists_are_refused),
     cmocka_unit_test(numbers_that_only_begin_as_such_are_refused),
     cmocka_unit_test(the_load_is_what_was_used),
+    cmocka_unit_test(parts_come_from_the_machine_as_well),
     cmocka_unit_test(the_real_machine_is_read))
