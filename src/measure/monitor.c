@@ -44,7 +44,14 @@ static bool take_reading(struct ss_monitor *monitor, ss_time now) {
     return true;
 }
 
+static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
+    struct ss_target target;
+    ss_pipeline_target(monitor->set, &monitor->trace, monitor->board, time, &target);
+    return target;
+}
+
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
+    monitor->was_free = target_at(monitor, now).free;
     monitor->has_last = take_reading(monitor, now);
     ss_duty_begin(&monitor->duty, monitor->board, now);
     monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
@@ -110,12 +117,6 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
         monitor->steal_sum += sample->load.steal * sample->load.seconds;
     count_doubt(monitor, sample);
     return true;
-}
-
-static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
-    struct ss_target target;
-    ss_pipeline_target(monitor->set, &monitor->trace, monitor->board, time, &target);
-    return target;
 }
 
 /*

@@ -6,7 +6,6 @@
 
 #include "chance.h"
 #include "lateness.h"
-#include "measure/load.h"
 #include "tenants.h"
 
 /* The clock does not begin at zero, as it does not on a machine. */
@@ -123,111 +122,89 @@ void trial_leave(struct trial *trial, uint32_t number) {
 
 /* ---- the monitor ---- */
 
-static struct ss_target target_at(const struct trial *trial, ss_time time) {
-    struct ss_target target;
-    ss_pipeline_target(&trial->set, &trial->trace, trial->board, time, &target);
-    return target;
-}
-
-/* Whether control was in force from the beginning to the end of the sample that ends now. */
-static bool is_controlled(struct trial *trial, const struct ss_target *target) {
-    const struct ss_board *board = trial->board;
-    bool was_free = trial->free_seen;
-    trial->free_seen = target_at(trial, trial->now).free;
-    return !target->free && !was_free && atomic_load(&board->phase) == SS_PHASE_RUNNING &&
-           trial->seen.time >= atomic_load(&board->control_start) &&
-           trial->seen.time >= atomic_load(&board->control_since);
-}
-
-static int count(struct trial *trial, const struct trial_sample *sample, struct ss_error *error) {
-    ss_settling_add(&trial->settling,
-        ss_time_seconds(ss_board_trace_time(trial->board, trial->seen.time)),
-        ss_time_seconds(ss_board_trace_time(trial->board, trial->now)),
-        sample->target - sample->load);
-    if (trial->seen.time < trial->counted_from)
-        return 0;
-    if (!ss_figures_add(&trial->figures, sample->target, sample->load))
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-    trial->duty_sum += sample->duty;
-    trial->switches_sum += trial->switches - trial->switches_seen;
-    trial->own_sum += trial->own - trial->own_seen;
+/* What is true, not what the modules are shown. */
+static int read_exactly(void *context, struct ss_cpu_reading *reading) {
+    struct trial *trial = context;
+    *reading = (struct ss_cpu_reading){0};
+    if (trial->source == SS_SOURCE_CGROUP)
+        machine_read_group_exactly(&trial->machine, trial->now, &reading->counters);
+    else
+        machine_read_exactly(&trial->machine, trial->now, &reading->counters);
     return 0;
 }
 
-static void read_exactly(struct trial *trial, struct ss_counters *counters) {
-    if (trial->source == SS_SOURCE_CGROUP)
-        machine_read_group_exactly(&trial->machine, trial->now, counters);
-    else
-        machine_read_exactly(&trial->machine, trial->now, counters);
+/* Samples that began before control, or before the counted time, are no part of it. */
+static void enter_stages(struct trial *trial) {
+    struct ss_monitor *monitor = &trial->monitor;
+    ss_time began = trial->meter.last.counters.time;
+    ss_time control_start = atomic_load(&trial->board->control_start);
+    if (monitor->control_from == SS_TIME_NEVER && began >= control_start)
+        monitor->control_from = control_start;
+    if (began >= trial->counted_from)
+        monitor->counted_from = trial->counted_from;
 }
 
-static int take_sample(struct trial *trial, struct ss_error *error) {
-    struct ss_counters counters;
-    struct ss_load load;
-    read_exactly(trial, &counters);
-    ss_load_between(trial->source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
-        &trial->seen, &counters, &load);
+static void take_sample(struct trial *trial) {
+    const struct ss_monitor_sample *latest = &trial->monitor.latest;
+    enter_stages(trial);
+    ss_monitor_sample(&trial->monitor, trial->now);
+    if (latest->counted) {
+        trial->switches_sum += trial->switches - trial->switches_seen;
+        trial->own_sum += trial->own - trial->own_seen;
+    }
     struct trial_sample sample = {
         .elapsed = ss_time_seconds(trial->now - trial->start),
-        .target = NAN,
-        .load = load.load,
-        .duty = NAN,
+        .target = latest->target,
+        .load = latest->load.load,
+        .duty = latest->duty,
     };
-    /* What held until now, as showstopper's monitor has it. */
-    struct ss_target target = target_at(trial, trial->now - 1);
-    double duty = ss_duty_take(&trial->duty, trial->board, trial->now);
-    int status = 0;
-    if (is_controlled(trial, &target)) {
-        sample.target = target.load;
-        sample.duty = duty;
-        status = count(trial, &sample, error);
-    }
     if (trial->options.on_sample)
         trial->options.on_sample(trial->options.context, &sample);
-    trial->seen = counters;
     trial->switches_seen = trial->switches;
     trial->own_seen = trial->own;
-    queue_set(&trial->queue, trial->options.instances, trial->now + TRIAL_SAMPLE_INTERVAL);
-    return status;
+    queue_set(&trial->queue, trial->options.instances, trial->monitor.next);
 }
 
 /* The trace starts with a new sample, so that none is half warm-up. */
 static void start_monitor(struct trial *trial) {
-    struct ss_self selves[SS_KINDS];
-    ss_module_set_selves(&trial->set, trial->board, trial->options.instances, selves);
-    trial->trace = selves[SS_KIND_TRACE];
-    read_exactly(trial, &trial->seen);
-    ss_duty_begin(&trial->duty, trial->board, trial->now);
-    trial->free_seen = target_at(trial, trial->now).free;
-    ss_time first = trial->options.warmup % TRIAL_SAMPLE_INTERVAL;
-    queue_set(&trial->queue, trial->options.instances,
-        trial->now + (first ? first : TRIAL_SAMPLE_INTERVAL));
+    ss_time first = trial->options.warmup % SS_MONITOR_INTERVAL;
+    trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
+    ss_monitor_open(&trial->monitor, &trial->set,
+        trial->source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM, &trial->meter,
+        trial->board);
+    ss_monitor_begin(&trial->monitor, trial->now);
+    if (first)
+        trial->monitor.next = trial->now + first;
+    queue_set(&trial->queue, trial->options.instances, trial->monitor.next);
 }
 
 void trial_forget(struct trial *trial) {
-    ss_figures_free(&trial->figures);
-    trial->settling = (struct ss_settling){0};
-    trial->duty_sum = 0;
+    struct ss_monitor *monitor = &trial->monitor;
+    ss_figures_free(&monitor->figures);
+    monitor->settling = (struct ss_settling){0};
+    monitor->duty_sum = 0;
+    monitor->counted_from = SS_TIME_NEVER;
     trial->switches_sum = 0;
     trial->own_sum = 0;
     trial->counted_from = trial->now;
 }
 
 void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
-    size_t samples = trial->figures.count;
+    struct ss_monitor *monitor = &trial->monitor;
+    size_t samples = monitor->figures.count;
     double per_sample = samples ? 1 / (double)samples : NAN;
     *figures = (struct trial_figures){
         .samples = samples,
-        .target_mean = ss_figures_target_mean(&trial->figures),
-        .load_mean = ss_figures_load_mean(&trial->figures),
-        .error_mean_percent = ss_figures_error_mean_percent(&trial->figures),
-        .error_mse_e4 = ss_figures_error_mse_e4(&trial->figures),
-        .error_p95_percent = ss_figures_error_p95_percent(&trial->figures),
-        .settling_seconds = ss_settling_seconds(&trial->settling),
-        .duty_mean = trial->duty_sum * per_sample,
+        .target_mean = ss_figures_target_mean(&monitor->figures),
+        .load_mean = ss_figures_load_mean(&monitor->figures),
+        .error_mean_percent = ss_figures_error_mean_percent(&monitor->figures),
+        .error_mse_e4 = ss_figures_error_mse_e4(&monitor->figures),
+        .error_p95_percent = ss_figures_error_p95_percent(&monitor->figures),
+        .settling_seconds = ss_settling_seconds(&monitor->settling),
+        .duty_mean = monitor->duty_sum * per_sample,
         .switches_per_second =
-            (double)trial->switches_sum * per_sample / ss_time_seconds(TRIAL_SAMPLE_INTERVAL),
-        .own_cpu = (double)trial->own_sum * per_sample / (double)TRIAL_SAMPLE_INTERVAL,
+            (double)trial->switches_sum * per_sample / ss_time_seconds(SS_MONITOR_INTERVAL),
+        .own_cpu = (double)trial->own_sum * per_sample / (double)SS_MONITOR_INTERVAL,
     };
 }
 
@@ -320,7 +297,7 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
 }
 
 void trial_close(struct trial *trial) {
-    ss_figures_free(&trial->figures);
+    ss_monitor_close(&trial->monitor);
     queue_close(&trial->queue);
     machine_close(&trial->machine);
     free(trial->steppers);
@@ -340,8 +317,8 @@ static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
     if (sleeper < instances)
         return step(trial, sleeper, error);
     if (sleeper == instances)
-        return take_sample(trial, error);
-    if (sleeper == tenants_background_sleeper(trial))
+        take_sample(trial);
+    else if (sleeper == tenants_background_sleeper(trial))
         tenants_switch_background(trial);
     else if (sleeper == tenants_quota_sleeper(trial))
         tenants_enforce_quota(trial);

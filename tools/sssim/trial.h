@@ -10,8 +10,7 @@
 #include "loop/module_set.h"
 #include "loop/stepper.h"
 #include "machine.h"
-#include "measure/duty.h"
-#include "measure/figures.h"
+#include "measure/monitor.h"
 #include "queue.h"
 
 /*
@@ -19,12 +18,10 @@
  * same options give the same numbers, bit for bit.
  */
 
-#define TRIAL_SAMPLE_INTERVAL (500 * SS_MILLISECOND)
-
 /* One look of the monitor. */
 struct trial_sample {
     double elapsed; /* seconds since the trial began, at its end */
-    double target;  /* NaN: no control, in warm-up, pauses and `free` stretches */
+    double target;  /* NaN: no control, in warm-up and `free` stretches */
     double load;
     double duty; /* see duty.h; NaN as the target */
 };
@@ -93,18 +90,12 @@ struct trial {
     uint64_t switches;     /* stops and continues */
     ss_time own;           /* CPU time that executors used */
 
-    /* The monitor's part. */
-    struct ss_self trace;
-    struct ss_counters seen; /* at the last sample; so are the next three */
-    struct ss_duty_meter duty;
-    bool free_seen;
-    uint64_t switches_seen;
-    ss_time own_seen;
+    struct ss_load_meter meter; /* the monitor's */
+    struct ss_monitor monitor;
     ss_time counted_from;
-    struct ss_figures figures;
-    struct ss_settling settling;
-    double duty_sum;
-    uint64_t switches_sum;
+    uint64_t switches_seen; /* at the last sample; so is the next */
+    ss_time own_seen;
+    uint64_t switches_sum; /* in counted samples; so is the next */
     ss_time own_sum;
 };
 

@@ -327,6 +327,19 @@ static void free_stretches_run_and_control_begins_afresh(void **state) {
     assert_settled(&log, 32, 39, 0.05);
 }
 
+/* Neither a sample that ends in a free stretch nor one that begins in one is counted. */
+static void half_free_samples_are_not_counted(void **state) {
+    (void)state;
+    char path[] = "/tmp/test_loop.XXXXXX";
+    write_trace(path, "0 free\n200m 30%\n5200m free\n5700m 30%\n10s 30%\n");
+    struct trial_options options = make_options(4, 4, path);
+    options.modules[SS_KIND_TRACE] = "file";
+    options.settle = 0;
+    struct trial_figures figures = run(&options, 10 * SS_SECOND);
+    unlink(path);
+    assert_int_equal(figures.samples, 20 - 3);
+}
+
 static void a_warm_up_is_counted_nowhere(void **state) {
     (void)state;
     struct log log = {0};
@@ -365,4 +378,5 @@ UNIT_MAIN(
     cmocka_unit_test(the_published_saw_is_followed),
     cmocka_unit_test(a_step_settles),
     cmocka_unit_test(free_stretches_run_and_control_begins_afresh),
+    cmocka_unit_test(half_free_samples_are_not_counted),
     cmocka_unit_test(a_warm_up_is_counted_nowhere))
