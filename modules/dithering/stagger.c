@@ -113,7 +113,7 @@ static double wander(double at) {
 /*
  * When round `round` begins, counted from the beginning of the stretch: executor i of n is i/n of a
  * round behind the first. All are moved to and fro together, in a period that has nothing in common
- * with theirs, so that neighbours keep their distance and no beginning keeps step with the tick.
+ * with theirs, so that neighbors keep their distance and no beginning keeps step with the tick.
  */
 static double begin_of(const struct pace *pace, const struct ss_place *place, int64_t round) {
     double at = (double)round + (double)place->rank / place->count;

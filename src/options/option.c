@@ -47,11 +47,11 @@ void ss_option_store_warn(struct ss_option_store *store, const char *text) {
 
 void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label) {
     for (size_t i = first; i < store->warning_count; i++) {
-        char *labelled = NULL;
-        if (asprintf(&labelled, "%s: %s", label, store->warnings[i]) < 0)
+        char *labeled = NULL;
+        if (asprintf(&labeled, "%s: %s", label, store->warnings[i]) < 0)
             continue;
         free(store->warnings[i]);
-        store->warnings[i] = labelled;
+        store->warnings[i] = labeled;
     }
 }
 

@@ -181,7 +181,7 @@ int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 bool ss_platform_process_holds_groups(void);
 
 /*
- * A freezer is for processes that may not be signalled. It is created when the first process is put
+ * A freezer is for processes that may not be signaled. It is created when the first process is put
  * there. Returns false if the system or our permissions do not allow it. Children of its processes
  * are in it, too.
  */

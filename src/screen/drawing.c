@@ -47,7 +47,7 @@ struct text {
     size_t size;
     size_t length;
     int left; /* columns left in the current row */
-    bool colour;
+    bool color;
     enum style style;
 };
 
@@ -60,7 +60,7 @@ static void add(struct text *text, const char *bytes) {
 }
 
 static void set_style(struct text *text, enum style style) {
-    if (text->colour && text->style != style)
+    if (text->color && text->style != style)
         add(text, styles[style]);
     text->style = style;
 }
@@ -354,7 +354,7 @@ static void start_row(struct text *text, int width) {
 
 int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture) {
     struct text text = {
-        .bytes = buffer, .size = size, .left = picture->width, .colour = picture->colour};
+        .bytes = buffer, .size = size, .left = picture->width, .color = picture->color};
     const struct glyphs *glyphs = picture->unicode ? &blocks : &letters;
     char values[512];
     *buffer = '\0';

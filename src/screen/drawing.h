@@ -41,7 +41,7 @@ struct ss_progress_picture {
     int width; /* of the window, in columns */
     int height;
     bool unicode; /* false: ASCII */
-    bool colour;
+    bool color;
 };
 
 void ss_progress_remember(struct ss_progress_history *history, double target, double load);

@@ -42,7 +42,7 @@ void ss_progress_open(
         .foreground_only = when == SS_PROGRESS_AUTO,
         .summary_follows = !quiet,
         .unicode = ss_screen_is_unicode(),
-        .colour = !is_set("NO_COLOR"),
+        .color = !is_set("NO_COLOR"),
         .total = total,
         .view = view,
     };
@@ -159,7 +159,7 @@ static void draw(struct ss_progress *progress) {
         .width = width,
         .height = height,
         .unicode = progress->unicode,
-        .colour = progress->colour,
+        .color = progress->color,
     };
     int rows = ss_progress_draw(block, sizeof block, &picture);
     bool same = rows == progress->rows && width == progress->width && height == progress->height;

@@ -32,7 +32,7 @@ struct ss_progress {
     bool foreground_only; /* draw only while the run is in the foreground */
     bool summary_follows;
     bool unicode;
-    bool colour;
+    bool color;
     bool stale;             /* the values have changed since the last drawing */
     int rows;               /* of the block on the screen; 0: none */
     int width;              /* of the window that it was drawn for, in columns */

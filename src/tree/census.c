@@ -205,7 +205,7 @@ static uint32_t cover(
 }
 
 /*
- * A process that may not be signalled can perhaps be frozen instead. Membership in one of our
+ * A process that may not be signaled can perhaps be frozen instead. Membership in one of our
  * groups is no proof here: the pid may have been reused.
  */
 static void note_beyond(struct ss_census *census, struct ss_census_member *member) {

@@ -35,7 +35,7 @@ struct ss_instance {
     pid_t leader;           /* 0: none */
     struct ss_board *board; /* which lists its branches */
     uint32_t row;
-    int freezer; /* holds processes that may not be signalled; -1 or 0: none */
+    int freezer; /* holds processes that may not be signaled; -1 or 0: none */
     struct ss_holds holds;
     pid_t listener; /* the leader's thread that reacts to a stop soonest; 0: the first one */
     unsigned stops; /* since the start; a new listener is searched for every few stops */

@@ -16,7 +16,7 @@ struct ss_sweep {
     struct ss_board *board;
     pid_t master;
     pid_t stranger;   /* a parent known in this round not to be ours */
-    uint32_t touched; /* processes signalled in this round */
+    uint32_t touched; /* processes signaled in this round */
 };
 
 /*

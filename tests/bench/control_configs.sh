@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
-launched=() # who leads a session; all of it is ended together
+launched=() # leaders of sessions; each session is ended as a whole
 declare -A names
 
 # A process of its own clears up when the bench itself is killed: it sees the end of a pipe that
@@ -39,7 +39,7 @@ launch() {
     echo $! >>"$folder/launched"
 }
 
-# Who stops others may have left them stopped, so all are continued until all are gone.
+# A program that stops others may have left them stopped, so all are continued until all are gone.
 end_launched() {
     local leader attempt left
     for leader in "${launched[@]}"; do
@@ -179,7 +179,7 @@ start_config() {
     [ "$1" != cpulimit ] || limit_each "$2" "$3" "$4"
 }
 
-# watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names who
+# watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names what
 # ended before it did.
 watch_load() {
     local leader status=0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The least that stopping and continuing processes can cost: N processes that do nothing but sleep
- * and signal, without control, modules, shared memory or anybody who watches them.
+ * and signal, without control, modules, shared memory or a guardian.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,22 +20,22 @@
 
 #define SECOND 1000000000ULL
 
-/* How long the first signal waits for everybody to be there, and more for each of them. */
+/* The first signal waits so long for all processes to be there, and longer for each of them. */
 #define START_LEAD     (SECOND / 5)
 #define START_LEAD_PER (SECOND / 200)
 
 struct task {
-    unsigned count;        /* signallers */
+    unsigned count;        /* signalers */
     uint64_t seconds;      /* how long they signal */
     uint64_t round;        /* nanoseconds from one stop of a target to its next */
     double duty;           /* the part of a round in which a target runs */
     uint64_t start;        /* CLOCK_MONOTONIC, nanoseconds */
-    unsigned signals_most; /* that one signaller can send */
-    bool grouped;          /* the command says which groups are to be signalled */
+    unsigned signals_most; /* that one signaler can send */
+    bool grouped;          /* the command says which groups are to be signaled */
     char **command;        /* empty: the targets spin */
 };
 
-/* Whom a signaller signals. */
+/* What a signaler signals. */
 struct target {
     pid_t pid;
     FILE *output; /* NULL: it is not listened to */
@@ -43,11 +43,11 @@ struct target {
     pid_t leaders[1000]; /* of the groups: its own first */
 };
 
-/* What a signaller leaves in shared memory. */
+/* What a signaler leaves in shared memory. */
 struct account {
     uint64_t cpu;     /* nanoseconds */
     unsigned signals; /* sent */
-    bool complete;    /* it signalled to the end, and its target was there */
+    bool complete;    /* it signaled to the end, and its target was there */
 };
 
 static volatile sig_atomic_t told_to_end;
@@ -68,9 +68,9 @@ static bool die_with(pid_t parent, int signal) {
     return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }
 
-_Noreturn static void be_target(char **command, pid_t signaller, int output) {
+_Noreturn static void be_target(char **command, pid_t signaler, int output) {
     setpgid(0, 0);
-    if (!die_with(signaller, SIGKILL))
+    if (!die_with(signaler, SIGKILL))
         _exit(126);
     signal(SIGTERM, SIG_DFL);
     if (!*command) {
@@ -110,7 +110,7 @@ static bool start_target(const struct task *task, struct target *target) {
         be_target(task->command, self, ends[1]);
     if (target->pid < 0)
         return false;
-    setpgid(target->pid, target->pid); /* whoever comes first */
+    setpgid(target->pid, target->pid); /* parent or child, whichever comes first */
     target->leaders[target->groups++] = target->pid;
     if (!task->grouped)
         return true;
@@ -119,7 +119,7 @@ static bool start_target(const struct task *task, struct target *target) {
     return target->output && read_groups(target);
 }
 
-/* Whether it was there until now. Whose output is listened to has gone with all of its children. */
+/* Returns whether it lived until now. Waits for the end of its output, so its children are gone. */
 static bool end_target(struct target *target) {
     bool lived = waitpid(target->pid, NULL, WNOHANG) == 0;
     kill(-target->pid, SIGKILL);
@@ -168,7 +168,7 @@ static void pace(const struct task *task, unsigned number, const struct target *
     account->complete = !told_to_end;
 }
 
-_Noreturn static void be_signaller(const struct task *task, unsigned number, pid_t master,
+_Noreturn static void be_signaler(const struct task *task, unsigned number, pid_t master,
     struct account *account, uint64_t *late) {
     static struct target target;
     struct task mine = *task;
@@ -206,7 +206,7 @@ static int print(const struct task *task, const struct account *accounts, uint64
     uint64_t cpu = 0;
     for (unsigned i = 0; i < task->count; i++) {
         if (!accounts[i].complete) {
-            fprintf(stderr, "floor: signaller %u or its target ended early\n", i);
+            fprintf(stderr, "floor: signaler %u or its target ended early\n", i);
             return 1;
         }
         cpu += accounts[i].cpu;
@@ -238,10 +238,10 @@ static int run(struct task *task) {
     pid_t self = getpid();
     task->start = clock_now(CLOCK_MONOTONIC) + START_LEAD + START_LEAD_PER * task->count;
     for (unsigned i = 0; i < task->count; i++) {
-        pid_t signaller = fork();
-        if (signaller == 0)
-            be_signaller(task, i, self, &accounts[i], late + i * each);
-        if (signaller < 0) {
+        pid_t signaler = fork();
+        if (signaler == 0)
+            be_signaler(task, i, self, &accounts[i], late + i * each);
+        if (signaler < 0) {
             perror("floor: fork"); /* those that are there die with us */
             return 1;
         }

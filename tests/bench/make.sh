@@ -19,12 +19,12 @@ showstopper.
   --tolerance N   the largest mean error, in percent, that is not a failure; default 1
   --rounds N      runs; default 3
   --quick         short for --settle 1 --seconds 2 --rounds 1, and only showstopper is built
-  --build DIR     whose showstopper holds the load; default build
+  --build DIR     the build whose showstopper holds the load; default build
   --help          print this and end
 END
 }
 
-# A copy, so that nobody changes it meanwhile.
+# A copy, which does not change meanwhile.
 copy_source() {
     mkdir "$folder/source"
     find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.git*' \

@@ -12,7 +12,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Should nobody be told of a death, the end comes by itself: later than any bench needs. */
+/* Each process also ends by itself, should it miss its parent's death: later than any bench needs.
+ */
 #define LIFE_SECONDS 7200
 
 struct tree {
@@ -31,12 +32,12 @@ static bool be_mortal(pid_t parent) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
-/* Only the first process waits for the reports: it reads their end when nobody else can write. */
+/* Only the first process waits for the reports: it reads their end when no other one can write. */
 static bool report(const struct tree *tree, char word) {
     return write(tree->reports, &word, 1) == 1 && close(tree->reports) == 0;
 }
 
-/* Who cannot live here lets the whole tree know. */
+/* A process that fails tells the whole tree. */
 _Noreturn static void give_up(const struct tree *tree) {
     report(tree, '!');
     _exit(1);
@@ -70,7 +71,7 @@ _Noreturn static void lead(const struct tree *tree, unsigned session, pid_t firs
     rest();
 }
 
-/* Starts everybody; says with `leaders` what their groups are. */
+/* Starts all processes; with `leaders` each says what its group is. */
 static bool grow(const struct tree *tree, bool leaders) {
     pid_t self = getpid();
     if (leaders)

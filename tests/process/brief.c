@@ -2,8 +2,8 @@
 
 /*
  * `brief MS`: an instance with children in sessions of their own, one after the other, each of
- * which lives for so many milliseconds by the clock. As soon as nobody has its number any more it
- * says `gone NUMBER`.
+ * which lives for so many milliseconds by the clock. As soon as its pid is free again it says
+ * `gone NUMBER`.
  */
 
 #include <stdio.h>

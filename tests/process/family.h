@@ -15,7 +15,7 @@ struct family {
     size_t count;
 };
 
-/* Those whose name begins like this and who carry our mark. */
+/* Those with our mark and with a name that begins like this. */
 struct family family_find(const char *name);
 
 /* How many are in this state. */

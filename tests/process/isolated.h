@@ -18,8 +18,8 @@
 #include "surroundings.h"
 
 /*
- * Runs with --isolate. Who is in the PID namespace of one is found by that, whatever has become of
- * its environment and of its parents.
+ * Runs with --isolate. Their processes are found by the PID namespace, whatever has become of
+ * environments and parents.
  */
 
 #define ISOLATE "--isolate", "-v", "-n", "2", "-c", "fixed", "-l", "50%"
@@ -41,7 +41,7 @@ static inline void isolated_try(void) {
     _exit(child < 0 || waitpid(child, &status, 0) != child || status != 0);
 }
 
-/* Whether whoever `become` makes of us can have it; NULL: we ourselves. */
+/* Whether the user that `become` makes us can have it; NULL: our own user. */
 static inline bool isolated_is_possible(void (*become)(void)) {
     int status = 1;
     pid_t child = fork();
@@ -74,7 +74,7 @@ static inline bool isolated_name_begins(pid_t pid, const char *name) {
     return begins;
 }
 
-/* Who is in this namespace, is so named and no zombie. Returns how many. */
+/* The processes of this name in this namespace, zombies left out. Returns how many. */
 static inline size_t isolated_members(
     const char *space, const char *name, pid_t pids[RUN_PIDS_MAX]) {
     size_t count = 0;

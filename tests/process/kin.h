@@ -19,11 +19,11 @@
 #include "run.h"
 
 /*
- * A test's own children, forked and not executed. Each dies with its parent. Who is started is
- * ready: whatever it was to do first is done.
+ * A test's own children, forked and not executed. Each dies with its parent. A child that has been
+ * started is ready: what it was to do first is done.
  */
 
-static int kin_gate[2]; /* all who are to be waited for hold the writing end */
+static int kin_gate[2]; /* all children to be waited for hold the writing end */
 
 static inline void kin_wait_for_ever(void) {
     close(kin_gate[1]);

@@ -126,7 +126,7 @@ static void flood(void) {
     }
 }
 
-/* A sensor: one number as long as somebody reads it. */
+/* A sensor: prints one number as long as its output is read. */
 static int print_value(const char *value) {
     while (!ferror(stdout)) {
         payload_say(value);

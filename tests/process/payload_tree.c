@@ -41,7 +41,7 @@ static pid_t fork_named(const char *name) {
     return child;
 }
 
-/* By the clock: who is stopped for most of it is done as early as the others. */
+/* By the clock: a process that is stopped for most of it is done as early as the others. */
 static void spin_for(long milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -51,8 +51,8 @@ static void spin_for(long milliseconds) {
 }
 
 /*
- * All processes that are to come hold the writing end. Who is ready closes it, who dies as well:
- * the end of file tells that all are there.
+ * All processes that are to come hold the writing end. Each closes it when it is ready or dies: the
+ * end of file tells that all are there.
  */
 struct gate {
     int ends[2];
@@ -257,7 +257,7 @@ static int do_stop_self(char **words) {
     payload_spin();
 }
 
-/* Is no instance: nobody may touch it. It lives as long as its standard input. */
+/* No instance: no run may touch it. It lives as long as its standard input. */
 static int do_bystander(char **words) {
     char text[32];
     (void)words;
@@ -269,7 +269,7 @@ static int do_bystander(char **words) {
 
 /*
  * `heir FILE MS`: leaves a process in a session of its own that holds a lock on the file as long as
- * it lives. Ends after so long; with 7 where that of somebody before still lives.
+ * it lives. Ends after so long; with 7 where the heir of an earlier run still lives.
  */
 static int do_heir(char **words) {
     int file = words[0] ? open(words[0], O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;

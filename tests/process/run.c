@@ -247,7 +247,7 @@ void run_expect_nothing_left(void) {
         read_proc(pids[0], "comm", name, sizeof name);
         char state = run_state(pids[0]);
         for (size_t i = 0; i < count; i++)
-            kill(pids[i], SIGKILL); /* they carry our mark: nobody else would end them */
+            kill(pids[i], SIGKILL); /* they carry our mark: nothing else would end them */
         ck_abort_msg("%zu processes were left, the first %d, state %c, %s", count, (int)pids[0],
             state, name);
     }
@@ -263,6 +263,12 @@ void run_expect_no_shared_memory(pid_t master) {
             entry->d_name);
     if (directory)
         closedir(directory);
+}
+
+void run_free_clean(struct run *run) {
+    run_expect_nothing_left();
+    run_expect_no_shared_memory(run->pid);
+    run_free(run);
 }
 
 const char *run_make_folder(void) {

@@ -8,7 +8,7 @@
 
 /*
  * Programs that a test starts and watches. Everything started carries a mark in its environment,
- * and so does whatever it starts in turn: that is how a test finds what a run has left, whoever
+ * and so does whatever it starts in turn: that is how a test finds what a run has left, whatever
  * its parent has become. Waiting in vain fails the test.
  */
 
@@ -101,7 +101,7 @@ void run_give_up(const struct run *run, const char *file, int line, const char *
 /* The processes that carry our mark and are no zombies. Returns how many. */
 size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
 
-/* The same, of those whose name begins like this (`ss-executor`, `payload`). */
+/* The same, of those with a name that begins like this (`ss-executor`, `payload`). */
 size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]);
 
 /* The one process so named, waited for. */
@@ -115,6 +115,9 @@ void run_expect_nothing_left(void);
 
 /* Fails the test if the master has left something in shared memory. */
 void run_expect_no_shared_memory(pid_t master);
+
+/* Fails the test if the run has left a process or shared memory; frees it. */
+void run_free_clean(struct run *run);
 
 /* ---- files ---- */
 

@@ -3,8 +3,8 @@
 /*
  * Preloaded into the program under test, holds processes of it up:
  *   SS_TEST_LATE=MS:NAME[:birth],...
- * Who takes such a name sleeps so many milliseconds, or does so when it has just started an
- * instance, as on a machine that has no time for it.
+ * A process that takes such a name sleeps so many milliseconds, or does so when it has just started
+ * an instance, as on a machine that has no time for it.
  */
 
 #include <stdarg.h>

@@ -31,7 +31,7 @@
 
 struct stranger {
     pid_t number;  /* that it took */
-    pid_t process; /* that stands for it: itself, or who is left of its group */
+    pid_t process; /* that stands for it: itself, or what is left of its group */
     volatile int signal;
     volatile pid_t sender;
 };
@@ -47,7 +47,7 @@ static struct stranger *stranger_at(size_t index) {
 
 /* ---- a name space ---- */
 
-/* Before 6.14 the limit is everybody's. */
+/* Before 6.14 all namespaces share one limit. */
 static bool has_own_number_limit(void) {
     struct utsname name;
     int major = 0;
@@ -74,7 +74,7 @@ static bool settle(void) {
     return true;
 }
 
-/* The first process of the name space: everybody's reaper. Ends as the body does. */
+/* The first process of the namespace, which reaps all others. Ends as the body does. */
 _Noreturn static void be_init(void (*body)(void)) {
     int status = 0;
     pid_t ended;
@@ -115,7 +115,7 @@ void strangers_run_apart(void (*body)(void), bool unprivileged) {
     if (unprivileged)
         become_unprivileged();
     int status = run_apart(body);
-    /* What failed has been told by whoever found it. */
+    /* The process that found a failure has reported it. */
     if (status != EXIT_SUCCESS)
         exit(status);
 }
@@ -150,7 +150,7 @@ bool strangers_are_possible(bool unprivileged) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* All signals are blocked and wait to be noted, but those that nobody can block. */
+/* All signals that can be blocked are, and wait to be noted. */
 _Noreturn static void stand_by(struct stranger *self) {
     sigset_t all;
     siginfo_t info;
@@ -164,7 +164,7 @@ _Noreturn static void stand_by(struct stranger *self) {
     }
 }
 
-/* Leaves somebody else in its group and goes. */
+/* Leaves another process in its group and ends. */
 _Noreturn static void leave_group_behind(struct stranger *self) {
     pid_t child = fork();
     if (child == 0)
@@ -216,8 +216,7 @@ bool stranger_try(struct run *run, pid_t number, double patience) {
 }
 
 void stranger_take(struct run *run, pid_t number) {
-    ck_assert_msg(
-        stranger_try(run, number, RUN_PATIENCE), "somebody still has number %d", (int)number);
+    ck_assert_msg(stranger_try(run, number, RUN_PATIENCE), "pid %d is still in use", (int)number);
 }
 
 void stranger_take_group(struct run *run, pid_t number) {
@@ -227,10 +226,10 @@ void stranger_take_group(struct run *run, pid_t number) {
 static void expect_untouched(const struct stranger *stranger) {
     char state = run_state(stranger->process);
     ck_assert_msg(state == 'S' || state == 'R',
-        "the stranger %d, who took number %d, was stopped or killed: its state is %c",
+        "the stranger %d, which took pid %d, was stopped or killed: its state is %c",
         (int)stranger->process, (int)stranger->number, state ? state : '-');
     ck_assert_msg(stranger->signal == 0,
-        "the stranger %d, who took number %d, was sent signal %d by process %d",
+        "the stranger %d, which took pid %d, was sent signal %d by process %d",
         (int)stranger->process, (int)stranger->number, stranger->signal, (int)stranger->sender);
 }
 
@@ -243,7 +242,7 @@ size_t strangers_count(void) {
     return count;
 }
 
-/* Who is but left of a group is no child of ours, and its parent has no use for its number. */
+/* What is left of a group is no child of ours, and its parent has no use for its pid. */
 void strangers_dismiss(size_t but) {
     for (; count > but; count--) {
         struct stranger *stranger = stranger_at(0);

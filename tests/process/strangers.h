@@ -8,8 +8,8 @@
 #include "run.h"
 
 /*
- * Processes that have nothing to do with a run, but get the numbers of some that had. Nobody may
- * ever signal them: they note every signal that can be noted, and who is stopped or killed is seen.
+ * Processes that have nothing to do with a run, but get the pids of some that had. They must never
+ * be signaled: they note every signal that can be noted, and being stopped or killed is seen.
  */
 
 /* Whether a process can be given a number of one's choice in a name space of one's own. */
@@ -22,13 +22,13 @@ bool strangers_are_possible(bool unprivileged);
  */
 void strangers_run_apart(void (*body)(void), bool unprivileged);
 
-/* Waits until nobody has the number and gives it to a stranger at once, who leads a group. */
+/* Waits until the pid is free and gives it to a stranger at once, which leads a group. */
 void stranger_take(struct run *run, pid_t number);
 
 /* The same, as long as it takes no longer than so many seconds. */
 bool stranger_try(struct run *run, pid_t number, double patience);
 
-/* Only the group of that number is left of it, and somebody in it. */
+/* Only the group of that pid is left of it, with another process in it. */
 void stranger_take_group(struct run *run, pid_t number);
 
 /* Fails the test if any of them has been touched since it was there. */

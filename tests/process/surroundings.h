@@ -34,7 +34,7 @@ bool surroundings_unshare(int flags);
 /* Whether a child can have mounts of its own. */
 bool surroundings_have_mounts(void);
 
-/* For run_setup.prepare: from now on nobody else sees what we mount. */
+/* For run_setup.prepare: from now on no other process sees what we mount. */
 void surroundings_leave_mounts(void);
 
 /* A file system of so many bytes in memory, there. */
@@ -62,7 +62,7 @@ void control_group_enter(const struct control_group *group);
 
 bool control_group_holds(const struct control_group *group, pid_t pid);
 
-/* Once nobody is in it. */
+/* It must be empty. */
 void control_group_remove(const struct control_group *group);
 
 #endif

@@ -41,7 +41,7 @@ static void set_environment(void) {
     setenv("PS1", PROMPT, 1);
     setenv("TERM", "dumb", 1);
     setenv("LC_ALL", "C", 1);
-    setenv("HISTFILE", "", 1); /* what a test types is nobody's history */
+    setenv("HISTFILE", "", 1); /* what a test types goes into no history */
     setenv("INPUTRC", "/dev/null", 1);
     unsetenv("PROMPT_COMMAND");
 }

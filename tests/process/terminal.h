@@ -14,9 +14,9 @@
  */
 struct terminal {
     struct run *run; /* pipes[0] is the end at which we type */
-    int line;        /* the other end, of which the settings stay readable whoever has gone */
+    int line;        /* the other end: the settings stay readable when all processes have gone */
     size_t seen;     /* bytes of run->out that terminal_wait() has passed */
-    struct termios at_first; /* its settings before anybody could change them */
+    struct termios at_first; /* its settings before a program could change them */
 };
 
 #define TERMINAL_CTRL_C         "\003"

@@ -60,7 +60,7 @@ static void plan_as(const char *const *words, const char *const *parts) {
 #define PLAN_WITHOUT_LOAD(part, ...)                                                               \
     plan_as(WORDS(SHOWSTOPPER, "--dry-run", __VA_ARGS__), WORDS(part))
 
-START_TEST(help_and_version) {
+START_TEST(help_and_version_are_printed) {
     static const char *const names[] = {"--instances N", "--load LOAD", "--trace NAME",
         "--trace-options OPTS", "--feedback NAME", "--control NAME", "--space NAME",
         "--dithering NAME", "--workloads FILE", "--placeholder STR", "--cpus LIST", "--warmup TIME",
@@ -119,7 +119,7 @@ START_TEST(options_end_at_the_command) {
 }
 END_TEST
 
-START_TEST(modules_and_their_options) {
+START_TEST(modules_are_taken_with_their_options) {
     PLAN_WITHOUT_LOAD("load=0.25", "-t", "constant", "-T", "25%", "true");
     PLAN_WITHOUT_LOAD("load=0.25", "--trace", "constant", "--trace-options=load=1/4", "true");
     PLAN("load=0.5", "true");
@@ -198,7 +198,7 @@ START_TEST(commands_are_printed_for_a_shell) {
 }
 END_TEST
 
-START_TEST(the_rest_of_the_plan) {
+START_TEST(the_plan_shows_times_and_places) {
     PLAN("warm-up    2 s\n", "--warmup", "2s", "true");
     PLAN("settle     1.5 s\n", "--settle=1500m", "true");
     PLAN("duration   1 min\n", "--duration", "1M", "true");
@@ -239,7 +239,7 @@ START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
 }
 END_TEST
 
-START_TEST(wrong_words) {
+START_TEST(wrong_words_are_refused) {
     REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
     REFUSED(125, "unknown option '-Z'", "-Z", TOUCH_AT("50%"));
     REFUSED(125, "--load wants a value", "--load");
@@ -260,7 +260,7 @@ START_TEST(wrong_words) {
 }
 END_TEST
 
-START_TEST(wrong_modules) {
+START_TEST(wrong_modules_are_refused) {
     REFUSED(125,
         "unknown control module 'rbpd': did you mean 'rbpid'? There are deadbeat, fixed, "
         "geom",
@@ -276,7 +276,7 @@ START_TEST(wrong_modules) {
 }
 END_TEST
 
-START_TEST(numbers_out_of_range) {
+START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "load", TOUCH_AT("150%"));
     REFUSED(125, "load", TOUCH_AT("-1"));
     REFUSED(125, "load", TOUCH_AT("half"));
@@ -297,7 +297,7 @@ START_TEST(numbers_out_of_range) {
 }
 END_TEST
 
-START_TEST(wrong_times) {
+START_TEST(wrong_times_are_refused) {
     REFUSED(125, "--settle", "--settle", "2s", "--duration", "2s", TOUCH_AT("50%"));
     REFUSED(125, "--start-at", "--start-at", "yesterday", TOUCH_AT("50%"));
     REFUSED(125, "passed", "--start-at", "@1", TOUCH_AT("50%"));
@@ -306,7 +306,7 @@ START_TEST(wrong_times) {
 }
 END_TEST
 
-START_TEST(wrong_traces) {
+START_TEST(wrong_traces_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "damaged"), "0 1/10\n20s 6/10\n40s much\n");
     run_write_file(run_path(folder, "back"), "0 1/10\n20s 6/10\n10s 1/10\n");
@@ -320,7 +320,7 @@ START_TEST(wrong_traces) {
 }
 END_TEST
 
-START_TEST(wrong_commands) {
+START_TEST(wrong_commands_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "plain"), "text\n");
     REFUSED(127, "there.is.none", "-l", "50%", "there.is.none");
@@ -336,7 +336,7 @@ START_TEST(wrong_commands) {
 }
 END_TEST
 
-START_TEST(wrong_workload_files) {
+START_TEST(wrong_workload_files_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "good"), "1 " PAYLOAD " touch started\n");
     run_write_file(run_path(folder, "half"), "1 " PAYLOAD " touch started\n2\n");
@@ -367,7 +367,7 @@ static void stay_on_one_cpu(void) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-START_TEST(wrong_cpus) {
+START_TEST(wrong_cpus_are_refused) {
     REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "3-1", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
@@ -379,7 +379,7 @@ START_TEST(wrong_cpus) {
 }
 END_TEST
 
-START_TEST(wrong_places) {
+START_TEST(wrong_places_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "plain"), "text\n");
     REFUSED(125, "--output", "--output", "plain", TOUCH_AT("50%"));
@@ -389,7 +389,7 @@ START_TEST(wrong_places) {
 }
 END_TEST
 
-START_TEST(wrong_set) {
+START_TEST(a_wrong_set_is_refused) {
     char own[32];
     snprintf(own, sizeof own, "%d", (int)getpid());
     REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
@@ -446,12 +446,12 @@ static void allow_few_processes(void) {
         _exit(PROCESS_SKIPPED);
 }
 
-START_TEST(more_than_the_limit_on_files_carries) {
+START_TEST(more_than_the_limit_on_files_allows_is_refused) {
     refuse_as(allow_few_files, 125, "open files", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
 }
 END_TEST
 
-START_TEST(more_than_the_limit_on_processes_carries) {
+START_TEST(more_than_the_limit_on_processes_allows_is_refused) {
     folder = "/tmp";
     struct run_setup setup = {.folder = folder, .prepare = allow_few_processes};
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
@@ -468,7 +468,7 @@ END_TEST
 #define SANITIZED false
 #endif
 
-START_TEST(raised_privileges) {
+START_TEST(raised_privileges_are_refused) {
     SKIP_UNLESS(!SANITIZED, "sanitizer: it cannot look into a set-uid program");
     SKIP_UNLESS(getuid() == 0, "root: only it can give a program away");
     folder = run_make_folder();
@@ -483,28 +483,28 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(help_and_version),
+    SS_CASE(help_and_version_are_printed),
     SS_CASE(modules_are_listed),
     SS_CASE(counts_in_every_form),
     SS_CASE(options_end_at_the_command),
-    SS_CASE(modules_and_their_options),
+    SS_CASE(modules_are_taken_with_their_options),
     SS_CASE(what_is_found_is_in_the_plan),
     SS_CASE(commands_are_printed_for_a_shell),
-    SS_CASE(the_rest_of_the_plan),
+    SS_CASE(the_plan_shows_times_and_places),
     SS_CASE(milliseconds_meant_as_minutes_are_warned_of),
-    SS_CASE(wrong_words),
-    SS_CASE(wrong_modules),
-    SS_CASE(numbers_out_of_range),
-    SS_CASE(wrong_times),
-    SS_CASE(wrong_traces),
-    SS_CASE(wrong_commands),
-    SS_CASE(wrong_workload_files),
-    SS_CASE(wrong_cpus),
-    SS_CASE(wrong_places),
-    SS_CASE(wrong_set),
-    SS_CASE(more_than_the_limit_on_files_carries),
-    SS_CASE(more_than_the_limit_on_processes_carries),
+    SS_CASE(wrong_words_are_refused),
+    SS_CASE(wrong_modules_are_refused),
+    SS_CASE(numbers_out_of_range_are_refused),
+    SS_CASE(wrong_times_are_refused),
+    SS_CASE(wrong_traces_are_refused),
+    SS_CASE(wrong_commands_are_refused),
+    SS_CASE(wrong_workload_files_are_refused),
+    SS_CASE(wrong_cpus_are_refused),
+    SS_CASE(wrong_places_are_refused),
+    SS_CASE(a_wrong_set_is_refused),
+    SS_CASE(more_than_the_limit_on_files_allows_is_refused),
+    SS_CASE(more_than_the_limit_on_processes_allows_is_refused),
     SS_CASE(what_the_system_lacks_is_named),
     SS_CASE(percentages_in_the_command_are_warned_of),
-    SS_CASE(raised_privileges))
+    SS_CASE(raised_privileges_are_refused))
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Clocks: the wall clock is set, and time passes in which nobody could do anything. */
+/* Clocks: the wall clock is set, and time passes while all processes are frozen. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void expect_between(const char *json, const char *name, double low, doubl
 }
 
 /* Bounds as wide as a busy machine wants them; an hour would lie far outside of them all. */
-START_TEST(wall_clock_is_set) {
+START_TEST(a_set_wall_clock_changes_no_duration) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
     for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
@@ -63,7 +63,7 @@ static const char *in_seconds(int seconds) {
 }
 
 /* Its time has passed without a run, and it says so. */
-START_TEST(wall_clock_is_set_beyond_the_start) {
+START_TEST(a_start_skipped_by_the_wall_clock_is_made_up_for) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_shifted(
         "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
@@ -76,7 +76,7 @@ START_TEST(wall_clock_is_set_beyond_the_start) {
 END_TEST
 
 /* The start is an hour away again, and that of the instances, too. */
-START_TEST(wall_clock_is_set_away_from_the_start) {
+START_TEST(a_wall_clock_set_back_delays_the_start) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run =
         start_shifted("-3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at",
@@ -90,7 +90,7 @@ START_TEST(wall_clock_is_set_away_from_the_start) {
 }
 END_TEST
 
-/* ---- time in which nobody could do anything ---- */
+/* ---- time in which all processes are frozen ---- */
 
 #define RUNS     4
 #define FROZEN   3.0 /* seconds */
@@ -156,31 +156,31 @@ static void freeze_and_thaw(const char *whom, size_t each, void (*prepare)(void)
 }
 
 /* As far as processes can tell, the machine was suspended. */
-START_TEST(everything_is_frozen) {
+START_TEST(a_frozen_run_ends_as_planned) {
     freeze_and_thaw("", 6, NULL);
 }
 END_TEST
 
-START_TEST(everything_is_frozen_unprivileged) {
+START_TEST(a_frozen_run_ends_as_planned_unprivileged) {
     family_need_nobody();
     freeze_and_thaw("", 6, family_become_nobody);
 }
 END_TEST
 
 /* Instances go on or stay stopped all the while. */
-START_TEST(all_but_instances_are_frozen) {
+START_TEST(a_crew_that_was_frozen_ends_as_planned) {
     freeze_and_thaw("ss-", 3, NULL);
 }
 END_TEST
 
-START_TEST(all_but_instances_are_frozen_unprivileged) {
+START_TEST(a_crew_that_was_frozen_ends_as_planned_unprivileged) {
     family_need_nobody();
     freeze_and_thaw("ss-", 3, family_become_nobody);
 }
 END_TEST
 
-/* Whoever continues the master continues all. */
-START_TEST(only_the_master_is_thawed) {
+/* Continuing the master continues all. */
+START_TEST(a_thawed_master_continues_the_others) {
     struct run *runs[RUNS];
     start_all(runs, NULL);
     struct family family = family_find("ss-");
@@ -190,8 +190,8 @@ START_TEST(only_the_master_is_thawed) {
 }
 END_TEST
 
-/* Its end is asked for while nobody can see to it. */
-START_TEST(frozen_and_told_to_end) {
+/* Its end is asked for while it is frozen. */
+START_TEST(a_run_told_to_end_while_frozen_ends) {
     struct run *runs[RUNS];
     start_all(runs, NULL);
     struct family family = family_find("");
@@ -206,13 +206,13 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(wall_clock_is_set),
-    SS_CASE(wall_clock_is_set_beyond_the_start),
-    SS_CASE(wall_clock_is_set_away_from_the_start),
-    SS_CASE(everything_is_frozen),
-    SS_CASE(everything_is_frozen_unprivileged),
-    SS_CASE(all_but_instances_are_frozen),
-    SS_CASE(all_but_instances_are_frozen_unprivileged),
-    SS_CASE(only_the_master_is_thawed),
-    SS_CASE(frozen_and_told_to_end))
+    SS_CASE(a_set_wall_clock_changes_no_duration),
+    SS_CASE(a_start_skipped_by_the_wall_clock_is_made_up_for),
+    SS_CASE(a_wall_clock_set_back_delays_the_start),
+    SS_CASE(a_frozen_run_ends_as_planned),
+    SS_CASE(a_frozen_run_ends_as_planned_unprivileged),
+    SS_CASE(a_crew_that_was_frozen_ends_as_planned),
+    SS_CASE(a_crew_that_was_frozen_ends_as_planned_unprivileged),
+    SS_CASE(a_thawed_master_continues_the_others),
+    SS_CASE(a_run_told_to_end_while_frozen_ends))
 /* clang-format on */

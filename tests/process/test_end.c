@@ -3,17 +3,13 @@
 /* Whatever dies: nothing of a run is left, running or stopped. */
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "family.h"
 #include "process.h"
 #include "run.h"
 
@@ -30,12 +26,6 @@ static void wait_for_all(struct run *run) {
     run_wait_text(run, "instances run");
 }
 
-static void wait_until_clean(struct run *run) {
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
-}
-
 static void kill_named(const char *name, int number) {
     pid_t pids[RUN_PIDS_MAX];
     size_t count = run_named(name, pids);
@@ -44,16 +34,16 @@ static void kill_named(const char *name, int number) {
         kill(pids[i], number);
 }
 
-START_TEST(killed_master) {
+START_TEST(a_killed_master_leaves_nothing) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(killed_master_just_after_its_start) {
+START_TEST(a_master_killed_just_after_its_start_leaves_nothing) {
     for (int step = 0; step < 40; step++) {
         struct run *run = start_stubborn();
         double moment = run_now() + 0.0004 * step * (step % 4 + 1);
@@ -61,12 +51,12 @@ START_TEST(killed_master_just_after_its_start) {
         }
         kill(run->pid, SIGKILL);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
-START_TEST(killed_master_at_any_phase) {
+START_TEST(a_master_killed_at_any_phase_leaves_nothing) {
     for (int step = 0; step < 10; step++) {
         struct run *run = start_stubborn();
         wait_for_all(run);
@@ -74,18 +64,18 @@ START_TEST(killed_master_at_any_phase) {
         RUN_UNTIL(run, run_now() >= moment);
         kill(run->pid, SIGKILL);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
-START_TEST(killed_master_while_it_ends) {
+START_TEST(a_master_killed_while_it_ends_leaves_nothing) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGTERM);
     kill(run->pid, SIGKILL);
     run_wait(run);
-    wait_until_clean(run);
+    run_free_clean(run);
     run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGTERM);
@@ -93,23 +83,23 @@ START_TEST(killed_master_while_it_ends) {
     RUN_UNTIL(run, run_now() >= moment);
     kill(run->pid, SIGKILL);
     run_wait(run);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(killed_master_of_a_tree) {
+START_TEST(a_killed_master_leaves_nothing_of_a_tree) {
     /* The leader lives on as a shell, below it children and grandchildren. */
     struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
     RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
     kill(run->pid, SIGKILL);
     run_wait(run);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
 /* The kernel ends the leaders then; children and grandchildren are left stopped. */
-START_TEST(killed_executors_of_a_tree) {
+START_TEST(killed_executors_leave_nothing_of_a_tree) {
     struct run *run = START("-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
     RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
@@ -118,27 +108,13 @@ START_TEST(killed_executors_of_a_tree) {
     RUN_UNTIL(run, run_state(leaves[0]) == 'T' && run_state(leaves[1]) == 'T');
     kill_named("ss-executor", SIGKILL);
     run_expect(run_wait(run), 125);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-/* As on a kernel that has no such call. */
-static void deny_pidfds(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
-        _exit(77);
-}
-
 /* The guardian then knows processes by number and start time, and has to look for the dead. */
-START_TEST(killed_without_pidfds) {
-    struct run_setup setup = {.prepare = deny_pidfds};
+START_TEST(killed_processes_are_noticed_without_pidfds) {
+    struct run_setup setup = {.prepare = family_deny_pidfds};
     const char *command = PAYLOAD " tree; " PAYLOAD " ignore-term";
     for (int whom = 0; whom < 2; whom++) {
         struct run *run = run_start(&setup,
@@ -148,12 +124,12 @@ START_TEST(killed_without_pidfds) {
         if (whom == 1)
             kill(run->pid, SIGKILL);
         run_expect(run_wait(run), whom == 0 ? 125 : -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
-START_TEST(killed_executor) {
+START_TEST(a_killed_executor_ends_the_run) {
     for (int which = 0; which < INSTANCES; which++) {
         char name[32];
         char message[32];
@@ -165,17 +141,17 @@ START_TEST(killed_executor) {
         run_expect(run_wait(run), 125);
         run_expect_text(&run->err, message);
         run_expect_text(&run->err, "killed");
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
-START_TEST(killed_executors) {
+START_TEST(killed_executors_end_the_run) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill_named("ss-executor", SIGKILL);
     run_expect(run_wait(run), 125);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
@@ -185,7 +161,7 @@ static pid_t find_guardian(struct run *run, pid_t except) {
     return pids[0];
 }
 
-START_TEST(killed_guardian_is_replaced) {
+START_TEST(a_killed_guardian_is_replaced) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     pid_t first = find_guardian(run, 0);
@@ -199,66 +175,66 @@ START_TEST(killed_guardian_is_replaced) {
     find_guardian(run, second);
     kill(run->pid, SIGKILL);
     run_wait(run);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
 /* The new guardian alone can do this. */
-START_TEST(replaced_guardian_knows_everything) {
+START_TEST(a_new_guardian_knows_everything) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     pid_t first = find_guardian(run, 0);
     kill(first, SIGKILL);
     pid_t second = find_guardian(run, first);
-    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at everybody */
+    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at all processes */
     kill_named("ss-executor", SIGSTOP);
     kill(run->pid, SIGKILL);
     run_wait(run);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(run_ends_well_with_a_new_guardian) {
+START_TEST(a_run_ends_well_with_a_new_guardian) {
     struct run *run =
         START("-q", "-v", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     kill(find_guardian(run, 0), SIGKILL);
     run_expect(run_wait(run), 0);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(stopped_executor) {
+START_TEST(a_stopped_executor_does_not_block_the_end) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill_named("ss-executor 1", SIGSTOP);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(stopped_guardian) {
+START_TEST(a_stopped_guardian_does_not_block_the_end) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill(find_guardian(run, 0), SIGSTOP);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(stopped_executors_and_killed_master) {
+START_TEST(stopped_executors_leave_nothing_of_a_killed_master) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill_named("ss-executor", SIGSTOP);
     kill(run->pid, SIGKILL);
     run_wait(run);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-START_TEST(killed_master_and_executors) {
+START_TEST(a_master_killed_with_executors_leaves_nothing) {
     for (int step = 0; step < 5; step++) {
         struct run *run = start_stubborn();
         wait_for_all(run);
@@ -271,12 +247,12 @@ START_TEST(killed_master_and_executors) {
         for (size_t i = 0; i < count; i++)
             kill(pids[i], SIGKILL);
         run_wait(run);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
-START_TEST(script_that_cannot_be_run) {
+START_TEST(a_script_that_cannot_be_run_is_named) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
     run_write_file(script, "#!/there/is/none\n");
@@ -284,31 +260,31 @@ START_TEST(script_that_cannot_be_run) {
     struct run *run = RUN("-n", "3", "-l", "50%", script);
     ck_assert_msg(run->status == 126 || run->status == 127, "status %d", run->status);
     run_expect_text(&run->err, script);
-    wait_until_clean(run);
+    run_free_clean(run);
     run_write_file(script, "#!/etc/passwd\n");
     run = RUN("-n", "3", "-l", "50%", script);
     run_expect(run, 126);
     run_expect_text(&run->err, script);
-    wait_until_clean(run);
+    run_free_clean(run);
     run_remove_folder(folder);
 }
 END_TEST
 
-START_TEST(instance_that_stops_itself) {
+START_TEST(an_instance_that_stops_itself_can_be_ended) {
     struct run *run =
         START("-n", "2", "-l", "100%", "-c", "fixed", "--grace", "30s", PAYLOAD, "stop");
     RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    wait_until_clean(run);
+    run_free_clean(run);
     run = RUN("-n", "2", "-l", "100%", "-c", "fixed", "--duration", "700m", PAYLOAD, "stop");
     run_expect(run, 0);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-/* Whoever reads our output goes away. */
-START_TEST(closed_output) {
+/* The reader of our output goes away. */
+START_TEST(a_reader_that_goes_away_leaves_nothing) {
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done",
         "--duration", "2s", PAYLOAD, "lines", "1000", "10");
     run_wait_text(run, "done");
@@ -317,29 +293,29 @@ START_TEST(closed_output) {
     run->pipes[0] = run->pipes[1] = -1;
     run_wait(run);
     ck_assert_int_ge(run->status, 0);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(killed_master),
-    SS_CASE(killed_master_just_after_its_start),
-    SS_CASE(killed_master_at_any_phase),
-    SS_CASE(killed_master_while_it_ends),
-    SS_CASE(killed_master_of_a_tree),
-    SS_CASE(killed_executors_of_a_tree),
-    SS_CASE(killed_without_pidfds),
-    SS_CASE(killed_executor),
-    SS_CASE(killed_executors),
-    SS_CASE(killed_guardian_is_replaced),
-    SS_CASE(replaced_guardian_knows_everything),
-    SS_CASE(run_ends_well_with_a_new_guardian),
-    SS_CASE(stopped_executor),
-    SS_CASE(stopped_guardian),
-    SS_CASE(stopped_executors_and_killed_master),
-    SS_CASE(killed_master_and_executors),
-    SS_CASE(script_that_cannot_be_run),
-    SS_CASE(instance_that_stops_itself),
-    SS_CASE(closed_output))
+    SS_CASE(a_killed_master_leaves_nothing),
+    SS_CASE(a_master_killed_just_after_its_start_leaves_nothing),
+    SS_CASE(a_master_killed_at_any_phase_leaves_nothing),
+    SS_CASE(a_master_killed_while_it_ends_leaves_nothing),
+    SS_CASE(a_killed_master_leaves_nothing_of_a_tree),
+    SS_CASE(killed_executors_leave_nothing_of_a_tree),
+    SS_CASE(killed_processes_are_noticed_without_pidfds),
+    SS_CASE(a_killed_executor_ends_the_run),
+    SS_CASE(killed_executors_end_the_run),
+    SS_CASE(a_killed_guardian_is_replaced),
+    SS_CASE(a_new_guardian_knows_everything),
+    SS_CASE(a_run_ends_well_with_a_new_guardian),
+    SS_CASE(a_stopped_executor_does_not_block_the_end),
+    SS_CASE(a_stopped_guardian_does_not_block_the_end),
+    SS_CASE(stopped_executors_leave_nothing_of_a_killed_master),
+    SS_CASE(a_master_killed_with_executors_leaves_nothing),
+    SS_CASE(a_script_that_cannot_be_run_is_named),
+    SS_CASE(an_instance_that_stops_itself_can_be_ended),
+    SS_CASE(a_reader_that_goes_away_leaves_nothing))
 /* clang-format on */

@@ -24,7 +24,7 @@ static struct run *start_spoiled(const char *how, const char *const *words) {
     return run_start(&setup, words);
 }
 
-START_TEST(counters_are_spoiled) {
+START_TEST(spoiled_counters_end_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700", "cut:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -41,7 +41,7 @@ START_TEST(counters_are_spoiled) {
 }
 END_TEST
 
-START_TEST(counters_are_spoiled_from_the_start) {
+START_TEST(counters_spoiled_from_the_start_are_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:0", "empty:0", "garbled:0", "cut:0"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -57,7 +57,7 @@ START_TEST(counters_are_spoiled_from_the_start) {
 END_TEST
 
 /* Whichever source the default has found. */
-START_TEST(the_best_counters_are_spoiled) {
+START_TEST(spoiled_best_counters_end_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -72,7 +72,7 @@ START_TEST(the_best_counters_are_spoiled) {
 END_TEST
 
 /* Control that needs no load goes on without; the figures say what they lack. */
-START_TEST(counters_that_only_figures_need) {
+START_TEST(control_goes_on_without_counters_that_only_figures_need) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -91,7 +91,7 @@ START_TEST(counters_that_only_figures_need) {
 END_TEST
 
 /* As if all CPUs but the first one had been taken away. */
-START_TEST(counters_of_fewer_cpus) {
+START_TEST(a_run_goes_on_with_fewer_cpus) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_spoiled("fewer:700",
         WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin")));
@@ -117,7 +117,7 @@ static struct run *run_on_full_disk(const char *option, const char *name, const 
                               "1s", option, name, PAYLOAD, what, "1000", "10")));
 }
 
-START_TEST(disk_is_full) {
+START_TEST(a_full_disk_is_told) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     small_folder = run_make_folder();
     const char *summary = run_path(small_folder, "summary.json");
@@ -173,7 +173,7 @@ static void close_errors(void) {
         "--duration", "1s"
 
 /* What it has to say may be lost: that alone disturbs no run. */
-START_TEST(nobody_can_be_told) {
+START_TEST(lost_messages_disturb_no_run) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
     for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
@@ -209,7 +209,7 @@ START_TEST(lost_output_is_told) {
 }
 END_TEST
 
-START_TEST(answers_that_cannot_be_written) {
+START_TEST(answers_that_cannot_be_written_are_errors) {
     static const char *const questions[][8] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
@@ -261,7 +261,7 @@ START_TEST(a_closed_output_is_told) {
 END_TEST
 
 /* The file that a link names is replaced, and not the link; it need not be there. */
-START_TEST(summary_through_a_link) {
+START_TEST(a_summary_replaces_the_file_that_a_link_names) {
     const char *folder = run_make_folder(), *link = run_path(folder, "link");
     const char *target = run_path(folder, "target");
     struct stat status;
@@ -292,7 +292,7 @@ START_TEST(a_workload_file_has_an_end) {
 END_TEST
 
 /* What is no plain file is written to and not replaced by one. */
-START_TEST(summary_for_a_device) {
+START_TEST(a_summary_is_written_to_a_device) {
     const char *folder = run_make_folder();
     const char *pipe = run_path(folder, "pipe");
     const char *full = run_path(folder, "full");
@@ -318,17 +318,17 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(counters_are_spoiled),
-    SS_CASE(counters_are_spoiled_from_the_start),
-    SS_CASE(the_best_counters_are_spoiled),
-    SS_CASE(counters_that_only_figures_need),
-    SS_CASE(counters_of_fewer_cpus),
-    SS_CASE(disk_is_full),
-    SS_CASE(nobody_can_be_told),
+    SS_CASE(spoiled_counters_end_the_run),
+    SS_CASE(counters_spoiled_from_the_start_are_refused),
+    SS_CASE(spoiled_best_counters_end_the_run),
+    SS_CASE(control_goes_on_without_counters_that_only_figures_need),
+    SS_CASE(a_run_goes_on_with_fewer_cpus),
+    SS_CASE(a_full_disk_is_told),
+    SS_CASE(lost_messages_disturb_no_run),
     SS_CASE(lost_output_is_told),
-    SS_CASE(answers_that_cannot_be_written),
+    SS_CASE(answers_that_cannot_be_written_are_errors),
     SS_CASE(a_closed_output_is_told),
-    SS_CASE(summary_through_a_link),
+    SS_CASE(a_summary_replaces_the_file_that_a_link_names),
     SS_CASE(a_workload_file_has_an_end),
-    SS_CASE(summary_for_a_device))
+    SS_CASE(a_summary_is_written_to_a_device))
 /* clang-format on */

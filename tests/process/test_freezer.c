@@ -2,7 +2,7 @@
 
 /*
  * Instances that become another user's: frozen in a control group where the run may make one,
- * warned about elsewhere. For root alone, who can set this up.
+ * warned about elsewhere. Only root can set this up.
  */
 
 #include "json_text.h"
@@ -74,7 +74,7 @@ static void expect_order(struct run *run) {
 
 /* ---- in a group that was given away ---- */
 
-START_TEST(frozen_with_the_instance) {
+START_TEST(another_users_process_is_frozen_with_the_instance) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "-q", "--grace", "200m");
@@ -97,7 +97,7 @@ START_TEST(frozen_with_the_instance) {
 }
 END_TEST
 
-START_TEST(ends_as_planned) {
+START_TEST(a_frozen_run_ends_as_planned) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
@@ -112,7 +112,7 @@ START_TEST(ends_as_planned) {
 END_TEST
 
 /* It cannot be told: it gets all of the grace. */
-START_TEST(ends_behind_the_grace) {
+START_TEST(a_frozen_process_ends_after_the_grace) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "--grace", "700m");
@@ -143,7 +143,7 @@ static void kill_crew(enum shape shape, bool executor, bool master) {
     expect_order(run);
 }
 
-START_TEST(ends_when_ours_are_killed) {
+START_TEST(frozen_processes_end_when_ours_are_killed) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         kill_crew(shapes[i], true, false);
@@ -154,7 +154,7 @@ START_TEST(ends_when_ours_are_killed) {
 }
 END_TEST
 
-START_TEST(next_guardian_knows_it) {
+START_TEST(the_next_guardian_knows_it) {
     yard_enter(true);
     struct run *run = START_SHAPE(CHILD, "-v");
     find_frozen(run);
@@ -169,7 +169,7 @@ START_TEST(next_guardian_knows_it) {
 }
 END_TEST
 
-START_TEST(kept_ones_run_on) {
+START_TEST(kept_processes_run_on) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "-q", "--keep");
@@ -212,8 +212,8 @@ START_TEST(nothing_is_left_to_the_next_instance) {
 }
 END_TEST
 
-/* Before anybody could have looked for it. */
-START_TEST(new_ones_end_with_the_others) {
+/* Before the guardian could have looked for it. */
+START_TEST(new_processes_end_with_the_others) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
         struct run *run = start_leaving("exec " PAYLOAD " spin");
@@ -237,7 +237,7 @@ static void expect_warning(const struct run *run, int count) {
     run_expect_text(&run->out, text);
 }
 
-START_TEST(warned_about_without_a_group) {
+START_TEST(a_missing_group_is_warned_of) {
     yard_enter(false);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
@@ -265,7 +265,7 @@ START_TEST(threads_are_not_counted) {
 }
 END_TEST
 
-START_TEST(counted_once_by_two_guardians) {
+START_TEST(two_guardians_count_a_process_once) {
     yard_enter(false);
     struct run *run =
         START_SHAPE(CHILD, "-v", "--json", "-", "--duration", "6s", "--grace", "300m");
@@ -281,15 +281,15 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(frozen_with_the_instance),
-    SS_CASE(ends_as_planned),
-    SS_CASE(ends_behind_the_grace),
-    SS_CASE(ends_when_ours_are_killed),
-    SS_CASE(next_guardian_knows_it),
-    SS_CASE(kept_ones_run_on),
+    SS_CASE(another_users_process_is_frozen_with_the_instance),
+    SS_CASE(a_frozen_run_ends_as_planned),
+    SS_CASE(a_frozen_process_ends_after_the_grace),
+    SS_CASE(frozen_processes_end_when_ours_are_killed),
+    SS_CASE(the_next_guardian_knows_it),
+    SS_CASE(kept_processes_run_on),
     SS_CASE(nothing_is_left_to_the_next_instance),
-    SS_CASE(new_ones_end_with_the_others),
-    SS_CASE(warned_about_without_a_group),
+    SS_CASE(new_processes_end_with_the_others),
+    SS_CASE(a_missing_group_is_warned_of),
     SS_CASE(threads_are_not_counted),
-    SS_CASE(counted_once_by_two_guardians))
+    SS_CASE(two_guardians_count_a_process_once))
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Holds on real processes: whom they reach, and whom never. */
+/* Holds on real processes: which they reach, and which never. */
 
 #include "kin.h"
 #include "process.h"
@@ -99,7 +99,7 @@ START_TEST(a_group_is_reached_without_its_leader) {
     RUN_UNTIL(NULL, kin_is_stopped(*member));
     ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), 0);
     RUN_UNTIL(NULL, kin_waits(*member));
-    /* The group is there as long as anybody is. */
+    /* The group is there as long as it has a member. */
     kin_end_unreaped(*member);
     ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
     kin_reap(*member);
@@ -124,7 +124,7 @@ START_TEST(a_process_is_reached_alone) {
 }
 END_TEST
 
-START_TEST(who_has_ended_is_not_held) {
+START_TEST(a_process_that_has_ended_is_not_held) {
     open_board();
     pid_t child = kin_start(NULL);
     kin_end_unreaped(child);
@@ -147,7 +147,7 @@ static void await_another_start(void) {
     RUN_UNTIL(NULL, run_now() > moment);
 }
 
-/* Somebody else with that number, who leads a group of that number, too. */
+/* Another process with that pid, which leads a group, too. */
 static pid_t start_stranger(pid_t number) {
     await_another_start();
     pid_t stranger = kin_start_as(number, lead_group);
@@ -180,18 +180,18 @@ static void give_number_away(bool group) {
     kin_end(stranger);
 }
 
-START_TEST(who_has_the_number_now_is_not_reached) {
+START_TEST(a_process_with_a_reused_pid_is_not_reached) {
     give_number_away(false);
 }
 END_TEST
 
-START_TEST(a_group_that_has_the_number_now_is_not_reached) {
+START_TEST(a_group_with_a_reused_pid_is_not_reached) {
     give_number_away(true);
 }
 END_TEST
 
-/* The number is given away before anybody takes hold of it, or where nobody can. */
-START_TEST(who_has_the_number_already_is_not_reached) {
+/* The pid is reused before a pidfd is opened, or where none can be. */
+START_TEST(a_pid_reused_before_it_is_held_is_not_reached) {
     open_board();
     pid_t child = kin_start(lead_group);
     uint64_t started = ss_platform_process_started(child);
@@ -235,7 +235,7 @@ END_TEST
 /* ---- where nothing can be opened ---- */
 
 /* No more files can be opened: the number and the start must do. */
-START_TEST(without_files_there_are_numbers) {
+START_TEST(without_files_pids_and_starts_are_used) {
     open_board();
     pid_t child = kin_start(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -260,7 +260,7 @@ END_TEST
 
 /* ---- letting go, and the order ---- */
 
-START_TEST(who_is_let_go_runs) {
+START_TEST(a_process_that_is_let_go_runs) {
     open_board();
     pid_t first = kin_start(NULL);
     pid_t second = kin_start(NULL);
@@ -281,7 +281,7 @@ END_TEST
 
 static int answers[2];
 
-/* On one CPU in the order in which they are woken, and none before whoever wakes them sleeps. */
+/* On one CPU in the order in which they are woken, and none before their waker sleeps. */
 static bool queue_up(int priority) {
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
@@ -343,11 +343,11 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_group_is_reached_without_its_leader),
     SS_CASE(a_process_is_reached_alone),
-    SS_CASE(who_has_ended_is_not_held),
-    SS_CASE(who_has_the_number_now_is_not_reached),
-    SS_CASE(a_group_that_has_the_number_now_is_not_reached),
-    SS_CASE(who_has_the_number_already_is_not_reached),
+    SS_CASE(a_process_that_has_ended_is_not_held),
+    SS_CASE(a_process_with_a_reused_pid_is_not_reached),
+    SS_CASE(a_group_with_a_reused_pid_is_not_reached),
+    SS_CASE(a_pid_reused_before_it_is_held_is_not_reached),
     SS_CASE(a_group_is_missed_when_its_leader_has_ended),
-    SS_CASE(without_files_there_are_numbers),
-    SS_CASE(who_is_let_go_runs),
+    SS_CASE(without_files_pids_and_starts_are_used),
+    SS_CASE(a_process_that_is_let_go_runs),
     SS_CASE(signals_go_forth_and_back_in_order))

@@ -120,7 +120,7 @@ static void close_all(void) {
 }
 
 /* Then our own pipes must not take their places. */
-START_TEST(closed_standard_streams) {
+START_TEST(closed_standard_streams_do_no_harm) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "summary.json");
     struct run_setup setup = {.prepare = close_all};
@@ -163,7 +163,7 @@ START_TEST(placeholder_is_filled_in) {
 }
 END_TEST
 
-START_TEST(different_commands_together) {
+START_TEST(different_commands_run_together) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "mix");
     run_write_file(file, "2 " PAYLOAD " say \"a % $HOME\"\n"
@@ -227,7 +227,7 @@ START_TEST(output_is_kept_by_instance) {
 END_TEST
 
 /* Moving it is work without a pause, which at real-time priority would end the master. */
-START_TEST(output_without_end) {
+START_TEST(output_without_end_does_not_end_the_master) {
     const char *command =
         "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
     run_expect(run_wait(run_start(NULL, WORDS("sh", "-c", command, SHOWSTOPPER))), 0);
@@ -275,7 +275,7 @@ static double stop_the_deaf(void) {
 /* The first stop would always take hold a second late, were its first thread alone told of it. The
    workload may take the CPU of this test as well, which then sees the stop late: so one start of
    several is enough. */
-START_TEST(who_is_at_work_takes_notice) {
+START_TEST(a_deaf_first_thread_delays_no_stop) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
     double needed = stop_the_deaf();
     for (int i = 1; i < 10 && needed >= 0.8; i++)
@@ -288,14 +288,14 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(surroundings_are_the_callers),
-    SS_CASE(closed_standard_streams),
+    SS_CASE(closed_standard_streams_do_no_harm),
     SS_CASE(instances_are_pinned),
     SS_CASE(placeholder_is_filled_in),
-    SS_CASE(different_commands_together),
+    SS_CASE(different_commands_run_together),
     SS_CASE(output_is_unchanged),
     SS_CASE(output_is_kept_by_instance),
-    SS_CASE(output_without_end),
+    SS_CASE(output_without_end_does_not_end_the_master),
     SS_CASE(what_the_leader_leaves_is_ended),
     SS_CASE(threads_are_stopped_together),
-    SS_CASE(who_is_at_work_takes_notice))
+    SS_CASE(a_deaf_first_thread_delays_no_stop))
 /* clang-format on */

@@ -149,14 +149,14 @@ START_TEST(mounts_stay_inside) {
 }
 END_TEST
 
-START_TEST(a_run_in_a_run) {
+START_TEST(a_run_can_run_in_a_run) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(geteuid() == 0, "root: only it can have one in the other");
     expect_status(5, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5"));
 }
 END_TEST
 
-START_TEST(without_privilege) {
+START_TEST(it_works_without_privilege) {
     family_need_nobody();
     SKIP_UNLESS(isolated_is_possible(family_become_nobody), "user-namespaces: none are allowed");
     struct run_setup setup = {.prepare = family_become_nobody, .folder = "/"};
@@ -288,7 +288,7 @@ static void remove_chroot(void) {
     rmdir(chroot_folder);
 }
 
-START_TEST(works_in_a_chroot) {
+START_TEST(it_works_in_a_chroot) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     chroot_folder = run_make_folder();
@@ -301,25 +301,25 @@ START_TEST(works_in_a_chroot) {
 }
 END_TEST
 
-START_TEST(refused_where_there_can_be_no_namespace) {
+START_TEST(it_is_refused_where_there_can_be_no_namespace) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_namespaces, "Operation not permitted", "seccomp: no filter is allowed");
 }
 END_TEST
 
-START_TEST(refused_where_there_can_be_no_mounts) {
+START_TEST(it_is_refused_where_there_can_be_no_mounts) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_mounts, "Operation not permitted", "seccomp: no filter is allowed");
 }
 END_TEST
 
-START_TEST(refused_where_there_can_be_no_user_namespace) {
+START_TEST(it_is_refused_where_there_can_be_no_user_namespace) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_user_namespaces, "No space left", "user-namespaces: none to forbid more");
 }
 END_TEST
 
-START_TEST(refused_together_with_keep) {
+START_TEST(it_is_refused_together_with_keep) {
     const char *folder = run_make_folder();
     const char *witness = run_path(folder, "witness");
     struct run *run = RUN("--isolate", "--keep", "-l", "50%", PAYLOAD, "touch", witness);
@@ -331,7 +331,7 @@ START_TEST(refused_together_with_keep) {
 }
 END_TEST
 
-START_TEST(plan_tells) {
+START_TEST(the_plan_tells_it) {
     struct run *run = RUN("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
     run_expect(run, 0);
     run_expect_text(&run->out, "isolated   in a PID namespace");
@@ -349,12 +349,12 @@ PROCESS_MAIN(
     SS_CASE(target_can_be_set),
     SS_CASE(proc_has_the_numbers_of_the_namespace),
     SS_CASE(mounts_stay_inside),
-    SS_CASE(a_run_in_a_run),
-    SS_CASE(without_privilege),
-    SS_CASE(works_in_a_chroot),
-    SS_CASE(refused_where_there_can_be_no_namespace),
-    SS_CASE(refused_where_there_can_be_no_mounts),
-    SS_CASE(refused_where_there_can_be_no_user_namespace),
-    SS_CASE(refused_together_with_keep),
-    SS_CASE(plan_tells))
+    SS_CASE(a_run_can_run_in_a_run),
+    SS_CASE(it_works_without_privilege),
+    SS_CASE(it_works_in_a_chroot),
+    SS_CASE(it_is_refused_where_there_can_be_no_namespace),
+    SS_CASE(it_is_refused_where_there_can_be_no_mounts),
+    SS_CASE(it_is_refused_where_there_can_be_no_user_namespace),
+    SS_CASE(it_is_refused_together_with_keep),
+    SS_CASE(the_plan_tells_it))
 /* clang-format on */

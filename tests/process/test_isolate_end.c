@@ -8,7 +8,7 @@
 #define INSTANCES 3
 #define OPTIONS   "--isolate", "-v", "-n", "3", "-c", "fixed", "-l", "20%"
 
-/* Nothing by which anybody could be known. */
+/* Without any mark. */
 #define BARE "env", "-i"
 
 /* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
@@ -50,13 +50,13 @@ static bool all_stopped(const struct isolated_run *isolated) {
     return family.count >= INSTANCES && family_count(&family, 'T') == family.count;
 }
 
-/* Somebody is dead already: what was outside ends with this status, inside nobody is left. */
+/* One of them is dead already: the process outside ends with this status, inside none is left. */
 static void expect_end(const struct isolated_run *isolated, int status) {
     run_expect(run_wait(isolated->run), status);
     isolated_expect_nobody(isolated);
 }
 
-START_TEST(killed_outside) {
+START_TEST(a_killed_process_outside_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -67,7 +67,7 @@ START_TEST(killed_outside) {
 }
 END_TEST
 
-START_TEST(killed_outside_just_after_its_start) {
+START_TEST(a_process_outside_killed_at_its_start_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 60; step++) {
         struct run *run = START(OPTIONS, PAYLOAD, "ignore-term");
@@ -82,7 +82,7 @@ START_TEST(killed_outside_just_after_its_start) {
 }
 END_TEST
 
-START_TEST(killed_first_process) {
+START_TEST(a_killed_first_process_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -96,7 +96,7 @@ START_TEST(killed_first_process) {
 END_TEST
 
 /* As without a namespace: the caller sees what became of the master. */
-START_TEST(killed_master) {
+START_TEST(a_killed_master_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -107,7 +107,7 @@ START_TEST(killed_master) {
 }
 END_TEST
 
-START_TEST(killed_guardian) {
+START_TEST(a_killed_guardian_is_replaced) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
     struct family guardian = members(&isolated, "ss-guardian");
@@ -123,7 +123,7 @@ START_TEST(killed_guardian) {
 }
 END_TEST
 
-START_TEST(killed_executors) {
+START_TEST(killed_executors_end_the_run) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -139,7 +139,7 @@ START_TEST(killed_executors) {
 }
 END_TEST
 
-/* From the innermost or from the outermost on: either way somebody is the first. */
+/* From the innermost or from the outermost on. */
 static void kill_all(const struct isolated_run *isolated, bool outermost_first) {
     struct family crew = members(isolated, "ss-");
     crew.pids[crew.count++] = isolated->master;
@@ -163,50 +163,50 @@ static void kill_everything(const char *const *command) {
     }
 }
 
-START_TEST(everything_of_threads) {
+START_TEST(nothing_is_left_of_killed_threads) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[0]);
 }
 END_TEST
 
-START_TEST(everything_of_sessions) {
+START_TEST(nothing_is_left_of_killed_sessions) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[1]);
 }
 END_TEST
 
-START_TEST(everything_of_daemons) {
+START_TEST(nothing_is_left_of_killed_daemons) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[2]);
 }
 END_TEST
 
-START_TEST(everything_of_a_storm) {
+START_TEST(nothing_is_left_of_a_killed_storm) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[3]);
 }
 END_TEST
 
-START_TEST(everything_of_bare_sessions) {
+START_TEST(nothing_is_left_of_killed_bare_sessions) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[4]);
 }
 END_TEST
 
-START_TEST(everything_of_bare_daemons) {
+START_TEST(nothing_is_left_of_killed_bare_daemons) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[5]);
 }
 END_TEST
 
-START_TEST(everything_of_a_bare_storm) {
+START_TEST(nothing_is_left_of_a_killed_bare_storm) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[6]);
 }
 END_TEST
 
-/* What nobody could find any more ends with the run, too. */
-START_TEST(the_planned_end) {
+/* Processes without parent and mark end with the run, too. */
+START_TEST(the_planned_end_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -217,7 +217,7 @@ START_TEST(the_planned_end) {
 END_TEST
 
 /* The one outside can do nothing then, but nothing outlives it either. */
-START_TEST(stopped_outside) {
+START_TEST(nothing_outlives_a_stopped_process_outside) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
     kill(isolated.run->pid, SIGSTOP);
@@ -231,19 +231,19 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(killed_outside),
-    SS_CASE(killed_outside_just_after_its_start),
-    SS_CASE(killed_first_process),
-    SS_CASE(killed_master),
-    SS_CASE(killed_guardian),
-    SS_CASE(killed_executors),
-    SS_CASE(everything_of_threads),
-    SS_CASE(everything_of_sessions),
-    SS_CASE(everything_of_daemons),
-    SS_CASE(everything_of_a_storm),
-    SS_CASE(everything_of_bare_sessions),
-    SS_CASE(everything_of_bare_daemons),
-    SS_CASE(everything_of_a_bare_storm),
-    SS_CASE(the_planned_end),
-    SS_CASE(stopped_outside))
+    SS_CASE(a_killed_process_outside_leaves_nothing),
+    SS_CASE(a_process_outside_killed_at_its_start_leaves_nothing),
+    SS_CASE(a_killed_first_process_leaves_nothing),
+    SS_CASE(a_killed_master_leaves_nothing),
+    SS_CASE(a_killed_guardian_is_replaced),
+    SS_CASE(killed_executors_end_the_run),
+    SS_CASE(nothing_is_left_of_killed_threads),
+    SS_CASE(nothing_is_left_of_killed_sessions),
+    SS_CASE(nothing_is_left_of_killed_daemons),
+    SS_CASE(nothing_is_left_of_a_killed_storm),
+    SS_CASE(nothing_is_left_of_killed_bare_sessions),
+    SS_CASE(nothing_is_left_of_killed_bare_daemons),
+    SS_CASE(nothing_is_left_of_a_killed_bare_storm),
+    SS_CASE(the_planned_end_leaves_nothing),
+    SS_CASE(nothing_outlives_a_stopped_process_outside))
 /* clang-format on */

@@ -32,7 +32,7 @@ static void end_by(int number) {
     isolated_expect_nobody(&isolated);
 }
 
-START_TEST(ends_by_the_same_signal) {
+START_TEST(it_ends_by_the_same_signal) {
     SKIP_UNLESS_ISOLATED();
     end_by(SIGINT);
     end_by(SIGTERM);
@@ -94,7 +94,7 @@ START_TEST(a_second_signal_hurries) {
 }
 END_TEST
 
-START_TEST(grace_ends) {
+START_TEST(the_grace_ends) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated =
         start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "700m", PAYLOAD, "ignore-term"));
@@ -106,8 +106,8 @@ START_TEST(grace_ends) {
 }
 END_TEST
 
-/* Nobody could pass it on then: it must be kept for later. */
-START_TEST(a_signal_in_the_first_moments) {
+/* There is no process to pass it on to yet: it must be kept for later. */
+START_TEST(a_signal_in_the_first_moments_is_not_lost) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 80; step++) {
         struct run *run = START(ISOLATE, "-q", "--duration", "30s", PAYLOAD, "spin");
@@ -184,8 +184,8 @@ static unsigned long long ignored_signals(const struct run *run) {
     return strtoull(line + strlen("SigIgn:"), NULL, 16);
 }
 
-/* Nobody could wait for a child then. */
-START_TEST(a_caller_that_ignores_its_children) {
+/* With that setting inherited, no child could be waited for. */
+START_TEST(a_caller_that_ignores_its_children_is_no_obstacle) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_children};
     struct run *run =
@@ -206,7 +206,7 @@ static bool are_in_state(struct run *run, char state) {
     return family.count == 2 && family_count(&family, state) == 2;
 }
 
-/* Seconds in which nobody who is under control stands still. */
+/* Seconds for which no process under control stands still. */
 #define STANDSTILL 0.4
 
 /* So long, several rounds of control, all are in this state at each look. */
@@ -250,7 +250,7 @@ START_TEST(a_pause_stops_everything) {
 END_TEST
 
 /* Each process of the group is told, but it is one pause. */
-START_TEST(a_pause_of_the_whole_group) {
+START_TEST(a_pause_of_the_whole_group_is_one_pause) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
     for (int i = 0; i < 10; i++)
@@ -261,8 +261,8 @@ START_TEST(a_pause_of_the_whole_group) {
 }
 END_TEST
 
-/* Who sees the process outside stopped may continue it at once: all of it must go on. */
-START_TEST(a_short_pause) {
+/* A caller that sees the process outside stopped may continue it at once: all of it must go on. */
+START_TEST(a_short_pause_stops_nothing_for_good) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
     struct run *run = isolated.run;
@@ -296,17 +296,17 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(ends_by_the_same_signal),
+    SS_CASE(it_ends_by_the_same_signal),
     SS_CASE(instances_are_told_once),
     SS_CASE(a_signal_to_the_whole_group_is_polite),
     SS_CASE(a_second_signal_hurries),
-    SS_CASE(grace_ends),
-    SS_CASE(a_signal_in_the_first_moments),
+    SS_CASE(the_grace_ends),
+    SS_CASE(a_signal_in_the_first_moments_is_not_lost),
     SS_CASE(what_the_caller_ignores_is_ignored),
     SS_CASE(what_the_caller_blocks_is_heeded),
-    SS_CASE(a_caller_that_ignores_its_children),
+    SS_CASE(a_caller_that_ignores_its_children_is_no_obstacle),
     SS_CASE(a_pause_stops_everything),
-    SS_CASE(a_pause_of_the_whole_group),
-    SS_CASE(a_short_pause),
+    SS_CASE(a_pause_of_the_whole_group_is_one_pause),
+    SS_CASE(a_short_pause_stops_nothing_for_good),
     SS_CASE(a_paused_run_can_be_ended))
 /* clang-format on */

@@ -26,14 +26,14 @@ static void expect_only_shell(
 
 /* ---- Ctrl-Z ---- */
 
-/* Several rounds of control; nobody who is under control stands still for so long. */
+/* Several rounds of control; no process under control stands still for so long. */
 static bool stand_still(const struct family *family, double *since) {
     if (family_count(family, 'T') < family->count)
         *since = run_now();
     return run_now() > *since + 0.6;
 }
 
-START_TEST(ctrl_z_and_fg) {
+START_TEST(ctrl_z_stops_and_fg_continues) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open_shell();
     struct isolated_run isolated = start(terminal, LINE "payload spin");
@@ -54,7 +54,7 @@ START_TEST(ctrl_z_and_fg) {
 END_TEST
 
 /* The shell comes back as soon as the process outside has stopped. */
-START_TEST(ctrl_z_and_fg_at_once) {
+START_TEST(fg_may_come_at_once) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open_shell();
     struct isolated_run isolated = start(terminal, LINE "payload spin");
@@ -80,15 +80,15 @@ static void stop_and_kill(const char *how) {
     terminal_leave_shell(terminal);
 }
 
-START_TEST(ctrl_z_then_kill) {
+START_TEST(a_stopped_run_can_be_killed) {
     SKIP_UNLESS_ISOLATED();
     stop_and_kill("kill %1");
     stop_and_kill("kill -9 %1");
 }
 END_TEST
 
-/* Without a shell nobody could continue it. */
-START_TEST(ctrl_z_without_a_shell) {
+/* Without a shell nothing could continue it. */
+START_TEST(ctrl_z_without_a_shell_stops_nothing_for_good) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "catch"));
     struct isolated_run isolated = isolated_find(terminal->run);
@@ -136,7 +136,7 @@ static void expect_nothing_without_terminal(struct terminal *terminal) {
     terminal_free(terminal);
 }
 
-START_TEST(terminal_closes) {
+START_TEST(a_closed_terminal_ends_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open_shell();
     start(terminal, LINE "payload spin");
@@ -149,7 +149,7 @@ START_TEST(terminal_closes) {
 END_TEST
 
 /* The process outside leads the session then, and is told of it alone. */
-START_TEST(terminal_closes_without_a_shell) {
+START_TEST(a_terminal_closed_without_a_shell_ends_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "spin"));
     isolated_find(terminal->run);
@@ -160,7 +160,7 @@ START_TEST(terminal_closes_without_a_shell) {
 }
 END_TEST
 
-START_TEST(shell_is_killed) {
+START_TEST(a_killed_shell_ends_the_run) {
     SKIP_UNLESS_ISOLATED();
     for (int stopped = 0; stopped < 2; stopped++) {
         struct terminal *terminal = terminal_open_shell();
@@ -216,13 +216,13 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(ctrl_z_and_fg),
-    SS_CASE(ctrl_z_and_fg_at_once),
-    SS_CASE(ctrl_z_then_kill),
-    SS_CASE(ctrl_z_without_a_shell),
+    SS_CASE(ctrl_z_stops_and_fg_continues),
+    SS_CASE(fg_may_come_at_once),
+    SS_CASE(a_stopped_run_can_be_killed),
+    SS_CASE(ctrl_z_without_a_shell_stops_nothing_for_good),
     SS_CASE(keys_end_it),
-    SS_CASE(terminal_closes),
-    SS_CASE(terminal_closes_without_a_shell),
-    SS_CASE(shell_is_killed),
+    SS_CASE(a_closed_terminal_ends_the_run),
+    SS_CASE(a_terminal_closed_without_a_shell_ends_the_run),
+    SS_CASE(a_killed_shell_ends_the_run),
     SS_CASE(settings_are_put_back))
 /* clang-format on */

@@ -43,11 +43,11 @@ static void wait_for_ready(struct run *run) {
     run_wait_text(run, "instances run");
 }
 
-static void wait_until_clean(struct run *run) {
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
-}
+#define KILL_TEST(name, kill_all, ...)                                                             \
+    START_TEST(name) {                                                                             \
+        kill_all(__VA_ARGS__);                                                                     \
+    }                                                                                              \
+    END_TEST
 
 static void wait_for_moment(struct run *run, int step) {
     double moment = run_now() + INTERVAL * step;
@@ -71,7 +71,7 @@ static const char *const *const workloads[] = {
 
 #define WORKLOADS (sizeof workloads / sizeof *workloads)
 
-/* Kills whoever is so named, and the master as well where it is meant, for each workload. */
+/* Kills all processes of that name, and with `master` the master as well, for each workload. */
 static void kill_named(const char *name, bool master, int status) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
@@ -79,21 +79,21 @@ static void kill_named(const char *name, bool master, int status) {
         struct family family = family_find(name);
         family_kill_together(&family, master ? run->pid : 0);
         run_expect(run_wait(run), status);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 
-START_TEST(master) {
+START_TEST(a_killed_master_leaves_nothing) {
     kill_named("none", true, -SIGKILL);
 }
 END_TEST
 
-START_TEST(guardian_and_executors) {
+START_TEST(a_killed_guardian_and_executors_leave_nothing) {
     kill_named("ss-", false, 125);
 }
 END_TEST
 
-START_TEST(guardian_and_master) {
+START_TEST(a_killed_guardian_and_master_leave_nothing) {
     kill_named("ss-guardian", true, -SIGKILL);
 }
 END_TEST
@@ -108,29 +108,29 @@ static void kill_executors(const char *const *command, size_t count) {
     family_kill_together(&executors, 0);
     run_expect(run_wait(run), 125);
     run_expect_text(&run->err, "killed");
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 
-START_TEST(one_executor) {
+START_TEST(a_killed_executor_leaves_nothing) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], 1);
 }
 END_TEST
 
-START_TEST(two_executors) {
+START_TEST(two_killed_executors_leave_nothing) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], 2);
 }
 END_TEST
 
-START_TEST(all_executors) {
+START_TEST(all_executors_killed_leave_nothing) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], INSTANCES);
 }
 END_TEST
 
 /* The guardian is at work when the others die, or has just finished. */
-START_TEST(one_executor_and_then_the_others) {
+START_TEST(executors_killed_after_another_leave_nothing) {
     for (int step = 0; step < 2 * MOMENTS; step++) {
         struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
         wait_for_ready(run);
@@ -142,20 +142,20 @@ START_TEST(one_executor_and_then_the_others) {
         }
         family_kill_together(&executors, 0);
         run_expect(run_wait(run), 125);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
 /* They become the master's children then. */
-START_TEST(executors_of_the_unmarked) {
+START_TEST(killed_executors_of_unmarked_trees_leave_nothing) {
     kill_executors(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), 1);
     kill_executors(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), INSTANCES);
 }
 END_TEST
 
-/* Its successor finds again who belongs to whom. */
-START_TEST(guardian) {
+/* Its successor finds out again which process belongs to which instance. */
+START_TEST(the_successor_of_a_killed_guardian_finds_all) {
     for (size_t i = 1; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
@@ -167,24 +167,24 @@ START_TEST(guardian) {
         ck_assert(!run->ended);
         kill(run->pid, SIGKILL);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
 /* What the first had known is all that is known of them. */
-START_TEST(guardian_and_then_all_others) {
+START_TEST(all_others_killed_after_the_guardian_leave_nothing) {
     struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
     RUN_UNTIL(run, family_all_stopped("payload"));
     pid_t first = find_guardian(run, 0);
     kill(first, SIGKILL);
     pid_t second = find_guardian(run, first);
-    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at everybody */
+    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at all processes */
     struct family executors = family_find("ss-executor");
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
@@ -200,46 +200,32 @@ static void kill_all_but_the_guardian(const char *const *command, bool known) {
         wait_for_moment(run, step);
         family_kill_together(&executors, run->pid);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 
-START_TEST(all_but_the_guardian_of_threads) {
-    kill_all_but_the_guardian(WORDS(PAYLOAD, "threads"), false);
-}
-END_TEST
+KILL_TEST(
+    the_guardian_alone_ends_threads, kill_all_but_the_guardian, WORDS(PAYLOAD, "threads"), false)
 
-START_TEST(all_but_the_guardian_of_sessions) {
-    kill_all_but_the_guardian(WORDS(PAYLOAD, "setsid", "2"), false);
-}
-END_TEST
+KILL_TEST(the_guardian_alone_ends_sessions, kill_all_but_the_guardian,
+    WORDS(PAYLOAD, "setsid", "2"), false)
 
-START_TEST(all_but_the_guardian_of_daemons) {
-    kill_all_but_the_guardian(WORDS(PAYLOAD, "daemon", "2"), false);
-}
-END_TEST
+KILL_TEST(the_guardian_alone_ends_daemons, kill_all_but_the_guardian, WORDS(PAYLOAD, "daemon", "2"),
+    false)
 
-START_TEST(all_but_the_guardian_of_a_storm) {
-    kill_all_but_the_guardian(WORDS(PAYLOAD, "daemon-storm", "40"), false);
-}
-END_TEST
+KILL_TEST(the_guardian_alone_ends_a_storm, kill_all_but_the_guardian,
+    WORDS(PAYLOAD, "daemon-storm", "40"), false)
 
-/* Nobody could find them any more unless the guardian had known them before. */
-START_TEST(all_but_the_guardian_of_unmarked_sessions) {
-    kill_all_but_the_guardian(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true);
-}
-END_TEST
+/* They could not be found any more unless the guardian had known them before. */
+KILL_TEST(the_guardian_alone_ends_unmarked_sessions, kill_all_but_the_guardian,
+    WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
-START_TEST(all_but_the_guardian_of_unmarked_daemons) {
-    kill_all_but_the_guardian(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true);
-}
-END_TEST
+KILL_TEST(the_guardian_alone_ends_unmarked_daemons, kill_all_but_the_guardian,
+    WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true)
 
-/* Those whom nobody has known yet end by themselves; but none may be left stopped. */
-START_TEST(all_but_the_guardian_of_an_unmarked_storm) {
-    kill_all_but_the_guardian(WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false);
-}
-END_TEST
+/* Those that the guardian did not know yet end by themselves; but none may be left stopped. */
+KILL_TEST(the_guardian_alone_leaves_no_unmarked_storm_stopped, kill_all_but_the_guardian,
+    WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false)
 
 /* The executors' children that lead their groups, as orphans do not. */
 static struct family find_leaders(const struct family *executors) {
@@ -275,22 +261,18 @@ static void kill_all_but_one_executor(const char *const *command, bool known) {
         wait_for_moment(run, step);
         family_kill_together(&killed, run->pid);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 
-START_TEST(all_but_one_executor_of_sessions) {
-    kill_all_but_one_executor(WORDS(PAYLOAD, "setsid", "2"), false);
-}
-END_TEST
+KILL_TEST(one_executor_alone_ends_sessions, kill_all_but_one_executor,
+    WORDS(PAYLOAD, "setsid", "2"), false)
 
-START_TEST(all_but_one_executor_of_daemons) {
-    kill_all_but_one_executor(WORDS(PAYLOAD, "daemon", "2"), false);
-}
-END_TEST
+KILL_TEST(one_executor_alone_ends_daemons, kill_all_but_one_executor, WORDS(PAYLOAD, "daemon", "2"),
+    false)
 
 /* One that comes to nothing, with work that only it, or an executor in its place, can do. */
-START_TEST(master_and_executor_and_then_the_guardian) {
+START_TEST(an_executor_completes_the_work_of_a_killed_guardian) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
@@ -303,14 +285,12 @@ START_TEST(master_and_executor_and_then_the_guardian) {
     run_expect(run_wait(run), -SIGKILL);
     RUN_UNTIL(run, family_find("payload").count == 2);
     kill(late.pids[late.pids[0] == run->pid], SIGKILL);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
-/*
- * Nothing of this tree is known to anyone, and the executor ends one generation after the other.
- */
-START_TEST(guardian_that_knew_nothing_and_master) {
+/* No process knows this tree, and the executor ends one generation after the other. */
+START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
@@ -321,18 +301,16 @@ START_TEST(guardian_that_knew_nothing_and_master) {
     ck_assert_uint_eq(late.count, 2);
     family_kill_together(&late, 0);
     run_expect(run_wait(run), -SIGKILL);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
 /* They stand on the board. */
-START_TEST(all_but_one_executor_of_unmarked_sessions) {
-    kill_all_but_one_executor(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true);
-}
-END_TEST
+KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
+    WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
 /* Then only the kernel is left, which ends every leader. */
-START_TEST(everything) {
+START_TEST(nothing_is_left_when_all_are_killed) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(workloads[(size_t)step % WORKLOADS]);
         wait_for_ready(run);
@@ -363,7 +341,7 @@ static void end_kept(const struct family *kept) {
  * With --keep, and one executor outlives all others. The kernel sends SIGHUP to a stopped group
  * that loses its last link to the session.
  */
-START_TEST(keepers_but_one_executor) {
+START_TEST(one_executor_alone_keeps_instances_running) {
     struct run *run =
         start_with(NULL, WORDS("-v", "-n", "2", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"),
             WORDS("nohup", PAYLOAD, "setsid", "2"));
@@ -379,7 +357,7 @@ START_TEST(keepers_but_one_executor) {
 }
 END_TEST
 
-/* With --keep and while all of it is stopped; `victim`: whose death. */
+/* With --keep and while all of it is stopped; `victim` is the name of the process that dies. */
 static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
     struct run *run = start_with(
         NULL, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
@@ -395,7 +373,7 @@ static void kill_the_keeper_of(const char *const *command, size_t count, const c
     run_free(run);
 }
 
-START_TEST(keepers) {
+START_TEST(killed_keepers_leave_instances_running) {
     kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "");
     kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "ss-executor");
     kill_the_keeper_of(WORDS(PAYLOAD, "daemon", "2"), 3, "");
@@ -404,7 +382,7 @@ START_TEST(keepers) {
 }
 END_TEST
 
-/* Somebody has stopped one of ours: it goes on, and with it all that depends on it. */
+/* One of ours is stopped from outside: it goes on, and with it all that depends on it. */
 static void stop_one(const char *name) {
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -420,33 +398,33 @@ static void stop_one(const char *name) {
     family_expect_to_run(run, &family, 0.01);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 
-START_TEST(stopped_executor) {
+START_TEST(a_stopped_executor_is_continued) {
     stop_one("ss-executor 1");
 }
 END_TEST
 
-START_TEST(stopped_guardian) {
+START_TEST(a_stopped_guardian_is_continued) {
     stop_one("ss-guardian");
 }
 END_TEST
 
-START_TEST(stopped_executors_and_master) {
+START_TEST(stopped_executors_and_master_go_on) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
         family_signal_named("ss-executor", SIGSTOP);
         kill(run->pid, SIGKILL);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
 /* The master would continue them, so it is stopped, too. Only its death can wake them. */
-START_TEST(stopped_executors_and_then_master_and_guardian) {
+START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
@@ -458,13 +436,13 @@ START_TEST(stopped_executors_and_then_master_and_guardian) {
         RUN_UNTIL(run, family_count(&executors, 'T') == INSTANCES);
         family_kill_together(&others, run->pid);
         run_expect(run_wait(run), -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 END_TEST
 
 /* As below a container's first process: it adopts orphans, so the kernel does not rescue them. */
-START_TEST(stopped_guardian_and_then_all_others) {
+START_TEST(all_others_killed_beside_a_stopped_guardian_leave_nothing) {
     ss_platform_adopt_orphans();
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -476,7 +454,7 @@ START_TEST(stopped_guardian_and_then_all_others) {
     RUN_UNTIL(run, run_state(stopped) == 'T');
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
@@ -492,11 +470,11 @@ static void without_pidfds(const char *const *command) {
             executors.count = 0;
         family_kill_together(&executors, whom == 0 ? 0 : run->pid);
         run_expect(run_wait(run), whom == 0 ? 125 : -SIGKILL);
-        wait_until_clean(run);
+        run_free_clean(run);
     }
 }
 
-START_TEST(any_without_pidfds) {
+START_TEST(killed_processes_leave_nothing_without_pidfds) {
     without_pidfds(WORDS(PAYLOAD, "setsid", "2"));
     without_pidfds(WORDS(PAYLOAD, "daemon", "2"));
     without_pidfds(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
@@ -505,35 +483,35 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(master),
-    SS_CASE(one_executor),
-    SS_CASE(two_executors),
-    SS_CASE(all_executors),
-    SS_CASE(one_executor_and_then_the_others),
-    SS_CASE(executors_of_the_unmarked),
-    SS_CASE(guardian),
-    SS_CASE(guardian_and_then_all_others),
-    SS_CASE(guardian_and_executors),
-    SS_CASE(guardian_and_master),
-    SS_CASE(all_but_the_guardian_of_threads),
-    SS_CASE(all_but_the_guardian_of_sessions),
-    SS_CASE(all_but_the_guardian_of_daemons),
-    SS_CASE(all_but_the_guardian_of_a_storm),
-    SS_CASE(all_but_the_guardian_of_unmarked_sessions),
-    SS_CASE(all_but_the_guardian_of_unmarked_daemons),
-    SS_CASE(all_but_the_guardian_of_an_unmarked_storm),
-    SS_CASE(all_but_one_executor_of_sessions),
-    SS_CASE(all_but_one_executor_of_daemons),
-    SS_CASE(all_but_one_executor_of_unmarked_sessions),
-    SS_CASE(master_and_executor_and_then_the_guardian),
-    SS_CASE(guardian_that_knew_nothing_and_master),
-    SS_CASE(everything),
-    SS_CASE(keepers),
-    SS_CASE(keepers_but_one_executor),
-    SS_CASE(stopped_executor),
-    SS_CASE(stopped_guardian),
-    SS_CASE(stopped_executors_and_master),
-    SS_CASE(stopped_executors_and_then_master_and_guardian),
-    SS_CASE(stopped_guardian_and_then_all_others),
-    SS_CASE(any_without_pidfds))
+    SS_CASE(a_killed_master_leaves_nothing),
+    SS_CASE(a_killed_executor_leaves_nothing),
+    SS_CASE(two_killed_executors_leave_nothing),
+    SS_CASE(all_executors_killed_leave_nothing),
+    SS_CASE(executors_killed_after_another_leave_nothing),
+    SS_CASE(killed_executors_of_unmarked_trees_leave_nothing),
+    SS_CASE(the_successor_of_a_killed_guardian_finds_all),
+    SS_CASE(all_others_killed_after_the_guardian_leave_nothing),
+    SS_CASE(a_killed_guardian_and_executors_leave_nothing),
+    SS_CASE(a_killed_guardian_and_master_leave_nothing),
+    SS_CASE(the_guardian_alone_ends_threads),
+    SS_CASE(the_guardian_alone_ends_sessions),
+    SS_CASE(the_guardian_alone_ends_daemons),
+    SS_CASE(the_guardian_alone_ends_a_storm),
+    SS_CASE(the_guardian_alone_ends_unmarked_sessions),
+    SS_CASE(the_guardian_alone_ends_unmarked_daemons),
+    SS_CASE(the_guardian_alone_leaves_no_unmarked_storm_stopped),
+    SS_CASE(one_executor_alone_ends_sessions),
+    SS_CASE(one_executor_alone_ends_daemons),
+    SS_CASE(one_executor_alone_ends_unmarked_sessions),
+    SS_CASE(an_executor_completes_the_work_of_a_killed_guardian),
+    SS_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian),
+    SS_CASE(nothing_is_left_when_all_are_killed),
+    SS_CASE(killed_keepers_leave_instances_running),
+    SS_CASE(one_executor_alone_keeps_instances_running),
+    SS_CASE(a_stopped_executor_is_continued),
+    SS_CASE(a_stopped_guardian_is_continued),
+    SS_CASE(stopped_executors_and_master_go_on),
+    SS_CASE(a_killed_master_and_guardian_leave_no_executor_stopped),
+    SS_CASE(all_others_killed_beside_a_stopped_guardian_leave_nothing),
+    SS_CASE(killed_processes_leave_nothing_without_pidfds))
 /* clang-format on */

@@ -48,13 +48,13 @@ static void try_all(const char *kind, unsigned long count, unsigned long least) 
     run_remove_folder(folder);
 }
 
-START_TEST(one_allocation_fails) {
+START_TEST(an_allocation_that_fails_leaves_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("memory", 1, 30);
 }
 END_TEST
 
-START_TEST(all_allocations_fail_from_one_on) {
+START_TEST(allocations_that_fail_from_one_on_leave_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("memory", FAULT_FOR_EVER, 30);
 }
@@ -71,8 +71,8 @@ static void expect_told(const struct run *run) {
 }
 
 /*
- * Returns whether there was enough for the run. Whoever runs has a guardian, and that one stays: it
- * wants its memory when instances may run already.
+ * Returns whether there was enough for the run. A run that has begun has a guardian, which stays:
+ * it wants its memory when instances may run already.
  */
 static bool run_or_refuse(struct run *run) {
     RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
@@ -89,14 +89,12 @@ static bool run_or_refuse(struct run *run) {
     } else {
         expect_told(run);
     }
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
+    run_free_clean(run);
     return runs;
 }
 
 /* The modules' memory, the board, the guardian's lists. */
-START_TEST(large_allocations_fail) {
+START_TEST(large_allocations_that_fail_are_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (int ever = 0; ever < 2; ever++) {
         bool struck = true;
@@ -135,7 +133,7 @@ static rlim_t find_least_address_space(const struct run_setup *setup) {
     return high;
 }
 
-START_TEST(address_space_is_bounded) {
+START_TEST(a_bounded_address_space_is_refused_or_enough) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
     struct run_setup setup = {.prepare = bound_address_space};
     int refused = 0;
@@ -163,7 +161,7 @@ static void fill_shared_memory(void) {
     surroundings_fill("/dev/shm");
 }
 
-START_TEST(shared_memory_is_full) {
+START_TEST(full_shared_memory_is_refused) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     void (*const prepares[])(void) = {shrink_shared_memory, fill_shared_memory};
     for (int i = 0; i < 2; i++) {
@@ -178,7 +176,7 @@ START_TEST(shared_memory_is_full) {
 }
 END_TEST
 
-/* ---- the kernel ends whom it likes ---- */
+/* ---- the kernel ends what it likes ---- */
 
 #define MEMORY "20971520" /* bytes; a run without an eater needs a small part of it */
 
@@ -220,7 +218,7 @@ static void prefer(const char *victim) {
     }
 }
 
-/* They carry our mark: nobody else would end them. */
+/* They carry our mark: nothing else would end them. */
 static void end_all(void) {
     pid_t pids[RUN_PIDS_MAX];
     for (size_t count; (count = run_alive(pids)) > 0; run_nap(NULL)) {
@@ -229,8 +227,8 @@ static void end_all(void) {
     }
 }
 
-/* Whom the kernel takes is up to the kernel: the master, too, before there is a new guardian. */
-static bool was_anybody_left(const struct run *run, const char *victim) {
+/* The kernel may choose any process: the master, too, before there is a new guardian. */
+static bool was_guarded(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
         return true;
     bool no_guardian = strcmp(victim, "ss-guardian") == 0 &&
@@ -238,7 +236,7 @@ static bool was_anybody_left(const struct run *run, const char *victim) {
     return !no_guardian && strcmp(victim, "ss-") != 0;
 }
 
-/* Returns whether anybody was left to see to the rest. */
+/* Returns whether a process was left to end the rest. */
 static bool eat_all(const char *victim) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "go");
@@ -250,12 +248,10 @@ static bool eat_all(const char *victim) {
     run_wait(run);
     ck_assert_msg(run->status == 128 + SIGKILL || run->status == 125 || run->status == -SIGKILL,
         "status %d: %s", run->status, run->err.bytes);
-    bool left = was_anybody_left(run, victim);
+    bool left = was_guarded(run, victim);
     if (!left)
         end_all();
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
+    run_free_clean(run);
     run_remove_folder(folder);
     return left;
 }
@@ -270,45 +266,45 @@ static void eat_again_and_again(const char *victim) {
     control_group_remove(&group);
 }
 
-START_TEST(kernel_ends_whom_it_likes) {
+START_TEST(nothing_is_left_when_the_kernel_chooses) {
     eat_again_and_again(NULL);
 }
 END_TEST
 
-START_TEST(kernel_ends_the_master) {
+START_TEST(nothing_is_left_when_the_kernel_ends_the_master) {
     eat_again_and_again("showstopper");
 }
 END_TEST
 
-START_TEST(kernel_ends_the_guardian) {
+START_TEST(nothing_is_left_when_the_kernel_ends_the_guardian) {
     eat_again_and_again("ss-guardian");
 }
 END_TEST
 
-START_TEST(kernel_ends_one_executor) {
+START_TEST(nothing_is_left_when_the_kernel_ends_one_executor) {
     eat_again_and_again("ss-executor 1");
 }
 END_TEST
 
-START_TEST(kernel_ends_executors_and_guardian) {
+START_TEST(nothing_is_left_when_the_kernel_ends_executors_and_guardian) {
     eat_again_and_again("ss-");
 }
 END_TEST
 
-START_TEST(kernel_ends_other_instances) {
+START_TEST(nothing_is_left_when_the_kernel_ends_other_instances) {
     eat_again_and_again("sleep");
 }
 END_TEST
 
 /* ---- open files ---- */
 
-START_TEST(one_file_cannot_be_opened) {
+START_TEST(a_file_that_cannot_be_opened_leaves_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("files", 1, 10);
 }
 END_TEST
 
-START_TEST(no_file_can_be_opened_from_one_on) {
+START_TEST(files_that_cannot_be_opened_from_one_on_leave_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("files", FAULT_FOR_EVER, 10);
 }
@@ -316,17 +312,17 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(one_allocation_fails),
-    SS_CASE(all_allocations_fail_from_one_on),
-    SS_CASE(large_allocations_fail),
-    SS_CASE(address_space_is_bounded),
-    SS_CASE(shared_memory_is_full),
-    SS_CASE(kernel_ends_whom_it_likes),
-    SS_CASE(kernel_ends_the_master),
-    SS_CASE(kernel_ends_the_guardian),
-    SS_CASE(kernel_ends_one_executor),
-    SS_CASE(kernel_ends_executors_and_guardian),
-    SS_CASE(kernel_ends_other_instances),
-    SS_CASE(one_file_cannot_be_opened),
-    SS_CASE(no_file_can_be_opened_from_one_on))
+    SS_CASE(an_allocation_that_fails_leaves_nothing),
+    SS_CASE(allocations_that_fail_from_one_on_leave_nothing),
+    SS_CASE(large_allocations_that_fail_are_refused),
+    SS_CASE(a_bounded_address_space_is_refused_or_enough),
+    SS_CASE(full_shared_memory_is_refused),
+    SS_CASE(nothing_is_left_when_the_kernel_chooses),
+    SS_CASE(nothing_is_left_when_the_kernel_ends_the_master),
+    SS_CASE(nothing_is_left_when_the_kernel_ends_the_guardian),
+    SS_CASE(nothing_is_left_when_the_kernel_ends_one_executor),
+    SS_CASE(nothing_is_left_when_the_kernel_ends_executors_and_guardian),
+    SS_CASE(nothing_is_left_when_the_kernel_ends_other_instances),
+    SS_CASE(a_file_that_cannot_be_opened_leaves_nothing),
+    SS_CASE(files_that_cannot_be_opened_from_one_on_leave_nothing))
 /* clang-format on */

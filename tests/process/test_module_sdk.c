@@ -212,7 +212,7 @@ START_TEST(skeleton_becomes_a_module) {
 }
 END_TEST
 
-START_TEST(modules_that_do_not_fit) {
+START_TEST(modules_that_do_not_fit_are_refused) {
     install_all();
     run_expect(RUN_INSTALLED("-c", compile("-O1"), "--duration", "700m"), 0);
     expect_refused(RUN_INSTALLED("-c", compile("-DVERSION=77")), "version 77");
@@ -227,7 +227,7 @@ START_TEST(modules_that_do_not_fit) {
 }
 END_TEST
 
-START_TEST(module_that_returns_nonsense) {
+START_TEST(nonsense_from_a_module_is_cut_or_ends_the_run) {
     install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")), "not a number");
     struct run *run =
@@ -243,7 +243,7 @@ START_TEST(module_that_returns_nonsense) {
 }
 END_TEST
 
-START_TEST(module_that_crashes) {
+START_TEST(a_module_that_crashes_ends_the_run) {
     install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=abort()")), "executor");
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=exit(0)")), "executor");
@@ -280,7 +280,7 @@ START_TEST(the_simulator_names_a_module_that_is_wrong) {
 }
 END_TEST
 
-START_TEST(module_that_never_returns) {
+START_TEST(a_module_that_never_returns_ends_the_run) {
     install_all();
     const char *module = compile("-DBODY=for (volatile int i = 1; i;) { } return 0");
     expect_refused(RUN_INSTALLED("--duration", "1h", "-c", module), "endless loop");
@@ -295,9 +295,9 @@ PROCESS_MAIN(
     SS_CASE(cmake_finds_the_installed_tree),
     SS_CASE(built_in_modules_need_the_public_headers_alone),
     SS_CASE(skeleton_becomes_a_module),
-    SS_CASE(modules_that_do_not_fit),
-    SS_CASE(module_that_returns_nonsense),
-    SS_CASE(module_that_crashes),
+    SS_CASE(modules_that_do_not_fit_are_refused),
+    SS_CASE(nonsense_from_a_module_is_cut_or_ends_the_run),
+    SS_CASE(a_module_that_crashes_ends_the_run),
     SS_CASE(the_simulator_names_a_module_that_is_wrong),
-    SS_CASE(module_that_never_returns))
+    SS_CASE(a_module_that_never_returns_ends_the_run))
 /* clang-format on */

@@ -52,7 +52,7 @@ START_TEST(living_children_count) {
     kill(second, SIGSTOP);
     RUN_UNTIL(NULL, kin_is_stopped(second));
     ck_assert(ss_platform_has_living_children());
-    /* Who asks for its stop itself is still told of it. */
+    /* A stop is still reported to a call that asks for stops. */
     siginfo_t info = {0};
     ck_assert_int_eq(waitid(P_PID, (id_t)second, &info, WSTOPPED | WNOHANG | WNOWAIT), 0);
     ck_assert_int_eq(info.si_pid, second);
@@ -75,7 +75,7 @@ START_TEST(a_child_lives_in_its_threads) {
     ck_assert(ss_platform_process_lives(child, started));
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
-    ck_assert_int_ne(process.state, 'Z'); /* nobody would end it */
+    ck_assert_int_ne(process.state, 'Z'); /* it would not be ended */
     int hold = ss_platform_process_open(child, started);
     ck_assert_int_ge(hold, 0);
     close(hold);
@@ -138,7 +138,7 @@ START_TEST(names_do_not_mislead) {
 }
 END_TEST
 
-/* /proc shows it to who knows its number. */
+/* /proc does not list it but shows it by its tid. */
 START_TEST(a_thread_is_no_process) {
     static pid_t number;
     struct ss_process process;
@@ -164,7 +164,7 @@ START_TEST(rights_to_signal_are_known) {
     kin_end_unreaped(child);
     ck_assert(ss_platform_process_may_signal(child));
     kin_reap(child);
-    ck_assert(ss_platform_process_may_signal(child)); /* nobody is there who could forbid it */
+    ck_assert(ss_platform_process_may_signal(child)); /* no process is there to forbid it */
 }
 END_TEST
 
@@ -253,7 +253,7 @@ START_TEST(groups_are_not_held_where_that_is_refused) {
 }
 END_TEST
 
-START_TEST(a_process_is_signalled_where_holds_are_refused) {
+START_TEST(a_process_is_signaled_where_holds_are_refused) {
     pid_t child = kin_start(NULL);
     refuse(SYSTEM_CALL_OPEN);
     uint64_t started = ss_platform_process_started(child);
@@ -276,7 +276,7 @@ static bool is_told(int forks) {
     return poll(&poll_forks, 1, 0) == 1;
 }
 
-START_TEST(forks_are_told_to_who_listens) {
+START_TEST(forks_are_told_to_listeners) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
     for (int i = 0; i < 3; i++) {
@@ -290,7 +290,7 @@ START_TEST(forks_are_told_to_who_listens) {
 }
 END_TEST
 
-/* The kernel passes over the request in silence: who believes that it was heard waits in vain. */
+/* The kernel ignores the request in silence: waiting for an answer would be in vain. */
 START_TEST(forks_are_not_told_inside_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only it can make a PID namespace");
     pid_t child = fork();
@@ -304,7 +304,7 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(forks_are_told_to_who_listens),
+    SS_CASE(forks_are_told_to_listeners),
     SS_CASE(forks_are_not_told_inside_a_namespace),
     SS_CASE(living_children_count),
     SS_CASE(a_child_lives_in_its_threads),
@@ -316,4 +316,4 @@ PROCESS_MAIN(
     SS_CASE(each_process_is_seen_once),
     SS_CASE(the_latest_number_moves_with_every_process),
     SS_CASE(groups_are_not_held_where_that_is_refused),
-    SS_CASE(a_process_is_signalled_where_holds_are_refused))
+    SS_CASE(a_process_is_signaled_where_holds_are_refused))

@@ -98,7 +98,7 @@ START_TEST(block_appears_and_goes) {
 }
 END_TEST
 
-START_TEST(letters_and_colours_are_what_the_terminal_has) {
+START_TEST(letters_and_colors_are_what_the_terminal_has) {
     struct terminal *terminal = start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 1);
@@ -346,12 +346,12 @@ static void resize_often(bool rewrap) {
     expect_no_block(&stage.shown);
 }
 
-START_TEST(no_scraps_in_a_window_that_cuts) {
+START_TEST(a_window_that_cuts_keeps_no_scraps) {
     resize_often(false);
 }
 END_TEST
 
-START_TEST(no_scraps_in_a_window_that_wraps) {
+START_TEST(a_window_that_wraps_keeps_no_scraps) {
     resize_often(true);
 }
 END_TEST
@@ -365,16 +365,24 @@ static void expect_released(struct terminal *terminal) {
     ck_assert(!screen_has(&screen, BLOCK));
 }
 
-START_TEST(a_killed_master_leaves_no_block) {
-    struct terminal *terminal = start("showstopper " SPIN "; sleep 60");
+static void kill_and_expect_no_block(const char *line, void (*strike)(struct run *run)) {
+    struct terminal *terminal = start(line);
     wait_drawings(terminal, 2);
-    kill(run_find(terminal->run, "showstopper"), SIGKILL);
+    strike(terminal->run);
     expect_released(terminal);
     run_find(terminal->run, "sleep");
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_wait(terminal->run);
     run_expect_nothing_left();
     terminal_free(terminal);
+}
+
+static void kill_showstopper(struct run *run) {
+    kill(run_find(run, "showstopper"), SIGKILL);
+}
+
+START_TEST(a_killed_master_leaves_no_block) {
+    kill_and_expect_no_block("showstopper " SPIN "; sleep 60", kill_showstopper);
 }
 END_TEST
 
@@ -399,17 +407,8 @@ static void kill_master(struct run *run) {
 START_TEST(a_killed_namespace_leaves_no_block) {
     static void (*const kills[])(struct run * run) = {kill_first, kill_master};
     SKIP_UNLESS_ISOLATED();
-    for (size_t i = 0; i < sizeof kills / sizeof *kills; i++) {
-        struct terminal *terminal = start("showstopper --isolate " SPIN "; sleep 60");
-        wait_drawings(terminal, 2);
-        kills[i](terminal->run);
-        expect_released(terminal);
-        run_find(terminal->run, "sleep");
-        terminal_type(terminal, TERMINAL_CTRL_C);
-        run_wait(terminal->run);
-        run_expect_nothing_left();
-        terminal_free(terminal);
-    }
+    for (size_t i = 0; i < sizeof kills / sizeof *kills; i++)
+        kill_and_expect_no_block("showstopper --isolate " SPIN "; sleep 60", kills[i]);
 }
 END_TEST
 
@@ -464,7 +463,7 @@ START_TEST(block_follows_the_window) {
 }
 END_TEST
 
-START_TEST(nothing_where_nobody_wants_it) {
+START_TEST(nothing_is_drawn_where_it_is_not_wanted) {
     static const char *const lines[] = {
         "showstopper -q --duration 1200m " SPIN,
         "showstopper --progress never --duration 1200m " SPIN,
@@ -542,7 +541,7 @@ START_TEST(lines_of_our_own_are_whole) {
 END_TEST
 
 /* Wiped before the stop, not drawn in the background, there again in the foreground. */
-START_TEST(ctrl_z_and_fg) {
+START_TEST(fg_draws_the_block_again) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, AT_WINDOW "set +m; set -m");
     terminal_start_run(terminal, "-v -n 2 -l 50% -c fixed payload spin");
@@ -579,21 +578,21 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(block_appears_and_goes),
-    SS_CASE(letters_and_colours_are_what_the_terminal_has),
+    SS_CASE(letters_and_colors_are_what_the_terminal_has),
     SS_CASE(dumb_terminal_gets_lines),
     SS_CASE(output_is_kept_and_drawings_are_few),
     SS_CASE(half_a_line_is_kept),
     SS_CASE(direct_output_scrolls_above_it),
     SS_CASE(whatever_is_written_stays_whole),
-    SS_CASE(no_scraps_in_a_window_that_cuts),
-    SS_CASE(no_scraps_in_a_window_that_wraps),
+    SS_CASE(a_window_that_cuts_keeps_no_scraps),
+    SS_CASE(a_window_that_wraps_keeps_no_scraps),
     SS_CASE(a_killed_master_leaves_no_block),
     SS_CASE(a_killed_namespace_leaves_no_block),
     SS_CASE(block_follows_the_window),
-    SS_CASE(nothing_where_nobody_wants_it),
+    SS_CASE(nothing_is_drawn_where_it_is_not_wanted),
     SS_CASE(ctrl_c_leaves_a_clean_line),
     SS_CASE(block_goes_when_the_run_is_ending),
     SS_CASE(lines_of_our_own_are_whole),
-    SS_CASE(ctrl_z_and_fg),
+    SS_CASE(fg_draws_the_block_again),
     SS_CASE(stopped_terminal_stops_no_run))
 /* clang-format on */

@@ -87,7 +87,7 @@ START_TEST(a_run_is_kept) {
 }
 END_TEST
 
-/* The error as anybody would compute it from the table. */
+/* The error as a reader of the table would compute it. */
 START_TEST(figures_are_those_of_the_table) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
@@ -110,7 +110,7 @@ START_TEST(figures_are_those_of_the_table) {
 }
 END_TEST
 
-/* Nothing of a step can be seen in the sample at whose end it lies. */
+/* A step at the very end of a sample does not show in that sample. */
 START_TEST(a_step_belongs_to_the_next_sample) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
@@ -499,7 +499,7 @@ START_TEST(a_replay_may_replace_its_record) {
 }
 END_TEST
 
-/* What came out of a pipe is kept, as nobody can read it again. */
+/* What came out of a pipe is kept, as it cannot be read again. */
 START_TEST(a_trace_from_a_pipe_is_kept) {
     const char *record = run_path(run_make_folder(), "record");
     char assignment[4200];

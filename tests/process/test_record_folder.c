@@ -136,7 +136,7 @@ static bool outlive_the_master(const char *record) {
     return outlived;
 }
 
-/* Executors and guardian, who outlive it for a moment, own nothing. */
+/* Executors and guardian, which outlive it for a moment, hold no lock. */
 START_TEST(a_record_is_free_when_its_master_has_died) {
     const char *record = run_path(run_make_folder(), "record");
     bool outlived = false;
@@ -221,7 +221,7 @@ static void limit_file_size(void) {
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* The kernel's way is to kill who goes beyond the limit. */
+/* By default the kernel kills a process that goes beyond the limit. */
 START_TEST(a_limit_on_file_size_is_told) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");

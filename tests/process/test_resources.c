@@ -58,8 +58,8 @@ static void have_folder_as_interpreter(const char *path) {
 }
 
 /*
- * Nobody can execute what somebody writes, nor write what is being executed. It is not closed
- * before the test's end.
+ * A file open for writing cannot be executed, nor can one be written while executed. It is not
+ * closed before the test's end.
  */
 static void be_written(const char *path) {
     RUN_UNTIL(NULL, open(path, O_WRONLY | O_CLOEXEC) >= 0);
@@ -123,7 +123,7 @@ static bool change_before_start(const char *folder, int lead) {
     return early;
 }
 
-START_TEST(command_changes_before_it_is_executed) {
+START_TEST(a_command_that_changes_before_it_is_executed_is_refused) {
     bool early = false;
     for (int lead = 4; !early; lead *= 2) {
         const char *folder = run_make_folder();
@@ -135,7 +135,7 @@ START_TEST(command_changes_before_it_is_executed) {
 END_TEST
 
 /* All of them are restarted again and again, and one after the other cannot be. */
-START_TEST(command_changes_between_two_iterations) {
+START_TEST(a_command_that_changes_between_two_iterations_ends_the_run) {
     for (size_t i = 0; i < CHANGES; i++) {
         const char *folder = run_make_folder();
         const char *path = run_path(folder, changes[i].name);
@@ -155,7 +155,7 @@ START_TEST(command_changes_between_two_iterations) {
 END_TEST
 
 /* A text without an interpreter is the shell's, for us as for env. */
-START_TEST(text_without_interpreter) {
+START_TEST(a_text_without_an_interpreter_is_the_shells) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
     struct run *env = run_wait(run_start(NULL, WORDS("env", path)));
@@ -172,7 +172,7 @@ END_TEST
 
 #define SOON "--start-at", soon()
 
-/* Whoever looks for leaks at the end wants one process more. */
+/* The search for leaks at the end wants one process more. */
 #define NO_LEAKS .environment = WORDS("ASAN_OPTIONS=detect_leaks=0")
 
 /* Far enough away to lower a limit before. */
@@ -182,13 +182,13 @@ static const char *soon(void) {
     return at;
 }
 
-/* In this order: with more of them already, whoever becomes nobody cannot execute anything. */
+/* In this order: a user that has more processes already could not execute anything. */
 static void allow_one_process(void) {
     family_become_nobody();
     setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
 }
 
-START_TEST(limit_on_processes_at_the_start) {
+START_TEST(a_limit_on_processes_at_the_start_is_told) {
     family_need_nobody();
     struct run_setup setup = {.prepare = allow_one_process, NO_LEAKS};
     struct run *run = run_wait(
@@ -214,7 +214,7 @@ static void forbid_processes(const struct family *family) {
 }
 
 /* The plan was good, but others have taken what was left. */
-START_TEST(limit_on_processes_behind_the_plan) {
+START_TEST(a_limit_on_processes_after_the_plan_is_told) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = run_start(
@@ -229,7 +229,7 @@ START_TEST(limit_on_processes_behind_the_plan) {
 }
 END_TEST
 
-START_TEST(limit_on_processes_between_two_iterations) {
+START_TEST(a_limit_on_processes_between_two_iterations_is_told) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c",
@@ -253,7 +253,7 @@ static void allow_processes(const char *count) {
     ck_assert(control_group_limit(&group, "pids.max", "pids.max", count));
 }
 
-START_TEST(control_group_without_processes) {
+START_TEST(a_control_group_without_processes_is_told) {
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: none can be made");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
     allow_processes("3");
@@ -285,7 +285,7 @@ END_TEST
 /* The guardian and three executors, each with an instance. */
 #define FORKS 7
 
-START_TEST(any_fork_fails) {
+START_TEST(any_fork_may_fail) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
     ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
@@ -307,7 +307,7 @@ START_TEST(each_fork_is_needed) {
 }
 END_TEST
 
-START_TEST(fork_fails_between_two_iterations) {
+START_TEST(a_fork_that_fails_between_two_iterations_ends_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
         struct fault fault = {"fork", first, first % 2 ? 1 : FAULT_FOR_EVER};
@@ -322,7 +322,7 @@ START_TEST(fork_fails_between_two_iterations) {
 }
 END_TEST
 
-START_TEST(killed_guardian_cannot_be_replaced) {
+START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct fault fault = {"fork", FORKS + 1, FAULT_FOR_EVER};
     struct run *run = fault_start(
@@ -338,7 +338,7 @@ START_TEST(killed_guardian_cannot_be_replaced) {
 END_TEST
 
 /* The sensor is the second one, behind the guardian. */
-START_TEST(sensor_cannot_be_forked) {
+START_TEST(a_sensor_that_cannot_be_forked_is_told) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct fault fault = {"fork", 2, 1};
     struct run *run =
@@ -353,16 +353,16 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(command_changes_before_it_is_executed),
-    SS_CASE(command_changes_between_two_iterations),
-    SS_CASE(text_without_interpreter),
-    SS_CASE(limit_on_processes_at_the_start),
-    SS_CASE(limit_on_processes_behind_the_plan),
-    SS_CASE(limit_on_processes_between_two_iterations),
-    SS_CASE(control_group_without_processes),
-    SS_CASE(any_fork_fails),
+    SS_CASE(a_command_that_changes_before_it_is_executed_is_refused),
+    SS_CASE(a_command_that_changes_between_two_iterations_ends_the_run),
+    SS_CASE(a_text_without_an_interpreter_is_the_shells),
+    SS_CASE(a_limit_on_processes_at_the_start_is_told),
+    SS_CASE(a_limit_on_processes_after_the_plan_is_told),
+    SS_CASE(a_limit_on_processes_between_two_iterations_is_told),
+    SS_CASE(a_control_group_without_processes_is_told),
+    SS_CASE(any_fork_may_fail),
     SS_CASE(each_fork_is_needed),
-    SS_CASE(fork_fails_between_two_iterations),
-    SS_CASE(killed_guardian_cannot_be_replaced),
-    SS_CASE(sensor_cannot_be_forked))
+    SS_CASE(a_fork_that_fails_between_two_iterations_ends_the_run),
+    SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
+    SS_CASE(a_sensor_that_cannot_be_forked_is_told))
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whoever gets the number of a process of a run is never signalled. */
+/* A process that gets the pid of a process of a run is never signaled. */
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -51,7 +51,7 @@ static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
     strangers_run_apart(body, unprivileged);
 }
 
-/* Each case twice: as root, or as whoever runs the tests, and as a user of no privilege. */
+/* Each case twice: as the user that runs the tests, and as one without privileges. */
 #define REUSE_TEST(name)                                                                           \
     START_TEST(name) {                                                                             \
         in_numbers_of_ones_own(try_##name, false);                                                 \
@@ -109,7 +109,7 @@ static void (*const ends[])(struct run *run) = {
 #define ENDS (sizeof ends / sizeof *ends)
 
 /* Two instances end early, and at that moment their numbers become others'; a third one goes on. */
-static void try_ended_leaders(void) {
+static void try_a_leader_that_ended_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS * ENDS; i++) {
         struct run_setup setup = {.prepare = kernels[i / ENDS]};
         struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c",
@@ -131,10 +131,10 @@ static void try_ended_leaders(void) {
     }
 }
 
-REUSE_TEST(ended_leaders)
+REUSE_TEST(a_leader_that_ended_is_not_signaled)
 
 /* Of each instance that is started again the number has been another one's before. */
-static void try_leaders_of_iterations(void) {
+static void try_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
         struct run *run = run_start(
@@ -154,7 +154,7 @@ static void try_leaders_of_iterations(void) {
     }
 }
 
-REUSE_TEST(leaders_of_iterations)
+REUSE_TEST(leaders_of_iterations_are_not_signaled)
 
 /* ---- ended branches ---- */
 
@@ -175,7 +175,7 @@ static void take_branches(struct run *run, int least) {
     go_on_for(run, 0.4);
 }
 
-static void try_ended_branches(void) {
+static void try_a_branch_that_ended_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
         struct run *run = run_start(
@@ -190,7 +190,7 @@ static void try_ended_branches(void) {
     }
 }
 
-REUSE_TEST(ended_branches)
+REUSE_TEST(a_branch_that_ended_is_not_signaled)
 
 /* ---- executors, instances and the master ---- */
 
@@ -248,19 +248,19 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
     run_free(run);
 }
 
-static void try_everybody(void) {
+static void try_a_reused_pid_of_any_process_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++)
         take_over_with_strangers(i, false);
 }
 
-REUSE_TEST(everybody)
+REUSE_TEST(a_reused_pid_of_any_process_is_not_signaled)
 
-static void try_groups_of_everybody(void) {
+static void try_a_reused_group_of_any_process_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++)
         take_over_with_strangers(i, true);
 }
 
-REUSE_TEST(groups_of_everybody)
+REUSE_TEST(a_reused_group_of_any_process_is_not_signaled)
 
 /* ---- the shortest lives ---- */
 
@@ -275,10 +275,10 @@ static bool system_has_identities(void) {
 }
 
 /*
- * Executors cannot look for a while; meanwhile branches come and go, and who gets their numbers is
- * as old as they are, as far as the system's clock ticks tell.
+ * Executors cannot look for a while; meanwhile branches come and go, and the processes that get
+ * their pids are as old as they are, as far as the system's clock ticks tell.
  */
-static void try_branches_of_the_same_tick(void) {
+static void try_branches_of_the_same_tick_are_not_signaled(void) {
     SKIP_UNLESS(system_has_identities(),
         "pidfd-group: the kernel tells processes apart by pid and tick only");
     struct run *run =
@@ -291,7 +291,7 @@ static void try_branches_of_the_same_tick(void) {
         RUN_UNTIL(run, run_state(run->pid) == 'T');
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
-        /* Only now is nobody stopped any more whom we would not continue. */
+        /* Only now is no process stopped any more that we would not continue. */
         struct family instances = family_find("brief");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {
@@ -309,20 +309,20 @@ static void try_branches_of_the_same_tick(void) {
     run_expect_nothing_left();
 }
 
-REUSE_TEST(branches_of_the_same_tick)
+REUSE_TEST(branches_of_the_same_tick_are_not_signaled)
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(ended_leaders),
-    SS_CASE(ended_leaders_unprivileged),
-    SS_CASE(leaders_of_iterations),
-    SS_CASE(leaders_of_iterations_unprivileged),
-    SS_CASE(ended_branches),
-    SS_CASE(ended_branches_unprivileged),
-    SS_CASE(everybody),
-    SS_CASE(everybody_unprivileged),
-    SS_CASE(groups_of_everybody),
-    SS_CASE(groups_of_everybody_unprivileged),
-    SS_CASE(branches_of_the_same_tick),
-    SS_CASE(branches_of_the_same_tick_unprivileged))
+    SS_CASE(a_leader_that_ended_is_not_signaled),
+    SS_CASE(a_leader_that_ended_is_not_signaled_unprivileged),
+    SS_CASE(leaders_of_iterations_are_not_signaled),
+    SS_CASE(leaders_of_iterations_are_not_signaled_unprivileged),
+    SS_CASE(a_branch_that_ended_is_not_signaled),
+    SS_CASE(a_branch_that_ended_is_not_signaled_unprivileged),
+    SS_CASE(a_reused_pid_of_any_process_is_not_signaled),
+    SS_CASE(a_reused_pid_of_any_process_is_not_signaled_unprivileged),
+    SS_CASE(a_reused_group_of_any_process_is_not_signaled),
+    SS_CASE(a_reused_group_of_any_process_is_not_signaled_unprivileged),
+    SS_CASE(branches_of_the_same_tick_are_not_signaled),
+    SS_CASE(branches_of_the_same_tick_are_not_signaled_unprivileged))
 /* clang-format on */

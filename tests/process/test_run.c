@@ -83,7 +83,7 @@ START_TEST(duty_is_enforced) {
 }
 END_TEST
 
-START_TEST(all_well) {
+START_TEST(a_run_without_failures_ends_with_0) {
     struct run *run = FIGURES("-n", "3", "-l", "100%", PAYLOAD, "exit", "0");
     run_expect(run, 0);
     expect_ended_by(run, "workloads");
@@ -349,7 +349,7 @@ PROCESS_MAIN(
     SS_CASE(summary_has_all_fields),
     SS_CASE(load_follows_the_target),
     SS_CASE(duty_is_enforced),
-    SS_CASE(all_well),
+    SS_CASE(a_run_without_failures_ends_with_0),
     SS_CASE(first_failure_is_the_status),
     SS_CASE(fail_fast_ends_the_run),
     SS_CASE(death_of_an_instance_is_told),

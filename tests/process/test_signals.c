@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Ends and pauses that somebody asks for by a signal to the master. */
+/* Ends and pauses that are asked for by a signal to the master. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void end_by(int number) {
     run_expect_no_shared_memory(run->pid);
 }
 
-START_TEST(ends_by_the_same_signal) {
+START_TEST(it_ends_by_the_same_signal) {
     end_by(SIGINT);
     end_by(SIGTERM);
     end_by(SIGHUP);
@@ -64,7 +64,7 @@ START_TEST(a_stopped_instance_ends_politely) {
 }
 END_TEST
 
-START_TEST(grace_ends) {
+START_TEST(the_grace_ends) {
     struct run *run =
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "700m", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
@@ -91,7 +91,7 @@ START_TEST(a_second_signal_hurries) {
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
     kill(run->pid, SIGINT);
-    /* As a person does who sees that nothing happens. */
+    /* As a user does who sees that nothing happens. */
     double next = run_now() + 0.5;
     while (!run->ended) {
         run_nap(run);
@@ -222,7 +222,7 @@ START_TEST(a_paused_run_can_be_ended) {
 }
 END_TEST
 
-/* As timeout(1) and others do: everybody in our group gets it, the executors as well. */
+/* As timeout(1) and others do: all of our group get it, the executors as well. */
 START_TEST(a_signal_to_the_whole_group_is_polite) {
     struct run_setup setup = {.prepare = lead_a_group};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c",
@@ -245,7 +245,7 @@ START_TEST(a_run_that_waits_for_its_start_can_be_ended) {
 }
 END_TEST
 
-/* Whoever reads our output has fallen asleep. */
+/* The reader of our output has fallen asleep. */
 START_TEST(a_stalled_reader_holds_nothing_up) {
     struct run *run = START(
         "-q", "-n", "1", "-l", "100%", "--grace", "500m", "--iteration", "x", PAYLOAD, "flood");
@@ -278,9 +278,9 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(ends_by_the_same_signal),
+    SS_CASE(it_ends_by_the_same_signal),
     SS_CASE(a_stopped_instance_ends_politely),
-    SS_CASE(grace_ends),
+    SS_CASE(the_grace_ends),
     SS_CASE(grace_is_for_the_planned_end_too),
     SS_CASE(a_second_signal_hurries),
     SS_CASE(the_same_wish_twice_is_polite),

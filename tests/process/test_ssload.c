@@ -92,7 +92,7 @@ START_TEST(signals_end_it_well) {
 }
 END_TEST
 
-/* Who interrupts does not get a sample that is shorter than the others. */
+/* An interrupt yields no sample that is shorter than the others. */
 START_TEST(an_interrupted_sample_is_left_out) {
     struct run *run = START_LOAD("-i", "1s");
     run_wait_text(run, "\n2");
@@ -234,7 +234,7 @@ START_TEST(output_that_does_not_fit_is_an_error) {
 }
 END_TEST
 
-/* Whoever reads has had enough: that is nothing to complain of, and the command goes on. */
+/* The reader has had enough: that is no error, and the command goes on. */
 START_TEST(a_reader_may_go) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",

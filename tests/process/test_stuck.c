@@ -78,7 +78,7 @@ static void need_compiler(void) {
         "cc: it is not installed");
 }
 
-/* A module that everybody can read. */
+/* A module that all users can read. */
 static void build(const char *folder, const char *source) {
     const char *file = run_path(folder, "stuck.c");
     const char *module = run_path(folder, "stuck.so");
@@ -121,31 +121,29 @@ static void expect_stuck(const char *source, const char *const *options, bool re
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended);
     run_expect(run, 125);
     run_expect_text(&run->err, "endless loop");
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
+    run_free_clean(run);
     run_remove_folder(folder);
 }
 
 #define IN_CONTROL control_source, WORDS("-l", "20%", "-c", "./stuck.so")
 #define IN_TRACE   trace_source, WORDS("-c", "fixed", "-t", "./stuck.so")
 
-START_TEST(an_executor_at_real_time_priority) {
+START_TEST(a_stuck_executor_at_real_time_priority_is_ended) {
     expect_stuck(IN_CONTROL, true);
 }
 END_TEST
 
-START_TEST(an_executor_at_ordinary_priority) {
+START_TEST(a_stuck_executor_at_ordinary_priority_is_ended) {
     expect_stuck(IN_CONTROL, false);
 }
 END_TEST
 
-START_TEST(the_master_at_real_time_priority) {
+START_TEST(a_stuck_master_at_real_time_priority_is_ended) {
     expect_stuck(IN_TRACE, true);
 }
 END_TEST
 
-START_TEST(the_master_at_ordinary_priority) {
+START_TEST(a_stuck_master_at_ordinary_priority_is_ended) {
     expect_stuck(IN_TRACE, false);
 }
 END_TEST
@@ -188,8 +186,8 @@ static void stop_all(struct run *run, const struct family *family) {
 }
 
 /*
- * Stops the master, then the others: it would continue them. After a while they go on, first who
- * watches them. With `all`, he and the instances are stopped as well.
+ * Stops the master, then the others: it would continue them. After a while they go on, first the
+ * guardian. With `all`, the guardian and the instances are stopped as well.
  */
 static void stand_still(bool all) {
     double begin = run_now();
@@ -197,7 +195,7 @@ static void stand_still(bool all) {
         START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "--duration", "6s", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     double ready = run_now();
-    RUN_UNTIL(run, run_now() > ready + 1.2); /* the guardian has looked after everybody */
+    RUN_UNTIL(run, run_now() > ready + 1.2); /* the guardian has checked all of them */
     struct family master = {.pids = {run->pid}, .count = 1};
     struct family guardian = family_find("ss-guardian");
     struct family executors = family_find("ss-executor");
@@ -222,9 +220,7 @@ static void stand_still(bool all) {
     ck_assert_double_ge(run_now() - begin, 5.9);
     ck_assert_double_le(run_now() - begin, 16);
     ck_assert_msg(strstr(run->err.bytes, "was lost") == NULL, "%s", run->err.bytes);
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
+    run_free_clean(run);
 }
 
 /* As on a machine that is suspended: the monotonic clock of a test goes on, though. */
@@ -233,7 +229,7 @@ START_TEST(a_suspended_run_goes_on) {
 }
 END_TEST
 
-/* As on a machine so busy that nobody but the guardian is given a CPU. */
+/* As on a machine so busy that none but the guardian is given a CPU. */
 START_TEST(a_starved_run_goes_on) {
     stand_still(false);
 }
@@ -241,10 +237,10 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(an_executor_at_real_time_priority),
-    SS_CASE(an_executor_at_ordinary_priority),
-    SS_CASE(the_master_at_real_time_priority),
-    SS_CASE(the_master_at_ordinary_priority),
+    SS_CASE(a_stuck_executor_at_real_time_priority_is_ended),
+    SS_CASE(a_stuck_executor_at_ordinary_priority_is_ended),
+    SS_CASE(a_stuck_master_at_real_time_priority_is_ended),
+    SS_CASE(a_stuck_master_at_ordinary_priority_is_ended),
     SS_CASE(a_long_turn_is_no_loop),
     SS_CASE(a_suspended_run_goes_on),
     SS_CASE(a_starved_run_goes_on))

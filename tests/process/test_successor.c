@@ -10,17 +10,11 @@
 #include "run.h"
 #include "tree/sweep.h"
 
-/* Whom nobody would find by the mark. */
+/* Processes that are not found by the mark. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-static void wait_until_clean(struct run *run) {
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
-}
-
 /* Its number was given away long ago, so that nothing new tells of it. */
-START_TEST(who_left_while_there_was_none_is_found) {
+START_TEST(a_branch_made_without_a_guardian_is_found) {
     struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
                                           "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));
     run_wait_text(run, "instances run");
@@ -36,7 +30,7 @@ START_TEST(who_left_while_there_was_none_is_found) {
     RUN_UNTIL(run, family_is_stopped("payload-late", 1));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
@@ -55,12 +49,12 @@ START_TEST(a_kill_of_the_whole_group_leaves_it) {
     ck_assert_int_eq(getpgid(run->pid), run->pid);
     kill(-run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
-    wait_until_clean(run);
+    run_free_clean(run);
 }
 END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(who_left_while_there_was_none_is_found),
+    SS_CASE(a_branch_made_without_a_guardian_is_found),
     SS_CASE(a_kill_of_the_whole_group_leaves_it))
 /* clang-format on */

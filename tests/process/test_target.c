@@ -67,7 +67,7 @@ START_TEST(target_reaches_the_instances) {
 }
 END_TEST
 
-/* Who sleeps through a stretch that is free of control must not learn of it at its end. */
+/* An executor that sleeps through a stretch free of control must not learn of it at its end. */
 START_TEST(target_ends_a_free_stretch) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "free");

@@ -13,7 +13,7 @@
 
 #define TWO "-v -n 2 -l 50% -c fixed "
 
-/* Several rounds of control; nobody who is under control stands still for so long. */
+/* Several rounds of control; no process under control stands still for so long. */
 #define STANDSTILL 0.6 /* seconds */
 
 /* Whether all have been stopped since `since`, which is moved on when one has not. */
@@ -31,7 +31,7 @@ static void find_instances(struct terminal *terminal, pid_t pids[RUN_PIDS_MAX], 
 
 /* ---- Ctrl-Z ---- */
 
-START_TEST(ctrl_z_and_fg) {
+START_TEST(ctrl_z_stops_and_fg_continues) {
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -53,7 +53,7 @@ START_TEST(ctrl_z_and_fg) {
 END_TEST
 
 /* Deaf to what the kernel sends to orphaned groups: we must have ended them. */
-START_TEST(ctrl_z_then_kill) {
+START_TEST(a_stopped_run_can_be_killed) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload ignore-term");
     terminal_wait_ready(terminal, 2);
@@ -65,7 +65,7 @@ START_TEST(ctrl_z_then_kill) {
 END_TEST
 
 /* The shell itself continues what it ends so, and it may be gone before it can be continued. */
-START_TEST(ctrl_z_then_polite_kill) {
+START_TEST(a_stopped_run_can_be_ended) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
     terminal_stop_run(terminal);
@@ -77,7 +77,7 @@ START_TEST(ctrl_z_then_polite_kill) {
 END_TEST
 
 /* The key reaches executors that have just been forked, too; once continued it must go on. */
-START_TEST(ctrl_z_while_it_starts) {
+START_TEST(ctrl_z_stops_it_while_it_starts) {
     static const size_t moments[] = {1, 10, 20, 30, 40, 50};
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open_shell();
@@ -101,8 +101,9 @@ START_TEST(ctrl_z_while_it_starts) {
 }
 END_TEST
 
-/* Without a shell nobody could continue it: the system's own rule is not to stop such a program. */
-START_TEST(ctrl_z_without_a_shell) {
+/* Without a shell nothing could continue it: the system's own rule is not to stop such a program.
+ */
+START_TEST(ctrl_z_without_a_shell_stops_nothing) {
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open(
         WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "100%", "-c", "fixed", PAYLOAD, "catch"));
@@ -129,13 +130,13 @@ static void expect_nothing_without_terminal(struct terminal *terminal, pid_t mas
     terminal_free(terminal);
 }
 
-START_TEST(terminal_closes) {
+START_TEST(a_closed_terminal_ends_the_run) {
     struct terminal *terminal = terminal_open_shell();
     expect_nothing_without_terminal(terminal, terminal_start_run(terminal, TWO "payload spin"));
 }
 END_TEST
 
-START_TEST(terminal_closes_on_deaf_instances) {
+START_TEST(a_closed_terminal_ends_deaf_instances) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "--grace 100m payload ignore-term");
     terminal_wait_ready(terminal, 2);
@@ -143,13 +144,13 @@ START_TEST(terminal_closes_on_deaf_instances) {
 }
 END_TEST
 
-START_TEST(terminal_closes_on_a_background_run) {
+START_TEST(a_closed_terminal_ends_a_background_run) {
     struct terminal *terminal = terminal_open_shell();
     expect_nothing_without_terminal(terminal, terminal_start_run(terminal, TWO "payload spin &"));
 }
 END_TEST
 
-START_TEST(terminal_closes_on_a_stopped_run) {
+START_TEST(a_closed_terminal_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
     terminal_stop_run(terminal);
@@ -157,7 +158,7 @@ START_TEST(terminal_closes_on_a_stopped_run) {
 }
 END_TEST
 
-START_TEST(terminal_closes_without_a_shell) {
+START_TEST(a_terminal_closed_without_a_shell_ends_the_run) {
     struct terminal *terminal = terminal_open(
         WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
     terminal_wait(terminal, "instances run");
@@ -177,14 +178,14 @@ static void kill_shell(struct terminal *terminal, pid_t master) {
 }
 
 /* The system ends the foreground job then. */
-START_TEST(shell_is_killed) {
+START_TEST(a_killed_shell_ends_the_run) {
     struct terminal *terminal = terminal_open_shell();
     kill_shell(terminal, terminal_start_run(terminal, TWO "payload spin"));
 }
 END_TEST
 
-/* As it does with stopped jobs that nobody is left to continue. */
-START_TEST(shell_of_a_stopped_run_is_killed) {
+/* As it does with stopped jobs once the shell that could continue them is gone. */
+START_TEST(a_killed_shell_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
     terminal_stop_run(terminal);
@@ -193,7 +194,7 @@ START_TEST(shell_of_a_stopped_run_is_killed) {
 END_TEST
 
 /* The shell warns at the first time. */
-START_TEST(shell_leaves_a_stopped_run) {
+START_TEST(a_shell_that_leaves_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
     terminal_stop_run(terminal);
@@ -256,12 +257,12 @@ static void end_by_key(const char *key, int number) {
     terminal_leave_shell(terminal);
 }
 
-START_TEST(ctrl_c) {
+START_TEST(ctrl_c_ends_it) {
     end_by_key(TERMINAL_CTRL_C, SIGINT);
 }
 END_TEST
 
-START_TEST(ctrl_backslash) {
+START_TEST(ctrl_backslash_ends_it) {
     end_by_key(TERMINAL_CTRL_BACKSLASH, SIGQUIT);
 }
 END_TEST
@@ -310,22 +311,22 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(ctrl_z_and_fg),
-    SS_CASE(ctrl_z_then_kill),
-    SS_CASE(ctrl_z_then_polite_kill),
-    SS_CASE(ctrl_z_while_it_starts),
-    SS_CASE(ctrl_z_without_a_shell),
-    SS_CASE(terminal_closes),
-    SS_CASE(terminal_closes_on_deaf_instances),
-    SS_CASE(terminal_closes_on_a_background_run),
-    SS_CASE(terminal_closes_on_a_stopped_run),
-    SS_CASE(terminal_closes_without_a_shell),
-    SS_CASE(shell_is_killed),
-    SS_CASE(shell_of_a_stopped_run_is_killed),
-    SS_CASE(shell_leaves_a_stopped_run),
+    SS_CASE(ctrl_z_stops_and_fg_continues),
+    SS_CASE(a_stopped_run_can_be_killed),
+    SS_CASE(a_stopped_run_can_be_ended),
+    SS_CASE(ctrl_z_stops_it_while_it_starts),
+    SS_CASE(ctrl_z_without_a_shell_stops_nothing),
+    SS_CASE(a_closed_terminal_ends_the_run),
+    SS_CASE(a_closed_terminal_ends_deaf_instances),
+    SS_CASE(a_closed_terminal_ends_a_background_run),
+    SS_CASE(a_closed_terminal_ends_a_stopped_run),
+    SS_CASE(a_terminal_closed_without_a_shell_ends_the_run),
+    SS_CASE(a_killed_shell_ends_the_run),
+    SS_CASE(a_killed_shell_ends_a_stopped_run),
+    SS_CASE(a_shell_that_leaves_ends_a_stopped_run),
     SS_CASE(background_run_outlives_its_shell),
-    SS_CASE(ctrl_c),
-    SS_CASE(ctrl_backslash),
+    SS_CASE(ctrl_c_ends_it),
+    SS_CASE(ctrl_backslash_ends_it),
     SS_CASE(status_is_true),
     SS_CASE(term_ends_a_loop_of_the_shell),
     SS_CASE(ctrl_c_ends_a_loop_of_the_shell))

@@ -10,7 +10,7 @@
 #include "terminal.h"
 
 #define HALF "-q -n 1 -l 50% -c fixed "
-#define FULL "-q -n 1 -l 100% -c fixed " /* full duty: nobody is stopped but by surprise */
+#define FULL "-q -n 1 -l 100% -c fixed " /* full duty: no stop but by the terminal */
 
 /* ---- settings of the terminal ---- */
 
@@ -116,7 +116,7 @@ START_TEST(background_run_leaves_settings_alone) {
 }
 END_TEST
 
-/* ---- instances are in the background, but nobody would continue what the terminal stops ---- */
+/* ---- instances are in the background, but no shell would continue what the terminal stops ---- */
 
 START_TEST(instances_cannot_read_the_terminal) {
     struct terminal *terminal = terminal_open_shell();

@@ -53,31 +53,28 @@ static void expect_throttled(struct run *run, size_t count) {
     end_politely(run);
 }
 
-START_TEST(sessions_are_throttled) {
-    struct run *run = START_2(PAYLOAD, "setsid", "3");
+static void expect_throttled_when_ready(struct run *run, size_t count) {
     wait_for_ready(run, 2);
-    expect_throttled(run, 8);
+    expect_throttled(run, count);
+}
+
+START_TEST(sessions_are_throttled) {
+    expect_throttled_when_ready(START_2(PAYLOAD, "setsid", "3"), 8);
 }
 END_TEST
 
 START_TEST(groups_are_throttled) {
-    struct run *run = START_2(PAYLOAD, "groups", "3");
-    wait_for_ready(run, 2);
-    expect_throttled(run, 8);
+    expect_throttled_when_ready(START_2(PAYLOAD, "groups", "3"), 8);
 }
 END_TEST
 
 START_TEST(daemons_are_throttled) {
-    struct run *run = START_2(PAYLOAD, "daemon", "2");
-    wait_for_ready(run, 2);
-    expect_throttled(run, 6);
+    expect_throttled_when_ready(START_2(PAYLOAD, "daemon", "2"), 6);
 }
 END_TEST
 
 START_TEST(orphans_are_throttled) {
-    struct run *run = START_2(PAYLOAD, "orphans", "2");
-    wait_for_ready(run, 2);
-    expect_throttled(run, 6);
+    expect_throttled_when_ready(START_2(PAYLOAD, "orphans", "2"), 6);
 }
 END_TEST
 
@@ -88,7 +85,7 @@ START_TEST(trees_that_fork_as_they_begin_are_throttled) {
 }
 END_TEST
 
-/* Somebody whom the instance's own group has covered at first. */
+/* Processes that were in the instance's own group at first. */
 START_TEST(late_sessions_are_throttled) {
     struct run *run = START_2(PAYLOAD, "late-setsid", "1500");
     RUN_UNTIL(run, family_is_stopped("payload", 4) && family_find("payload-early").count == 2);
@@ -114,7 +111,7 @@ START_TEST(sessions_are_throttled_without_pidfds) {
 }
 END_TEST
 
-/* Who is there before the guardian first looks about, and before an executor can tell of them. */
+/* Children from before the guardian's first look, and before an executor can tell of them. */
 START_TEST(the_first_children_are_throttled) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"),
@@ -136,7 +133,7 @@ static bool has_new(const char *name, const struct family *before) {
     return false;
 }
 
-/* Who comes and goes is stopped with the rest as well, time and again. */
+/* Short-lived processes are stopped with the rest, time and again. */
 static void expect_storm_throttled(struct run *run, const char *name) {
     for (int round = 0; round < 3; round++) {
         RUN_UNTIL(run, family_all_stopped("payload") && family_find(name).count > 0);
@@ -159,8 +156,8 @@ START_TEST(daemon_storms_are_throttled) {
 END_TEST
 
 /*
- * Whoever is found while the rest is stopped already is not left running until all are stopped the
- * next time, which is long after.
+ * A process that is found while the rest is stopped already is not left running until all are
+ * stopped the next time, which is long after.
  */
 START_TEST(newcomers_are_stopped_at_once) {
     struct run *run =
@@ -220,7 +217,7 @@ START_TEST(daemons_end_by_a_signal) {
 }
 END_TEST
 
-/* The leader ends by itself; nobody is asked politely then. */
+/* The leader ends by itself; the rest is killed without a polite signal. */
 START_TEST(daemons_end_with_their_leader) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
@@ -317,7 +314,7 @@ static bool sees_no_job_stopped(struct run **run) {
 /*
  * With job control every job is in a group of its own, and the shell is told when one is stopped:
  * it would say so, and go on with what comes next. On a busy machine a shell may be given a CPU so
- * late that nobody waits for it to be stopped, so one try without that is enough.
+ * late that its stop is not waited for, so one try without that is enough.
  */
 START_TEST(a_shell_sees_no_job_stopped) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
@@ -330,7 +327,7 @@ START_TEST(a_shell_sees_no_job_stopped) {
 }
 END_TEST
 
-START_TEST(who_stops_itself_goes_on) {
+START_TEST(a_process_that_stops_itself_goes_on) {
     static const char *const loads[] = {"100%", "50%"};
     for (int i = 0; i < 2; i++) {
         struct run *run =
@@ -356,7 +353,7 @@ static bool copy_for_root(const char *to) {
     return can;
 }
 
-START_TEST(who_cannot_be_controlled_is_warned_about) {
+START_TEST(processes_that_cannot_be_controlled_are_warned_of) {
     family_need_nobody();
     const char *folder = run_make_folder();
     const char *program = run_path(folder, "payload");
@@ -401,6 +398,6 @@ PROCESS_MAIN(
     SS_CASE(sessions_are_killed_after_the_grace),
     SS_CASE(nothing_is_left_to_the_next_instance),
     SS_CASE(a_shell_sees_no_job_stopped),
-    SS_CASE(who_stops_itself_goes_on),
-    SS_CASE(who_cannot_be_controlled_is_warned_about))
+    SS_CASE(a_process_that_stops_itself_goes_on),
+    SS_CASE(processes_that_cannot_be_controlled_are_warned_of))
 /* clang-format on */

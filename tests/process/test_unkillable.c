@@ -25,7 +25,7 @@ static pid_t hold(const struct control_group *group, struct run *run, bool is_fr
     return held;
 }
 
-/* Nobody stays frozen should a test fail. */
+/* Nothing stays frozen should a test fail. */
 static void thaw_after_us(const struct control_group *group) {
     int ends[2];
     char byte;
@@ -52,9 +52,7 @@ static void end_held(const struct control_group *group, struct run *run, bool is
     static const char warning[] = "1 killed process of instances had not ended";
     ck_assert_int_eq(run_count_text(&run->err, warning), is_frozen);
     set(group, "freezer.state", "THAWED");
-    run_expect_nothing_left();
-    run_expect_no_shared_memory(run->pid);
-    run_free(run);
+    run_free_clean(run);
 }
 
 START_TEST(the_run_ends_without_it) {
@@ -98,7 +96,7 @@ START_TEST(the_next_iteration_does_not_wait) {
 END_TEST
 
 /* Its instance is over, others go on: whether it is left is known only at the end. */
-START_TEST(who_ends_before_the_run_is_not_left) {
+START_TEST(a_process_that_ends_before_the_run_is_not_left) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
@@ -131,5 +129,5 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(the_run_ends_without_it),
     SS_CASE(the_next_iteration_does_not_wait),
-    SS_CASE(who_ends_before_the_run_is_not_left))
+    SS_CASE(a_process_that_ends_before_the_run_is_not_left))
 /* clang-format on */

@@ -114,7 +114,7 @@ START_TEST(borders_of_blocks_do_not_matter) {
 }
 END_TEST
 
-START_TEST(who_has_no_environment_has_no_variable) {
+START_TEST(a_process_without_environment_has_no_variable) {
     const char *const nothing[] = {NULL};
     pid_t child = start_with(nothing);
     expect_nothing(child, "PATH");
@@ -143,4 +143,4 @@ PROCESS_MAIN(
     SS_CASE(a_name_is_the_whole_name),
     SS_CASE(a_value_fits_or_is_not_found),
     SS_CASE(borders_of_blocks_do_not_matter),
-    SS_CASE(who_has_no_environment_has_no_variable))
+    SS_CASE(a_process_without_environment_has_no_variable))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Who is stuck is known by the CPU time it uses, and not by the time that passes. */
+/* A stuck process is known by the CPU time it uses, and not by the time that passes. */
 
 #include "kin.h"
 #include "process.h"
@@ -65,7 +65,15 @@ static void expect_end(pid_t pid, int signal) {
     ck_assert_int_eq(WTERMSIG(status), signal);
 }
 
-START_TEST(who_runs_without_a_pause_is_ended) {
+/* On a new board, as executor 0. */
+static pid_t start_spinner(void) {
+    open_board(getpid());
+    pid_t spinner = kin_start(spin);
+    put_executor(0, spinner);
+    return spinner;
+}
+
+START_TEST(a_process_that_runs_without_a_pause_is_ended) {
     open_board(getpid());
     pid_t sleeper = kin_start(NULL);
     pid_t spinner = kin_start(spin);
@@ -84,10 +92,8 @@ START_TEST(who_runs_without_a_pause_is_ended) {
 }
 END_TEST
 
-START_TEST(who_takes_turns_is_not_stuck) {
-    open_board(getpid());
-    pid_t spinner = kin_start(spin);
-    put_executor(0, spinner);
+START_TEST(a_process_that_takes_turns_is_not_stuck) {
+    pid_t spinner = start_spinner();
     for (int i = 0; i < 20; i++) {
         atomic_fetch_add(&board->rows[0].beat, 1);
         look_for(spinner, 0.1);
@@ -99,10 +105,8 @@ START_TEST(who_takes_turns_is_not_stuck) {
 END_TEST
 
 /* What it used before its first beat was for something else. */
-START_TEST(who_has_not_begun_is_not_stuck) {
-    open_board(getpid());
-    pid_t spinner = kin_start(spin);
-    put_executor(0, spinner);
+START_TEST(a_process_that_has_not_begun_is_not_stuck) {
+    pid_t spinner = start_spinner();
     atomic_store(&board->rows[0].beat, 0);
     look_for(spinner, 1.5);
     ck_assert(!has_ended(spinner));
@@ -119,11 +123,9 @@ START_TEST(who_has_not_begun_is_not_stuck) {
 }
 END_TEST
 
-/* The number means somebody else by now. */
-START_TEST(another_process_of_that_number_is_not_ended) {
-    open_board(getpid());
-    pid_t spinner = kin_start(spin);
-    put_executor(0, spinner);
+/* The pid has been reused. */
+START_TEST(a_process_with_a_reused_pid_is_not_ended) {
+    pid_t spinner = start_spinner();
     atomic_fetch_add(&board->rows[0].executor_started, 1);
     look_for(spinner, 2.5);
     ck_assert(!has_ended(spinner));
@@ -132,9 +134,7 @@ START_TEST(another_process_of_that_number_is_not_ended) {
 END_TEST
 
 START_TEST(it_looks_twice_a_second) {
-    open_board(getpid());
-    pid_t spinner = kin_start(spin);
-    put_executor(0, spinner);
+    pid_t spinner = start_spinner();
     look();
     look(); /* suspects it */
     ss_time end = ss_platform_process_cpu_time(spinner) + 1500 * SS_MILLISECOND;
@@ -167,9 +167,9 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(who_runs_without_a_pause_is_ended),
-    SS_CASE(who_takes_turns_is_not_stuck),
-    SS_CASE(who_has_not_begun_is_not_stuck),
-    SS_CASE(another_process_of_that_number_is_not_ended),
+    SS_CASE(a_process_that_runs_without_a_pause_is_ended),
+    SS_CASE(a_process_that_takes_turns_is_not_stuck),
+    SS_CASE(a_process_that_has_not_begun_is_not_stuck),
+    SS_CASE(a_process_with_a_reused_pid_is_not_ended),
     SS_CASE(it_looks_twice_a_second),
     SS_CASE(a_master_that_never_rests_is_told))

@@ -21,11 +21,12 @@
 
 /*
  * Where root's processes can be let loose: a payload that can become root, and a control group
- * (version 2) that has been given to who runs it, as `systemd-run --user -p Delegate=yes` does.
+ * (version 2) that has been given to the user that runs it, as `systemd-run --user -p Delegate=yes`
+ * does.
  * What is left of them is ended with the test, however that ends.
  */
 
-#define YARD_USER 65534 /* who family_become_nobody() becomes */
+#define YARD_USER 65534 /* the user of family_become_nobody() */
 
 static struct {
     const char *group; /* NULL: none */
@@ -84,7 +85,7 @@ static inline size_t yard_each_freezer(void (*see)(const char *path)) {
     return count;
 }
 
-/* Whoever is in there was started by the test. */
+/* All processes in there were started by the test. */
 static inline void yard_tear_down(const char *group) {
     int pid;
     FILE *file = fopen(run_path(group, "cgroup.procs"), "re");
@@ -132,7 +133,7 @@ static inline void yard_hire_janitor(void) {
     yard.alive = ends[1];
 }
 
-/* For run_setup.prepare: who starts a run, in the group if there is one. */
+/* For run_setup.prepare: the user that starts a run, in the group if there is one. */
 static inline void yard_become_user(void) {
     int procs = yard.group ? open(run_path(yard.group, "cgroup.procs"), O_WRONLY | O_CLOEXEC) : -1;
     if (yard.group && (procs < 0 || write(procs, "0", 1) != 1))
@@ -140,7 +141,7 @@ static inline void yard_become_user(void) {
     family_become_nobody();
 }
 
-/* Not for everybody: it would do what they like as root. False where no program may become root. */
+/* Not executable by all users, since it runs as root. False where no program may become root. */
 static inline bool yard_copy_program(void) {
     struct run_setup setup = {.prepare = family_become_nobody};
     run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, yard.program))), 0);

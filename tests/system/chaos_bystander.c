@@ -100,7 +100,7 @@ void bystanders_close(struct bystanders *bystanders) {
     close(bystanders->life[1]);
     for (int i = 0; i < BYSTANDERS; i++) {
         struct bystander *bystander = &bystanders->each[i];
-        /* Whoever is stopped does not see the end of its input. It is ours as long as it is that.
+        /* A stopped one does not see the end of its input. While it is stopped, its pid is its own.
          */
         if (bystander->pid > 1 && marked_state(bystander->pid) == 'T')
             kill(bystander->pid, SIGKILL);

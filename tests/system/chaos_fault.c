@@ -127,7 +127,7 @@ static void start_run(struct round *round) {
     close(gate[1]);
 }
 
-/* Notes the end. The run is not reaped: signals to its number must not reach anybody else. */
+/* Notes the end. The run is not reaped: signals to its pid must not reach another process. */
 static bool has_ended(struct round *round) {
     siginfo_t info = {0};
     if (round->ended == 0 &&

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /*
- * The processes of one run: they have its mark, a variable, in their environment, whoever their
+ * The processes of one run: they have its mark, a variable, in their environment, whatever their
  * parent has become. Zombies have no environment any more and do not count.
  */
 

@@ -41,7 +41,7 @@ fixtures() {
     is_told "nonsense: found by a child"
 }
 
-# A return in a test that has not begun is a skip that nobody hears of.
+# A return in a test that has not begun is a skip that is not reported.
 no_test_returns() {
     ! awk '/^START_TEST/ { inside = 1 } /^END_TEST/ { inside = 0 }
         inside && /^ *return;/ { print FILENAME ":" FNR ": " $0 }' "$tests"/process/test_*.c |

@@ -44,7 +44,7 @@ compare_exactly() {
     pids+=($!)
     write_stat 1 >"$folder/later"
     sleep 1.7
-    # As long as before, and never empty: somebody may be reading it.
+    # As long as before, and never empty: ssload may be reading it.
     cat "$folder/later" 1<>"$folder/stat"
     local pid
     for pid in "${pids[@]}"; do

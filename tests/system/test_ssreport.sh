@@ -120,7 +120,7 @@ awk -F, -v samples="$(value runs.csv 1 samples)" -v error="$(value runs.csv 1 er
     END { exit !(count == samples && (sum / count - error) ^ 2 < 1e-8) }' \
     "$folder/paused/samples.csv" || fail "samples.csv: $(cat "$folder/paused/samples.csv")"
 
-# Whoever else is busy here: without feedback the instances run all the same.
+# On a busy machine, too: without feedback the instances run all the same.
 "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 60%:30%:30%,hold=3s,symmetric=yes \
     --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
     fail "no record was made"

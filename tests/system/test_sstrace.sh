@@ -119,7 +119,7 @@ if [ -w /dev/full ]; then
     error_has 'standard output: No space left on device'
 fi
 
-# Text, compiled, text, compiled: the same bytes, from a file, a pipe and packed by anybody.
+# Text, compiled, text, compiled: the same bytes, from a file, a pipe and any packer.
 for trace in "$traces"/*.txt; do
     "$sstrace" "$trace" >"$folder/once"
     "$sstrace" --dump "$folder/once" | "$sstrace" -o "$folder/again"

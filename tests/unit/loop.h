@@ -25,6 +25,14 @@ static inline void note(void *context, const struct trial_sample *sample) {
     log->samples[log->count++] = *sample;
 }
 
+static inline struct demand_mix parse_mix(const char *text) {
+    struct demand_mix mix;
+    struct ss_error error = {0};
+    if (demand_mix_parse(&mix, text, &error) < 0)
+        fail_msg("%s", error.message);
+    return mix;
+}
+
 /* The defaults of showstopper, on a machine of `cpus` with `instances` serial ones. */
 static inline struct trial_options make_options(
     uint32_t cpus, uint32_t instances, const char *load) {

@@ -165,7 +165,7 @@ static void write_duties(
 #define FIELDS_MOST 720
 #define ROWS_MOST   64
 
-/* What one field shows: some instances, in some neighbouring parts of the run. */
+/* What one field shows: some instances, in some neighboring parts of the run. */
 static double duty_of(
     const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
     double running = 0, known = 0;

@@ -28,13 +28,13 @@ static bool is_first(const struct ssreport_sheet *sheet, size_t row, size_t colu
     return true;
 }
 
-void ssreport_shades_colour(double percent, int colour[3]) {
+void ssreport_shades_colour(double percent, int color[3]) {
     static const int loss[3] = {240, 145, 105}, gain[3] = {150, 195, 235};
     const int *to = percent >= 0 ? loss : gain;
     double part = percent >= 0 ? percent / LOSS_MOST : percent / -GAIN_MOST;
     part = isfinite(percent) ? fmin(part, 1) : 0;
     for (int i = 0; i < 3; i++)
-        colour[i] = (int)lround(255 + (to[i] - 255) * part);
+        color[i] = (int)lround(255 + (to[i] - 255) * part);
 }
 
 /* The mean of all pairs that are the same; a mark stands only where all of them have it. */
@@ -53,10 +53,10 @@ static void print_cell(
         significant &= strcmp(cell_at(sheet, i, SIGNIFICANT)->text, "yes") == 0;
         count++;
     }
-    int colour[3];
+    int color[3];
     double mean = count ? sum / (double)count : NAN;
-    ssreport_shades_colour(mean, colour);
-    fprintf(page, "<td style=\"background:#%02x%02x%02x\">", colour[0], colour[1], colour[2]);
+    ssreport_shades_colour(mean, color);
+    fprintf(page, "<td style=\"background:#%02x%02x%02x\">", color[0], color[1], color[2]);
     ssreport_html_number(page, mean, 1);
     if (count > 0 && isfinite(mean))
         fprintf(page, "%s%s", agree ? "\u2225" : "", significant ? "*" : "");

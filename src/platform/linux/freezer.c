@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process that has changed its user cannot be signalled, but any process that may write to the
+ * A process that has changed its user cannot be signaled, but any process that may write to the
  * control group (v2) of both can freeze it.
  */
 

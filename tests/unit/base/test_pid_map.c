@@ -15,7 +15,7 @@ static void set(pid_t pid, uint32_t value) {
     assert_int_equal(ss_pid_map_get(&map, pid), value);
 }
 
-static void a_new_map_knows_nobody(void **state) {
+static void a_new_map_is_empty(void **state) {
     (void)state;
     open_map(100);
     for (pid_t pid = -3; pid < 1000; pid++)
@@ -40,7 +40,7 @@ static void the_latest_value_counts(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void who_is_not_there_cannot_be_removed(void **state) {
+static void a_pid_that_is_not_there_cannot_be_removed(void **state) {
     (void)state;
     open_map(10);
     set(5, 1);
@@ -122,7 +122,7 @@ static void removing_one_loses_no_other(void **state) {
             for (uint32_t k = 0; k < 6; k++)
                 assert_int_equal(
                     ss_pid_map_get(&map, pids[k]), k == (uint32_t)gone ? SS_PID_MAP_NONE : k);
-            /* Whoever is back is there once. */
+            /* A pid that is back is there once. */
             set(pids[gone], 77);
             ss_pid_map_remove(&map, pids[gone]);
             assert_int_equal(ss_pid_map_get(&map, pids[gone]), SS_PID_MAP_NONE);
@@ -201,9 +201,9 @@ static void a_map_knows_what_a_plain_list_knows(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_new_map_knows_nobody),
+    cmocka_unit_test(a_new_map_is_empty),
     cmocka_unit_test(the_latest_value_counts),
-    cmocka_unit_test(who_is_not_there_cannot_be_removed),
+    cmocka_unit_test(a_pid_that_is_not_there_cannot_be_removed),
     cmocka_unit_test(there_is_room_for_as_many_as_wanted),
     cmocka_unit_test(removing_one_loses_no_other),
     cmocka_unit_test(a_map_knows_what_a_plain_list_knows))

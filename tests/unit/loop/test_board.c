@@ -69,7 +69,7 @@ static void a_copy_that_was_not_made_the_latest_is_not_read(void **state) {
     assert_notice(&notice, 1, 2);
 }
 
-/* Who was overtaken by all others spoils the copy in force; the next notice mends it. */
+/* A writer overtaken by all others spoils the copy in force; the next notice mends it. */
 static void a_stalled_writer_does_not_pass_as_the_latest(void **state) {
     (void)state;
     struct ss_notice notice = {0};
@@ -187,7 +187,7 @@ static void the_rank_counts_those_alive(void **state) {
     free(board);
 }
 
-static void who_never_joined_cannot_leave(void **state) {
+static void an_executor_that_never_joined_cannot_leave(void **state) {
     (void)state;
     struct ss_board *board = ss_board_allocate(2, 0);
     ss_board_leave(board, 0);
@@ -248,7 +248,7 @@ static void a_frequent_peer_counts_once(void **state) {
     free(board);
 }
 
-static void who_has_left_is_no_peer(void **state) {
+static void an_executor_that_has_left_is_no_peer(void **state) {
     (void)state;
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
@@ -332,11 +332,11 @@ UNIT_MAIN(
     cmocka_unit_test(a_new_board_is_empty),
     cmocka_unit_test(a_segment_has_no_name_and_is_found_again),
     cmocka_unit_test(the_rank_counts_those_alive),
-    cmocka_unit_test(who_never_joined_cannot_leave),
+    cmocka_unit_test(an_executor_that_never_joined_cannot_leave),
     cmocka_unit_test(the_traces_clock_stands_in_pauses),
     cmocka_unit_test(the_mean_is_of_the_most_recent),
     cmocka_unit_test(a_frequent_peer_counts_once),
-    cmocka_unit_test(who_has_left_is_no_peer),
+    cmocka_unit_test(an_executor_that_has_left_is_no_peer),
     cmocka_unit_test(publications_may_wrap),
     cmocka_unit_test(quantiles_are_known_within_a_bucket),
     cmocka_unit_test(histograms_take_any_value),

@@ -24,7 +24,7 @@ static void a_machine_counts_exactly(void **state) {
     machine_set_running(&machine, 0, false, 1250);
     machine_read(&machine, 1300, &counters);
     assert_int_equal(counters.idle, 450);
-    /* With no instance running, somebody else wants one and a half CPUs. */
+    /* With no instance running, other processes want one and a half CPUs. */
     machine_set_running(&machine, 1, false, 1300);
     machine_set_running(&machine, 3, false, 1300);
     machine.background = 1.5;

@@ -5,7 +5,7 @@
 
 /* ---- what happens to executors ---- */
 
-static void who_leaves_is_made_up_for(void **state) {
+static void an_instance_that_leaves_is_made_up_for(void **state) {
     (void)state;
     static struct trial trial;
     static const char *const spaces[] = {"even", "uneven"};
@@ -27,7 +27,7 @@ static void who_leaves_is_made_up_for(void **state) {
 }
 
 /* Half of three is one and a half: the second runs always, the third half of the time. */
-static void who_leaves_moves_the_others_up(void **state) {
+static void an_instance_that_leaves_moves_the_others_up(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "50%");
@@ -69,7 +69,7 @@ static void late_wake_ups_leave_no_drift(void **state) {
 }
 
 /* It slept for a minute; then it goes on as ever, and makes up for nothing. */
-static void who_was_away_does_not_burst(void **state) {
+static void an_executor_that_was_away_does_not_burst(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(2, 2, "50%");
@@ -211,10 +211,10 @@ static void many_instances_take_no_time(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(who_leaves_is_made_up_for),
-    cmocka_unit_test(who_leaves_moves_the_others_up),
+    cmocka_unit_test(an_instance_that_leaves_is_made_up_for),
+    cmocka_unit_test(an_instance_that_leaves_moves_the_others_up),
     cmocka_unit_test(late_wake_ups_leave_no_drift),
-    cmocka_unit_test(who_was_away_does_not_burst),
+    cmocka_unit_test(an_executor_that_was_away_does_not_burst),
     cmocka_unit_test(a_pause_stops_the_traces_clock),
     cmocka_unit_test(what_is_not_a_number_ends_the_trial),
     cmocka_unit_test(what_cannot_be_simulated_is_refused),

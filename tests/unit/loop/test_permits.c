@@ -48,7 +48,7 @@ static void one_instance_runs_and_stops(void **state) {
     assert_int_equal(own, 0);
 }
 
-static void who_is_stopped_may_stop_again(void **state) {
+static void a_stopped_instance_may_stop_again(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
@@ -187,7 +187,7 @@ static void parts_of_a_unit_are_lost_at_most(void **state) {
 static pthread_barrier_t barrier;
 static _Atomic uint32_t working;
 
-/* All at the same moment: whoever looks then finds that nothing has been given yet. */
+/* All at the same moment: a look then finds that nothing has been given yet. */
 static void *stand_still(void *context) {
     _Atomic uint32_t own = 0;
     (void)context;
@@ -254,7 +254,7 @@ static void threads_lose_nothing(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(one_instance_runs_and_stops),
-    cmocka_unit_test(who_is_stopped_may_stop_again),
+    cmocka_unit_test(a_stopped_instance_may_stop_again),
     cmocka_unit_test(the_clock_may_pass_the_end_of_its_field),
     cmocka_unit_test(what_is_given_may_wrap_around),
     cmocka_unit_test(a_million_instances_are_counted),

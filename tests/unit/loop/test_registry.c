@@ -194,12 +194,14 @@ static void refuse_changed(int index, uint32_t value, const char *words) {
 static void tables_that_do_not_fit_are_refused(void **state) {
     (void)state;
     tree_new();
-    char words[128];
-    snprintf(words, sizeof words,
-        "is made for version %d of the module interface, this is version %d: rebuild it",
-        SS_MODULE_VERSION + 1, SS_MODULE_VERSION);
-    refuse_changed(0, SS_MODULE_VERSION + 1, words);
-    refuse_changed(0, 0, "is made for version 0");
+    static const uint32_t others[] = {0, SS_MODULE_VERSION - 1, SS_MODULE_VERSION + 1};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char words[128];
+        snprintf(words, sizeof words,
+            "is made for version %u of the module interface, this is version %d: rebuild it",
+            others[i], SS_MODULE_VERSION);
+        refuse_changed(0, others[i], words);
+    }
     refuse_changed(1, 8, "has a table of 8 bytes where ");
     refuse_changed(1, sizeof(struct ss_control_module) + 8, "are expected: rebuild it");
     refuse_changed(2, SS_KIND_SPACE, "is a space module, not a control module");

@@ -32,7 +32,7 @@ static void what_is_put_in_comes_out_in_order(void **state) {
     free(ring);
 }
 
-/* Nobody waits; what stands there already is not touched. */
+/* The writer does not wait; what stands there already is not touched. */
 static void what_has_no_room_is_counted(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();

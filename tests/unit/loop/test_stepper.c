@@ -44,7 +44,7 @@ static void executors_begin_anywhere_in_a_round(void **state) {
     assert_in_range(sum / EXECUTORS, 41 * MS, 59 * MS);
 }
 
-static void nobody_runs_before_all_are_there(void **state) {
+static void no_instance_runs_before_all_are_there(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -135,7 +135,7 @@ static void many_short_states_are_not_made_up_for(void **state) {
     close_bench(&bench);
 }
 
-static void who_was_away_begins_anew(void **state) {
+static void an_executor_that_was_away_begins_anew(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -162,11 +162,11 @@ static void a_length_of_zero_is_not_endless(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(nothing_is_asked_before_control),
     cmocka_unit_test(executors_begin_anywhere_in_a_round),
-    cmocka_unit_test(nobody_runs_before_all_are_there),
+    cmocka_unit_test(no_instance_runs_before_all_are_there),
     cmocka_unit_test(the_first_state_begins_when_first_asked),
     cmocka_unit_test(a_needless_wake_up_changes_nothing),
     cmocka_unit_test(deadlines_are_absolute),
     cmocka_unit_test(states_that_have_passed_are_skipped),
     cmocka_unit_test(many_short_states_are_not_made_up_for),
-    cmocka_unit_test(who_was_away_begins_anew),
+    cmocka_unit_test(an_executor_that_was_away_begins_anew),
     cmocka_unit_test(a_length_of_zero_is_not_endless))

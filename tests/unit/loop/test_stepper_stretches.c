@@ -3,7 +3,7 @@
 
 #include "stepper_bench.h"
 
-static void who_is_free_does_not_wait_for_a_round(void **state) {
+static void a_free_stretch_does_not_wait_for_a_round(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -59,7 +59,7 @@ static void the_end_lets_the_instance_run(void **state) {
     close_bench(&bench);
 }
 
-/* All who come late out of a `free` stretch must agree on when it ended. */
+/* Executors that come late out of a `free` stretch must agree on when it ended. */
 static void free_runs_and_control_begins_afresh(void **state) {
     (void)state;
     struct bench bench;
@@ -103,7 +103,7 @@ static void a_pause_in_a_free_stretch_moves_its_end(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(who_is_free_does_not_wait_for_a_round),
+    cmocka_unit_test(a_free_stretch_does_not_wait_for_a_round),
     cmocka_unit_test(a_pause_stops_and_begins_anew),
     cmocka_unit_test(a_pause_slept_through_is_noticed),
     cmocka_unit_test(the_end_lets_the_instance_run),

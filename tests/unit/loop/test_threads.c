@@ -2,7 +2,7 @@
 
 /*
  * Executors as threads over one board, for ThreadSanitizer, which sees threads only. Each has a
- * virtual clock of its own and waits for nobody but those who lag far behind it.
+ * virtual clock of its own and waits only for those that lag far behind it.
  */
 
 #include <math.h>

@@ -131,7 +131,7 @@ static void instances_that_cannot_be_stopped_are_not_others(void **state) {
     assert_told(&doubt, SS_DOUBT_ESCAPED,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
         "processes of theirs that do not stop used 60 % of the CPUs, other processes 5 %");
-    /* On an idle machine nobody uses much. */
+    /* On an idle machine no process uses much. */
     doubt.instances_use = 0.015;
     doubt.others_use = 0.01;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);

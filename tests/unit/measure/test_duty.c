@@ -38,21 +38,21 @@ static void the_duty_is_the_part_that_was_permitted(void **state) {
     permit(0, 30, false);
     permit(1, 40, true);
     assert_duty(100, (0.3 + 0.6) / 2);
-    /* The next time begins where the last one ended, with who runs then. */
+    /* The next time begins where the last one ended, with the instances that run then. */
     assert_duty(200, 0.5);
     permit(1, 200, false);
     assert_duty(300, 0);
     free(board);
 }
 
-static void who_is_gone_is_no_part_of_the_mean(void **state) {
+static void an_instance_that_is_gone_is_no_part_of_the_mean(void **state) {
     (void)state;
     open_board(4);
     for (uint32_t i = 0; i < 4; i++)
         permit(i, 0, true);
     permit(0, 100, false);
     ss_board_leave(board, 0);
-    assert_duty(100, 1); /* it has run as long as the others, who are three: not more than all */
+    assert_duty(100, 1); /* it has run as long as the other three together: not more than all */
     permit(1, 150, false);
     assert_duty(200, 2.5 / 3);
     for (uint32_t i = 1; i < 4; i++)
@@ -65,7 +65,7 @@ static void no_time_has_no_duty(void **state) {
     (void)state;
     open_board(1);
     assert_duty(0, NAN);
-    permit(0, 10, true); /* an executor is a moment ahead of who looks */
+    permit(0, 10, true); /* an executor is a moment ahead of the reader */
     assert_duty(5, 0);
     free(board);
 }
@@ -73,5 +73,5 @@ static void no_time_has_no_duty(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_duty_is_the_part_that_was_permitted),
-    cmocka_unit_test(who_is_gone_is_no_part_of_the_mean),
+    cmocka_unit_test(an_instance_that_is_gone_is_no_part_of_the_mean),
     cmocka_unit_test(no_time_has_no_duty))

@@ -54,6 +54,13 @@ static bool take(int32_t cpu) {
     return true;
 }
 
+/* A sample of one CPU between two readings, 100 ticks apart by the clock. */
+static void sample_one_cpu(const char *before, const char *after) {
+    begin("0", before);
+    go_on(after, 100);
+    assert_true(take(ALL));
+}
+
 static void expect(double value, double expected) {
     if (!(fabs(value - expected) < 1e-9))
         fail_msg("%.9f instead of %.9f", value, expected);
@@ -86,9 +93,7 @@ static void parts_are_fractions_of_all_ticks(void **state) {
 /* All time was a guest's: it stands in user already. */
 static void guest_time_counts_once(void **state) {
     (void)state;
-    begin("0", "cpu0 100 0 0 100 0 0 0 0 50 0\n");
-    go_on("cpu0 150 10 0 140 0 0 0 0 100 10\n", 100);
-    assert_true(take(ALL));
+    sample_one_cpu("cpu0 100 0 0 100 0 0 0 0 50 0\n", "cpu0 150 10 0 140 0 0 0 0 100 10\n");
     expect(sample.user, 0.6);
     expect(sample.load_ticks, 0.6);
     expect(sample.load, 0.6);
@@ -164,16 +169,12 @@ static void counters_that_go_back_are_left_out(void **state) {
 /* Idle time may move from iowait to idle; the sum does not go back. */
 static void iowait_may_go_back(void **state) {
     (void)state;
-    begin("0", "cpu0 0 0 0 100 50\n");
-    go_on("cpu0 20 0 0 200 30\n", 100);
-    assert_true(take(ALL));
+    sample_one_cpu("cpu0 0 0 0 100 50\n", "cpu0 20 0 0 200 30\n");
     expect(sample.load, 0.2);
     expect(sample.load_ticks, 0.2);
     expect(sample.iowait, 0);
     expect(sample.idle, 0.8);
-    begin("0", "cpu0 0 0 0 100 50\n");
-    go_on("cpu0 20 0 0 80 150\n", 100);
-    assert_true(take(ALL));
+    sample_one_cpu("cpu0 0 0 0 100 50\n", "cpu0 20 0 0 80 150\n");
     expect(sample.iowait, 0.8);
     expect(sample.idle, 0);
 }

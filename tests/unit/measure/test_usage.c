@@ -64,7 +64,7 @@ static void a_pid_that_is_a_strangers_by_now_is_no_executor(void **state) {
     assert_int_equal(tree.own, 0);
 }
 
-static void a_line_that_breaks_off_or_goes_in_a_circle_is_nobodys(void **state) {
+static void a_line_that_breaks_off_or_goes_in_a_circle_is_a_strangers(void **state) {
     (void)state;
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
         {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
@@ -108,6 +108,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_tree_counts_with_all_that_it_waited_for),
     cmocka_unit_test(what_an_instance_used_stays_when_it_has_ended),
     cmocka_unit_test(a_pid_that_is_a_strangers_by_now_is_no_executor),
-    cmocka_unit_test(a_line_that_breaks_off_or_goes_in_a_circle_is_nobodys),
+    cmocka_unit_test(a_line_that_breaks_off_or_goes_in_a_circle_is_a_strangers),
     cmocka_unit_test(a_long_line_is_followed_once),
     cmocka_unit_test(a_process_is_seen_to_use_time))

@@ -32,28 +32,30 @@ static void hold_all(uint32_t cpus, uint32_t instances, uint32_t width, double e
     }
 }
 
+/* On two CPUs: instances of one thread, then of two. */
+static void hold_on_two(uint32_t instances, double error, double mse_of_one, double mse_of_two) {
+    hold_all(2, instances, 1, error, mse_of_one);
+    hold_all(2, instances, 2, error, mse_of_two);
+}
+
 static void loads_are_held_by_two(void **state) {
     (void)state;
-    hold_all(2, 2, 1, 0.02, 0.45);
-    hold_all(2, 2, 2, 0.02, 1.5);
+    hold_on_two(2, 0.02, 0.45, 1.5);
 }
 
 static void loads_are_held_by_four(void **state) {
     (void)state;
-    hold_all(2, 4, 1, 0.02, 0.3);
-    hold_all(2, 4, 2, 0.02, 0.45);
+    hold_on_two(4, 0.02, 0.3, 0.45);
 }
 
 static void loads_are_held_by_twelve(void **state) {
     (void)state;
-    hold_all(2, 12, 1, 0.02, 0.2);
-    hold_all(2, 12, 2, 0.02, 0.2);
+    hold_on_two(12, 0.02, 0.2, 0.2);
 }
 
 static void loads_are_held_by_sixty_four(void **state) {
     (void)state;
-    hold_all(2, 64, 1, 0.05, 0.5);
-    hold_all(2, 64, 2, 0.05, 0.5);
+    hold_on_two(64, 0.05, 0.5, 0.5);
 }
 
 static void loads_are_held_on_many_cpus(void **state) {
@@ -63,7 +65,7 @@ static void loads_are_held_on_many_cpus(void **state) {
     hold_all(128, 128, 1, 0.02, 0.1);
 }
 
-/* Each fills all CPUs, which nobody knows at the beginning, and decides every two seconds only. */
+/* Each fills all CPUs, which control does not know at first, and decides every two seconds only. */
 static void many_that_fill_many_cpus_are_held(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "50%", "75%"};

@@ -133,7 +133,7 @@ static void exact_samples_when_due(void **state) {
     assert_spacing(false, 100, 16);
 }
 
-/* A reading by somebody who was late is dropped when another one has just been taken. */
+/* A late executor's reading is dropped when another one has just been taken. */
 static void exact_drops_what_is_overtaken(void **state) {
     (void)state;
     struct rig rig;

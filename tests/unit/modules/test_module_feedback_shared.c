@@ -130,7 +130,7 @@ static void realtime_survives_a_half_written_notice(void **state) {
 
 /*
  * A writer that was held up for as long as four others needed comes back and spoils the copy in
- * force. Nobody can read it then: executors go on with what they saw last until the next sample.
+ * force. It cannot be read then: executors go on with what they saw last until the next sample.
  */
 static void realtime_survives_a_spoilt_notice(void **state) {
     (void)state;

@@ -64,7 +64,7 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
     }
 }
 
-/* Ten, of whom each is owed a tenth of the shortest state in a round, or a little less. */
+/* Ten, each of which is owed a tenth of the shortest state in a round, or a little less. */
 static void assert_turns(const char *options, double duty, unsigned most) {
     struct rig rig;
     memset(taken, 0, sizeof taken);
@@ -105,8 +105,8 @@ static void stagger_misses_no_turn_by_a_hair(void **state) {
 }
 
 /*
- * A shortest state that a hundred could keep is too long for one, who is left: it is refused from
- * the beginning, or does not keep him from running.
+ * A shortest state that a hundred could keep is too long for one that is left: it is refused from
+ * the beginning, or does not keep it from running.
  */
 static void stagger_keeps_the_duty_of_those_left(void **state) {
     (void)state;

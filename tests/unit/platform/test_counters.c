@@ -2,27 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "counter_reader.h"
 #include "measure/load.h"
-#include "platform/platform.h"
-#include "tree.h"
 
 /* The time of one tick of /proc/stat, as Linux has it everywhere. */
 #define TICK (10 * SS_MILLISECOND)
 
-static struct ss_counter_reader reader = {.file = -1};
-static struct ss_counters counters;
-
-static struct ss_cpus cpus_of(const char *list) {
-    struct ss_cpus cpus;
-    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
-    return cpus;
-}
-
 static int open_with(const char *list, struct ss_error *error) {
-    struct ss_cpus cpus = cpus_of(list);
-    struct ss_platform_roots roots = {.proc = tree_root};
-    ss_platform_counters_close(&reader);
-    return ss_platform_counters_open(&reader, SS_SOURCE_SYSTEM, NULL, &cpus, &roots, error);
+    return try_to_open(SS_SOURCE_SYSTEM, tree_root, list, error);
 }
 
 static void open_stat(const char *list) {
@@ -36,7 +23,7 @@ static void read_stat(const char *list, const char *text) {
     tree_new();
     tree_write("stat", text);
     open_stat(list);
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    read_reader();
 }
 
 static void assert_ticks(uint64_t idle, uint64_t iowait, uint64_t steal, uint64_t busy) {
@@ -73,25 +60,21 @@ static void only_measured_cpus_are_summed(void **state) {
 
 static void every_column_has_its_place(void **state) {
     (void)state;
-    read_stat("0", "cpu0 1 0 0 0 0 0 0 0 0 0\n");
-    assert_ticks(0, 0, 0, 1);
-    read_stat("0", "cpu0 0 1 0 0 0 0 0 0 0 0\n");
-    assert_ticks(0, 0, 0, 1);
-    read_stat("0", "cpu0 0 0 1 0 0 0 0 0 0 0\n");
-    assert_ticks(0, 0, 0, 1);
-    read_stat("0", "cpu0 0 0 0 1 0 0 0 0 0 0\n");
-    assert_ticks(1, 0, 0, 0);
-    read_stat("0", "cpu0 0 0 0 0 1 0 0 0 0 0\n");
-    assert_ticks(1, 1, 0, 0); /* iowait is idle */
-    read_stat("0", "cpu0 0 0 0 0 0 1 0 0 0 0\n");
-    assert_ticks(0, 0, 0, 1);
-    read_stat("0", "cpu0 0 0 0 0 0 0 1 0 0 0\n");
-    assert_ticks(0, 0, 0, 1);
-    read_stat("0", "cpu0 0 0 0 0 0 0 0 1 0 0\n");
-    assert_ticks(0, 0, 1, 1);
-    /* Guest time is inside user time already. */
-    read_stat("0", "cpu0 0 0 0 0 0 0 0 0 1 1\n");
-    assert_ticks(0, 0, 0, 0);
+    static const struct {
+        const char *stat;
+        uint64_t idle, iowait, steal, busy;
+    } columns[] = {
+        {"cpu0 1 0 0 0 0 0 0 0 0 0\n", 0, 0, 0, 1}, {"cpu0 0 1 0 0 0 0 0 0 0 0\n", 0, 0, 0, 1},
+        {"cpu0 0 0 1 0 0 0 0 0 0 0\n", 0, 0, 0, 1}, {"cpu0 0 0 0 1 0 0 0 0 0 0\n", 1, 0, 0, 0},
+        {"cpu0 0 0 0 0 1 0 0 0 0 0\n", 1, 1, 0, 0}, /* iowait is idle */
+        {"cpu0 0 0 0 0 0 1 0 0 0 0\n", 0, 0, 0, 1}, {"cpu0 0 0 0 0 0 0 1 0 0 0\n", 0, 0, 0, 1},
+        {"cpu0 0 0 0 0 0 0 0 1 0 0\n", 0, 0, 1, 1},
+        {"cpu0 0 0 0 0 0 0 0 0 1 1\n", 0, 0, 0, 0}, /* guest time is inside user time already */
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        read_stat("0", columns[i].stat);
+        assert_ticks(columns[i].idle, columns[i].iowait, columns[i].steal, columns[i].busy);
+    }
 }
 
 static void kernels_of_old_have_fewer_columns(void **state) {

@@ -89,7 +89,7 @@ static void a_process_that_has_ended_is_not_held(void **state) {
     assert_false(ss_platform_process_lives(child, 0));
 }
 
-static void no_process_is_never_signalled(void **state) {
+static void numbers_that_are_no_pid_are_never_signaled(void **state) {
     (void)state;
     assert_int_equal(ss_platform_process_open(0, 0), -1);
     assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -1);
@@ -123,7 +123,7 @@ static void lead_a_group(void) {
         pause();
 }
 
-static void a_group_is_signalled_through_its_leader(void **state) {
+static void a_group_is_signaled_through_its_leader(void **state) {
     (void)state;
     int status;
     assert_int_equal(pipe(answers), 0);
@@ -273,8 +273,8 @@ UNIT_MAIN(
     cmocka_unit_test(a_child_is_held),
     cmocka_unit_test(another_process_is_not_held),
     cmocka_unit_test(a_process_that_has_ended_is_not_held),
-    cmocka_unit_test(no_process_is_never_signalled),
-    cmocka_unit_test(a_group_is_signalled_through_its_leader),
+    cmocka_unit_test(numbers_that_are_no_pid_are_never_signaled),
+    cmocka_unit_test(a_group_is_signaled_through_its_leader),
     cmocka_unit_test(a_process_is_told_from_any_other),
     cmocka_unit_test(cpu_time_of_a_process_is_known),
     cmocka_unit_test(sleep_ends_at_the_deadline),

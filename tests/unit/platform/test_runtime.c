@@ -4,21 +4,11 @@
 #include <errno.h>
 #include <sys/sysinfo.h>
 
+#include "counter_reader.h"
 #include "measure/load.h"
-#include "platform/platform.h"
-#include "tree.h"
 
 #define NO_GROUPS "there are no control groups of version 1 that account for CPU time"
 #define CONTAINER "inside a container the machine's control groups are not seen"
-
-static struct ss_counter_reader reader = {.file = -1};
-static struct ss_counters counters;
-
-static struct ss_cpus cpus_of(const char *list) {
-    struct ss_cpus cpus;
-    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
-    return cpus;
-}
 
 /* As many as this machine has: fewer are a part of it. */
 static const char *all_cpus(void) {
@@ -53,20 +43,13 @@ static void mount(const char *root, const char *folder, const char *rest) {
 }
 
 static int open_with(const char *list, struct ss_error *error) {
-    struct ss_cpus cpus = cpus_of(list);
-    struct ss_platform_roots roots = {.proc = tree_path("proc")};
-    ss_platform_counters_close(&reader);
-    return ss_platform_counters_open(&reader, SS_SOURCE_RUNTIME, NULL, &cpus, &roots, error);
+    return try_to_open(SS_SOURCE_RUNTIME, tree_path("proc"), list, error);
 }
 
 static void open_reader(const char *list) {
     struct ss_error error = {0};
     if (open_with(list, &error) < 0)
         fail_msg("%s", error.message);
-}
-
-static void read_reader(void) {
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
 }
 
 static void assert_found(const char *file) {

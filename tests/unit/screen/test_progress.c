@@ -11,19 +11,9 @@
 #include <unistd.h>
 
 #include "command/cli.h"
+#include "progress_values.h"
 #include "screen/progress.h"
 #include "unit.h"
-
-static const struct ss_progress_values known = {
-    .elapsed = 12.9,
-    .total = 30,
-    .target = 0.25,
-    .load = 0.248,
-    .error = 0.213,
-    .duty = 0.234,
-    .iterations = 3.21,
-    .has_iterations = true,
-};
 
 /* All rows scroll; a row below, and all from there on erased; the cursor back where it was. */
 #define RELEASE "\0337\033[r\0338\033D\033[A\0337\033[m\r\n\033[J\0338"
@@ -185,8 +175,8 @@ static void the_end_is_wiped_and_final(void **state) {
     close_socket();
 }
 
-/* It would wait for ever otherwise: nobody reads here. */
-static void nobody_is_waited_for(void **state) {
+/* The pipe is full and not read. */
+static void a_reader_that_does_not_read_is_not_waited_for(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     progress.summary_follows = false;
@@ -252,6 +242,6 @@ UNIT_MAIN(
     cmocka_unit_test(another_size_is_drawn_at_once),
     cmocka_unit_test(what_scrolls_is_said_with_every_drawing),
     cmocka_unit_test(the_end_is_wiped_and_final),
-    cmocka_unit_test(nobody_is_waited_for),
+    cmocka_unit_test(a_reader_that_does_not_read_is_not_waited_for),
     cmocka_unit_test(a_lost_sample_leaves_a_gap),
     cmocka_unit_test(lines_are_plain_without_a_terminal))

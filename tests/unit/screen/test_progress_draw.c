@@ -4,19 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "progress_values.h"
 #include "screen/drawing.h"
 #include "unit.h"
-
-static const struct ss_progress_values known = {
-    .elapsed = 12.9,
-    .total = 30,
-    .target = 0.25,
-    .load = 0.248,
-    .error = 0.213,
-    .duty = 0.234,
-    .iterations = 3.21,
-    .has_iterations = true,
-};
 
 static struct ss_progress_history history;
 
@@ -35,21 +25,21 @@ static void fill_variously(void) {
                           : i % 11 / 10.0);
 }
 
-static struct ss_progress_picture picture_of(int width, int height, bool unicode, bool colour) {
+static struct ss_progress_picture picture_of(int width, int height, bool unicode, bool color) {
     return (struct ss_progress_picture){.values = known,
         .history = &history,
         .width = width,
         .height = height,
         .unicode = unicode,
-        .colour = colour};
+        .color = color};
 }
 
 /* Rows of the last picture, top first. */
 static char text[SS_PROGRESS_TEXT];
 static char *rows[SS_PROGRESS_ROWS + 1];
 
-static int draw(int width, int height, bool unicode, bool colour) {
-    struct ss_progress_picture picture = picture_of(width, height, unicode, colour);
+static int draw(int width, int height, bool unicode, bool color) {
+    struct ss_progress_picture picture = picture_of(width, height, unicode, color);
     int count = ss_progress_draw(text, sizeof text, &picture);
     int found = 0;
     memset(rows, 0, sizeof rows);
@@ -60,13 +50,13 @@ static int draw(int width, int height, bool unicode, bool colour) {
     return count;
 }
 
-/* How many columns it takes. Fails where a letter or a change of colour is not whole. */
-static int columns_of(const char *row, bool unicode, bool colour) {
+/* How many columns it takes. Fails where a letter or a change of color is not whole. */
+static int columns_of(const char *row, bool unicode, bool color) {
     int columns = 0;
     while (*row) {
         unsigned char byte = (unsigned char)*row;
         if (byte == '\033') {
-            assert_true(colour && row[1] == '[');
+            assert_true(color && row[1] == '[');
             row += 2 + strspn(row + 2, "0123456789;");
             assert_int_equal(*row++, 'm');
             continue;
@@ -208,8 +198,8 @@ static void the_clock_keeps_its_width(void **state) {
 /* ---- the drawing ---- */
 
 /* The end of each of the four rows of the drawing, top first. */
-static void expect_ends(bool unicode, bool colour, const char *const ends[4]) {
-    assert_int_equal(draw(200, 24, unicode, colour), 6);
+static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
+    assert_int_equal(draw(200, 24, unicode, color), 6);
     for (int i = 0; i < 4; i++) {
         size_t length = strlen(rows[i + 1]);
         assert_true(length >= strlen(ends[i]));
@@ -256,7 +246,7 @@ static void target_and_load_are_both_seen(void **state) {
         (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
 }
 
-static void what_nobody_controls_is_faint(void **state) {
+static void what_is_not_controlled_is_faint(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     fill(2, NAN, 0.25);
@@ -313,6 +303,6 @@ UNIT_MAIN(
     cmocka_unit_test(the_clock_keeps_its_width),
     cmocka_unit_test(load_is_drawn_in_eighths),
     cmocka_unit_test(target_and_load_are_both_seen),
-    cmocka_unit_test(what_nobody_controls_is_faint),
+    cmocka_unit_test(what_is_not_controlled_is_faint),
     cmocka_unit_test(the_newest_is_at_the_right_for_a_minute),
     cmocka_unit_test(samples_share_columns_by_their_number))

@@ -28,7 +28,7 @@ static void expect_all(const char *name, const struct expected *expected, size_t
 /* ---- recorded machines ---- */
 
 // clang-format off
-static void xeon(void **state) {
+static void the_xeon_is_described(void **state) {
     (void)state;
     EXPECT("xeon",
         {"kernel.release", "\"6.1.0-18-amd64\""},
@@ -132,7 +132,7 @@ static void xeon(void **state) {
         {"allowance.quota_cpus", "null"});
 }
 
-static void epyc(void **state) {
+static void the_epyc_is_described(void **state) {
     (void)state;
     EXPECT("epyc",
         {"kernel.architecture", "null"}, /* no such file before Linux 6.1 */
@@ -184,7 +184,7 @@ static void epyc(void **state) {
         {"allowance.quota_cgroup", "\"/slurm/uid_1000\""});
 }
 
-static void arm(void **state) {
+static void the_arm_is_described(void **state) {
     (void)state;
     EXPECT("arm",
         {"kernel.architecture", "\"aarch64\""},
@@ -223,7 +223,7 @@ static void arm(void **state) {
         {"allowance.quota_cgroup", "\"/system.slice\""});
 }
 
-static void container(void **state) {
+static void the_container_is_described(void **state) {
     (void)state;
     EXPECT("container",
         {"cpus.count", "4"},
@@ -255,7 +255,7 @@ static void container(void **state) {
         {"allowance.quota_cgroup", "\"/\""});
 }
 
-static void hybrid(void **state) {
+static void the_hybrid_is_described(void **state) {
     (void)state;
     EXPECT("hybrid",
         {"kernel.parameters[0]", "\"preempt=full\""},
@@ -307,7 +307,7 @@ static char *keys_of(const char *root) {
     return text;
 }
 
-static void has_the_same_keys_everywhere(void **state) {
+static void all_machines_have_the_same_keys(void **state) {
     (void)state;
     static const char *const names[] = {"xeon", "epyc", "arm", "container", "hybrid"};
     char *expected = keys_of(NULL);
@@ -322,7 +322,7 @@ static void has_the_same_keys_everywhere(void **state) {
     free(expected);
 }
 
-static void knows_nothing_of_an_empty_folder(void **state) {
+static void an_empty_folder_gives_nothing_known(void **state) {
     (void)state;
     struct report report = report_take(tree_new());
     for (size_t i = 0; i < report.count; i++) {
@@ -334,7 +334,7 @@ static void knows_nothing_of_an_empty_folder(void **state) {
 
 /* ---- this machine ---- */
 
-static void agrees_with_the_system(void **state) {
+static void it_agrees_with_the_system(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     char number[32];
@@ -364,7 +364,7 @@ static void agrees_with_the_system(void **state) {
 }
 
 /* hwloc would take a machine of the user's invention for the real one. */
-static void is_not_led_astray_by_the_environment(void **state) {
+static void the_environment_does_not_mislead_it(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     setenv("HWLOC_SYNTHETIC", "package:3 core:5 pu:7", 1);
@@ -382,15 +382,15 @@ static void is_not_led_astray_by_the_environment(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(xeon),
-    cmocka_unit_test(epyc),
-    cmocka_unit_test(arm),
-    cmocka_unit_test(container),
-    cmocka_unit_test(hybrid),
-    cmocka_unit_test(has_the_same_keys_everywhere),
-    cmocka_unit_test(knows_nothing_of_an_empty_folder),
-    cmocka_unit_test(agrees_with_the_system),
-    cmocka_unit_test(is_not_led_astray_by_the_environment))
+    cmocka_unit_test(the_xeon_is_described),
+    cmocka_unit_test(the_epyc_is_described),
+    cmocka_unit_test(the_arm_is_described),
+    cmocka_unit_test(the_container_is_described),
+    cmocka_unit_test(the_hybrid_is_described),
+    cmocka_unit_test(all_machines_have_the_same_keys),
+    cmocka_unit_test(an_empty_folder_gives_nothing_known),
+    cmocka_unit_test(it_agrees_with_the_system),
+    cmocka_unit_test(the_environment_does_not_mislead_it))
 // clang-format on
 
 #else

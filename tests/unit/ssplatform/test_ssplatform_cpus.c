@@ -9,8 +9,19 @@
 
 #include "platform_report.h"
 
+struct expectation {
+    const char *path, *value;
+};
+
+static void expect_report(const char *root, const struct expectation *rows) {
+    struct report report = report_take(root);
+    for (; rows->path; rows++)
+        report_expect(&report, rows->path, rows->value);
+    report_free(&report);
+}
+
 /* After SMT was switched off: the kernel takes away what describes a CPU. */
-static void leaves_out_cpus_that_are_offline(void **state) {
+static void offline_cpus_are_left_out(void **state) {
     (void)state;
     struct machine machine = {0};
     const char *root = machine_unpack("xeon", &machine);
@@ -39,65 +50,66 @@ static void leaves_out_cpus_that_are_offline(void **state) {
     tree_write("sys/devices/system/cpu/online", "0-3\n");
     tree_write("sys/devices/system/cpu/smt/active", "0\n");
     tree_write("sys/devices/system/cpu/smt/control", "off\n");
-    struct report report = report_take(root);
-    report_expect(&report, "cpus.count", "4");
-    report_expect(&report, "cpus.possible", "\"0-7\"");
-    report_expect(&report, "smt.active", "\"off\"");
-    report_expect(&report, "topology.sockets", "2");
-    report_expect(&report, "topology.cores", "4");
-    report_expect(&report, "topology.threads_per_core[0].threads", "1");
-    report_expect(&report, "frequency[0].cpus", "\"0-3\"");
-    report_expect(&report, "frequency[1].cpus", NULL);
-    report_free(&report);
+    expect_report(root, (const struct expectation[]){
+                            {"cpus.count", "4"},
+                            {"cpus.possible", "\"0-7\""},
+                            {"smt.active", "\"off\""},
+                            {"topology.sockets", "2"},
+                            {"topology.cores", "4"},
+                            {"topology.threads_per_core[0].threads", "1"},
+                            {"frequency[0].cpus", "\"0-3\""},
+                            {"frequency[1].cpus", NULL},
+                            {0},
+                        });
     machine_free(&machine);
 }
 
-static void groups_cpus_of_which_the_same_is_known(void **state) {
+static void cpus_alike_are_grouped(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
     tree_write("sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
     remove(tree_path("sys/devices/system/cpu/cpu7/cpufreq/scaling_governor"));
     tree_write("sys/devices/system/cpu/cpu3/cpuidle/state3/disable", "0\n");
-    struct report report = report_take(root);
-    report_expect(&report, "frequency[0].cpus", "\"0-1,3-4,6\"");
-    report_expect(&report, "frequency[1].cpus", "\"2,5\"");
-    report_expect(&report, "frequency[1].governor", "\"performance\"");
-    report_expect(&report, "frequency[2].cpus", "\"7\"");
-    report_expect(&report, "frequency[2].governor", "null");
-    report_expect(&report, "frequency[2].driver", "\"intel_pstate\"");
-    report_expect(&report, "idle.states[1].cpus", "\"3\"");
-    report_expect(&report, "idle.states[1].states[3].use", "\"on\"");
-    report_free(&report);
+    expect_report(root, (const struct expectation[]){
+                            {"frequency[0].cpus", "\"0-1,3-4,6\""},
+                            {"frequency[1].cpus", "\"2,5\""},
+                            {"frequency[1].governor", "\"performance\""},
+                            {"frequency[2].cpus", "\"7\""},
+                            {"frequency[2].governor", "null"},
+                            {"frequency[2].driver", "\"intel_pstate\""},
+                            {"idle.states[1].cpus", "\"3\""},
+                            {"idle.states[1].states[3].use", "\"on\""},
+                            {0},
+                        });
 }
 
-static void tells_all_caches_or_none(void **state) {
+static void all_caches_are_told_or_none(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/size", "512K\n");
     tree_write("sys/devices/system/cpu/cpu4/cache/index2/size", "512K\n");
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/number_of_sets", "512\n");
     tree_write("sys/devices/system/cpu/cpu4/cache/index2/number_of_sets", "512\n");
-    struct report report = report_take(root);
-    report_expect(&report, "caches[2].size_bytes", "524288");
-    report_expect(&report, "caches[2].count", "1");
-    report_expect(&report, "caches[3].size_bytes", "1048576");
-    report_expect(&report, "caches[3].count", "3");
-    report_free(&report);
+    expect_report(root, (const struct expectation[]){
+                            {"caches[2].size_bytes", "524288"},
+                            {"caches[2].count", "1"},
+                            {"caches[3].size_bytes", "1048576"},
+                            {"caches[3].count", "3"},
+                            {0},
+                        });
     /* Only these two describe the cache that they share. */
     remove(tree_path("sys/devices/system/cpu/cpu1/cache/index2/shared_cpu_map"));
     remove(tree_path("sys/devices/system/cpu/cpu5/cache/index2/shared_cpu_map"));
-    report = report_take(root);
-    report_expect(&report, "caches", "null");
-    report_expect(&report, "topology.cores", "4");
-    report_free(&report);
+    expect_report(
+        root, (const struct expectation[]){{"caches", "null"}, {"topology.cores", "4"}, {0}});
 }
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(leaves_out_cpus_that_are_offline),
-    cmocka_unit_test(groups_cpus_of_which_the_same_is_known),
-    cmocka_unit_test(tells_all_caches_or_none))
+    cmocka_unit_test(offline_cpus_are_left_out),
+    cmocka_unit_test(cpus_alike_are_grouped),
+    cmocka_unit_test(all_caches_are_told_or_none))
 // clang-format on
 
 #else

@@ -145,7 +145,7 @@ static void damage_sets_no_cpu_apart(void **state) {
     report_free(&report);
 }
 
-static void refuses_a_root_that_is_not_there(void **state) {
+static void a_root_that_is_not_there_is_refused(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
@@ -154,7 +154,7 @@ static void refuses_a_root_that_is_not_there(void **state) {
     assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
 }
 
-static void does_not_wait_at_a_pipe(void **state) {
+static void a_pipe_is_not_waited_for(void **state) {
     (void)state;
     const char *root = machine_unpack("container", NULL);
     static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
@@ -174,8 +174,8 @@ UNIT_MAIN(
     cmocka_unit_test(damage_to_xeon_stays_where_it_is),
     cmocka_unit_test(damage_to_the_container_stays_where_it_is),
     cmocka_unit_test(damage_sets_no_cpu_apart),
-    cmocka_unit_test(refuses_a_root_that_is_not_there),
-    cmocka_unit_test(does_not_wait_at_a_pipe))
+    cmocka_unit_test(a_root_that_is_not_there_is_refused),
+    cmocka_unit_test(a_pipe_is_not_waited_for))
 // clang-format on
 
 #else

@@ -24,7 +24,7 @@ static void expect_sets(
     free(text);
 }
 
-static void published_machine(void **state) {
+static void the_published_machine_has_its_sets(void **state) {
     (void)state;
     const char *root = machine_unpack("m620", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 0,
@@ -36,7 +36,7 @@ static void published_machine(void **state) {
     expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-15/16-31\n");
 }
 
-static void same_machine_numbered_otherwise(void **state) {
+static void numbering_does_not_change_the_sets(void **state) {
     (void)state;
     const char *root = machine_unpack("m620-near", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0-15/16-31\n");
@@ -49,7 +49,7 @@ static void same_machine_numbered_otherwise(void **state) {
 }
 
 /* Fast cores are paired with fast ones; slow ones have no second thread to share. */
-static void cores_of_two_kinds(void **state) {
+static void cores_of_two_kinds_are_paired_with_their_like(void **state) {
     (void)state;
     const char *root = machine_unpack("hybrid", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
@@ -59,7 +59,7 @@ static void cores_of_two_kinds(void **state) {
     expect_sets(root, SSPLATFORM_PER_CORE, 0, "4/5\n");
 }
 
-static void third_chip_is_left_over(void **state) {
+static void a_third_chip_is_left_over(void **state) {
     (void)state;
     const char *root = tree_new();
     tree_write("sys/devices/system/cpu/online", "0-2\n");
@@ -75,7 +75,7 @@ static void third_chip_is_left_over(void **state) {
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0/1\n");
 }
 
-static void no_second_threads(void **state) {
+static void without_second_threads_there_are_no_pairs(void **state) {
     (void)state;
     const char *root = machine_unpack("arm", NULL);
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3\n");
@@ -84,7 +84,7 @@ static void no_second_threads(void **state) {
 }
 
 /* CPUs on which we may not run are in no set, and what they leave alone is in none either. */
-static void affinity_counts(void **state) {
+static void the_affinity_counts(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
@@ -98,7 +98,7 @@ static void affinity_counts(void **state) {
     expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-3/4-7\n");
 }
 
-static void unknown_topology(void **state) {
+static void an_unknown_topology_is_refused(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/online", "0-8\n");
@@ -109,13 +109,13 @@ static void unknown_topology(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(published_machine),
-    cmocka_unit_test(same_machine_numbered_otherwise),
-    cmocka_unit_test(cores_of_two_kinds),
-    cmocka_unit_test(third_chip_is_left_over),
-    cmocka_unit_test(no_second_threads),
-    cmocka_unit_test(affinity_counts),
-    cmocka_unit_test(unknown_topology))
+    cmocka_unit_test(the_published_machine_has_its_sets),
+    cmocka_unit_test(numbering_does_not_change_the_sets),
+    cmocka_unit_test(cores_of_two_kinds_are_paired_with_their_like),
+    cmocka_unit_test(a_third_chip_is_left_over),
+    cmocka_unit_test(without_second_threads_there_are_no_pairs),
+    cmocka_unit_test(the_affinity_counts),
+    cmocka_unit_test(an_unknown_topology_is_refused))
 // clang-format on
 
 #else

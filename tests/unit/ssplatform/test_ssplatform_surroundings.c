@@ -20,7 +20,7 @@ static const unsigned char packed[] = {
 };
 // clang-format on
 
-static void unpacks_the_configuration(void **state) {
+static void the_configuration_is_unpacked(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write_bytes("proc/config.gz", packed, sizeof packed);
@@ -47,7 +47,7 @@ static void allowance_is(
     report_free(&report);
 }
 
-static void reads_quotas(void **state) {
+static void quotas_are_read(void **state) {
     (void)state;
     static const char group[] = "0::/a/b\n", above[] = "sys/fs/cgroup/a/cpu.max";
     allowance_is(group, above, "50000 100000\n", "\"yes\"", "0.5");
@@ -79,7 +79,7 @@ static void container_is(const char *file, const char *text, size_t size, const 
     report_free(&report);
 }
 
-static void finds_signs_of_containers(void **state) {
+static void signs_of_containers_are_found(void **state) {
     (void)state;
     static const char environment[] = "A=container=no\0container=lxc\0B=1";
     static const char groups[] = "0::/kubepods.slice/kubepods-pod7.slice/cri-1.scope\n";
@@ -93,7 +93,7 @@ static void finds_signs_of_containers(void **state) {
     container_is("proc/1/environ", "A=1", 4, "null");
 }
 
-static void finds_signs_of_hypervisors(void **state) {
+static void signs_of_hypervisors_are_found(void **state) {
     (void)state;
     const char *root = machine_unpack("arm", NULL);
     tree_write_bytes("proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
@@ -109,10 +109,10 @@ static void finds_signs_of_hypervisors(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(unpacks_the_configuration),
-    cmocka_unit_test(reads_quotas),
-    cmocka_unit_test(finds_signs_of_containers),
-    cmocka_unit_test(finds_signs_of_hypervisors))
+    cmocka_unit_test(the_configuration_is_unpacked),
+    cmocka_unit_test(quotas_are_read),
+    cmocka_unit_test(signs_of_containers_are_found),
+    cmocka_unit_test(signs_of_hypervisors_are_found))
 // clang-format on
 
 #else

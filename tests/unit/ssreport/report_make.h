@@ -54,6 +54,14 @@ static inline void finish_report(struct ssreport_report *report) {
     ssreport_report_fill(report);
 }
 
+/* The report of a record, or of a folder of records. */
+static inline struct ssreport_report make_report(const char *path) {
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, path, 0), 0);
+    finish_report(&report);
+    return report;
+}
+
 /* The page, without pictures, and the summary. */
 static inline struct text print_report(const struct ssreport_report *report) {
     struct text text;

@@ -85,9 +85,7 @@ static void a_report_without_power_says_so(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
-    struct ssreport_report report = begin_report();
-    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
-    finish_report(&report);
+    struct ssreport_report report = make_report(folder_file("a"));
     struct text text = print_report(&report);
     assert_has(&text, "<p>Energy: no power was recorded beside these runs.</p>");
     assert_has(&text, "\nenergy: no power was recorded\n");

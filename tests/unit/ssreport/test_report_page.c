@@ -131,9 +131,7 @@ static void each_fault_is_named_with_its_run(void **state) {
     folder_write("manifest.csv", "run,role,group,reason\nwhole,,,\ncut,,,\nold,,,\nother,,,\n"
                                  "front,foreground,1,\nback,background,1,\nempty,,,\n"
                                  ",,,it failed with status 3\n");
-    struct ssreport_report report = begin_report();
-    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
-    finish_report(&report);
+    struct ssreport_report report = make_report(folder_path);
     assert_int_equal(report.run_count, 6);
     assert_int_equal(report.failure_count, 2);
     struct text page;
@@ -241,13 +239,11 @@ static void pictures_show_what_there_is(void **state) {
     ssreport_report_free(&report);
 }
 
-static void a_page_without_gnuplot(void **state) {
+static void a_page_without_gnuplot_says_so(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
-    struct ssreport_report report = begin_report();
-    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
-    finish_report(&report);
+    struct ssreport_report report = make_report(folder_file("a"));
     char *path = strdup(getenv("PATH"));
     setenv("PATH", folder_path, 1);
     struct ss_error without = {0};
@@ -274,4 +270,4 @@ UNIT_MAIN(
     cmocka_unit_test(each_fault_is_named_with_its_run),
     cmocka_unit_test(figures_are_of_the_counted_time),
     cmocka_unit_test(pictures_show_what_there_is),
-    cmocka_unit_test(a_page_without_gnuplot))
+    cmocka_unit_test(a_page_without_gnuplot_says_so))

@@ -23,7 +23,7 @@ static void our_names_find_published_figures(void **state) {
     assert_number(published, SSREPORT_PUBLISHED_REPLAY, "h2", "", "geom-even_max", 9.39);
     assert_number(published, SSREPORT_PUBLISHED_KVM, "per-thread", "blocking", "luindex", 106.3);
     assert_number(published, SSREPORT_PUBLISHED_LXC, "per-core", "specs", "scalac", 2.7);
-    /* What nobody has measured. */
+    /* What was not measured. */
     assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "33", "default", NAN);
     assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "33", "pi", NAN);
     assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "34", "cdc", NAN);

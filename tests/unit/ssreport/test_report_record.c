@@ -69,7 +69,7 @@ static void an_interrupted_record_is_read(void **state) {
 }
 
 /* A line that is wrong costs itself only. */
-static void broken_lines(void **state) {
+static void broken_lines_are_left_out(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -93,7 +93,7 @@ static void broken_lines(void **state) {
 }
 
 /* Whatever was to stand behind it: "0.4" may have been 0.48. */
-static void a_line_cut_off(void **state) {
+static void a_line_cut_off_is_left_out(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -108,7 +108,7 @@ static void a_line_cut_off(void **state) {
 }
 
 /* One wrong time does not make a run of years. */
-static void a_clock_gone_mad(void **state) {
+static void a_clock_gone_mad_does_no_harm(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -125,7 +125,7 @@ static void a_clock_gone_mad(void **state) {
 }
 
 /* The range of what showstopper itself would start: memory is taken for what has a figure only. */
-static void an_instance_of_a_high_number(void **state) {
+static void a_high_index_has_room(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -139,7 +139,7 @@ static void an_instance_of_a_high_number(void **state) {
     ssreport_record_free(&record);
 }
 
-static void broken_json(void **state) {
+static void broken_json_is_noted(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -210,7 +210,7 @@ static void only_the_counted_time_counts(void **state) {
 }
 
 /* As with --start-at: all times are known from the beginning, and the first sample counts. */
-static void a_warm_up_with_times(void **state) {
+static void a_warm_up_with_times_does_not_count(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -226,7 +226,7 @@ static void a_warm_up_with_times(void **state) {
 }
 
 /* Its last sample ends when control begins, and all of it is stamped a moment later. */
-static void a_warm_up_without_settling(void **state) {
+static void a_warm_up_without_settling_does_not_count(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -397,17 +397,17 @@ static void what_is_no_record_is_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_whole_record_is_read),
     cmocka_unit_test(an_interrupted_record_is_read),
-    cmocka_unit_test(broken_lines),
-    cmocka_unit_test(a_line_cut_off),
-    cmocka_unit_test(a_clock_gone_mad),
-    cmocka_unit_test(an_instance_of_a_high_number),
-    cmocka_unit_test(broken_json),
+    cmocka_unit_test(broken_lines_are_left_out),
+    cmocka_unit_test(a_line_cut_off_is_left_out),
+    cmocka_unit_test(a_clock_gone_mad_does_no_harm),
+    cmocka_unit_test(a_high_index_has_room),
+    cmocka_unit_test(broken_json_is_noted),
     cmocka_unit_test(nothing_done_is_not_nothing_counted),
     cmocka_unit_test(iterations_that_were_left_out_have_no_rates),
     cmocka_unit_test(figures_that_do_not_agree_are_noted),
     cmocka_unit_test(only_the_counted_time_counts),
-    cmocka_unit_test(a_warm_up_with_times),
-    cmocka_unit_test(a_warm_up_without_settling),
+    cmocka_unit_test(a_warm_up_with_times_does_not_count),
+    cmocka_unit_test(a_warm_up_without_settling_does_not_count),
     cmocka_unit_test(a_record_says_what_counted),
     cmocka_unit_test(the_counted_time_has_exact_bounds),
     cmocka_unit_test(a_pause_is_no_part_of_the_run),

@@ -108,7 +108,7 @@ static void a_foreground_is_seen_at_its_own_clock(void **state) {
 }
 
 /* Two that are to begin at one time do so but for a moment. */
-static void a_foreground_that_begins_late(void **state) {
+static void a_foreground_that_begins_late_loses_a_step(void **state) {
     (void)state;
     const struct { double wall, points; } cases[] = {{1000.003, 3}, {1000.1, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -122,7 +122,7 @@ static void a_foreground_that_begins_late(void **state) {
 }
 
 /* A pair of which not all steps count says so. */
-static void steps_of_a_background_that_are_too_short(void **state) {
+static void steps_of_a_background_that_are_too_short_are_noted(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_pair(&report, "1", "per-thread", "b");
@@ -135,7 +135,7 @@ static void steps_of_a_background_that_are_too_short(void **state) {
 }
 
 /* What it did while it died, and after that, says nothing about its background. */
-static void a_foreground_that_died(void **state) {
+static void a_foreground_that_died_says_nothing_about_its_background(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_pair(&report, "1", "per-thread", "b");
@@ -199,7 +199,7 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     ssreport_report_free(&report);
 }
 
-static void shades_and_marks(void **state) {
+static void shades_and_marks_tell_the_metric(void **state) {
     (void)state;
     static const struct ssreport_column named[] = {
         {"p"}, {"f"}, {"b"}, {"m"}, {"1"}, {"2"}, {"a"}, {"agree"}, {"significant"}};
@@ -245,9 +245,7 @@ static void a_manifest_names_runs(void **state) {
                                  "c,background,g1,,1,per-chip,x\n"
                                  ",,,one chip only,1,per-core,y\n"
                                  "broken\n");
-    struct ssreport_report report = begin_report();
-    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
-    finish_report(&report);
+    struct ssreport_report report = make_report(folder_path);
     assert_int_equal(report.run_count, 2);
     assert_string_equal(report.runs[0].role, "foreground");
     assert_string_equal(report.runs[1].workload, "x");
@@ -266,9 +264,9 @@ static void a_manifest_names_runs(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(two_sets_are_compared_step_by_step),
     cmocka_unit_test(a_foreground_is_seen_at_its_own_clock),
-    cmocka_unit_test(a_foreground_that_begins_late),
-    cmocka_unit_test(steps_of_a_background_that_are_too_short),
-    cmocka_unit_test(a_foreground_that_died),
+    cmocka_unit_test(a_foreground_that_begins_late_loses_a_step),
+    cmocka_unit_test(steps_of_a_background_that_are_too_short_are_noted),
+    cmocka_unit_test(a_foreground_that_died_says_nothing_about_its_background),
     cmocka_unit_test(runs_at_loads_of_their_own_make_a_curve),
-    cmocka_unit_test(shades_and_marks),
+    cmocka_unit_test(shades_and_marks_tell_the_metric),
     cmocka_unit_test(a_manifest_names_runs))

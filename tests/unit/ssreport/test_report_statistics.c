@@ -157,7 +157,7 @@ static void expect_case(const char *name, size_t rows) {
         double want = number_of(fields[3]), have = NAN;
         if (!say_mean(&pairs, fields[2], &have) && !say_errors(&pairs, fields[2], &have) &&
             !say_fit(&pairs, fields[2], &have) && !say_interference(&pairs, fields[2], &have))
-            fail_msg("nobody says %s", fields[2]);
+            fail_msg("unknown figure %s", fields[2]);
         bool same = isnan(want) ? isnan(have) : fabs(have - want) <= TEN_DIGITS * fabs(want);
         if (!same)
             fail_msg(
@@ -169,52 +169,52 @@ static void expect_case(const char *name, size_t rows) {
         fail_msg("%s: %zu figures were compared, not %zu", name, compared, rows);
 }
 
-static void a_staircase(void **state) {
+static void a_staircase_agrees_with_r(void **state) {
     (void)state;
     expect_case("known", 65);
 }
 
-static void a_slope_lost_in_noise(void **state) {
+static void a_slope_lost_in_noise_agrees_with_r(void **state) {
     (void)state;
     expect_case("noisy", 65);
 }
 
-static void rising_throughput(void **state) {
+static void rising_throughput_agrees_with_r(void **state) {
     (void)state;
     expect_case("rising", 65);
 }
 
-static void constant_throughput(void **state) {
+static void constant_throughput_agrees_with_r(void **state) {
     (void)state;
     expect_case("constant", 23);
 }
 
-static void one_load_only(void **state) {
+static void one_load_alone_agrees_with_r(void **state) {
     (void)state;
     expect_case("same_x", 17);
 }
 
-static void missing_steps(void **state) {
+static void missing_steps_agree_with_r(void **state) {
     (void)state;
     expect_case("missing", 65);
 }
 
-static void one_half_absent(void **state) {
+static void an_absent_half_agrees_with_r(void **state) {
     (void)state;
     expect_case("one_half", 48);
 }
 
-static void three_points(void **state) {
+static void three_points_agree_with_r(void **state) {
     (void)state;
     expect_case("three", 48);
 }
 
-static void two_points(void **state) {
+static void two_points_agree_with_r(void **state) {
     (void)state;
     expect_case("two", 16);
 }
 
-/* ---- what nobody can say ---- */
+/* ---- what cannot be known ---- */
 
 static void too_few_points_give_no_figures(void **state) {
     (void)state;
@@ -321,15 +321,15 @@ static void two_halves_make_one_metric(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_staircase),
-    cmocka_unit_test(a_slope_lost_in_noise),
-    cmocka_unit_test(rising_throughput),
-    cmocka_unit_test(constant_throughput),
-    cmocka_unit_test(one_load_only),
-    cmocka_unit_test(missing_steps),
-    cmocka_unit_test(one_half_absent),
-    cmocka_unit_test(three_points),
-    cmocka_unit_test(two_points),
+    cmocka_unit_test(a_staircase_agrees_with_r),
+    cmocka_unit_test(a_slope_lost_in_noise_agrees_with_r),
+    cmocka_unit_test(rising_throughput_agrees_with_r),
+    cmocka_unit_test(constant_throughput_agrees_with_r),
+    cmocka_unit_test(one_load_alone_agrees_with_r),
+    cmocka_unit_test(missing_steps_agree_with_r),
+    cmocka_unit_test(an_absent_half_agrees_with_r),
+    cmocka_unit_test(three_points_agree_with_r),
+    cmocka_unit_test(two_points_agree_with_r),
     cmocka_unit_test(too_few_points_give_no_figures),
     cmocka_unit_test(without_scatter_p_is_0_or_unknown),
     cmocka_unit_test(rounding_makes_no_line),

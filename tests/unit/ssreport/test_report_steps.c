@@ -149,7 +149,7 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
 }
 
 /* A part of which an instant is known says nothing. */
-static void the_range_of_a_duty(void **state) {
+static void a_duty_has_a_range(void **state) {
     (void)state;
     struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {
         {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
@@ -191,7 +191,7 @@ static void all_samples_of_a_step_are_its_own(void **state) {
     ssreport_steps_free(&steps);
 }
 
-static void other_stairs(void **state) {
+static void other_stairs_have_their_halves(void **state) {
     (void)state;
     const struct {
         double targets[6];
@@ -250,9 +250,9 @@ UNIT_MAIN(
     cmocka_unit_test(edges_are_left_out),
     cmocka_unit_test(what_is_too_short_is_none),
     cmocka_unit_test(free_stretches_part_steps),
-    cmocka_unit_test(the_range_of_a_duty),
+    cmocka_unit_test(a_duty_has_a_range),
     cmocka_unit_test(a_staircase_has_two_halves),
     cmocka_unit_test(all_samples_of_a_step_are_its_own),
-    cmocka_unit_test(other_stairs),
+    cmocka_unit_test(other_stairs_have_their_halves),
     cmocka_unit_test(throughput_is_that_of_what_counts),
     cmocka_unit_test(nothing_done_is_known_from_not_counted))

@@ -60,7 +60,7 @@ static void a_late_stop_leaves_threads_behind(void **state) {
     machine_close(&machine);
 }
 
-/* Time on the way to idleness is not idle and nobody's. */
+/* Time on the way to idleness is neither idle nor used by a process. */
 static void overhead_is_neither_idle_nor_used(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
@@ -80,7 +80,7 @@ static void overhead_is_neither_idle_nor_used(void **state) {
 }
 
 /* It turns idle a thousand times for a tenth of that. */
-static void who_is_never_idle_for_long_owes_no_more_than_once(void **state) {
+static void a_cpu_never_idle_for_long_owes_no_more_than_once(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         struct machine machine;
@@ -123,7 +123,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
     struct ss_counters exact;
     machine_read_exactly(&machine, START + 11 * MS, &exact);
     assert_int_equal(exact.used, 6 * MS);
-    /* It is the lower one of two CPUs that goes on: who leaves is accounted for at once. */
+    /* The lower one of two CPUs goes on: the other is accounted for at once. */
     machine_set_running(&machine, 1, true, START + 12 * MS);
     machine_set_running(&machine, 1, false, START + 15 * MS);
     assert_int_equal(look(&machine, 15 * MS).used, 7 * MS + 3 * MS);
@@ -207,9 +207,9 @@ static void bursts_off_the_tick_are_judged_rightly(void **state) {
     }
 }
 
-/* ---- who is woken next ---- */
+/* ---- which sleeper is woken next ---- */
 
-static void who_is_due_at_once_goes_by_number(void **state) {
+static void sleepers_due_at_once_go_by_number(void **state) {
     (void)state;
     struct queue queue;
     struct ss_error error = {0};
@@ -252,12 +252,12 @@ UNIT_MAIN(
     cmocka_unit_test(what_is_used_is_counted_to_the_nanosecond),
     cmocka_unit_test(a_late_stop_leaves_threads_behind),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
-    cmocka_unit_test(who_is_never_idle_for_long_owes_no_more_than_once),
+    cmocka_unit_test(a_cpu_never_idle_for_long_owes_no_more_than_once),
     cmocka_unit_test(what_is_shown_are_hundredths_of_each_cpu),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(a_part_of_a_cpu_gets_its_part_of_the_ticks),
     cmocka_unit_test(ticks_cost_nothing),
     cmocka_unit_test(bursts_that_keep_step_with_the_tick_are_misjudged),
     cmocka_unit_test(bursts_off_the_tick_are_judged_rightly),
-    cmocka_unit_test(who_is_due_at_once_goes_by_number),
+    cmocka_unit_test(sleepers_due_at_once_go_by_number),
     cmocka_unit_test(lateness_is_as_it_was_recorded))

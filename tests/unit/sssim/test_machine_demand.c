@@ -5,15 +5,7 @@
 #include "loop.h"
 #include "tree.h"
 
-static struct demand_mix parse_mix(const char *text) {
-    struct demand_mix mix;
-    struct ss_error error = {0};
-    if (demand_mix_parse(&mix, text, &error) < 0)
-        fail_msg("%s", error.message);
-    return mix;
-}
-
-/* CPUs that `instances` of them use when nobody stops them. */
+/* CPUs that `instances` of them use when they are not stopped. */
 static double measure_demand(const char *class, uint32_t cpus, uint32_t instances, uint64_t seed) {
     struct demand_mix mix = parse_mix(class);
     struct trial_options options = make_options(cpus, instances, "100%");
@@ -37,7 +29,7 @@ static void each_class_wants_what_it_does_alone(void **state) {
     }
 }
 
-/* Where there is one CPU only, no class gets more, and who has gaps gets less. */
+/* Where there is one CPU only, no class gets more, and one with gaps gets less. */
 static void no_class_gets_more_than_there_is(void **state) {
     (void)state;
     assert_close(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
@@ -147,13 +139,18 @@ static const char profile_text[] = "# threads of a build\n"
                                    "3s 0\r\n"
                                    "4s 0\n";
 
+/* Writes a profile; `class` becomes the class that follows it. */
+static struct demand_mix parse_profile(char class[300], const char *text) {
+    tree_new();
+    tree_write("profile", text);
+    snprintf(class, 300, "profile:%s/profile", tree_root);
+    return parse_mix(class);
+}
+
 static void a_profile_is_followed_over_and_over(void **state) {
     (void)state;
-    tree_new();
-    tree_write("profile", profile_text);
     char class[300];
-    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
-    struct demand_mix mix = parse_mix(class);
+    struct demand_mix mix = parse_profile(class, profile_text);
     const struct profile *profile = &mix.classes[0].profile;
     assert_int_equal(profile->length, 4 * SS_SECOND);
     assert_int_equal(profile->count, 3);
@@ -175,11 +172,8 @@ static void a_profile_is_followed_over_and_over(void **state) {
 /* Those that begin together are spread evenly over it. */
 static void instances_begin_anywhere_in_a_profile(void **state) {
     (void)state;
-    tree_new();
-    tree_write("profile", profile_text);
     char class[300];
-    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
-    struct demand_mix mix = parse_mix(class);
+    struct demand_mix mix = parse_profile(class, profile_text);
     int counts[4] = {0};
     double late = 0;
     for (uint32_t i = 0; i < 4000; i++) {
@@ -198,11 +192,8 @@ static void instances_begin_anywhere_in_a_profile(void **state) {
 /* Half of the time it is stopped, and what it would do next waits. */
 static void what_is_stopped_stands_still_in_its_profile(void **state) {
     (void)state;
-    tree_new();
-    tree_write("profile", "0 1\n107m 0\n214m 0\n");
     char class[300];
-    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
-    struct demand_mix mix = parse_mix(class);
+    struct demand_mix mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
     struct trial_options options = make_options(1, 1, "50%");
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.mix = &mix;

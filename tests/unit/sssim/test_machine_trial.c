@@ -5,14 +5,6 @@
 
 #define MS SS_MILLISECOND
 
-static struct demand_mix parse_mix(const char *text) {
-    struct demand_mix mix;
-    struct ss_error error = {0};
-    if (demand_mix_parse(&mix, text, &error) < 0)
-        fail_msg("%s", error.message);
-    return mix;
-}
-
 /* ---- other load ---- */
 
 /* On in the first half of every period, off in the second. */
@@ -106,7 +98,7 @@ static double measure_error(const char *count, const char *quantum, uint64_t rat
     return fabs(run(&options, 100 * SS_SECOND).error_mean_percent);
 }
 
-static void ticks_mislead_who_keeps_step_with_them(void **state) {
+static void ticks_mislead_a_round_in_step_with_them(void **state) {
     (void)state;
     double misled = measure_error("count=ticks", "4m", 250);
     if (!(misled > 3))
@@ -244,14 +236,14 @@ static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background,
 }
 
 /* Sixteen were measured as 34 ms on two CPUs, and as nothing at real-time priority. */
-static void who_is_woken_holds_up_who_wakes_him(void **state) {
+static void woken_threads_hold_up_their_waker(void **state) {
     (void)state;
     assert_true(measure_hold_up(2, 16, 0, 0) < 1 * MS);
     ss_time idle = measure_hold_up(2, 16, 0, 2 * MS);
     assert_true(idle > 27 * MS && idle <= 28 * MS);
     ss_time saturated = measure_hold_up(2, 16, 2, 2 * MS);
     assert_true(saturated > 31 * MS && saturated <= 32 * MS);
-    /* Others that wait have not been woken by him. */
+    /* Others that wait have not been woken by it. */
     ss_time crowded = measure_hold_up(2, 1, 5, 2 * MS);
     assert_true(crowded > 1 * MS && crowded <= 2 * MS);
     /* There is room for all. */
@@ -305,7 +297,7 @@ static void a_stop_waits_for_the_tick(void **state) {
 }
 
 /* What a late stop has left behind ends with the instance, too. */
-static void who_leaves_leaves_nothing_behind(void **state) {
+static void an_instance_that_leaves_leaves_nothing_behind(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 2, "50%");
@@ -398,13 +390,13 @@ UNIT_MAIN(
     cmocka_unit_test(blocking_instances_pay_for_their_turns),
     cmocka_unit_test(a_shorter_quantum_costs_more),
     cmocka_unit_test(what_executors_use_is_load),
-    cmocka_unit_test(ticks_mislead_who_keeps_step_with_them),
+    cmocka_unit_test(ticks_mislead_a_round_in_step_with_them),
     cmocka_unit_test(figures_are_of_the_truth),
     cmocka_unit_test(the_modules_see_hundredths),
     cmocka_unit_test(both_accounts_agree_on_overhead),
     cmocka_unit_test(wake_ups_are_as_late_as_they_were_recorded),
-    cmocka_unit_test(who_is_woken_holds_up_who_wakes_him),
+    cmocka_unit_test(woken_threads_hold_up_their_waker),
     cmocka_unit_test(a_stop_waits_for_the_tick),
     cmocka_unit_test(threads_begin_together_or_one_by_one),
-    cmocka_unit_test(who_leaves_leaves_nothing_behind),
+    cmocka_unit_test(an_instance_that_leaves_leaves_nothing_behind),
     cmocka_unit_test(the_same_seed_gives_the_same_bytes))

@@ -82,9 +82,7 @@ static struct demand_mix mix;
 static struct trial_options make_group(
     const char *class, uint32_t instances, double quota, const char *load) {
     struct trial_options options = make_options(2, instances, load);
-    struct ss_error error = {0};
-    if (demand_mix_parse(&mix, class, &error) < 0)
-        fail_msg("%s", error.message);
+    mix = parse_mix(class);
     options.mix = &mix;
     options.modules[SS_KIND_FEEDBACK] = "cgroup";
     options.modules[SS_KIND_CONTROL] = "deadbeat";

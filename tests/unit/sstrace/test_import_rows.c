@@ -95,7 +95,7 @@ static void sadf_tells_hosts_apart(void **state) {
     assert_levels(&run, 1, LEVELS(10));
 }
 
-static void sadf_leaves_out_who_was_off(void **state) {
+static void sadf_leaves_out_cpus_that_were_off(void **state) {
     (void)state;
     struct import_run run = import_text(&sstrace_format_sadf, NULL,
         SADF_HEADER "a;1;5;0;10;0;0;5;0;85\na;1;6;0;0.00;0;0;0;0;0.00\n"
@@ -299,7 +299,7 @@ UNIT_MAIN(
     cmocka_unit_test(sadf_passes_other_activities),
     cmocka_unit_test(sadf_without_all_takes_the_only_cpu),
     cmocka_unit_test(sadf_tells_hosts_apart),
-    cmocka_unit_test(sadf_leaves_out_who_was_off),
+    cmocka_unit_test(sadf_leaves_out_cpus_that_were_off),
     cmocka_unit_test(sadf_is_detected),
     cmocka_unit_test(tasks_of_a_machine_are_added_up),
     cmocka_unit_test(one_of_interleaved_machines_is_taken),

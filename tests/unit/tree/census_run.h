@@ -4,7 +4,7 @@
 
 /*
  * A run in the world of census_world.h. A guardian and executors hold what the census writes on the
- * board as the real ones do: for good, and whoever it was that they took hold of.
+ * board as the real ones do: for good, and whatever process the pid meant at that moment.
  */
 
 #include "census_world.h"
@@ -19,7 +19,7 @@ static inline bool world_hold_reaches(const struct world_hold *hold, pid_t pid) 
                        : pid == hold->pid && process->started == hold->started;
 }
 
-/* Nobody can take hold of who has ended. */
+/* A process that has ended cannot be held. */
 static inline void world_take_hold(struct world_hold *hold, struct ss_branch *branch) {
     uint32_t owner = atomic_load(&branch->owner);
     uint32_t serial = atomic_load(&branch->serial);
@@ -39,7 +39,7 @@ static inline void world_take_hold(struct world_hold *hold, struct ss_branch *br
     hold->holds = process->started == hold->started && process->state != 'Z';
 }
 
-/* How often anybody has been told of a change. */
+/* How often executors have been told of a change. */
 static inline uint32_t world_count_changes(void) {
     uint32_t count = 0;
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
@@ -253,7 +253,7 @@ static inline void world_expect_branch(uint32_t row, pid_t number, bool group) {
     assert_int_equal(atomic_load(&branch->started), world_at(number)->started);
 }
 
-/* Nobody is reached who is none of ours; and with `whole`, everybody who is. */
+/* No stranger is reached; and with `whole`, all of ours are. */
 static inline void world_check(bool whole) {
     for (pid_t pid = 1; pid <= world.limit; pid++) {
         if (!world_is_there(pid))
@@ -262,9 +262,9 @@ static inline void world_check(bool whole) {
         for (uint32_t row = 0; row < WORLD_ROWS; row++)
             reached |= world_is_reached(row, pid);
         if (reached && !world_at(pid)->ours)
-            fail_msg("process %d is none of ours and would be signalled", (int)pid);
+            fail_msg("process %d is none of ours and would be signaled", (int)pid);
         if (whole && !reached && world_at(pid)->ours && world_at(pid)->state != 'Z')
-            fail_msg("process %d is ours and would not be signalled", (int)pid);
+            fail_msg("process %d is ours and would not be signaled", (int)pid);
     }
 }
 

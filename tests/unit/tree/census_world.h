@@ -57,7 +57,7 @@ static struct {
     uint32_t changes;
     bool late;     /* the executors do not look at the board */
     bool silent;   /* the latest number is not told */
-    bool freezers; /* who may not be signalled can be put into a freezer */
+    bool freezers; /* processes that may not be signaled can be put into a freezer */
     bool listens;
     bool told; /* of one that has not been looked at yet */
     unsigned long takes;
@@ -71,7 +71,7 @@ static struct {
     struct world_hold executors[SS_BOARD_BRANCHES];
 } world;
 
-/* Whoever listens is told of forks. */
+/* Listeners are told of forks. */
 static bool world_tells;
 
 static inline struct world_process *world_at(pid_t pid) {

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_OWN_BOARD_H
 #define SHOWSTOPPER_TESTS_OWN_BOARD_H
 
-/* A board whose branches name the test itself, so that nobody else can be signalled. */
+/* A board whose branches name the test itself, so that no other process can be signaled. */
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Branches on the board and holds on them. Whom a hold reaches is tested in tests/process. */
+/* Branches on the board and holds on them. What a hold reaches is tested in tests/process. */
 
 #include "own_board.h"
 
@@ -149,7 +149,7 @@ static void the_guardian_holds_all(void **state) {
     close_board();
 }
 
-static void who_leaves_the_board_is_continued(void **state) {
+static void a_branch_that_leaves_the_board_is_continued(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -168,7 +168,7 @@ static void who_leaves_the_board_is_continued(void **state) {
 }
 
 /* It might have been stopped by the executor meanwhile, through another branch. */
-static void the_guardian_continues_nobody_who_leaves(void **state) {
+static void the_guardian_continues_no_branch_that_leaves(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -180,7 +180,7 @@ static void the_guardian_continues_nobody_who_leaves(void **state) {
     close_board();
 }
 
-/* Then it stops nobody, though the guardian may hold the group. */
+/* Then it stops nothing, though the guardian may hold the group. */
 static void an_executor_tells_which_group_it_has_missed(void **state) {
     (void)state;
     open_board();
@@ -246,8 +246,8 @@ UNIT_MAIN(
     cmocka_unit_test(holds_follow_the_board),
     cmocka_unit_test(where_nothing_has_changed_nothing_is_read),
     cmocka_unit_test(the_guardian_holds_all),
-    cmocka_unit_test(who_leaves_the_board_is_continued),
-    cmocka_unit_test(the_guardian_continues_nobody_who_leaves),
+    cmocka_unit_test(a_branch_that_leaves_the_board_is_continued),
+    cmocka_unit_test(the_guardian_continues_no_branch_that_leaves),
     cmocka_unit_test(an_executor_tells_which_group_it_has_missed),
     cmocka_unit_test(another_serial_is_another_hold),
     cmocka_unit_test(a_place_that_changes_its_row_is_let_go))

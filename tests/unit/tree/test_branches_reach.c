@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whom a hold never reaches, whatever stands on the board and whenever it is read. */
+/* What a hold never reaches, whatever stands on the board and whenever it is read. */
 
 #include <pthread.h>
 
 #include "own_board.h"
 
-/* ---- whom a hold never reaches ---- */
+/* ---- what a hold never reaches ---- */
 
 static int signal_claimed(pid_t number, uint64_t start, bool group) {
     ss_branch_claim(board, 0, number, start, group);
@@ -15,7 +15,7 @@ static int signal_claimed(pid_t number, uint64_t start, bool group) {
     return ss_hold_signal(&holds->list[fresh], SIGCONT);
 }
 
-static void a_number_alone_reaches_nobody(void **state) {
+static void a_pid_alone_reaches_nothing(void **state) {
     (void)state;
     open_board();
     assert_int_equal(signal_claimed(self, started, false), 0);
@@ -34,7 +34,7 @@ static void a_number_alone_reaches_nobody(void **state) {
 }
 
 /* Where the system knows no holds. Nothing is sent here but the question whether it could be. */
-static void a_number_with_another_start_reaches_nobody(void **state) {
+static void a_pid_with_another_start_reaches_nothing(void **state) {
     (void)state;
     open_board();
     struct ss_hold hold = {
@@ -55,7 +55,7 @@ static void a_number_with_another_start_reaches_nobody(void **state) {
 }
 
 /* The reader of a place meets it between two uses, at any point of the change. */
-static void a_place_read_while_it_changes_reaches_nobody(void **state) {
+static void a_place_read_while_it_changes_reaches_nothing(void **state) {
     (void)state;
     open_board();
     uint64_t other = started + 1000;
@@ -135,7 +135,7 @@ static void holds_end_up_as_the_board_stands(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_number_alone_reaches_nobody),
-    cmocka_unit_test(a_number_with_another_start_reaches_nobody),
-    cmocka_unit_test(a_place_read_while_it_changes_reaches_nobody),
+    cmocka_unit_test(a_pid_alone_reaches_nothing),
+    cmocka_unit_test(a_pid_with_another_start_reaches_nothing),
+    cmocka_unit_test(a_place_read_while_it_changes_reaches_nothing),
     cmocka_unit_test(holds_end_up_as_the_board_stands))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whom the census finds, and as what. */
+/* Which processes the census finds, and as what. */
 
 #include "census_run.h"
 
@@ -261,7 +261,7 @@ static void what_can_be_seen_only_after_a_look_is_found_soon(void **state) {
 /* ---- processes on their own ---- */
 
 /* As daemons do: the middle one leads the session and ends. */
-static void who_has_no_leader_is_a_branch_alone(void **state) {
+static void a_process_without_a_leader_is_a_branch_alone(void **state) {
     (void)state;
     pid_t daemons[3];
     for (int i = 0; i < 3; i++) {
@@ -277,8 +277,8 @@ static void who_has_no_leader_is_a_branch_alone(void **state) {
     world_check(true);
 }
 
-/* A parent that reaps nobody: its dead child can lead a group, but nobody can take hold of it. */
-static void who_is_dead_leads_no_group(void **state) {
+/* A parent that does not reap: its dead child can lead a group, but cannot be held. */
+static void a_dead_process_leads_no_group(void **state) {
     (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
@@ -323,7 +323,7 @@ static void a_strangers_group_is_not_claimed(void **state) {
     world_check(true);
 }
 
-/* Its leader has ended: nobody can say whose it was. */
+/* Its leader has ended: it is not known which instance it belonged to. */
 static void a_group_without_a_leader_is_not_claimed(void **state) {
     (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
@@ -338,7 +338,7 @@ static void a_group_without_a_leader_is_not_claimed(void **state) {
     world_check(true);
 }
 
-/* It is signalled with the instance whose it is, not with the one that its group belongs to. */
+/* It is signaled with its own instance, not with the one that its group belongs to. */
 static void a_group_belongs_to_its_leaders_instance(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
@@ -359,7 +359,7 @@ static void a_leader_that_joins_another_group_is_found(void **state) {
     world_check(true);
 }
 
-static void without_holds_on_groups_everybody_is_a_branch(void **state) {
+static void without_holds_on_groups_each_process_is_a_branch(void **state) {
     (void)state;
     world.census.groups = false;
     pid_t session = world_fork_session(world_leader(0));
@@ -378,9 +378,9 @@ static void without_holds_on_groups_everybody_is_a_branch(void **state) {
     world_check(true);
 }
 
-/* ---- who goes ---- */
+/* ---- processes that end ---- */
 
-static void who_ends_frees_its_branch(void **state) {
+static void a_process_that_ends_frees_its_branch(void **state) {
     (void)state;
     pid_t daemons[5];
     for (int i = 0; i < 5; i++) {
@@ -461,9 +461,9 @@ static void a_new_process_of_an_old_number_is_found(void **state) {
     world_check(true);
 }
 
-/* ---- who cannot be signalled ---- */
+/* ---- processes that may not be signaled ---- */
 
-static void who_is_beyond_us_is_counted_once(void **state) {
+static void a_process_beyond_us_is_counted_once(void **state) {
     (void)state;
     pid_t inside = world_fork(world_leader(0));
     pid_t session = world_fork_session(world_leader(0));
@@ -478,7 +478,7 @@ static void who_is_beyond_us_is_counted_once(void **state) {
     assert_int_equal(world.board->rows[0].frozen, 0);
 }
 
-static void who_can_be_frozen_is_not_beyond_us(void **state) {
+static void a_process_that_can_be_frozen_is_not_beyond_us(void **state) {
     (void)state;
     world.freezers = true;
     uint32_t told = world.board->rows[0].branches;
@@ -490,7 +490,7 @@ static void who_can_be_frozen_is_not_beyond_us(void **state) {
     assert_int_not_equal(world.board->rows[0].branches, told);
 }
 
-/* A group whose number meant ours until a moment ago. */
+/* A group with a number that meant one of ours until a moment ago. */
 static void strangers_are_neither_counted_nor_frozen(void **state) {
     (void)state;
     world.freezers = true;
@@ -520,18 +520,18 @@ WORLD_MAIN(
     cmocka_unit_test(what_leaves_is_found_when_its_instance_is_stopped),
     cmocka_unit_test(what_hardly_runs_is_young_for_long),
     cmocka_unit_test(what_can_be_seen_only_after_a_look_is_found_soon),
-    cmocka_unit_test(who_has_no_leader_is_a_branch_alone),
-    cmocka_unit_test(who_is_dead_leads_no_group),
+    cmocka_unit_test(a_process_without_a_leader_is_a_branch_alone),
+    cmocka_unit_test(a_dead_process_leads_no_group),
     cmocka_unit_test(a_group_that_the_executor_missed_is_found_otherwise),
     cmocka_unit_test(a_strangers_group_is_not_claimed),
     cmocka_unit_test(a_group_without_a_leader_is_not_claimed),
     cmocka_unit_test(a_group_belongs_to_its_leaders_instance),
     cmocka_unit_test(a_leader_that_joins_another_group_is_found),
-    cmocka_unit_test(without_holds_on_groups_everybody_is_a_branch),
-    cmocka_unit_test(who_ends_frees_its_branch),
+    cmocka_unit_test(without_holds_on_groups_each_process_is_a_branch),
+    cmocka_unit_test(a_process_that_ends_frees_its_branch),
     cmocka_unit_test(a_group_is_freed_when_all_have_gone),
     cmocka_unit_test(a_later_group_of_the_same_number_is_another_one),
     cmocka_unit_test(a_new_process_of_an_old_number_is_found),
-    cmocka_unit_test(who_is_beyond_us_is_counted_once),
-    cmocka_unit_test(who_can_be_frozen_is_not_beyond_us),
+    cmocka_unit_test(a_process_beyond_us_is_counted_once),
+    cmocka_unit_test(a_process_that_can_be_frozen_is_not_beyond_us),
     cmocka_unit_test(strangers_are_neither_counted_nor_frozen))

@@ -7,7 +7,7 @@
 /* ---- rows ---- */
 
 /* Until the executor knows it, an instance's leader may be in no group of its own yet. */
-static void nobody_is_claimed_before_the_leader_is_known(void **state) {
+static void nothing_is_claimed_before_the_leader_is_known(void **state) {
     (void)state;
     pid_t leader = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
@@ -65,7 +65,7 @@ static void the_next_instance_of_a_row_has_branches_too(void **state) {
     world_check(true);
 }
 
-/* Nobody is left who could stop anybody; the guardian sees to what there is. */
+/* No executor is left to stop them; the guardian sees to what there is. */
 static void a_dead_executors_row_gets_no_branches(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
@@ -76,8 +76,8 @@ static void a_dead_executors_row_gets_no_branches(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-/* A number on the board may mean somebody else by now: the start tells. */
-static void who_has_an_executors_number_is_no_executor(void **state) {
+/* A pid on the board may mean another process by now: the start tells. */
+static void a_process_with_an_executors_old_pid_is_no_executor(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     world_end(executor);
@@ -91,8 +91,8 @@ static void who_has_an_executors_number_is_no_executor(void **state) {
 
 /* ---- another guardian ---- */
 
-/* As a successor's first look: who was there before is found, once. */
-static void a_survey_finds_who_was_there_before(void **state) {
+/* As a successor's first look: processes that were there before are found, once. */
+static void a_survey_finds_what_was_there_before(void **state) {
     (void)state;
     world_close();
     world_open_empty(32768, true);
@@ -191,7 +191,7 @@ static void fork_daemons(pid_t daemons[], int count) {
 }
 
 /* More processes than the census can count. */
-static void more_members_than_there_is_room_for(void **state) {
+static void more_members_than_there_is_room_for_do_no_harm(void **state) {
     (void)state;
     pid_t daemons[50];
     world_close();
@@ -217,13 +217,13 @@ static void more_members_than_there_is_room_for(void **state) {
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(nobody_is_claimed_before_the_leader_is_known),
+    cmocka_unit_test(nothing_is_claimed_before_the_leader_is_known),
     cmocka_unit_test(an_instances_own_group_is_no_branch_for_long),
     cmocka_unit_test(the_next_instance_of_a_row_has_branches_too),
     cmocka_unit_test(a_dead_executors_row_gets_no_branches),
-    cmocka_unit_test(who_has_an_executors_number_is_no_executor),
-    cmocka_unit_test(a_survey_finds_who_was_there_before),
+    cmocka_unit_test(a_process_with_an_executors_old_pid_is_no_executor),
+    cmocka_unit_test(a_survey_finds_what_was_there_before),
     cmocka_unit_test(a_successor_goes_on_with_the_branches_there_are),
     cmocka_unit_test(a_full_board_is_no_disaster),
     cmocka_unit_test(a_full_board_does_not_make_it_hurry),
-    cmocka_unit_test(more_members_than_there_is_room_for))
+    cmocka_unit_test(more_members_than_there_is_room_for_do_no_harm))

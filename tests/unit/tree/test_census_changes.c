@@ -20,7 +20,7 @@ static void change_on_look(pid_t pid) {
 
 /*
  * Begins anew with `prepare`, and has the world change at each look that follows, one by one. With
- * `whole`, everybody of ours is found all the same.
+ * `whole`, all of ours are found all the same.
  */
 static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool whole) {
     change = what;
@@ -154,7 +154,7 @@ static void change_parent_on_look(pid_t pid) {
 }
 
 /* Its line breaks off so often that the census gives up, but not for ever. */
-static void who_was_counted_once_is_not_forgotten(void **state) {
+static void a_process_counted_once_is_not_forgotten(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     prepare_late_session();
@@ -313,6 +313,6 @@ WORLD_MAIN(
     cmocka_unit_test(a_stranger_whose_parents_number_becomes_ours_is_not_claimed),
     cmocka_unit_test(a_stranger_whose_grandparents_number_becomes_ours_is_not_claimed),
     cmocka_unit_test(a_line_that_breaks_off_is_followed_again),
-    cmocka_unit_test(who_was_counted_once_is_not_forgotten),
+    cmocka_unit_test(a_process_counted_once_is_not_forgotten),
     cmocka_unit_test(very_long_lines_do_no_harm),
     cmocka_unit_test(anything_may_happen_at_any_time))

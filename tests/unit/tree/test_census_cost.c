@@ -89,7 +89,7 @@ static void where_forks_are_told_it_need_not_look(void **state) {
         assert_in_range(world.takes - takes, 90, 110);
 }
 
-static void who_is_told_of_is_found_at_once(void **state) {
+static void a_reported_fork_is_found_at_once(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -136,8 +136,8 @@ static void fork_before_listening(void) {
     world.on_listen = NULL;
 }
 
-/* Who comes between the look and the listening is not told of. */
-static void who_comes_before_it_listens_is_found(void **state) {
+/* A fork between the look and the listening is not reported. */
+static void a_fork_before_it_listens_is_found(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world.on_listen = fork_before_listening;
@@ -149,7 +149,7 @@ static void who_comes_before_it_listens_is_found(void **state) {
     world_expect_branch(1, born_too_early, true);
 }
 
-static void who_was_found_may_have_company(void **state) {
+static void a_process_that_was_found_may_have_company(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_session(world_leader(0));
@@ -197,7 +197,7 @@ static void one_look_follows_few_lines(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* Who has the same parent as a stranger is one. */
+/* A process with the same parent as a stranger is one. */
 static void strangers_of_one_parent_cost_one_look(void **state) {
     (void)state;
     pid_t parent = WORLD_SHELL;
@@ -233,11 +233,11 @@ WORLD_MAIN(
     cmocka_unit_test(strangers_alone_make_it_wait_longer),
     cmocka_unit_test(where_nothing_is_new_it_looks_as_usual),
     cmocka_unit_test(where_forks_are_told_it_need_not_look),
-    cmocka_unit_test(who_is_told_of_is_found_at_once),
+    cmocka_unit_test(a_reported_fork_is_found_at_once),
     cmocka_unit_test(many_forks_are_not_told_one_by_one),
     cmocka_unit_test(what_is_no_fork_is_not_told_one_by_one),
-    cmocka_unit_test(who_comes_before_it_listens_is_found),
-    cmocka_unit_test(who_was_found_may_have_company),
+    cmocka_unit_test(a_fork_before_it_listens_is_found),
+    cmocka_unit_test(a_process_that_was_found_may_have_company),
     cmocka_unit_test(forks_within_groups_cost_no_more_looks),
     cmocka_unit_test(one_look_follows_few_lines),
     cmocka_unit_test(strangers_of_one_parent_cost_one_look),

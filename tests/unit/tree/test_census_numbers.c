@@ -57,7 +57,7 @@ static void where_numbers_are_few_all_are_looked_at(void **state) {
     world_check(true);
 }
 
-static void few_numbers_and_many_strangers(void **state) {
+static void a_session_is_found_among_many_strangers(void **state) {
     (void)state;
     open_with_limit(4096);
     world_fork_strangers(1000);
@@ -95,7 +95,7 @@ static void many_new_numbers_are_not_tried_one_by_one(void **state) {
     world_check(true);
 }
 
-static void where_the_latest_is_not_told_everybody_is_looked_at(void **state) {
+static void where_the_latest_is_not_told_all_are_looked_at(void **state) {
     (void)state;
     world_close();
     world_open_empty(32768, true);
@@ -113,7 +113,7 @@ static void where_the_latest_is_not_told_everybody_is_looked_at(void **state) {
 }
 
 /* A number is given first, and later its process can be seen. */
-static void who_appears_late_is_found_by_a_recount(void **state) {
+static void a_late_process_is_found_by_a_recount(void **state) {
     (void)state;
     for (int moment = 0; moment < 10; moment++) {
         world_pass(107 * SS_MILLISECOND);
@@ -129,7 +129,7 @@ static void who_appears_late_is_found_by_a_recount(void **state) {
 }
 
 /* Hidden during the first recount behind its number, too. */
-static void who_appears_very_late_is_found_by_the_second_recount(void **state) {
+static void a_very_late_process_is_found_by_the_second_recount(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     world.now = world.census.recount - 10 * SS_MILLISECOND;
@@ -141,7 +141,7 @@ static void who_appears_very_late_is_found_by_the_second_recount(void **state) {
     world_expect_branch(0, session, true);
 }
 
-static void who_appears_late_behind_many_strangers_is_found(void **state) {
+static void a_late_process_behind_many_strangers_is_found(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     world_fork_strangers(300);
@@ -159,9 +159,9 @@ WORLD_MAIN(
     cmocka_unit_test(numbers_begin_again_at_the_limit),
     cmocka_unit_test(the_limit_itself_is_a_number),
     cmocka_unit_test(where_numbers_are_few_all_are_looked_at),
-    cmocka_unit_test(few_numbers_and_many_strangers),
+    cmocka_unit_test(a_session_is_found_among_many_strangers),
     cmocka_unit_test(many_new_numbers_are_not_tried_one_by_one),
-    cmocka_unit_test(where_the_latest_is_not_told_everybody_is_looked_at),
-    cmocka_unit_test(who_appears_late_is_found_by_a_recount),
-    cmocka_unit_test(who_appears_very_late_is_found_by_the_second_recount),
-    cmocka_unit_test(who_appears_late_behind_many_strangers_is_found))
+    cmocka_unit_test(where_the_latest_is_not_told_all_are_looked_at),
+    cmocka_unit_test(a_late_process_is_found_by_a_recount),
+    cmocka_unit_test(a_very_late_process_is_found_by_the_second_recount),
+    cmocka_unit_test(a_late_process_behind_many_strangers_is_found))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who uses real-time priority for too long. */
+/* Processes that use real-time priority for too long. */
 
 #include <sched.h>
 #include <signal.h>

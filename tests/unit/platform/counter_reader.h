@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_COUNTER_READER_H
+#define SHOWSTOPPER_TESTS_COUNTER_READER_H
+
+/* One reader of the counters in a tree of files. */
+
+#include "platform/platform.h"
+#include "tree.h"
+
+static struct ss_counter_reader reader = {.file = -1};
+static struct ss_counters counters;
+
+static inline struct ss_cpus cpus_of(const char *list) {
+    struct ss_cpus cpus;
+    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
+    return cpus;
+}
+
+static inline int try_to_open(
+    enum ss_source source, const char *proc, const char *list, struct ss_error *error) {
+    struct ss_cpus cpus = cpus_of(list);
+    struct ss_platform_roots roots = {.proc = proc};
+    ss_platform_counters_close(&reader);
+    return ss_platform_counters_open(&reader, source, NULL, &cpus, &roots, error);
+}
+
+static inline void read_reader(void) {
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+}
+
+#endif
