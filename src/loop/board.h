@@ -148,7 +148,7 @@ struct ss_board {
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: which made them, the last ones */
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
     _Atomic uint32_t branches_used;           /* guardian: slots from here on were never used */
-    _Atomic uint32_t beyond; /* guardian: processes found that may not be signalled */
+    _Atomic uint32_t beyond; /* guardian: processes found that may not be signaled */
     _Atomic uint32_t beat;   /* master: changes with every turn of its loop */
     _Atomic uint32_t view;   /* master: rows that the live view occupies */
     uint64_t branches_offset;
