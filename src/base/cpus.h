@@ -17,6 +17,8 @@ struct ss_cpus {
 
 bool ss_cpus_has(const struct ss_cpus *cpus, uint32_t cpu);
 void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu);
+void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other); /* adds all of them */
+void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other); /* removes all others */
 uint32_t ss_cpus_count(const struct ss_cpus *cpus);
 
 /* The first of `cpus` that is not in `allowed`; SS_CPUS_MAX: all are. */

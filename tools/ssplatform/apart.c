@@ -109,8 +109,7 @@ bool ssplatform_covers(
          (object = hwloc_get_next_obj_by_type(topology, type, object));) {
         struct ss_cpus cpus = ssplatform_cpus_of(object);
         members += ss_cpus_count(&cpus);
-        for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
-            all.bits[i] |= cpus.bits[i];
+        ss_cpus_join(&all, &cpus);
     }
     return members > 0 && members == ss_cpus_count(online) && memcmp(&all, online, sizeof all) == 0;
 }

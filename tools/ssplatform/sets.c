@@ -22,8 +22,7 @@ struct sides {
 
 static struct ss_cpus usable_of(const struct sides *sides, hwloc_obj_t object) {
     struct ss_cpus cpus = ssplatform_cpus_of(object);
-    for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
-        cpus.bits[i] &= sides->usable->bits[i];
+    ss_cpus_keep(&cpus, sides->usable);
     return cpus;
 }
 
@@ -34,8 +33,7 @@ static uint32_t count_usable(const struct sides *sides, hwloc_obj_t object) {
 
 static void give(struct sides *sides, int side, hwloc_obj_t object) {
     struct ss_cpus cpus = usable_of(sides, object);
-    for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
-        sides->cpus[side].bits[i] |= cpus.bits[i];
+    ss_cpus_join(&sides->cpus[side], &cpus);
 }
 
 /* The next object of the type with a usable CPU. */
@@ -148,10 +146,8 @@ static void find_usable(struct task *task, const struct ssplatform_tree *tree) {
     char *affinity = ssplatform_affinity(tree);
     task->usable = task->online;
     struct ss_cpus cpus;
-    if (affinity && ss_cpus_parse(affinity, &cpus, &ignored) == 0) {
-        for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
-            task->usable.bits[i] &= cpus.bits[i];
-    }
+    if (affinity && ss_cpus_parse(affinity, &cpus, &ignored) == 0)
+        ss_cpus_keep(&task->usable, &cpus);
     free(affinity);
 }
 

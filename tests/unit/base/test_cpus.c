@@ -115,6 +115,24 @@ static void the_first_cpu_outside_is_found(void **state) {
     }
 }
 
+static void assert_set(const struct ss_cpus *cpus, const char *expected) {
+    char text[64];
+    ss_cpus_print(text, sizeof text, cpus);
+    assert_string_equal(text, expected);
+}
+
+static void sets_are_joined_and_cut(void **state) {
+    (void)state;
+    struct ss_cpus cpus, other;
+    assert_int_equal(ss_cpus_parse("0-3,100", &cpus, NULL), 0);
+    assert_int_equal(ss_cpus_parse("2-5,8191", &other, NULL), 0);
+    ss_cpus_join(&cpus, &other);
+    assert_set(&cpus, "0-5,100,8191");
+    assert_int_equal(ss_cpus_parse("1,4-200", &other, NULL), 0);
+    ss_cpus_keep(&cpus, &other);
+    assert_set(&cpus, "1,4-5,100");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_set_holds_what_was_added),
@@ -122,4 +140,5 @@ UNIT_MAIN(
     cmocka_unit_test(other_text_is_refused),
     cmocka_unit_test(ranges_without_sense_are_refused),
     cmocka_unit_test(a_short_buffer_cuts_between_numbers),
-    cmocka_unit_test(the_first_cpu_outside_is_found))
+    cmocka_unit_test(the_first_cpu_outside_is_found),
+    cmocka_unit_test(sets_are_joined_and_cut))
