@@ -2,7 +2,6 @@
 #include "base/wallclock.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -72,13 +71,19 @@ static bool clock_exists(const struct tm *tm) {
     return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-static bool day_exists(const struct tm *tm) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year = tm->tm_year + 1900;
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (tm->tm_mon < 0 || tm->tm_mon > 11 || tm->tm_mday < 1)
+/* Years begin in March, so a leap day ends one. */
+static int64_t days_since_1970(int year, int month, int day) {
+    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t era = y / 400, of_era = y - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+bool ss_wallclock_day(int year, int month, int day, int64_t *number) {
+    if (month < 1 || month > 12 || day < 1)
         return false;
-    return tm->tm_mday <= days[tm->tm_mon] + (leap && tm->tm_mon == 1);
+    *number = days_since_1970(year, month, day);
+    return day <= 28 || *number < days_since_1970(year + month / 12, month % 12 + 1, 1);
 }
 
 static bool same_minute(const struct tm *a, const struct tm *b) {
@@ -120,7 +125,7 @@ static bool read_offset(const char **at, int *east, bool *none) {
 
 static enum verdict read_date_time(const char *text, int64_t *at) {
     struct tm tm = {0};
-    int64_t nanoseconds;
+    int64_t nanoseconds, day;
     int east;
     bool local;
     if (!read_digits(&text, 4, &tm.tm_year) || !read_char(&text, '-') ||
@@ -131,10 +136,10 @@ static enum verdict read_date_time(const char *text, int64_t *at) {
         return NO_TIME;
     if (!read_clock(&text, &tm, &nanoseconds) || !read_offset(&text, &east, &local) || *text)
         return NO_TIME;
+    if (!ss_wallclock_day(tm.tm_year, tm.tm_mon, tm.tm_mday, &day) || !clock_exists(&tm))
+        return DOES_NOT_EXIST;
     tm.tm_year -= 1900;
     tm.tm_mon--;
-    if (!day_exists(&tm) || !clock_exists(&tm))
-        return DOES_NOT_EXIST;
     time_t seconds;
     if (!local)
         seconds = timegm(&tm) - east;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/wallclock.h"
+
 #define SECOND INT64_C(1000000000)
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
@@ -130,32 +132,16 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
     return true;
 }
 
-/* Days since 1970 of a day of the Gregorian calendar; years begin in March, so a leap day ends one.
- */
-static int64_t days_since_1970(int year, int month, int day) {
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = y / 400, of_era = y - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static bool is_day(int year, int month, int day) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (year < 1678 || year > 2261 || month < 1 || month > 12 || day < 1)
-        return false;
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return day <= days[month - 1] + (month == 2 && leap);
-}
-
 static bool take_date(struct rest *rest, int64_t *ns) {
     int year, month, day;
+    int64_t number;
     if (!take_digits(rest, 4, 4, &year) || !take(rest, "-/"))
         return false;
     const char mark[2] = {rest->at[-1], '\0'};
     if (!take_digits(rest, 1, 2, &month) || !take(rest, mark) || !take_digits(rest, 1, 2, &day) ||
-        !is_day(year, month, day))
+        year < 1678 || year > 2261 || !ss_wallclock_day(year, month, day, &number))
         return false;
-    *ns = days_since_1970(year, month, day) * DAY;
+    *ns = number * DAY;
     return true;
 }
 

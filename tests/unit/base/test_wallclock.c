@@ -147,6 +147,23 @@ static void all_of_time_can_be_printed(void **state) {
     assert_string_equal(text, "1677-09-21T00:12:43.145Z");
 }
 
+static void days_are_those_of_the_c_library(void **state) {
+    (void)state;
+    static const int years[] = {1678, 1700, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2261, 2262};
+    for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
+        for (int month = 0; month <= 13; month++) {
+            for (int day = 0; day <= 32; day++) {
+                struct tm tm = {.tm_year = years[i] - 1900, .tm_mon = month - 1, .tm_mday = day};
+                int64_t number = 0, seconds = timegm(&tm);
+                bool exists = tm.tm_mon == month - 1 && tm.tm_mday == day;
+                if (ss_wallclock_day(years[i], month, day, &number) != exists ||
+                    (exists && number * 86400 != seconds))
+                    fail_msg("%d-%d-%d: day %lld", years[i], month, day, (long long)number);
+            }
+        }
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(rfc3339_is_read),
@@ -158,4 +175,5 @@ UNIT_MAIN(
     cmocka_unit_test(other_text_is_refused),
     cmocka_unit_test(times_that_no_clock_shows_are_refused),
     cmocka_unit_test(times_too_far_away_are_refused),
-    cmocka_unit_test(all_of_time_can_be_printed))
+    cmocka_unit_test(all_of_time_can_be_printed),
+    cmocka_unit_test(days_are_those_of_the_c_library))
