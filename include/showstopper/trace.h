@@ -45,6 +45,22 @@ struct ss_trace_records {
     size_t capacity;
 };
 
+/*
+ * How many of the records from `low` on, up to `high`, lie at `time` or before it; those before
+ * `low` are known to.
+ */
+static inline size_t ss_trace_count_until(
+    const struct ss_trace_records *records, size_t low, size_t high, ss_time time) {
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (records->items[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The load at `time`, which lies between two records that follow each other; not in a step. */
 static inline double ss_trace_interpolate(
     const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {

@@ -137,35 +137,20 @@ static ss_time position_of(const struct trace *trace, ss_time time) {
 }
 
 /*
- * How many of the records from `low` on, up to `high`, lie at `position` or before it; those before
- * `low` are known to.
- */
-static size_t count_until(
-    const struct ss_trace_records *records, size_t low, size_t high, ss_time position) {
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (records->items[middle].time <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/*
- * The same for all records, beginning at a guess: strides that double from there find the range to
- * search, so that the next record costs the same in a trace of any length, and a jump O(log n).
+ * How many records lie at `position` or before it, beginning at a guess: strides that double from
+ * there find the range to search, so that the next record costs the same in a trace of any length,
+ * and a jump O(log n).
  */
 static size_t count_from(const struct ss_trace_records *records, size_t guess, ss_time position) {
     if (guess >= records->count || records->items[guess].time > position)
-        return count_until(records, 0, records->count, position);
+        return ss_trace_count_until(records, 0, records->count, position);
     size_t low = guess + 1, stride = 1;
     while (low + stride <= records->count && records->items[low + stride - 1].time <= position) {
         low += stride;
         stride *= 2;
     }
     size_t high = low + stride < records->count ? low + stride : records->count;
-    return count_until(records, low, high, position);
+    return ss_trace_count_until(records, low, high, position);
 }
 
 /* How long it is from `position`, at which record `index` is in force and free, to the next load.

@@ -22,26 +22,13 @@ void ssload_target_close(struct ssload_target *target) {
     ss_trace_records_free(&target->records);
 }
 
-/* How many records lie at `time` or before it. */
-static size_t count_until(const struct ss_trace_records *records, ss_time time) {
-    size_t low = 0, high = records->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (records->items[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 double ssload_target_at(const struct ssload_target *target, ss_time time) {
     const struct ss_trace_records *records = &target->records;
     if (records->count == 0)
         return NAN;
     if (time >= target->end && target->end > target->loop_from)
         time = target->loop_from + (time - target->end) % (target->end - target->loop_from);
-    size_t count = count_until(records, time);
+    size_t count = ss_trace_count_until(records, 0, records->count, time);
     const struct ss_trace_record *record = &records->items[count > 0 ? count - 1 : 0];
     if (record->free)
         return NAN;
