@@ -248,19 +248,17 @@ int ss_units_load(const char *text, double *value, struct ss_error *error) {
 
 int ss_units_loads(
     const char *text, char separator, double *values, size_t count, struct ss_error *error) {
-    const char separators[] = {separator, '\0'};
+    const char *at = text;
     for (size_t i = 0; i < count; i++) {
-        char part[64];
-        size_t length = strcspn(text, separators);
-        bool last = i + 1 == count;
-        if (text[length] != (last ? '\0' : separator) || length >= sizeof part)
+        char load[64];
+        struct ss_words_part part;
+        if (!ss_words_next(&at, separator, &part) || (i + 1 == count) != !at ||
+            part.length >= sizeof load)
             return ss_error_set(error, SS_ERROR_FAILED, "it takes %zu loads with '%c' between them",
                 count, separator);
-        memcpy(part, text, length);
-        part[length] = '\0';
-        if (ss_units_load(part, &values[i], error) < 0)
+        *(char *)mempcpy(load, part.text, part.length) = '\0';
+        if (ss_units_load(load, &values[i], error) < 0)
             return -1;
-        text += length + !last;
     }
     return 0;
 }

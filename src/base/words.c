@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/words.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct splitter {
     const char *line;
@@ -108,6 +108,57 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
     return words;
 }
 
+char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error) {
+    size_t most = 1;
+    for (const char *at = text; *at; at++)
+        most += *at == ',';
+    char **items = malloc((most + 1) * sizeof *items + strlen(text) + 1);
+    if (!items) {
+        ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return NULL;
+    }
+    char *out = (char *)(items + most + 1);
+    size_t found = 0;
+    items[found++] = out;
+    for (; *text; text++) {
+        if (*text == ',') {
+            *out++ = '\0';
+            items[found++] = out;
+            continue;
+        }
+        if (*text == '\\' && (text[1] == ',' || text[1] == '\\'))
+            text++;
+        *out++ = *text;
+    }
+    *out = '\0';
+    items[found] = NULL;
+    if (count)
+        *count = found;
+    return items;
+}
+
+bool ss_words_next(const char **at, char separator, struct ss_words_part *part) {
+    if (!*at)
+        return false;
+    const char *end = strchrnul(*at, separator);
+    *part = (struct ss_words_part){*at, (size_t)(end - *at)};
+    *at = *end ? end + 1 : NULL;
+    return true;
+}
+
+bool ss_words_is(const struct ss_words_part *part, const char *word) {
+    return strncmp(word, part->text, part->length) == 0 && !word[part->length];
+}
+
+bool ss_words_has(const char *list, char separator, const char *word) {
+    struct ss_words_part part;
+    while (ss_words_next(&list, separator, &part)) {
+        if (ss_words_is(&part, word))
+            return true;
+    }
+    return false;
+}
+
 /* Whether no shell makes anything of the word but the word. A command NAME=VALUE is none to it. */
 static bool is_plain(const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -128,6 +179,20 @@ void ss_words_quote(FILE *stream, const char *word) {
             fputc(*word, stream);
     }
     fputc('\'', stream);
+}
+
+void ss_words_quote_csv(FILE *stream, const char *text) {
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
 }
 
 struct ss_words_shown ss_words_show(const char *text) {

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_BASE_WORDS_H
 #define SHOWSTOPPER_BASE_WORDS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <showstopper/error.h>
@@ -13,6 +14,33 @@
  * NULL.
  */
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
+
+/*
+ * Splits a list at its commas; a backslash escapes a comma or a backslash. There is always one item
+ * at least. The items and the list, which ends with NULL, are one block: free() it. NULL when
+ * memory is short. `count` may be NULL.
+ */
+char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error);
+
+/* A part of a text; there is no 0 behind it. */
+struct ss_words_part {
+    const char *text;
+    size_t length;
+};
+
+/*
+ * The next part of a list, up to `separator` or the end; `at` begins at the list and is moved on.
+ * False: there are no more. An empty list has one part, which is empty.
+ */
+bool ss_words_next(const char **at, char separator, struct ss_words_part *part);
+
+bool ss_words_is(const struct ss_words_part *part, const char *word);
+
+/* Whether the word is a part of the list. */
+bool ss_words_has(const char *list, char separator, const char *word);
+
+/* Writes a text as a field of CSV: in quotes where it must be. */
+void ss_words_quote_csv(FILE *stream, const char *text);
 
 /* Writes a word so that a shell, and ss_words_split(), read it back: in quotes where it must be. */
 void ss_words_quote(FILE *stream, const char *word);

@@ -246,15 +246,15 @@ static int try_execute(const char *path) {
 static int search_path(const char *name, char *file, size_t size) {
     const char *path = getenv("PATH");
     int why = ENOENT;
-    for (path = path ? path : "/bin:/usr/bin"; path;) {
-        size_t length = strcspn(path, ":");
-        snprintf(file, size, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
+    struct ss_words_part folder;
+    for (path = path ? path : "/bin:/usr/bin"; ss_words_next(&path, ':', &folder);) {
+        snprintf(file, size, "%.*s%s%s", (int)folder.length, folder.text, folder.length ? "/" : "",
+            name);
         int here = try_execute(file);
         if (here == 0)
             return 0;
         if (here != ENOENT && here != ENOTDIR && here != EISDIR)
             why = here;
-        path = path[length] ? path + length + 1 : NULL;
     }
     return why;
 }

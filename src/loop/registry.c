@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/words.h"
 #include "options/option.h"
 #include "platform/platform.h"
 
@@ -68,11 +69,8 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
     /* NULL when privileges were raised: then no user may make us load a library of theirs. */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
-    while (path && *path) {
-        int length = (int)strcspn(path, ":");
-        add_folder(folders, path, length, kind);
-        path += length + (path[length] == ':');
-    }
+    for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)
+        add_folder(folders, folder.text, (int)folder.length, kind);
 }
 
 /* The names of the modules of one kind, each once, sorted; free them. */

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "base/words.h"
 
 /* More options than any module has. */
 #define ROWS_MAX 64
@@ -135,24 +136,19 @@ static void warn(struct ss_option_store *store, const struct ss_option *row,
 
 /* The position of a word in a list separated by spaces, or -1. */
 static int find_choice(const char *choices, const char *word) {
-    size_t length = strlen(word);
-    int position = 0;
-    for (const char *at = choices; *at; position++) {
-        size_t span = strcspn(at, " ");
-        if (span == length && strncmp(at, word, span) == 0)
+    struct ss_words_part choice;
+    for (int position = 0; ss_words_next(&choices, ' ', &choice); position++) {
+        if (ss_words_is(&choice, word))
             return position;
-        at += span + (at[span] == ' ');
     }
     return -1;
 }
 
 static void print_choice(char *buffer, size_t size, const char *choices, int position) {
-    const char *at = choices;
-    while (position-- > 0) {
-        at += strcspn(at, " ");
-        at += *at == ' ';
-    }
-    snprintf(buffer, size, "%.*s", (int)strcspn(at, " "), at);
+    struct ss_words_part choice = {"", 0};
+    while (position-- >= 0)
+        ss_words_next(&choices, ' ', &choice);
+    snprintf(buffer, size, "%.*s", (int)choice.length, choice.text);
 }
 
 static int set_value(const struct ss_option *row, const char *text, void *place,
@@ -209,23 +205,6 @@ static const struct ss_option *find_row(
     }
     ss_nearest_refuse(error, SS_ERROR_FAILED, "option", name, names, count, NULL);
     return NULL;
-}
-
-/* Cuts the next item off at a comma and takes its backslashes out. NULL: there is none. */
-static char *next_item(char **rest) {
-    if (!*rest)
-        return NULL;
-    char *item = *rest;
-    char *to = item;
-    char *from = item;
-    for (; *from && *from != ','; from++) {
-        if (*from == '\\' && (from[1] == ',' || from[1] == '\\'))
-            from++;
-        *to++ = *from;
-    }
-    *rest = *from ? from + 1 : NULL;
-    *to = '\0';
-    return item;
 }
 
 /* A path or a command may hold '=' itself: only a plain word before it is an option's name. */
@@ -287,19 +266,15 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     if (text && !rows->name)
         return ss_error_set(error, SS_ERROR_FAILED, "'%s': there are no options here", text);
     bool given[ROWS_MAX] = {false};
-    char *copy = text ? strdup(text) : NULL;
-    if (text && !copy)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
-    char *rest = copy;
-    int status = 0;
-    bool first = true;
-    for (char *item; status == 0 && (item = next_item(&rest)); first = false) {
-        const struct ss_option *row = set_item(rows, item, first, config, store, error);
+    char **items = text ? ss_words_split_list(text, NULL, error) : NULL;
+    int status = text && !items ? -1 : 0;
+    for (char **item = items; status == 0 && items && *item; item++) {
+        const struct ss_option *row = set_item(rows, *item, item == items, config, store, error);
         if (row && row - rows < ROWS_MAX)
             given[row - rows] = true;
         status = row ? 0 : -1;
     }
-    free(copy);
+    free(items);
     for (int i = 0; status == 0 && rows[i].name && i < ROWS_MAX; i++) {
         if (rows[i].required && !given[i])
             status = ss_error_set(

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "parts.h"
 
 /* How much of the machine the control groups leave to us. */
@@ -25,17 +26,6 @@ struct hierarchy {
     char group[4096];
 };
 
-/* Whether a list of v1 controllers, cut off at its colon, holds this one. */
-static bool names_controller(const char *list, const char *controller) {
-    size_t wanted = strlen(controller);
-    for (const char *at = list; (at = strstr(at, controller)); at++) {
-        bool begins = at == list || at[-1] == ',';
-        if (begins && (!at[wanted] || at[wanted] == ','))
-            return true;
-    }
-    return false;
-}
-
 /* Our own group; NULL for `controller` is v2. */
 static bool find_group(const struct ssplatform_tree *tree, const char *controller, char *group) {
     char *text = ssplatform_tree_read(tree, "proc/self/cgroup");
@@ -46,7 +36,7 @@ static bool find_group(const struct ssplatform_tree *tree, const char *controlle
         char *list = strsep(&line, ":");
         if (!line || *line != '/' || ssplatform_number(number) < 0)
             continue;
-        found = controller ? names_controller(list, controller) : !*list;
+        found = ss_words_has(list, ',', controller ? controller : "");
         if (found)
             snprintf(group, 4096, "%s", line);
     }

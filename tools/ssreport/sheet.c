@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "gnuplot_run.h"
 
 static struct ssreport_cell *add_cell(struct ssreport_sheet *sheet) {
@@ -47,20 +48,6 @@ void ssreport_sheet_free(struct ssreport_sheet *sheet) {
 
 /* ---- CSV ---- */
 
-static void print_csv_text(FILE *stream, const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stream);
-        return;
-    }
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
-}
-
 void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) {
     for (size_t i = 0; i < sheet->column_count; i++)
         fprintf(stream, "%s%s", i > 0 ? "," : "", sheet->columns[i].name);
@@ -71,7 +58,7 @@ void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) 
         if (column > 0)
             fputc(',', stream);
         if (cell->text)
-            print_csv_text(stream, cell->text);
+            ss_words_quote_csv(stream, cell->text);
         else if (isfinite(cell->number))
             fprintf(stream, "%.12g", cell->number);
         if (column + 1 == sheet->column_count)

@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "chance.h"
-#include "items.h"
 #include <showstopper/random.h>
 
 /* How long so many threads are runnable: by chance, of this mean, without memory. */
@@ -97,7 +96,7 @@ static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
 
 int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *error) {
     size_t count;
-    char **items = items_split(text, &count, error);
+    char **items = ss_words_split_list(text, &count, error);
     int status = items ? 0 : -1;
     *mix = (struct demand_mix){.classes = items ? calloc(count, sizeof *mix->classes) : NULL};
     if (items && !mix->classes)

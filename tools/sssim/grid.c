@@ -8,7 +8,6 @@
 #include "base/words.h"
 #include "conclusion.h"
 #include "crash.h"
-#include "items.h"
 #include "simulation.h"
 
 /* ---- the axes ---- */
@@ -23,7 +22,7 @@ static int add_axis(struct grid *grid, const char *text, struct ss_error *error)
         return ss_error_set(
             error, SS_ERROR_FAILED, "--sweep is given too often: at most %d times", GRID_AXES_MAX);
     struct grid_axis *axis = &grid->axes[grid->count++];
-    axis->values = items_split(text + length + 1, &axis->count, error);
+    axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);
     if (!axis->values || !axis->name)
         return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
@@ -144,21 +143,6 @@ static int simulate(char **argv, bool dry, struct trial_figures *figures,
 
 /* ---- the output ---- */
 
-/* Quoted where CSV wants it. */
-static void print_text(const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
 static void print_number(double value) {
     putchar(',');
     if (!isnan(value))
@@ -167,7 +151,7 @@ static void print_number(double value) {
 
 static void print_csv_heading(const struct grid *grid) {
     for (size_t i = 0; i < grid->count; i++) {
-        print_text(grid->axes[i].name);
+        ss_words_quote_csv(stdout, grid->axes[i].name);
         putchar(',');
     }
     puts("samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent,"
@@ -177,7 +161,7 @@ static void print_csv_heading(const struct grid *grid) {
 static void print_csv_row(
     const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
     for (size_t i = 0; i < grid->count; i++) {
-        print_text(grid->axes[i].values[place[i]]);
+        ss_words_quote_csv(stdout, grid->axes[i].values[place[i]]);
         putchar(',');
     }
     printf("%zu", figures->samples);

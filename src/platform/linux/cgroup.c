@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "platform/linux/linux.h"
 
 int ss_linux_read_text(const char *path, char *buffer, size_t size) {
@@ -24,18 +25,6 @@ static const char *cgroup_root(const struct ss_platform_roots *roots) {
     return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
 }
 
-/* Whether a comma-separated list of v1 controllers contains this one. */
-static bool names_controller(const char *list, size_t length, const char *controller) {
-    size_t wanted = strlen(controller);
-    for (size_t at = 0; at + wanted <= length; at++) {
-        bool begins = at == 0 || list[at - 1] == ',';
-        bool ends = at + wanted == length || list[at + wanted] == ',';
-        if (begins && ends && strncmp(list + at, controller, wanted) == 0)
-            return true;
-    }
-    return false;
-}
-
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
     char file[4096];
@@ -43,15 +32,13 @@ int ss_linux_own_cgroup(
     snprintf(file, sizeof file, "%s/self/cgroup", roots && roots->proc ? roots->proc : "/proc");
     if (ss_linux_read_text(file, text, sizeof text) < 0)
         return -1;
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *list = strchr(line, ':');
-        char *group = list ? strchr(list + 1, ':') : NULL;
-        if (!group)
-            continue;
-        size_t length = (size_t)(group - list - 1);
-        if (controller ? names_controller(list + 1, length, controller) : length == 0) {
-            snprintf(path, size, "%s", group + 1);
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        strsep(&line, ":");
+        const char *list = strsep(&line, ":");
+        /* The list of v2 is empty. */
+        if (line && ss_words_has(list, ',', controller ? controller : "")) {
+            snprintf(path, size, "%s", line);
             return 0;
         }
     }
@@ -228,8 +215,7 @@ static uint32_t allowed_cpus(const char *folder, const struct ss_cpus *measured)
     if (ss_linux_read_text(path, text, sizeof text) < 0 || !*text ||
         ss_cpus_parse(text, &group, NULL) < 0)
         return ss_cpus_count(measured);
-    for (size_t i = 0; i < SS_CPUS_MAX / 64; i++)
-        group.bits[i] &= measured->bits[i];
+    ss_cpus_keep(&group, measured);
     return ss_cpus_count(&group);
 }
 

@@ -159,6 +159,71 @@ static void quoted_words_are_read_back(void **state) {
     assert_quoted("\\n\n", "'\\n\n'");
 }
 
+static void items_are_parted_by_commas(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    size_t count;
+    char **items = ss_words_split_list("a\\,b,,c\\\\,\\d", &count, &error);
+    assert_non_null(items);
+    assert_int_equal(count, 4);
+    assert_string_equal(items[0], "a,b");
+    assert_string_equal(items[1], "");
+    assert_string_equal(items[2], "c\\");
+    assert_string_equal(items[3], "\\d");
+    assert_null(items[4]);
+    free(items);
+}
+
+static void parts_are_taken_one_by_one(void **state) {
+    (void)state;
+    static const char *const expected[] = {"ab", "", "c", ""};
+    struct ss_words_part part;
+    const char *at = "ab::c:";
+    size_t count = 0;
+    for (; ss_words_next(&at, ':', &part); count++) {
+        assert_in_range(count, 0, 3);
+        assert_true(ss_words_is(&part, expected[count]));
+    }
+    assert_int_equal(count, 4);
+    at = "";
+    assert_true(ss_words_next(&at, ':', &part));
+    assert_int_equal(part.length, 0);
+    assert_false(ss_words_next(&at, ':', &part));
+}
+
+static void a_part_is_the_whole_word(void **state) {
+    (void)state;
+    struct ss_words_part part = {"cpuacct,cpu", 7};
+    assert_true(ss_words_is(&part, "cpuacct"));
+    assert_false(ss_words_is(&part, "cpu"));
+    assert_false(ss_words_is(&part, "cpuacct,"));
+    assert_false(ss_words_is(&part, "cpuset"));
+    assert_true(ss_words_has("cpuset,cpuacct,cpu", ',', "cpu"));
+    assert_false(ss_words_has("cpuset,cpuacct", ',', "cpu"));
+    assert_true(ss_words_has("", ',', ""));
+    assert_false(ss_words_has("cpu", ',', ""));
+}
+
+static void assert_csv(const char *text, const char *expected) {
+    char *found = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&found, &size);
+    ss_words_quote_csv(stream, text);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(found, expected);
+    free(found);
+}
+
+static void csv_is_quoted_where_it_must_be(void **state) {
+    (void)state;
+    assert_csv("", "");
+    assert_csv("a b;c", "a b;c");
+    assert_csv("a,b", "\"a,b\"");
+    assert_csv("\"", "\"\"\"\"");
+    assert_csv("a\nb", "\"a\nb\"");
+    assert_csv("a\rb", "\"a\rb\"");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(blanks_part_words),
@@ -171,4 +236,8 @@ UNIT_MAIN(
     cmocka_unit_test(as_many_words_fit_as_there_can_be),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
     cmocka_unit_test(letters_of_utf8_are_not_cut),
-    cmocka_unit_test(quoted_words_are_read_back))
+    cmocka_unit_test(quoted_words_are_read_back),
+    cmocka_unit_test(items_are_parted_by_commas),
+    cmocka_unit_test(parts_are_taken_one_by_one),
+    cmocka_unit_test(a_part_is_the_whole_word),
+    cmocka_unit_test(csv_is_quoted_where_it_must_be))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What instances of each class want of the simulated machine. */
 
-#include "items.h"
 #include "loop.h"
 #include "tree.h"
 
@@ -252,21 +251,6 @@ static void what_is_no_profile_is_refused(void **state) {
     }
 }
 
-static void items_are_parted_by_commas(void **state) {
-    (void)state;
-    struct ss_error error = {0};
-    size_t count;
-    char **items = items_split("a\\,b,,c\\\\,\\d", &count, &error);
-    assert_non_null(items);
-    assert_int_equal(count, 4);
-    assert_string_equal(items[0], "a,b");
-    assert_string_equal(items[1], "");
-    assert_string_equal(items[2], "c\\");
-    assert_string_equal(items[3], "\\d");
-    assert_null(items[4]);
-    free(items);
-}
-
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(each_class_wants_what_it_does_alone),
@@ -280,5 +264,4 @@ UNIT_MAIN(
     cmocka_unit_test(instances_begin_anywhere_in_a_profile),
     cmocka_unit_test(what_is_stopped_stands_still_in_its_profile),
     cmocka_unit_test(what_is_no_class_is_refused),
-    cmocka_unit_test(what_is_no_profile_is_refused),
-    cmocka_unit_test(items_are_parted_by_commas))
+    cmocka_unit_test(what_is_no_profile_is_refused))
