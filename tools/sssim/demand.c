@@ -32,11 +32,13 @@ static const struct phase blocking[] = {
 };
 
 /*
- * A real one that is continued uses less at first: its threads are on one CPU more often than not.
- * With these two numbers the duty that a load takes and the scatter are those seen on 2 CPUs.
+ * How often the threads of an instance that is continued are on one CPU at first: of one that
+ * blocks, and of one whose threads have waited for each other. With these numbers the duty that a
+ * load takes and the scatter are those seen on 2 CPUs.
  */
-#define GATHERED      0.6
-#define GATHERED_TIME 12e6 /* nanoseconds, in the mean */
+#define BLOCKING_GATHERED      0.6
+#define BLOCKING_GATHERED_TIME 12e6 /* nanoseconds, in the mean */
+#define PARALLEL_GATHERED      0.25
 
 /* 1,100 forks a second: a child works, parent and child run side by side, both wait; 1 in the
  * mean. */
@@ -47,9 +49,10 @@ static const struct phase forking[] = {
 };
 
 static const struct table tables[] = {
+    [DEMAND_SERIAL] = {NULL, 1},
+    [DEMAND_PARALLEL] = {NULL, 1},
     [DEMAND_BLOCKING] = {blocking, sizeof blocking / sizeof *blocking},
     [DEMAND_FORKING] = {forking, sizeof forking / sizeof *forking},
-    [DEMAND_PROFILE] = {NULL, 0},
 };
 
 /* ---- the mix ---- */
@@ -136,10 +139,26 @@ static void take_phase(struct demand *demand) {
     demand->gathered = ss_time_since(demand->gathered, demand->left);
 }
 
+/* It changes only while its threads are on one CPU. */
+static void take_all(struct demand *demand) {
+    demand->threads = demand->gathered > 0 ? 1 : demand->width;
+    demand->left = demand->gathered > 0 ? demand->gathered : SS_TIME_NEVER;
+    demand->gathered = 0;
+}
+
 static void take_stretch(struct demand *demand) {
     const struct profile_stretch *stretch = &demand->class->profile.stretches[demand->phase];
     demand->threads = stretch->threads;
     demand->left = stretch->length;
+}
+
+static void take(struct demand *demand) {
+    if (demand->class->kind == DEMAND_PROFILE)
+        take_stretch(demand);
+    else if (tables[demand->class->kind].phases)
+        take_phase(demand);
+    else
+        take_all(demand);
 }
 
 /* Programs that began together do not keep step: each is somewhere in its profile. */
@@ -157,32 +176,35 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
     *demand = (struct demand){
         .class = class,
         .random = ss_random_hash(ss_random_hash(seed) + instance),
-        .threads = class->kind == DEMAND_PARALLEL ? cpus : 1,
-        .left = SS_TIME_NEVER,
+        .width = class->kind == DEMAND_PARALLEL ? cpus : 1,
     };
     if (class->kind == DEMAND_PROFILE)
         take_any_stretch(demand);
-    else if (class->kind != DEMAND_SERIAL && class->kind != DEMAND_PARALLEL)
-        take_phase(demand);
+    else
+        take(demand);
 }
 
 void demand_next(struct demand *demand) {
-    bool recorded = demand->class->kind == DEMAND_PROFILE;
-    size_t count = recorded ? demand->class->profile.count : tables[demand->class->kind].count;
+    const struct demand_class *class = demand->class;
+    size_t count = class->kind == DEMAND_PROFILE ? class->profile.count : tables[class->kind].count;
     demand->phase = (demand->phase + 1) % count;
-    if (recorded)
-        take_stretch(demand);
-    else
-        take_phase(demand);
+    take(demand);
 }
 
-bool demand_resume(struct demand *demand) {
-    if (!demand->class || demand->class->kind != DEMAND_BLOCKING)
-        return false;
-    demand->gathered = 0;
-    if (ss_random_next(&demand->random) < GATHERED)
-        demand->gathered =
-            ss_time_from_double(chance_draw_exponential(&demand->random, GATHERED_TIME));
+/* For how long the threads share one CPU. */
+static ss_time draw_gathering(struct demand *demand, ss_time start_lateness) {
+    bool blocks = demand->class->kind == DEMAND_BLOCKING;
+    if (ss_random_next(&demand->random) >= (blocks ? BLOCKING_GATHERED : PARALLEL_GATHERED))
+        return 0;
+    return 1 + ss_time_from_double(
+                   blocks ? chance_draw_exponential(&demand->random, BLOCKING_GATHERED_TIME)
+                          : ss_random_next(&demand->random) * (double)start_lateness);
+}
+
+void demand_resume(struct demand *demand, ss_time start_lateness) {
+    bool late = demand->class->kind == DEMAND_PARALLEL && demand->width > 1 && start_lateness > 0;
+    if (!late && demand->class->kind != DEMAND_BLOCKING)
+        return;
+    demand->gathered = draw_gathering(demand, start_lateness);
     demand_next(demand);
-    return true;
 }

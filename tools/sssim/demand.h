@@ -2,8 +2,6 @@
 #ifndef SSSIM_DEMAND_H
 #define SSSIM_DEMAND_H
 
-#include <stdbool.h>
-
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -46,6 +44,7 @@ const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_
 struct demand {
     const struct demand_class *class;
     uint64_t random;  /* state of a generator of its own */
+    uint32_t width;   /* threads of a serial or parallel one */
     size_t phase;     /* in the class's table or profile */
     uint32_t threads; /* that are runnable now */
     ss_time left;     /* of running time, until that changes; SS_TIME_NEVER: it does not */
@@ -56,8 +55,11 @@ struct demand {
 void demand_open(struct demand *demand, const struct demand_class *class, uint32_t cpus,
     uint64_t seed, uint32_t instance);
 
-/* It has been stopped and is to go on: whether it wants something else now. */
-bool demand_resume(struct demand *demand);
+/*
+ * It goes on after a stop. At first its threads may share one CPU: those of a parallel one for up
+ * to `start_lateness`.
+ */
+void demand_resume(struct demand *demand, ss_time start_lateness);
 
 /* Goes on to the next stretch. */
 void demand_next(struct demand *demand);

@@ -1,29 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tenants.h"
 
-#include "chance.h"
-
-/* So often all threads of a process that had waited for each other were on one CPU. */
-#define GATHERED 0.25
-
-/* For how long only one thread of an instance runs that is continued; 0: all do at once. */
-static ss_time draw_gathering(struct trial *trial, uint32_t number) {
-    if (trial->options.start_lateness == 0 || trial->machine.instances[number].width < 2 ||
-        trial->lives[number].demand.left != SS_TIME_NEVER ||
-        ss_random_next(&trial->random) >= GATHERED)
-        return 0;
-    double longest = (double)trial->options.start_lateness;
-    return 1 + ss_time_from_double(ss_random_next(&trial->random) * longest);
-}
-
-/* The others have found CPUs, or have been stopped before they did. */
-static void scatter(struct trial *trial, uint32_t number) {
-    struct trial_instance *one = &trial->lives[number];
-    if (one->gathered)
-        machine_set_width(&trial->machine, number, one->gathered, trial->now);
-    one->gathered = 0;
-}
-
 /* How long until the demand of a running instance changes; throttled ones' time stands still. */
 static ss_time time_left(const struct trial *trial, uint32_t number) {
     if (trial->machine.group.throttled)
@@ -39,16 +16,11 @@ static ss_time due_after(struct trial *trial, uint32_t number, ss_time left) {
 }
 
 static ss_time continue_all(struct trial *trial, uint32_t number) {
-    struct trial_instance *one = &trial->lives[number];
-    if (demand_resume(&one->demand))
-        machine_set_width(&trial->machine, number, one->demand.threads, trial->now);
-    ss_time gathering = draw_gathering(trial, number);
-    if (gathering) {
-        one->gathered = trial->machine.instances[number].width;
-        machine_set_width(&trial->machine, number, 1, trial->now);
-    }
+    struct demand *demand = &trial->lives[number].demand;
+    demand_resume(demand, trial->options.start_lateness);
+    machine_set_width(&trial->machine, number, demand->threads, trial->now);
     machine_set_running(&trial->machine, number, true, trial->now);
-    return due_after(trial, number, gathering ? gathering : one->demand.left);
+    return due_after(trial, number, demand->left);
 }
 
 /* How many threads a stop does not reach at once, and until when they go on. */
@@ -71,7 +43,6 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
     } else {
         if (demand->left != SS_TIME_NEVER)
             demand->left = time_left(trial, number);
-        scatter(trial, number);
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
     }
@@ -81,9 +52,7 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
 void tenants_change_demand(struct trial *trial, uint32_t number) {
     struct demand *demand = &trial->lives[number].demand;
     ss_time due = SS_TIME_NEVER;
-    if (trial->lives[number].gathered) {
-        scatter(trial, number);
-    } else if (trial->machine.instances[number].running) {
+    if (trial->machine.instances[number].running) {
         demand_next(demand);
         machine_set_width(&trial->machine, number, demand->threads, trial->now);
         due = ss_time_add(trial->now, demand->left);

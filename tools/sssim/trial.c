@@ -260,9 +260,8 @@ static void start_executors(struct trial *trial) {
         ss_board_join(trial->board, i);
         struct demand *demand = &trial->lives[i].demand;
         demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
-            options->cpus, options->seed, i);
-        if (options->mix)
-            machine_set_width(&trial->machine, i, demand->threads, trial->start);
+            options->mix ? options->cpus : options->width, options->seed, i);
+        machine_set_width(&trial->machine, i, demand->threads, trial->start);
         tenants_set_running(trial, i, true);
         set_alarm(trial, i, control_start);
     }
@@ -281,6 +280,7 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
 
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
     *trial = (struct trial){.options = *options, .start = START, .now = START};
+    trial->class.kind = DEMAND_PARALLEL;
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||

@@ -66,9 +66,8 @@ struct trial_options {
 /* What the executors and the modules cannot see. */
 struct trial_instance {
     struct demand demand;
-    uint32_t gathered; /* threads it will have when the others have begun; 0: they have */
-    ss_time held;      /* while it is throttled: how long until its demand changes */
-    bool awake;        /* its executor: how late it is this time has been drawn */
+    ss_time held; /* while it is throttled: how long until its demand changes */
+    bool awake;   /* its executor: how late it is this time has been drawn */
 };
 
 /* Must stay where it was opened: its parts point to one another. */

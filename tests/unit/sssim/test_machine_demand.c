@@ -42,7 +42,7 @@ static void no_class_gets_more_than_there_is(void **state) {
 /* For how long the ring's threads run one at a time at most once it has been continued. */
 static ss_time measure_gathering(struct demand *demand) {
     ss_time time = 0;
-    assert_true(demand_resume(demand));
+    demand_resume(demand, 0);
     while (demand->threads < 2) {
         time += demand->left;
         demand_next(demand);
@@ -70,9 +70,30 @@ static void other_classes_go_on_as_they_were(void **state) {
         struct demand demand;
         demand_open(&demand, demand_mix_find(&mix, i), 8, 1, i);
         struct demand before = demand;
-        assert_false(demand_resume(&demand));
+        demand_resume(&demand, i == 1 ? 0 : 10 * SS_MILLISECOND);
         assert_memory_equal(&demand, &before, sizeof demand);
     }
+    demand_mix_free(&mix);
+}
+
+/* One time in four the threads of a parallel one share one CPU, for up to the time given. */
+static void parallel_instances_begin_late_where_asked_to(void **state) {
+    (void)state;
+    struct demand_mix mix = parse_mix("parallel");
+    struct demand demand;
+    int gathered = 0;
+    demand_open(&demand, demand_mix_find(&mix, 0), 8, 1, 0);
+    for (int i = 0; i < 1000; i++) {
+        demand_resume(&demand, 10 * SS_MILLISECOND);
+        bool late = demand.left != SS_TIME_NEVER;
+        gathered += late;
+        assert_true(!late || demand.left <= 10 * SS_MILLISECOND);
+        assert_int_equal(demand.threads, late ? 1 : 8);
+        demand_next(&demand);
+        assert_int_equal(demand.threads, 8);
+        assert_int_equal(demand.left, SS_TIME_NEVER);
+    }
+    assert_in_range(gathered, 200, 300);
     demand_mix_free(&mix);
 }
 
@@ -257,6 +278,7 @@ UNIT_MAIN(
     cmocka_unit_test(no_class_gets_more_than_there_is),
     cmocka_unit_test(a_ring_that_is_continued_is_on_one_cpu_at_first),
     cmocka_unit_test(other_classes_go_on_as_they_were),
+    cmocka_unit_test(parallel_instances_begin_late_where_asked_to),
     cmocka_unit_test(blocking_and_forking_turn_often),
     cmocka_unit_test(a_mix_goes_by_turns),
     cmocka_unit_test(sequences_have_nothing_in_common),
