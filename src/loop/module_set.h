@@ -41,7 +41,8 @@
             " for a feedback that keeps no account of CPU time"),                                  \
         SS_ARGUMENTS_KIND(                                                                         \
             config, 's', 'S', "space", SS_KIND_SPACE, "even", "which instances run"),              \
-        SS_ARGUMENTS_KIND(config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when")
+        SS_ARGUMENTS_KIND(                                                                         \
+            config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when they run")
 
 /* The five modules of a run, loaded and configured. Zeroed: an empty one. */
 struct ss_module_set {

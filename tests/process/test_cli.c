@@ -99,6 +99,43 @@ START_TEST(modules_are_listed) {
 }
 END_TEST
 
+/* The list of a kind's modules in the manual page. */
+static char *read_paragraph(const char *kind) {
+    char begin[64];
+    struct run_text page = run_read_file(PROJECT_SOURCE_DIR "/src/showstopper.1");
+    snprintf(begin, sizeof begin, "\n.BR %s \" (\"", kind);
+    char *text = strstr(page.bytes, begin);
+    ck_assert_msg(text, "the manual page has no paragraph '%s'", kind);
+    text = strchr(text + 1, '\n');
+    char *next = strstr(text, "\n.TP\n");
+    char *last = strstr(text, "\n.RE\n");
+    *(next && next < last ? next : last) = '\0';
+    return text;
+}
+
+static bool has_word(const char *text, const char *word) {
+    const char *at = text;
+    while (
+        (at = strstr(at, word)) && (at[-1] != ' ' || (at[strlen(word)] && at[strlen(word)] != ' ')))
+        at++;
+    return at;
+}
+
+/* Except for those that serve tests. */
+START_TEST(manual_names_every_module) {
+    size_t count = 0;
+    char *rest = RUN("--list-modules")->out.bytes;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        char kind[32], name[32];
+        if (sscanf(line, "%31[a-z]/%31[a-z0-9_]", kind, name) != 2 || strcmp(name, "null") == 0)
+            continue;
+        ck_assert_msg(has_word(read_paragraph(kind), name), "%s/%s is not named", kind, name);
+        count++;
+    }
+    ck_assert_uint_ge(count, 15);
+}
+END_TEST
+
 START_TEST(counts_in_every_form) {
     PLAN("instances  3\n", "-n", "3", "true");
     PLAN("instances  3\n", "-n3", "true");
@@ -485,6 +522,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(help_and_version_are_printed),
     SS_CASE(modules_are_listed),
+    SS_CASE(manual_names_every_module),
     SS_CASE(counts_in_every_form),
     SS_CASE(options_end_at_the_command),
     SS_CASE(modules_are_taken_with_their_options),
