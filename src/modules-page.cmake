@@ -6,7 +6,7 @@ set(page [[.TH SHOWSTOPPER-MODULES 7 "" "showstopper" "Miscellaneous"
 showstopper-modules \- modules of showstopper and their options
 .SH DESCRIPTION
 The trace says what load is wanted, the feedback what it is, the control decides how much may run,
-the space which instances run, and the dithering when each of them runs. Options are written
+the space which instances run, and the dithering when they run. Options are written
 .IR MAIN , name = value ,...;
 the first one listed is the main option, whose value may come first without its name.
 In times, m is milliseconds and M is minutes.

@@ -24,8 +24,8 @@ static const struct ss_option options[] = {
         .initial = "107m",
         .min = "1m",
         .max = "1h",
-        .help = "the mean length of a round, one run and one stop; refused where Showstopper would "
-                "need more than a quarter of the CPUs to switch so often"},
+        .help = "the mean length of a round, one run and one stop; refused if stops and continues "
+                "alone would take more than a quarter of the CPU time"},
     {.name = "min",
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, min),

@@ -21,8 +21,8 @@ static const struct ss_option options[] = {
         .initial = "13m",
         .min = "1m",
         .max = "1h",
-        .help = "the length of which every state is a multiple; refused where Showstopper would "
-                "need more than a quarter of the CPUs to switch so often"},
+        .help = "the length of which every state is a multiple; refused if stops and continues "
+                "alone would take more than a quarter of the CPU time"},
     SS_OPTION_END,
 };
 

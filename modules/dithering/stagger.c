@@ -43,8 +43,8 @@ static const struct ss_option options[] = {
         .initial = "0",
         .max = "1h",
         .help = "the mean length of a round, one run and one stop; 0: 107m, and "
-                "longer where many instances share few CPUs; refused where Showstopper would need "
-                "more than a quarter of the CPUs to switch so often"},
+                "longer if many instances share few CPUs; refused if stops and continues alone "
+                "would take more than a quarter of the CPU time"},
     {.name = "min",
         .type = SS_OPTION_TIME,
         .offset = offsetof(struct config, min),

@@ -27,7 +27,7 @@ SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
             .size = sizeof(struct ss_trace_module),
             .kind = SS_KIND_TRACE,
             .name = "constant",
-            .summary = "one target for ever",
+            .summary = "one constant target",
             .options = options,
             .config_size = sizeof(struct config),
         },

@@ -14,7 +14,7 @@ SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
             .size = sizeof(struct ss_trace_module),
             .kind = SS_KIND_TRACE,
             .name = "null",
-            .summary = "no control: the workload runs free for ever (for tests)",
+            .summary = "no control: the workload runs at full speed (for tests)",
         },
     .target = get_target,
 };

@@ -55,7 +55,7 @@ static const struct ss_argument rows[] = {
         .help = "repeat a recorded run, and print how the machine differs; other options replace "
                 "recorded ones"}},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
-        .initial = "auto", .help = "a live block of rows on standard error; auto: on a terminal"}},
+        .initial = "auto", .help = "a live block on standard error; auto: on a terminal"}},
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
         .help = "how long an instance may take to end before it is killed"}},
     {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"}},

@@ -366,7 +366,7 @@ void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
         append(text, sizeof text, "default ", row->initial);
         append(text, sizeof text, "", row->required ? "required" : NULL);
         fprintf(stream, "  %s=%s%s\n      ", row->name, type_name(row),
-            row == rows ? " (main option: may stand first without its name)" : "");
+            row == rows ? " (main option: may come first without its name)" : "");
         ss_option_print_wrapped(stream, 6, text);
     }
 }

@@ -47,7 +47,7 @@ int ss_option_set_defaults(const struct ss_option *rows, void *config,
 
 /*
  * Parses "MAIN,name=value,..." (NULL: nothing given) over the defaults and checks that what is
- * required is there. The first row is the main option, which may stand first without its name; a
+ * required is there. The first row is the main option, which may come first without its name; a
  * backslash escapes a comma.
  */
 int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,

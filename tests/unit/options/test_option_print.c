@@ -182,7 +182,7 @@ static void help_says_everything(void **state) {
         SS_OPTION_END};
     char *text = help_of(rows);
     assert_string_equal(text,
-        "  path=TEXT (main option: may stand first without its name)\n      a file; required\n"
+        "  path=TEXT (main option: may come first without its name)\n      a file; required\n"
         "  length=TIME\n      how long; at least 1u; at most 1h; default 20s\n"
         "  part=LOAD\n      how much\n"
         "  copies=COUNT\n      how many\n"
