@@ -3,6 +3,7 @@
 /* What the tests run as instances: `payload WHAT ARGUMENT...`. */
 
 #include "payload.h"
+#include "run.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -79,8 +80,17 @@ static int print_environment(int argc, char **argv) {
     return 0;
 }
 
+bool payload_is_gentle(void) {
+    return getenv(RUN_GENTLE) != NULL;
+}
+
+#define GENTLE_TURNS (1UL << 19) /* about a millisecond */
+
 _Noreturn void payload_spin(void) {
-    for (volatile unsigned long turns = 0;; turns++) {
+    bool gentle = payload_is_gentle();
+    for (volatile unsigned long turns = 1;; turns++) {
+        if (gentle && turns % GENTLE_TURNS == 0)
+            payload_nap(4);
     }
 }
 

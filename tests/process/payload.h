@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_TESTS_PAYLOAD_H
 #define SHOWSTOPPER_TESTS_PAYLOAD_H
 
+#include <stdbool.h>
+
 /* What the files of the payload share. Each file has a table of its own acts. */
 
 /* Nothing here outlives its test for long, whatever goes wrong. */
@@ -18,7 +20,10 @@ extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
 
+/* Uses all the CPU time it gets; where the test is gentle, a part of it. */
 _Noreturn void payload_spin(void);
+
+bool payload_is_gentle(void);
 
 /* One line on standard output, at once. */
 void payload_say(const char *text);

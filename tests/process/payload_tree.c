@@ -46,8 +46,11 @@ static void spin_for(long milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     long long end = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + milliseconds;
-    while (now.tv_sec * 1000LL + now.tv_nsec / 1000000 < end)
+    while (now.tv_sec * 1000LL + now.tv_nsec / 1000000 < end) {
+        if (payload_is_gentle())
+            payload_nap(1);
         clock_gettime(CLOCK_MONOTONIC, &now);
+    }
 }
 
 /*

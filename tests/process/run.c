@@ -54,6 +54,10 @@ static void become(const struct run_setup *setup, const char *const *words, cons
     _exit(99);
 }
 
+void run_gently(void) {
+    setenv(RUN_GENTLE, "yes", 1);
+}
+
 struct run *run_start(const struct run_setup *setup, const char *const *words) {
     static const struct run_setup usual;
     struct run *run = calloc(1, sizeof *run);

@@ -43,6 +43,14 @@ struct run {
     int status; /* once ended: the exit status, or the negative number of the signal */
 };
 
+/*
+ * From now on payloads nap between short turns instead of using all the CPU time they get. For
+ * tests of what lives and dies, not of loads: they need no more, and others run beside them.
+ */
+void run_gently(void);
+
+#define RUN_GENTLE "SS_TEST_GENTLE" /* the variable that tells the payload */
+
 /* The words of a command, as the functions below take them. */
 #define WORDS(...)                                                                                 \
     (const char *const[]) {                                                                        \

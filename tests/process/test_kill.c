@@ -27,6 +27,7 @@ static struct run *start_with(
     const struct run_setup *setup, const char *const *options, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER};
     size_t count = 1;
+    run_gently();
     while (*options)
         words[count++] = *options++;
     while (*command)
