@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The benches in their shortest form: that they run and print figures, whatever these are.
-# Argument: the build directory.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
 build=$1
 benches=$(cd "$(dirname "$0")/../bench" && pwd)
 output=$(mktemp)
@@ -247,15 +250,16 @@ tables_and_steps() (
     [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "ramp"
 )
 
-independent_judge
-tables_and_steps
-control
-ended_bench_leaves_nothing
-own_cpu_and_memory
-lateness
-accuracy
-big_tree
-no_tree_is_left
-held_make
-long_traces
-wrong_words_are_refused
+run_case independent_judge
+run_case tables_and_steps
+run_case control
+run_case ended_bench_leaves_nothing
+run_case own_cpu_and_memory
+run_case lateness
+run_case accuracy
+run_case big_tree
+run_case no_tree_is_left
+run_case held_make
+run_case long_traces
+run_case wrong_words_are_refused
+end_cases

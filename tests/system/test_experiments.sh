@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The experiments in their shortest form: what they plan, run, keep and leave, whatever the figures are.
-# Argument: the build directory.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
 build=$(cd "$1" && pwd)
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 experiments=$checkout/tools/experiments
@@ -214,6 +217,11 @@ goes_on_where_it_was() {
     grep -Eq '^> seconds 1$' "$output" || fail "in what other way?"
 }
 
+interrupted_and_resumed() {
+    interrupted_half_way
+    goes_on_where_it_was
+}
+
 # However long the run would have taken.
 terminated() {
     local pid left=300
@@ -230,11 +238,12 @@ terminated() {
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: data are left"
 }
 
-# Somebody else may be at work, too.
+# Control groups of experiments that have ended: others may be at work, too.
 list_groups() {
-    local folder
+    local folder pid
     for folder in /sys/fs/cgroup/{,*/}showstopper-experiment.*; do
-        [ ! -d "$folder" ] || echo "$folder"
+        pid=${folder##*/showstopper-experiment.}
+        [ ! -d "$folder" ] || [ -d "/proc/${pid%%.*}" ] || echo "$folder"
     done
 }
 
@@ -333,7 +342,7 @@ others_are_told() {
     ! grep -q 'others used' "$output" || fail "they are told although nobody wants to know"
 }
 
-throughput_and_replay() {
+throughput_is_measured() {
     experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
         --warmup 0 --settle 0 --seconds 1
     prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
@@ -343,6 +352,10 @@ throughput_and_replay() {
     [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
     [ "$(cut -d, -f 5,6,7 "$scratch/stairs/throughput.csv" | paste -sd ' ')" = \
         "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "what steps?"
+}
+
+# Iterations are in proportion to the time only if nothing else takes it.
+a_trace_is_replayed() {
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     # Without feedback, which would stop all where others load the machine.
     experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
@@ -513,21 +526,21 @@ shares_are_counted() (
         fail "of its own: $before, $after"
 )
 
-words_are_checked
-plans
-units_are_those_of_showstopper
-quick_ones_are_quick
-interrupted_half_way
-goes_on_where_it_was
-terminated
-others_hold_it
-failed_runs
-example_of_the_readme
-others_are_told
-throughput_and_replay
-steps_are_cut
-recorded_topologies
-power_of_packages
-two_sides
-shares_are_counted
-exit "$skipped"
+run_case words_are_checked
+run_case plans
+run_case units_are_those_of_showstopper
+run_case quick_ones_are_quick
+run_case interrupted_and_resumed
+run_case terminated
+run_case others_hold_it
+run_case failed_runs
+run_case example_of_the_readme
+run_case others_are_told alone
+run_case throughput_is_measured
+run_case a_trace_is_replayed alone
+run_case steps_are_cut
+run_case recorded_topologies
+run_case power_of_packages
+run_case two_sides
+run_case shares_are_counted
+end_cases
