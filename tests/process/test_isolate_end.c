@@ -9,7 +9,7 @@
 #define OPTIONS   "--isolate", "-v", "-n", "3", "-c", "fixed", "-l", "20%"
 
 /* Without any mark. */
-#define BARE "env", "-i"
+#define BARE "env", "-i", RUN_GENTLE "=yes"
 
 /* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
 #define MOMENTS  10
