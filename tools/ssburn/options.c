@@ -100,7 +100,7 @@ static const struct row {
     {"--threads", "N", set_threads, "threads, or children at work at a time (see the classes)"},
     {"--iteration", "TIME", set_iteration, "CPU time of the work of one iteration (100m)"},
     {"--work", "COUNT", set_work, "that work in units, as an earlier ssburn printed it"},
-    {"--iterations", "N", set_iterations, "end after so many (endless); 0 only calibrates"},
+    {"--iterations", "N", set_iterations, "end after this many (endless); 0 only calibrates"},
     {"--memory", "SIZE", set_memory, "work by walking so many bytes: 32K, 8M, 1G"},
     {"--help", NULL, set_help, "print this and end"},
     {"--version", NULL, set_version, "print the version and end"},

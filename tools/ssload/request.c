@@ -11,21 +11,21 @@ static const struct ss_argument rows[] = {
         .sensible = "20m",
         .help = "time between samples"}},
     {'c', "COUNT", {"count", SS_OPTION_COUNT, AT(count), .min = "1",
-        .help = "end after so many samples"}},
+        .help = "end after this many samples"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m", .sensible = "500m",
-        .help = "end after so long"}},
+        .help = "end after this time"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: those that "
-                "may be used"}},
-    {0, NULL, {"per-cpu", AT(per_cpu), .help = "each CPU, too, in rows of its own"}},
+                "ssload is allowed to use"}},
+    {0, NULL, {"per-cpu", AT(per_cpu), .help = "also print a row for each CPU"}},
     {0, "PATH", {"cgroup", SS_OPTION_TEXT, AT(group),
-        .help = "measure a control group instead, as part of what it may use"}},
+        .help = "measure a control group instead, as a fraction of what it is allowed"}},
     {0, "FILE", {"target", SS_OPTION_TEXT, AT(target),
-        .help = "a trace, in text or compiled, to hold the load against"}},
+        .help = "compare the load with this trace, text or compiled"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "table csv json",
-        .help = "default: a table on a terminal, else csv"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "no averages and no notes on standard error"}},
+        .help = "default: a table on a terminal, otherwise csv"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no averages and no notes on standard error"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -40,8 +40,8 @@ void ssload_request_print_help(void) {
     printf("\n"
            "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
            "load is 1 - (idle + iowait) / elapsed; load_ticks is busy ticks over all ticks,\n"
-           "as mpstat, sar and top show it. The averages stand below a table, and on\n"
-           "standard error otherwise.\n");
+           "as mpstat, sar and top show it. The averages are printed below a table,\n"
+           "otherwise on standard error.\n");
 }
 
 int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error) {

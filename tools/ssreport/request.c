@@ -13,20 +13,21 @@ static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write report.html and a CSV file for every table there"}},
     {0, "TIME", {"edge", SS_OPTION_TIME, AT(edge), .sensible = "100m",
-        .help = "leave out so much at both ends of every step; default: a sixth of it, at most "
-                "30s"}},
+        .help = "leave out this much at both ends of every step; default: a sixth of it, at "
+                "most 30s"}},
     {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "6s", .min = "10m",
         .sensible = "500m",
         .help = "count iterations in intervals of this length"}},
     {0, "PART", {"confidence", SS_OPTION_LOAD, AT(confidence), .initial = "95%", .min = "50%",
-        .max = "99.99%", .help = "of intervals and bands"}},
+        .max = "99.99%", .help = "the confidence level of intervals and bands"}},
     {0, "PART", {"deviation", SS_OPTION_LOAD, AT(deviation), .initial = "5%",
-        .help = "by which the throughput of a replay may differ without a warning"}},
+        .help = "warn if the throughput of a replay differs by more than this"}},
     {0, "DIR", {"published", SS_OPTION_TEXT, AT(published),
-        .help = "published figures to compare with; default: those that came with it"}},
+        .help = "the folder with published figures; default: the installed one"}},
     {0, NULL, {"against", AT(against),
-        .help = "what follows is a second set, with which the first one is compared"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "no summary on standard output"}},
+        .help = "the records after this option are a second set, with which the first one is "
+                "compared"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -36,11 +37,11 @@ static const struct ss_argument rows[] = {
 void ssreport_request_print_help(void) {
     printf("Usage: ssreport [OPTION]... RECORD...\n"
            "       ssreport [OPTION]... RECORD... --against RECORD...\n"
-           "Reports what is in records made by showstopper --record, or in an experiment: a\n"
-           "folder with a manifest.csv that names its records.\n\n");
+           "Reports records made by showstopper --record, or an experiment: a folder with a\n"
+           "manifest.csv that names its records.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "The status is 0 if at least one record was reported, else 125.\n");
+           "The status is 0 if at least one record was reported, otherwise 125.\n");
 }
 
 /* Whether the option that a word names takes the next one for its value. */

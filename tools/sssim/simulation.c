@@ -49,53 +49,54 @@ const struct ss_argument simulation_rows[] = {
                  .help = "leave this much time at the start of control out of the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                    .sensible = "500m",
-                 .help = "time under control, --settle included; without it, the trace's length, or 1M"}},
+                 .help = "time under control, --settle included; default: the trace's length, or 1M"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
               .help = "the seed of the random numbers; the same one gives the same output"}},
     {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
-                 .help = "how late wake-ups are on average; without it, as on a real machine"}},
+                 .help = "how late executors wake up on average; default: as on a real machine"}},
     {0, "LAW", {"lateness-law", SS_OPTION_CHOICE, AT(lateness_law), .initial = "auto",
                 .choices = "auto fixed exponential recorded",
-                .help = "fixed: each is as late as the others; exponential: by chance; recorded: as "
-                        "on a real machine; auto: recorded, or exponential with --lateness"}},
+                .help = "fixed: all are equally late; exponential: random; recorded: as on a real "
+                        "machine; auto: recorded, or exponential with --lateness"}},
     {0, "TIME", {"switch-cost", SS_OPTION_TIME, AT(switch_cost), .initial = "42u", .max = "1s",
                  .help = "CPU time that an executor uses whenever it wakes up"}},
     {0, "WORD", {"priority", SS_OPTION_CHOICE, AT(priority), .initial = "realtime",
                  .choices = "realtime normal",
-                 .help = "of the executors: at normal priority the instances that they continue "
-                         "hold them up"}},
+                 .help = "the priority of the executors: at normal priority the instances that they "
+                         "continue delay them"}},
     {0, "TIME", {"preempt", SS_OPTION_TIME, AT(preempt), .initial = "2m", .max = "1h",
-                 .help = "with --priority normal, for how long each thread does that finds no "
-                         "idle CPU"}},
+                 .help = "with --priority normal, how long each thread that finds no idle CPU "
+                         "delays its executor"}},
     {0, "TIME", {"stop-lateness", SS_OPTION_TIME, AT(stop_lateness), .initial = "0", .max = "1h",
                  .help = "a stop reaches one thread of an instance at once and the others at the "
-                         "next of ticks so far apart; 0: all at once"}},
+                         "next tick; this is the time between ticks; 0: all at once"}},
     {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
-                 .help = "one time in four the other threads of an instance begin later than its "
-                         "first, by chance up to so much"}},
+                 .help = "in one of four cases the other threads of an instance begin later than "
+                         "its first, by a random time up to this one"}},
     {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0",
-                 .help = "CPU time that the instances may use together, as a control group with a "
-                         "quota: 0.5 is half of one CPU; 0: no limit"}},
+                 .help = "CPU time that all instances together are allowed, as in a control group "
+                         "with a quota: 0.5 is half of one CPU; 0: no limit"}},
     {0, "TIME", {"quota-period", SS_OPTION_TIME, AT(quota_period), .initial = "100m", .min = "1m",
                  .max = "1s", .help = "the quota's period"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
-                 .help = "the part of the machine that other processes want all the time"}},
+                 .help = "the part of the machine that other processes demand"}},
     {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
                  .max = "36500d",
-                 .help = "or in the first half of each of these only; 0: all the time"}},
+                 .help = "other processes demand it only in the first half of each such period; 0: "
+                         "all the time"}},
     {0, "TIME", {"overhead", SS_OPTION_TIME, AT(overhead), .initial = "0", .max = "1s",
-                 .help = "whenever a CPU turns idle: time in which it neither idles nor runs a "
-                         "task"}},
+                 .help = "how long a CPU takes to become idle, in which time it neither idles nor "
+                         "runs a task"}},
     {0, "WORD", {"accounting", SS_OPTION_CHOICE, AT(accounting), .initial = "exact",
                  .choices = "exact ticks",
-                 .help = "what the modules are shown: the truth, or what /proc/stat makes of it"}},
+                 .help = "the counters that the modules see: exact values, or those of /proc/stat"}},
     {0, "HZ", {"tick-rate", SS_OPTION_COUNT, AT(tick_rate), .initial = "250", .min = "1",
-               .max = "10000", .help = "of the kernel's clock, for --accounting ticks"}},
+               .max = "10000", .help = "ticks per second for --accounting ticks"}},
     {0, "NAME=V,...", {"sweep", SS_OPTION_TEXT, AT(sweep),
-                       .help = "run with each of these values of a long option; given again, with "
-                               "all of them crossed; prints a table that ends in a sentence"}},
-    {0, NULL, {"csv", AT(csv), .help = "print the samples in place of the figures; of a sweep, its table, "
-                                    "as it is printed where there is no terminal"}},
+                       .help = "run once with each of these values of a long option; given again, "
+                               "with each combination; prints a table and what to choose"}},
+    {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, "
+                                    "the table"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,

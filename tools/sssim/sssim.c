@@ -17,8 +17,8 @@ static void print_help(void) {
            "the load.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stdout, simulation_rows);
-    printf("\nExamples: how well is a load held on 12 CPUs? And how much do the quantum and the\n"
-           "target matter?\n"
+    printf("\nExamples: how well is a load held on 12 CPUs? How much do the length of a round\n"
+           "and the target matter?\n"
            "  sssim -P 12 -l 50%% --settle 10s --duration 3M\n"
            "  sssim -P 12 --sweep load=25%%,50%%,75%% --sweep dithering-options=20m,53m,107m\n");
 }
