@@ -45,13 +45,7 @@ static const struct ss_option options[] = {
         .help = "the mean length of a round, one run and one stop; 0: 107m, and "
                 "longer if many instances share few CPUs; refused if stops and continues alone "
                 "would take more than a quarter of the CPU time"},
-    {.name = "min",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, min),
-        .initial = "1m",
-        .min = "1u",
-        .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a "
-                "later one"},
+    LEAST_OPTION_MIN,
     {.name = "jitter",
         .type = SS_OPTION_NUMBER,
         .offset = offsetof(struct config, jitter),

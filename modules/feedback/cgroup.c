@@ -13,12 +13,7 @@ static const struct ss_option options[] = {
         .type = SS_OPTION_TEXT,
         .offset = offsetof(struct config, group),
         .help = "path of the control group; without it, the one that Showstopper is in"},
-    {.name = "period",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, period),
-        .initial = "333m",
-        .min = "1m",
-        .help = "the memory of the estimate: a sample so long weighs as much as all before it"},
+    ESTIMATE_OPTION_PERIOD,
     SS_OPTION_END,
 };
 

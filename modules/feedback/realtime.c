@@ -20,12 +20,7 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    {.name = "period",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, period),
-        .initial = "333m",
-        .min = "1m",
-        .help = "the memory of the estimate: a sample so long weighs as much as all before it"},
+    ESTIMATE_OPTION_PERIOD,
     {.name = "count",
         .type = SS_OPTION_CHOICE,
         .offset = offsetof(struct config, count),

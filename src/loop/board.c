@@ -38,12 +38,12 @@ static void fill(struct ss_board *board, uint32_t instances, size_t size) {
     atomic_store(&board->ready, 1);
 }
 
-/* Behind the modules' memory. */
+/* After the modules' memory. */
 static size_t rings_offset(uint32_t instances, size_t extra) {
     return (modules_offset(instances) + extra + 63) / 64 * 64;
 }
 
-/* Where there must be a name it lives only until the unlink. */
+/* Where the file system needs a name, it is removed at once. */
 static int open_segment(void) {
     int descriptor = ss_platform_shared_create();
     for (int attempt = 0; descriptor < 0 && attempt < 100; attempt++) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "loop/host.h"
-
 #include "options/arguments.h"
 
 static size_t round_up(size_t size) {

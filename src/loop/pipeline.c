@@ -47,10 +47,10 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
             trace, ss_board_trace_time(board, now), target);
 }
 
-/* Roundings are no excess. */
+/* Rounding errors are not reported. */
 #define EXCESS_LEAST 1e-6
 
-/* Cuts what a module gave to [0, 1]; what lay beyond is kept, to be warned of. */
+/* Limits a module's value to [0, 1]; the first value outside is kept for a warning. */
 static double cut(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
     if (value < -EXCESS_LEAST || value > 1 + EXCESS_LEAST) {
         uint64_t none = 0;
@@ -75,7 +75,7 @@ void ss_pipeline_warn_of_excess(
     }
 }
 
-/* What is: the load, NaN as long as nothing is known of it. */
+/* Returns the load estimate; NaN until it is known. */
 static double ask_feedback(
     struct ss_pipeline *pipeline, const struct ss_moment *moment, enum ss_failure *failure) {
     const struct ss_feedback_module *feedback =
@@ -97,7 +97,7 @@ static double ask_feedback(
     return fmin(fmax(load, 0), 1);
 }
 
-/* How much may run: this executor's own answer, averaged with its peers'. */
+/* Returns the global duty: this executor's own output, averaged with its peers'. */
 static double ask_control(
     struct ss_pipeline *pipeline, const struct ss_control_input *input, enum ss_failure *failure) {
     const struct ss_control_module *control =
@@ -128,7 +128,7 @@ static void find_place(struct ss_pipeline *pipeline, ss_time now) {
     pipeline->place.time = ss_board_trace_time(board, now);
 }
 
-/* What control may want to know beside the load. */
+/* Adds what a control that keeps an account needs besides the load. */
 static void look_around(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
     const struct ss_feedback_module *feedback =
         &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
@@ -139,7 +139,7 @@ static void look_around(const struct ss_pipeline *pipeline, struct ss_control_in
     input->round = round_length(pipeline);
 }
 
-/* This instance's share. */
+/* Returns the local duty: this instance's share. */
 static double ask_space(
     struct ss_pipeline *pipeline, double global_duty, enum ss_failure *failure) {
     double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(
@@ -149,7 +149,7 @@ static double ask_space(
     return cut(pipeline, SS_KIND_SPACE, duty);
 }
 
-/* When: the next state and its length. */
+/* Plans the next state and its length. */
 static void ask_dithering(
     struct ss_pipeline *pipeline, const struct ss_turn *turn, struct ss_stint *stint) {
     pipeline->set->modules[SS_KIND_DITHERING].table.dithering.next(
@@ -164,7 +164,7 @@ static void show(struct ss_pipeline *pipeline, const struct ss_decision *decisio
     atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
 }
 
-/* How much of the time this instance runs, and what that comes from. */
+/* Decides the duty of this instance; keeps what it was decided from. */
 static void decide_duty(
     struct ss_pipeline *pipeline, const struct ss_moment *moment, struct ss_decision *decision) {
     decision->load = NAN;

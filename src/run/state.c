@@ -4,18 +4,14 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "base/streams.h"
 #include "platform/platform.h"
 
 void ss_master_say(struct ss_master *master, const char *format, ...) {
-    if (!master->plan->verbose || !ss_streams_has_room(STDERR_FILENO))
+    if (!master->plan->verbose)
         return;
-    ss_progress_give_line(&master->progress);
     va_list arguments;
     va_start(arguments, format);
-    fputs("showstopper: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    ss_progress_say(&master->progress, format, arguments);
     va_end(arguments);
 }
 

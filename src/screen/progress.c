@@ -223,16 +223,21 @@ void ss_progress_give_line(struct ss_progress *progress) {
         begin_line();
 }
 
-void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
-    if (!progress->shown || (progress->foreground_only && is_in_background()) ||
-        !ss_streams_has_room(STDERR_FILENO))
+void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments) {
+    if (!ss_streams_has_room(STDERR_FILENO))
         return;
     ss_progress_give_line(progress);
-    va_list arguments;
-    va_start(arguments, format);
     fputs("showstopper: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+}
+
+void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
+    if (!progress->shown || (progress->foreground_only && is_in_background()))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    ss_progress_say(progress, format, arguments);
     va_end(arguments);
 }
 

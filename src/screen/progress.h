@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_SCREEN_PROGRESS_H
 #define SHOWSTOPPER_SCREEN_PROGRESS_H
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,11 +69,15 @@ void ss_progress_hide(struct ss_progress *progress);
 /* Called when the size of the window has changed. */
 void ss_progress_resize(struct ss_progress *progress);
 
-/* Prints a line above the block, if the block is shown. */
+/* Prints a line above the block, whether or not it is shown. Never waits. */
+SS_FORMAT(2, 0)
+void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments);
+
+/* The same, if the block is shown. */
 SS_FORMAT(2, 3)
 void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
-/* Call this before printing a line: ends a line that others have begun. */
+/* Call this before printing: ends a line that others have begun. */
 void ss_progress_give_line(struct ss_progress *progress);
 
 /* Removes the block, begins a new line and ends drawing. */

@@ -42,8 +42,7 @@ struct ss_census_member {
     pid_t pid;
     uint32_t row;
     uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES: covered by its group */
-    bool
-        beyond; /* we may not signal it: it is in the freezer or has been counted as out of reach */
+    bool beyond;   /* we may not signal it: it is frozen, or has been counted as out of reach */
 };
 
 /* A recently assigned pid. Its group is checked repeatedly while it is young. */

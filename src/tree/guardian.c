@@ -136,9 +136,9 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     for (ss_time due = 0; getppid() == setup->master;) {
         if (atomic_load(&setup->board->over)) {
             look(&guardian, 0); /* the last executor may have died since the last look */
+            /* Processes that were counted as left may have ended since. */
             if (atomic_load(&setup->board->left) > 0)
-                ss_rescue_sweep(
-                    &guardian.rescue, 0); /* processes counted as left may have ended since */
+                ss_rescue_sweep(&guardian.rescue, 0);
             leave(&guardian);
         }
         ss_signals_regain_priority();

@@ -46,9 +46,7 @@ const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slo
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 
-/*
- * Searches for what is left until `deadline`, and writes to the board how
- * many processes that is.
+/* Searches for what is left until `deadline`, and writes to the board how many processes that is.
  */
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 
