@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Manual pages name every option that --help names, with the same default. Argument: the build directory.
+set -eu
+
+source=$(cd "$(dirname "$0")/../.." && pwd)
+
+# options_of PROGRAM: a line for each option in its help, "--NAME DEFAULT", without one "--NAME".
+options_of() {
+    "$1" --help | awk '
+        function finish() {
+            gsub(/ +/, " ", text)
+            if (name)
+                print name (match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : "")
+            name = ""
+        }
+        /^  (-.,|   ) --/ { finish(); match($0, /--[a-z-]+/); name = substr($0, RSTART, RLENGTH); text = $0; next }
+        /^          / { text = text $0; next }
+        { finish() }
+        END { finish() }'
+}
+
+# paragraphs_of PAGE: a line for each paragraph about options, as it reads.
+paragraphs_of() {
+    awk '
+        /^\.(TP|SH|SS)/ { if (text) print text; text = ""; next }
+        /^\.TQ/ { next }
+        { sub(/^\.[A-Z]+ /, ""); text = text " " $0 }
+        END { print text }' "$1" | sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/\\\(mc/u/g; s/\\ / /g; s/"//g; s/  +/ /g' |
+        grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s)\b/\1\2/g'
+}
+
+# check PROGRAM PAGE: a difference is one line.
+check() {
+    local name initial paragraph value
+    paragraphs_of "$2" >"$folder/page"
+    options_of "$1" >"$folder/options"
+    [ -s "$folder/options" ] || echo "${1##*/} --help lists no option"
+    while read -r name initial; do
+        # Those of the five kinds stand together.
+        case $name in --feedback-options | --control-options | --space-options | --dithering-options) continue ;; esac
+        paragraph=$(grep -E -m 1 -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
+            { echo "${2##*/} lacks $name"; continue; }
+        # A time as pages have it: 2m is 2ms.
+        value="$initial"
+        case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
+        if [ "$initial" ] && ! grep -qiE "default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\(the default" <<<"$paragraph"; then
+            echo "${2##*/} does not say that the default of $name is $initial: $paragraph"
+        fi
+        if [ -z "$initial" ] && grep -qE "[Dd]efault:? [0-9]" <<<"$paragraph"; then
+            echo "${2##*/} gives $name a default that it does not have: $paragraph"
+        fi
+    done <"$folder/options"
+}
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+{
+    check "$1/bin/showstopper" "$source/src/showstopper.1"
+    for program in ssload sssim ssreport; do
+        # Not all are built where their libraries are missing.
+        [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
+    done
+} >"$folder/found"
+[ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }
