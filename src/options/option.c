@@ -184,8 +184,9 @@ int ss_option_set(const struct ss_option *row, const char *text, void *config,
     return 0;
 }
 
-int ss_option_set_defaults(const struct ss_option *rows, void *config,
-    struct ss_option_store *store, struct ss_error *error) {
+/* A row without a default leaves its place as it is. */
+static int set_defaults(const struct ss_option *rows, void *config, struct ss_option_store *store,
+    struct ss_error *error) {
     for (const struct ss_option *row = rows; row && row->name; row++) {
         if (row->initial && ss_option_set(row, row->initial, config, store, error) < 0)
             return -1;
@@ -261,7 +262,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     if (!rows)
         rows = no_rows;
     set_not_given(rows, config);
-    if (ss_option_set_defaults(rows, config, store, error) < 0)
+    if (set_defaults(rows, config, store, error) < 0)
         return -1;
     if (text && !rows->name)
         return ss_error_set(error, SS_ERROR_FAILED, "'%s': there are no options here", text);

@@ -2,7 +2,6 @@
 #ifndef SHOWSTOPPER_OPTION_CORE_H
 #define SHOWSTOPPER_OPTION_CORE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include <showstopper/error.h>
@@ -39,10 +38,6 @@ void ss_option_store_print_warnings(
  * so does a warning in the store, which may be NULL for what is neither a text nor to be warned of.
  */
 int ss_option_set(const struct ss_option *row, const char *text, void *config,
-    struct ss_option_store *store, struct ss_error *error);
-
-/* Fills in the defaults. A row without one leaves its place as it is. */
-int ss_option_set_defaults(const struct ss_option *rows, void *config,
     struct ss_option_store *store, struct ss_error *error);
 
 /*

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/version.h"
 #include "base/whole_file.h"
 #include "record/outcome.h"
 #include "record/recorder.h"
@@ -177,7 +176,7 @@ static void remove_files(int folder) {
     remove_inputs(folder);
 }
 
-void ss_record_folder_close(struct ss_record_folder *record) {
+static void close_folder(struct ss_record_folder *record) {
     if (record->mark >= 0)
         close(record->mark);
     if (record->folder >= 0)
@@ -192,7 +191,7 @@ void ss_record_folder_remove(struct ss_record_folder *record, const char *path) 
     }
     if (record->made)
         rmdir(path);
-    ss_record_folder_close(record);
+    close_folder(record);
 }
 
 static int take_folder(
@@ -239,6 +238,6 @@ int ss_record_finish(
         status = ss_error_wrap(error, "--record");
     if (status == 0)
         unlinkat(record->folder, MARK, 0);
-    ss_record_folder_close(record);
+    close_folder(record);
     return status;
 }

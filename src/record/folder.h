@@ -31,8 +31,6 @@ SS_MUST_USE int ss_record_folder_open(
 /* Removes everything again because the run could not be started. */
 void ss_record_folder_remove(struct ss_record_folder *record, const char *path);
 
-void ss_record_folder_close(struct ss_record_folder *record);
-
 /* Completes the record: writes the summary and removes the mark. */
 SS_MUST_USE int ss_record_finish(
     const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);

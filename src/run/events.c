@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/events.h"
 
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>

@@ -7,7 +7,8 @@
 #include "trace/compiled.h"
 #include "trace/text.h"
 
-bool ss_trace_is_compiled(FILE *stream) {
+/* Nothing of what comes next is taken. */
+static bool is_compiled(FILE *stream) {
     int first = getc(stream);
     ungetc(first, stream);
     return first == SS_TRACE_MAGIC_FIRST;
@@ -15,7 +16,7 @@ bool ss_trace_is_compiled(FILE *stream) {
 
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error) {
-    if (ss_trace_is_compiled(stream))
+    if (is_compiled(stream))
         return ss_trace_compiled_read(stream, name, sink, error);
     return ss_trace_text_read(stream, name, sink, error);
 }

@@ -6,9 +6,6 @@
 
 #include "trace/record.h"
 
-/* Whether what comes next is a compiled trace; nothing of it is taken. */
-bool ss_trace_is_compiled(FILE *stream);
-
 /* Reads a trace in either form, whole. `name` stands in messages. Status 2. */
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);

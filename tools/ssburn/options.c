@@ -25,7 +25,8 @@ static const struct burn_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-int options_size(const char *text, uint64_t *bytes, struct ss_error *error) {
+/* 4096, 32K, 8M, 1G: bytes. */
+static int read_size(const char *text, uint64_t *bytes, struct ss_error *error) {
     static const char suffixes[] = "KMG";
     char number[24];
     size_t length = strlen(text);
@@ -72,7 +73,7 @@ static int set_iterations(struct options *options, const char *value, struct ss_
 }
 
 static int set_memory(struct options *options, const char *value, struct ss_error *error) {
-    if (options_size(value, &options->memory, error) < 0)
+    if (read_size(value, &options->memory, error) < 0)
         return -1;
     return options->memory >= WORK_MEMORY_MIN
                ? 0

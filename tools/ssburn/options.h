@@ -32,7 +32,4 @@ struct options {
 int options_parse(struct options *options, char **words, struct ss_error *error);
 void options_print_help(void);
 
-/* 4096, 32K, 8M, 1G: bytes. */
-int options_size(const char *text, uint64_t *bytes, struct ss_error *error);
-
 #endif

@@ -28,7 +28,8 @@ static bool is_first(const struct ssreport_sheet *sheet, size_t row, size_t colu
     return true;
 }
 
-void ssreport_shades_colour(double percent, int color[3]) {
+/* The color of a value in percent, red, green and blue from 0 to 255. */
+static void find_color(double percent, int color[3]) {
     static const int loss[3] = {240, 145, 105}, gain[3] = {150, 195, 235};
     const int *to = percent >= 0 ? loss : gain;
     double part = percent >= 0 ? percent / LOSS_MOST : percent / -GAIN_MOST;
@@ -55,7 +56,7 @@ static void print_cell(
     }
     int color[3];
     double mean = count ? sum / (double)count : NAN;
-    ssreport_shades_colour(mean, color);
+    find_color(mean, color);
     fprintf(page, "<td style=\"background:#%02x%02x%02x\">", color[0], color[1], color[2]);
     ssreport_html_number(page, mean, 1);
     if (count > 0 && isfinite(mean))

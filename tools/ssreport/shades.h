@@ -7,7 +7,4 @@
 /* From the sheet of interference a table for each placement: the darker the more of it. */
 void ssreport_shades_print(FILE *page, const struct ssreport_sheet *sheet);
 
-/* The color of a value in percent, red, green and blue from 0 to 255. */
-void ssreport_shades_colour(double percent, int color[3]);
-
 #endif

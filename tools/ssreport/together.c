@@ -2,7 +2,6 @@
 
 /* Many runs, each at a load of its own, make one curve. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

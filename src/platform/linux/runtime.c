@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 #include "platform/linux/linux.h"
 
