@@ -7,20 +7,6 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
-int ss_linux_read_text(const char *path, char *buffer, size_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return -1;
-    ssize_t length = read(file, buffer, size - 1);
-    close(file);
-    if (length < 0)
-        return -1;
-    while (length > 0 && buffer[length - 1] == '\n')
-        length--;
-    buffer[length] = '\0';
-    return 0;
-}
-
 static const char *cgroup_root(const struct ss_platform_roots *roots) {
     return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
 }
@@ -29,7 +15,7 @@ int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
     char file[4096];
     char text[8192];
-    snprintf(file, sizeof file, "%s/self/cgroup", roots && roots->proc ? roots->proc : "/proc");
+    snprintf(file, sizeof file, "%s/self/cgroup", ss_linux_proc(roots));
     if (ss_linux_read_text(file, text, sizeof text) < 0)
         return -1;
     char *rest = text;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -28,24 +27,25 @@ static int check_limit(
         needed, name, room);
 }
 
+struct tasks {
+    bool mine; /* only those of this user */
+    uint64_t count;
+};
+
+static void count_tasks_of(void *context, pid_t pid) {
+    struct tasks *tasks = context;
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    if (stat(path, &status) == 0 && (!tasks->mine || status.st_uid == getuid()))
+        tasks->count += status.st_nlink > 2 ? status.st_nlink - 2 : 1;
+}
+
 /* Processes of this user or of all users. Threads count as processes, as they do in the kernel. */
 static uint64_t count_tasks(bool mine) {
-    uint64_t count = 0;
-    DIR *directory = opendir("/proc");
-    if (!directory)
-        return 0;
-    struct dirent *entry;
-    while ((entry = readdir(directory))) {
-        char path[300];
-        struct stat status;
-        if (!isdigit((unsigned char)entry->d_name[0]))
-            continue;
-        snprintf(path, sizeof path, "/proc/%s/task", entry->d_name);
-        if (stat(path, &status) == 0 && (!mine || status.st_uid == getuid()))
-            count += status.st_nlink > 2 ? status.st_nlink - 2 : 1;
-    }
-    closedir(directory);
-    return count;
+    struct tasks tasks = {.mine = mine};
+    ss_platform_process_each(count_tasks_of, &tasks);
+    return tasks.count;
 }
 
 /* Checks the tightest pids.max between our own group and the root. */

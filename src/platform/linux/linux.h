@@ -18,6 +18,10 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
 int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots);
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
+static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
+    return roots && roots->proc ? roots->proc : "/proc";
+}
+
 /* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
@@ -38,7 +42,19 @@ static inline const char *ss_linux_read_number(const char *at, uint64_t *number)
     return at;
 }
 
+/*
+ * Reads the stat file of a process or thread and returns what follows the name: " S 1 ...", from
+ * field 3 on. NULL if it does not exist. The name in brackets may contain anything, brackets too.
+ */
+const char *ss_linux_read_stat(const char *path, char *text, size_t size);
+
+/* Like ss_platform_process_look(), for an ID that may be a thread's, and without an identity. */
+bool ss_linux_process_read(pid_t pid, struct ss_process *process);
+
+/* Opens a pidfd of whatever has this pid now. Returns -1 with an errno. */
+int ss_linux_pidfd_open(pid_t pid);
+
 /* A number that the kernel gives to one process only, read from its pidfd; 0: not available. */
-uint64_t ss_linux_process_identity(int pidfd);
+uint64_t ss_linux_pidfd_identity(int pidfd);
 
 #endif

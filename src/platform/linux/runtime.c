@@ -13,15 +13,11 @@
 /* CPUs may come and go; checking for that costs more than a reading. */
 #define LOOK_INTERVAL (2 * SS_SECOND)
 
-static const char *proc_root(const struct ss_platform_roots *roots) {
-    return roots && roots->proc ? roots->proc : "/proc";
-}
-
 /* In any other namespace the visible root is that of a container, not of the machine. */
 static bool is_first_namespace(const struct ss_platform_roots *roots) {
     char path[4096];
     struct stat status;
-    snprintf(path, sizeof path, "%s/self/ns/cgroup", proc_root(roots));
+    snprintf(path, sizeof path, "%s/self/ns/cgroup", ss_linux_proc(roots));
     return stat(path, &status) < 0 || status.st_ino == FIRST_NAMESPACE;
 }
 
@@ -35,7 +31,7 @@ static bool is_accounting_root(const char *line, char folder[2048]) {
 
 static bool find_root(const struct ss_platform_roots *roots, char folder[2048]) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/self/mountinfo", proc_root(roots));
+    snprintf(path, sizeof path, "%s/self/mountinfo", ss_linux_proc(roots));
     FILE *file = fopen(path, "re");
     char *line = NULL;
     size_t size = 0;

@@ -18,10 +18,8 @@ static bool wants_cpu(pid_t process, pid_t thread) {
     char path[64];
     char text[512];
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
-    if (ss_linux_read_text(path, text, sizeof text) < 0)
-        return false;
-    const char *end = strrchr(text, ')'); /* the name may contain brackets */
-    return end && strncmp(end, ") R", 3) == 0;
+    const char *at = ss_linux_read_stat(path, text, sizeof text);
+    return at && strncmp(at, " R", 2) == 0;
 }
 
 static pid_t find_at_work(const char *path, pid_t process) {

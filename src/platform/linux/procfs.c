@@ -1,60 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the system tells about processes that need not be ours. */
+/* What the files in /proc tell of any process. */
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "platform/linux/linux.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef PID_FS_MAGIC
-#define PID_FS_MAGIC 0x50494446 /* from Linux 6.9 */
-#endif
-
-/* What follows the name in /proc/PID/stat: " S 1 ...", from field 3 on. NULL: no such process. */
-static const char *read_stat(pid_t pid, char *text, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+const char *ss_linux_read_stat(const char *path, char *text, size_t size) {
     if (ss_linux_read_text(path, text, size) < 0)
         return NULL;
-    /* The name in brackets may contain anything, including brackets. */
     const char *end = strrchr(text, ')');
     return end ? end + 1 : NULL;
 }
 
-/* /proc shows a thread like a process if it is looked up by its ID. */
-static bool is_thread(pid_t pid) {
-    return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
-}
-
-uint64_t ss_linux_process_identity(int pidfd) {
-    struct statfs system;
-    struct stat status;
-    if (pidfd < 0 || fstatfs(pidfd, &system) < 0 || system.f_type != PID_FS_MAGIC ||
-        fstat(pidfd, &status) < 0)
-        return 0;
-    return status.st_ino;
-}
-
-/*
- * The start time is in clock ticks, and within one tick a pid can be given to two processes. So the
- * identity replaces it if it is available.
- */
-static void identify(int pidfd, struct ss_process *found) {
-    uint64_t identity = ss_linux_process_identity(pidfd);
-    if (identity)
-        found->started = identity;
+static const char *read_stat(pid_t pid, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return ss_linux_read_stat(path, text, size);
 }
 
 bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
@@ -79,7 +45,7 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     return true;
 }
 
-static bool read_process(pid_t pid, struct ss_process *process) {
+bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
     char text[1024];
     const char *at = read_stat(pid, text, sizeof text);
     if (!at)
@@ -100,39 +66,6 @@ static bool read_process(pid_t pid, struct ss_process *process) {
         at = end;
     }
     return process->started != 0;
-}
-
-bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
-    if (pid <= 0 || is_thread(pid))
-        return false;
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    bool there = read_process(pid, found);
-    if (pidfd >= 0) {
-        identify(pidfd, found);
-        /* As long as the process has not been reaped, the pid was its own all the time. */
-        there &= ss_platform_process_signal(pidfd, 0) != ESRCH;
-        close(pidfd);
-    }
-    return there;
-}
-
-uint64_t ss_platform_process_started(pid_t pid) {
-    struct ss_process process;
-    return ss_platform_process_look(pid, &process) ? process.started : 0;
-}
-
-bool ss_platform_process_lives(pid_t pid, uint64_t started) {
-    struct ss_process process;
-    return ss_platform_process_look(pid, &process) && process.state != 'Z' &&
-           process.state != 'X' && process.started == started;
-}
-
-pid_t ss_platform_process_group(pid_t pid) {
-    return getpgid(pid);
-}
-
-bool ss_platform_process_may_signal(pid_t pid) {
-    return kill(pid, 0) == 0 || errno != EPERM;
 }
 
 /* The last field of /proc/loadavg; pids are assigned in ascending order. */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What this process asks and sets of itself. */
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/linux/linux.h"
+
+int ss_platform_program_path(char *path, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length < 0)
+        return -1;
+    path[length] = '\0';
+    return 0;
+}
+
+static char *arguments;
+static size_t arguments_size;
+
+/* The kernel shows the contents of the memory block that held the argument strings. */
+void ss_platform_keep_arguments(int argc, char **argv) {
+    arguments = argv[0];
+    const char *end = argv[0];
+    for (int i = 0; i < argc && argv[i] == end; i++)
+        end = argv[i] + strlen(argv[i]) + 1;
+    arguments_size = (size_t)(end - arguments);
+}
+
+void ss_platform_set_name(const char *name) {
+    prctl(PR_SET_NAME, name);
+    if (arguments_size == 0)
+        return;
+    memset(arguments, 0, arguments_size);
+    snprintf(arguments, arguments_size, "%s", name);
+}
+
+void ss_platform_adopt_orphans(void) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/*
+ * waitid() for stopped children only neither reports zombies nor waits for them, so "no child"
+ * means that no child is alive.
+ */
+bool ss_platform_has_living_children(void) {
+    siginfo_t info = {0};
+    return waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
+int ss_platform_die_with(pid_t parent, int signal) {
+    prctl(PR_SET_PDEATHSIG, signal);
+    return getppid() == parent ? 0 : -1;
+}
