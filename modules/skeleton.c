@@ -70,8 +70,8 @@ struct memory {
 static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (config->gain == 0 && config->start == 0)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "gain and start are both 0: nothing would ever run, raise one of them");
+        return ss_error_fail(
+            error, "gain and start are both 0: nothing would ever run, raise one of them");
     return 0;
 }
 

@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     ss_streams_occupy();
     ss_signals_catch_file_limit();
     if (getuid() != geteuid() || getgid() != getegid()) {
-        ss_error_set(&error, SS_ERROR_FAILED,
+        ss_error_fail(&error,
             "it stops and continues processes and will not do so for others: do not install it "
             "set-uid or set-gid");
         return fail(&error);

@@ -24,11 +24,11 @@ struct ss_stairs {
 static inline int ss_stairs_set(
     struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {
     if (!(step > 0))
-        return ss_error_set(error, SS_ERROR_FAILED, "STEP must be more than 0");
+        return ss_error_fail(error, "STEP must be more than 0");
     double rises = floor(fabs(to - from) / step + 1e-6);
     if (rises >= SS_STAIRS_LEVELS_MAX)
-        return ss_error_set(error, SS_ERROR_FAILED, "more than %d levels: the STEP is too small",
-            SS_STAIRS_LEVELS_MAX);
+        return ss_error_fail(
+            error, "more than %d levels: the STEP is too small", SS_STAIRS_LEVELS_MAX);
     stairs->from = from;
     stairs->to = to;
     stairs->rise = from <= to ? step : -step;

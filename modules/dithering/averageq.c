@@ -38,7 +38,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
         return -1;
     if (config->min <= config->tau / 2)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "min=%gm is more than half of tau=%gm: no state would be long enough",
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }

@@ -37,7 +37,7 @@ static inline int least_check_round(const struct ss_self *self, const char *opti
     double least = ceil(cost / (LEAST_SWITCH_PART * self->cpus) / 1e4) * 1e4;
     if ((double)length * LEAST_SWITCH_PART * self->cpus >= cost)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "%s=%gm is too short: Showstopper itself would need %.0f %% of the CPUs to stop and "
         "continue %u instance%s, at %g us each time; give at least %s=%gm",
         option, (double)length / 1e6, 100 * cost / ((double)length * self->cpus), self->instances,
@@ -47,7 +47,7 @@ static inline int least_check_round(const struct ss_self *self, const char *opti
 static inline int least_check_state(const char *option, ss_time length, struct ss_error *error) {
     if (length >= LEAST_STATE)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "%s=%gm is too short: to stop or continue an instance takes %g us itself, and wake-ups are "
         "about as late; give at least %s=%gm",
         option, (double)length / 1e6, LEAST_SWITCH_COST / 1e3, option, LEAST_STATE / 1e6);

@@ -88,7 +88,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
     struct pace pace = choose_pace(self, 1);
     if ((double)config->min <= shortest(&pace) / 2)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "min=%gm is more than half of the shortest round, of tau=%gm: no state would be long "
         "enough",
         (double)config->min / 1e6, pace.tau / 1e6);

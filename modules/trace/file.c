@@ -69,10 +69,9 @@ static ss_time scaled(const struct config *config, ss_time time) {
 
 static int check_config(const struct config *config, struct ss_error *error) {
     if (strcmp(config->path, "-") == 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "a trace cannot be read from standard input: name a file");
+        return ss_error_fail(error, "a trace cannot be read from standard input: name a file");
     if (!(config->scale > 0) || !isfinite(config->scale))
-        return ss_error_set(error, SS_ERROR_FAILED, "scale must be more than 0");
+        return ss_error_fail(error, "scale must be more than 0");
     return 0;
 }
 
@@ -94,11 +93,11 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
     trace->end = records->items[records->count - 1].time;
     trace->offset = scaled(config, config->offset);
     if (trace->end == SS_TIME_NEVER || trace->offset == SS_TIME_NEVER)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "scale makes the trace in %s longer than 584 years: choose a smaller one",
             config->path);
     if (config->loop == LOOP_NO && trace->offset > 0 && trace->offset >= trace->end)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "offset lies behind the end of the trace in %s: choose a smaller one, or loop=yes",
             config->path);
     set_loop(trace, config);
@@ -119,13 +118,12 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
         return -1;
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace)
-        return ss_error_set(error, SS_ERROR_FAILED, "no memory for a trace");
+        return ss_error_memory(error);
     self->prepared = trace;
     if (self->host->read_trace(config->path, &trace->records, error) == 0 &&
         set_times(trace, config, error) == 0)
         return 0;
     release(self);
-    error->status = SS_ERROR_FAILED;
     return -1;
 }
 

@@ -51,8 +51,8 @@ static int check_bounds(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (config->min <= config->max)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
-        "min=%g is more than max=%g: give them the other way round", config->min, config->max);
+    return ss_error_fail(error, "min=%g is more than max=%g: give them the other way round",
+        config->min, config->max);
 }
 
 static double draw(const struct config *config, uint64_t index) {

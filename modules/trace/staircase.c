@@ -54,7 +54,7 @@ static int prepare_stairs(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     struct ss_stairs *stairs = malloc(sizeof *stairs);
     if (!stairs)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     double parts[3];
     self->prepared = stairs;
     stairs->symmetric = config->symmetric == SYMMETRIC_YES;

@@ -27,7 +27,7 @@ int ss_streams_flush(struct ss_error *error) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED, "standard output: %s",
+    return ss_error_fail(error, "standard output: %s",
         errno == EBADF ? "it is closed: what was asked for is lost"
         : errno        ? strerror(errno)
                        : "it could not be written");

@@ -222,8 +222,7 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
     int64_t found = 0;
     enum verdict verdict = read_any(text, now, &found);
     if (verdict != UNDERSTOOD)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "'%s' %s", ss_words_show(text).text, faults[verdict]);
+        return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, faults[verdict]);
     *at = found;
     return 0;
 }

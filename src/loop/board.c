@@ -64,7 +64,7 @@ struct ss_board *ss_board_create(
     size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
     *descriptor = open_segment();
     if (*descriptor < 0) {
-        ss_error_set(error, SS_ERROR_FAILED, "shared memory: /dev/shm: %s: %s", strerror(errno),
+        ss_error_fail(error, "shared memory: /dev/shm: %s: %s", strerror(errno),
             errno == ENOSPC ? "make room there"
                             : "a run needs a file system in memory there that it may write to: "
                               "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
@@ -79,8 +79,7 @@ struct ss_board *ss_board_create(
     }
     if (memory == MAP_FAILED) {
         close(*descriptor);
-        ss_error_set(error, SS_ERROR_FAILED, "%zu bytes of shared memory: %s: %s", size,
-            strerror(status),
+        ss_error_fail(error, "%zu bytes of shared memory: %s: %s", size, strerror(status),
             status == EFBIG ? "raise the limit on file size (ulimit -f)"
                             : "make room in /dev/shm or run fewer instances");
         return NULL;
@@ -111,8 +110,7 @@ struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
         return board;
     if (board != MAP_FAILED)
         munmap(board, (size_t)status.st_size);
-    ss_error_set(
-        error, SS_ERROR_FAILED, "pid %d is not the master of a run of this version", (int)master);
+    ss_error_fail(error, "pid %d is not the master of a run of this version", (int)master);
     return NULL;
 }
 

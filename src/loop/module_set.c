@@ -23,12 +23,12 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
         return -1;
     const char *reason = module->head->unavailable();
     if (reason)
-        return ss_error_set(error, SS_ERROR_FAILED, "the %s module '%s' cannot work here: %s",
-            ss_kind_names[kind], name, reason);
+        return ss_error_fail(
+            error, "the %s module '%s' cannot work here: %s", ss_kind_names[kind], name, reason);
     /* One byte more, so that there is something to point to for a module without options. */
     set->configs[kind] = calloc(1, module->head->config_size + 1);
     if (!set->configs[kind])
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     size_t before = set->store.warning_count;
     char label[128];
     snprintf(label, sizeof label, "%s/%.100s", ss_kind_names[kind], name);
@@ -43,7 +43,7 @@ static int check_account(const struct ss_module_set *set, struct ss_error *error
     const struct ss_control_module *control = &set->modules[SS_KIND_CONTROL].table.control;
     if (!control->keeps_account || keeps_account(set))
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "control/%s keeps an account of CPU time, of which feedback/%s knows nothing: take another "
         "feedback, or another control, such as " SS_CONTROL_WITHOUT_ACCOUNT,
         control->head.name, set->modules[SS_KIND_FEEDBACK].head->name);

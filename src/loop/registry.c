@@ -124,8 +124,8 @@ static int find_file(
         snprintf(path, size, "%s", name);
         if (access(path, R_OK) == 0)
             return 0;
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "the %s module '%s' cannot be read: check the path", ss_kind_names[kind], name);
+        return ss_error_fail(
+            error, "the %s module '%s' cannot be read: check the path", ss_kind_names[kind], name);
     }
     static struct folders folders;
     list_folders(&folders, kind);
@@ -140,18 +140,17 @@ static int find_file(
 static int check_head(
     const struct ss_module *head, enum ss_kind kind, const char *path, struct ss_error *error) {
     if (head->version != SS_MODULE_VERSION)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "%s is made for version %u of the module interface, this is version %d: rebuild it",
             path, head->version, SS_MODULE_VERSION);
     if (head->kind != kind)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s is a %s module, not a %s module", path,
+        return ss_error_fail(error, "%s is a %s module, not a %s module", path,
             head->kind < SS_KINDS ? ss_kind_names[head->kind] : "strange", ss_kind_names[kind]);
     if (head->size != table_sizes[kind])
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "%s has a table of %u bytes where %zu are expected: rebuild it", path, head->size,
-            table_sizes[kind]);
+        return ss_error_fail(error, "%s has a table of %u bytes where %zu are expected: rebuild it",
+            path, head->size, table_sizes[kind]);
     if (!head->name || !head->summary)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s has no name or no summary", path);
+        return ss_error_fail(error, "%s has no name or no summary", path);
     return 0;
 }
 
@@ -235,8 +234,8 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
             module->table.dithering.is_planned = never_planned;
     }
     if (!whole)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "%s lacks a function that a %s module must have", module->path, ss_kind_names[kind]);
+        return ss_error_fail(error, "%s lacks a function that a %s module must have", module->path,
+            ss_kind_names[kind]);
     module->head = head;
     return 0;
 }
@@ -249,12 +248,12 @@ int ss_registry_load(
         return -1;
     module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
     if (!module->handle)
-        return ss_error_set(error, SS_ERROR_FAILED, "the %s module '%s' cannot be loaded: %s",
-            ss_kind_names[kind], name, dlerror());
+        return ss_error_fail(
+            error, "the %s module '%s' cannot be loaded: %s", ss_kind_names[kind], name, dlerror());
     const struct ss_module *head = dlsym(module->handle, "showstopper_module");
     int status = head ? check_head(head, kind, module->path, error)
-                      : ss_error_set(error, SS_ERROR_FAILED,
-                            "%s is no module: it exports no showstopper_module", module->path);
+                      : ss_error_fail(error, "%s is no module: it exports no showstopper_module",
+                            module->path);
     if (status == 0) {
         memcpy(&module->table, head, table_sizes[kind]);
         status = complete(module, kind, error);
@@ -289,8 +288,7 @@ int ss_registry_list(FILE *stream, struct ss_error *error) {
             free(names[i]);
         }
         if (count == 0 && ss_platform_check_proc(error) == 0)
-            ss_error_set(error, SS_ERROR_FAILED,
-                "no %s module was found: is Showstopper installed as a whole?",
+            ss_error_fail(error, "no %s module was found: is Showstopper installed as a whole?",
                 ss_kind_names[kind]);
         if (count == 0)
             return -1;
@@ -309,7 +307,7 @@ static int split_which(
             return 0;
         }
     }
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "'%s' names no module: write KIND/NAME, KIND being trace, feedback, control, space or "
         "dithering",
         which);

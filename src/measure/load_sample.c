@@ -231,7 +231,7 @@ int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const
     if (meter->last.items && meter->before.items)
         return 0;
     ss_load_meter_close(meter);
-    return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return ss_error_memory(error);
 }
 
 int ss_load_meter_read(struct ss_load_meter *meter) {

@@ -156,7 +156,7 @@ static int set_value(const struct ss_option *row, const char *text, void *place,
     if (row->type == SS_OPTION_TEXT || row->type == SS_OPTION_FILE) {
         const char *copy = ss_option_store_add(store, text);
         if (!copy)
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            return ss_error_memory(error);
         *(const char **)place = copy;
         return 0;
     }

@@ -68,9 +68,9 @@ struct reader {
 
 static int fail(struct reader *reader, const char *why) {
     if (ferror(reader->stream))
-        return ss_error_set(reader->error, SS_TRACE_STATUS, "%s cannot be read: %s",
-            reader->name.text, strerror(errno));
-    return ss_error_set(reader->error, SS_TRACE_STATUS,
+        return ss_error_fail(
+            reader->error, "%s cannot be read: %s", reader->name.text, strerror(errno));
+    return ss_error_fail(reader->error,
         "%s is no whole compiled trace: %s: compile it again from its text", reader->name.text,
         why);
 }
@@ -82,14 +82,14 @@ static int read_header(struct reader *reader) {
     if (memcmp(header->magic, SS_TRACE_MAGIC, sizeof header->magic) != 0)
         return fail(reader, "it does not begin as one");
     if (header->order == __builtin_bswap32(SS_TRACE_ORDER))
-        return ss_error_set(reader->error, SS_TRACE_STATUS,
+        return ss_error_fail(reader->error,
             "%s was compiled on a machine of the other byte order: take its text from there, with "
             "sstrace --dump, and compile that here",
             reader->name.text);
     if (header->order != SS_TRACE_ORDER)
         return fail(reader, "its byte order is none");
     if (header->version != SS_TRACE_VERSION)
-        return ss_error_set(reader->error, SS_TRACE_STATUS,
+        return ss_error_fail(reader->error,
             "%s is a compiled trace of version %u, and this program reads version %u: compile it "
             "again from its text",
             reader->name.text, header->version, SS_TRACE_VERSION);

@@ -25,8 +25,8 @@ int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_
     *records = (struct ss_trace_records){0};
     FILE *stream = fopen(path, "re");
     if (!stream)
-        return ss_error_set(error, SS_TRACE_STATUS, "%s cannot be opened: %s",
-            ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(
+            error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
     struct ss_trace_collector collector = ss_trace_collect(records);
     int result = ss_trace_read(stream, path, &collector.sink, error);
     fclose(stream);

@@ -15,7 +15,7 @@ static int collect(
         size_t capacity = records->capacity > 0 ? records->capacity * 2 : 64;
         struct ss_trace_record *items = reallocarray(records->items, capacity, sizeof *items);
         if (!items)
-            return ss_error_set(error, SS_TRACE_STATUS, "no memory for %zu records", capacity);
+            return ss_error_memory(error);
         records->items = items;
         records->capacity = capacity;
     }

@@ -9,9 +9,6 @@
 #include <showstopper/time.h>
 #include <showstopper/trace.h>
 
-/* A trace that is bad, wherever it comes from. */
-#define SS_TRACE_STATUS 2
-
 /* What is less is none; so few decimals say every load exactly. */
 #define SS_TRACE_LOAD_LEAST 1e-9
 

@@ -8,8 +8,6 @@
 #include "base/units.h"
 #include "base/words.h"
 
-#define STATUS SS_TRACE_STATUS
-
 /* Longer than any record, however much white space there is; comments do not count. */
 #define LINE_LONGEST 4096
 
@@ -36,7 +34,6 @@ static int blame(struct reader *reader, const char *column) {
     size_t used = strlen(reader->error->message);
     snprintf(reader->error->message + used, sizeof reader->error->message - used, ", in \"%s\"",
         ss_words_show(reader->line).text);
-    reader->error->status = STATUS;
     return -1;
 }
 
@@ -94,15 +91,14 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
     if (relative)
         *time = ss_time_add(before, *time);
     if (*time == SS_TIME_NEVER) {
-        ss_error_set(reader->error, STATUS,
-            "'%s' goes too far: a trace lasts at most 213503d (584 years)",
+        ss_error_fail(reader->error, "'%s' goes too far: a trace lasts at most 213503d (584 years)",
             ss_words_show(text).text);
         return blame(reader, column);
     }
     if (*time < before) {
         char shown[32];
         ss_units_print_time(shown, sizeof shown, before);
-        ss_error_set(reader->error, STATUS,
+        ss_error_fail(reader->error,
             "'%s' lies before the record above it: write a time of %s or more, or +TIME for one "
             "from there",
             ss_words_show(text).text, shown);
@@ -113,8 +109,8 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
 
 static int read_load(struct reader *reader, const char *column, struct ss_trace_record *record) {
     if (!*reader->field) {
-        ss_error_set(reader->error, STATUS,
-            "there is no load: write TIME LOAD, such as 20s 60%%, or TIME free");
+        ss_error_fail(
+            reader->error, "there is no load: write TIME LOAD, such as 20s 60%%, or TIME free");
         return blame(reader, column);
     }
     record->free = strcmp(reader->field, "free") == 0;
@@ -145,7 +141,7 @@ static int read_record(struct reader *reader) {
         return -1;
     column = next_field(reader, &at);
     if (*reader->field) {
-        ss_error_set(reader->error, STATUS,
+        ss_error_fail(reader->error,
             "'%s' is too much: write one record a line, TIME LOAD, and # before a comment",
             ss_words_show(reader->field).text);
         return blame(reader, column);
@@ -159,12 +155,12 @@ static int read_record(struct reader *reader) {
 static int check_line(struct reader *reader) {
     size_t text = strlen(reader->line);
     if (text < reader->length) {
-        ss_error_set(reader->error, STATUS,
+        ss_error_fail(reader->error,
             "there is a byte of value 0: this is no text; write TIME LOAD, such as 20s 60%%");
         return blame(reader, reader->line + text);
     }
     if (reader->too_long) {
-        ss_error_set(reader->error, STATUS,
+        ss_error_fail(reader->error,
             "the line has more than %d characters: write one record a line, TIME LOAD",
             LINE_LONGEST);
         return blame(reader, reader->line + LINE_LONGEST);
@@ -179,10 +175,9 @@ static int read_all(struct reader *reader) {
     }
     struct ss_words_shown name = ss_words_show(reader->name);
     if (ferror(reader->stream))
-        return ss_error_set(
-            reader->error, STATUS, "%s cannot be read: %s", name.text, strerror(errno));
+        return ss_error_fail(reader->error, "%s cannot be read: %s", name.text, strerror(errno));
     if (!reader->any)
-        return ss_error_set(reader->error, STATUS,
+        return ss_error_fail(reader->error,
             "%s:%llu:1: there is no record: write lines of TIME LOAD, such as 20s 60%%", name.text,
             (unsigned long long)reader->number + 1);
     return 0;
@@ -192,7 +187,7 @@ int ss_trace_text_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error) {
     struct reader *reader = malloc(sizeof *reader);
     if (!reader)
-        return ss_error_set(error, STATUS, "no memory to read %s", ss_words_show(name).text);
+        return ss_error_memory(error);
     reader->stream = stream;
     reader->name = name;
     reader->sink = sink;

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (result == 0)
         check_records(&records);
     else
-        FUZZ_CHECK(error.status == 2 && !strpbrk(error.message, "\n\r"));
+        FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));
     ss_trace_records_free(&records);
     return 0;
 }

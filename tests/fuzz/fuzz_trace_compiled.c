@@ -44,7 +44,7 @@ static void read_bytes(const uint8_t *bytes, size_t size) {
     if (ss_trace_compiled_read(stream, "trace", &collector.sink, &error) == 0)
         check_records(&records);
     else
-        FUZZ_CHECK(error.status == 2 && !strpbrk(error.message, "\n\r"));
+        FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));
     ss_trace_records_free(&records);
     fclose(stream);
 }

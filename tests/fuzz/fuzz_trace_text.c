@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_records(&records);
         check_written(&records);
     } else {
-        FUZZ_CHECK(error.status == 2 && !strpbrk(error.message, "\n\r"));
+        FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));
     }
     ss_trace_records_free(&records);
     return 0;

@@ -154,7 +154,7 @@ static int run(struct measurement *it, int *status, struct ss_error *error) {
 int ssload_measure(const struct ssload_request *request, int *status, struct ss_error *error) {
     struct measurement *it = calloc(1, sizeof *it);
     if (!it)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     it->request = request;
     it->meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     int result = open_all(it, error);

@@ -29,7 +29,7 @@ int ssload_report_open(
         .table = {.target = request->target, .per_cpu = request->per_cpu, .group = request->group},
     };
     if (!report->sums)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     if (request->output && !(report->stream = fopen(request->output, "we")))
         return ss_error_set(
             error, SS_ERROR_FAILED, "%s: %s", ss_words_show(request->output).text, strerror(errno));

@@ -5,10 +5,8 @@
 
 int ssload_target_open(struct ssload_target *target, const char *path, struct ss_error *error) {
     *target = (struct ssload_target){0};
-    if (ss_trace_load(path, &target->records, error) != 0) {
-        error->status = SS_ERROR_FAILED;
+    if (ss_trace_load(path, &target->records, error) != 0)
         return ss_error_wrap(error, "--target");
-    }
     const struct ss_trace_records *records = &target->records;
     size_t first = 0;
     while (first < records->count && records->items[first].free)

@@ -41,13 +41,12 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
     if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
         return -1;
     if (*rest)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "'%s' is no option; see showstopper-platform "
             "--help",
             ss_words_show(*rest).text);
     if (request->sets >= 0 && request->output)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--sets prints on standard output: leave --output away");
+        return ss_error_fail(error, "--sets prints on standard output: leave --output away");
     return 0;
 }
 
@@ -68,8 +67,8 @@ static int write_file(const struct request *request, struct ss_error *error) {
         if (ss_whole_file_commit(&file) == 0)
             return 0;
     }
-    return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be written: %s",
-        ss_words_show(request->output).text, strerror(errno));
+    return ss_error_fail(
+        error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
 /* 1: what was asked for cannot be had on this machine. */

@@ -161,7 +161,7 @@ int ssplatform_sets(
     char *text = ssplatform_apart(tree.root, write_sets, &task);
     ssplatform_tree_close(&tree);
     if (!text)
-        return ss_error_set(error, SS_ERROR_FAILED, "hwloc cannot read the topology");
+        return ss_error_fail(error, "hwloc cannot read the topology");
     bool none = *text == '!';
     fputs(text + none, stream);
     free(text);

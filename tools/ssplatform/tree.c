@@ -23,8 +23,8 @@ int ssplatform_tree_open(struct ssplatform_tree *tree, const char *root, struct 
     tree->root = root;
     tree->folder = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tree->folder < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be read: %s",
-            ss_words_show(root ? root : "/").text, strerror(errno));
+        return ss_error_fail(
+            error, "%s cannot be read: %s", ss_words_show(root ? root : "/").text, strerror(errno));
     return 0;
 }
 

@@ -40,13 +40,12 @@ yajl_val ssreplay_document_read(
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
     FILE *stream = fopen(path, "re");
     if (!stream) {
-        ss_error_set(error, SS_ERROR_FAILED, "%s: %s%s%s", path, strerror(errno),
-            *missing ? ": " : "", missing);
+        ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *missing ? ": " : "", missing);
         return NULL;
     }
     yajl_val value = ssreplay_document_parse(stream, why, sizeof why);
     if (!value)
-        ss_error_set(error, SS_ERROR_FAILED, "%s is no JSON: %s", path, why);
+        ss_error_fail(error, "%s is no JSON: %s", path, why);
     fclose(stream);
     return value;
 }

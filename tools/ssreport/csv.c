@@ -56,7 +56,7 @@ static int pick_columns(
         if (found)
             sstrace_table_pick(table, number, &fields[i]);
         else if (!(csv->optional & 1U << i))
-            return ss_error_set(table->input->error, SS_ERROR_FAILED,
+            return ss_error_fail(table->input->error,
                 "%s has no column '%s': is it of another version?", csv->name, csv->columns[i]);
     }
     /* Every row has as many fields as the heading. */
@@ -113,7 +113,7 @@ static int open_input(struct sstrace_input *input, const char *folder,
     snprintf(path, sizeof path, "%.4000s/%s", folder, csv->name);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", csv->name, strerror(errno));
+        return ss_error_fail(error, "%s: %s", csv->name, strerror(errno));
     return sstrace_input_open_descriptor(input, descriptor, csv->name, error);
 }
 
@@ -127,7 +127,7 @@ int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
         struct sstrace_table table = {.input = &input, .separator = ','};
         int more = sstrace_input_read_line(&input);
         if (more == 0)
-            ss_error_set(&fault, SS_ERROR_FAILED, "%s is empty", csv->name);
+            ss_error_fail(&fault, "%s is empty", csv->name);
         if (more > 0 && pick_columns(&table, csv, fields) == 0)
             read_rows(&table, csv, fields, &faults);
     }
@@ -135,7 +135,7 @@ int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
     input.error = &ignored;
     sstrace_input_close(&input);
     if (fault.status)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s", fault.message);
+        return ss_error_fail(error, "%s", fault.message);
     if (faults.count > 1)
         ssreport_notes_add(notes, "%s (and %zu more)", faults.first, faults.count - 1);
     else if (faults.count == 1)

@@ -37,7 +37,7 @@ static int open_file(
 }
 
 static int cannot_write(const char *path, struct ss_error *error) {
-    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", path, strerror(errno));
+    return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
 /* A table without rows has no file, nor one that an earlier report has left. */
@@ -46,7 +46,7 @@ static int write_sheet(
     struct ss_whole_file file;
     char name[64], path[8400];
     if (sheet->failed)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     snprintf(name, sizeof name, "%s.csv", sheet->name);
     if (ssreport_sheet_rows(sheet) == 0) {
         snprintf(path, sizeof path, "%.4000s/%s", folder, name);
@@ -138,11 +138,11 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         }};
     int result = 0;
     if (fill(&report, request) < 0)
-        result = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        result = ss_error_memory(error);
     else
         tell_notes(&report);
     if (result == 0 && report.run_count == 0)
-        result = ss_error_set(error, SS_ERROR_FAILED, "there is no record to report");
+        result = ss_error_fail(error, "there is no record to report");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
     if (result == 0 && !request->quiet)

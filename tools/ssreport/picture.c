@@ -64,12 +64,11 @@ int ssreport_picture(
     FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error) {
     FILE *file = tmpfile();
     if (!file)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "no temporary file for a picture: %s", strerror(errno));
+        return ss_error_fail(error, "no temporary file for a picture: %s", strerror(errno));
     int result = sstrace_gnuplot_run(script, file, error);
     char *svg = result == 0 ? read_all(file) : NULL;
     if (result == 0 && (!svg || ssreport_picture_embed(page, svg, number, what) < 0))
-        result = ss_error_set(error, SS_ERROR_FAILED, "gnuplot has drawn no SVG");
+        result = ss_error_fail(error, "gnuplot has drawn no SVG");
     free(svg);
     fclose(file);
     return result;

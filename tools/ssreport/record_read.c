@@ -114,9 +114,9 @@ int ssreport_record_read(
         .wall = NAN,
         .first_end = INFINITY};
     if (!record->name)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     if (access(path, R_OK | X_OK) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "it cannot be read: %s", strerror(errno));
+        return ss_error_fail(error, "it cannot be read: %s", strerror(errno));
     read_plan(record);
     read_summary(record);
     ssreport_record_read_events(record);

@@ -92,8 +92,7 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
     if (ssreport_csv_read(record->path, &csv, &record->notes, error) < 0)
         return -1;
     if (record->sample_count == 0)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "it is empty: samples.csv has no sample under control");
+        return ss_error_fail(error, "it is empty: samples.csv has no sample under control");
     return 0;
 }
 

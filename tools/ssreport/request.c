@@ -66,7 +66,7 @@ static int sort_words(
             marked = true;
         } else if (!marked && strcmp(*word, "--against") == 0) {
             if (against)
-                return ss_error_set(error, SS_ERROR_FAILED, "--against is there twice");
+                return ss_error_fail(error, "--against is there twice");
             against = true;
             request->first_set = request->count;
         } else if (!marked && **word == '-') {
@@ -81,8 +81,8 @@ static int sort_words(
     if (!against)
         request->first_set = request->count;
     else if (request->first_set == 0 || request->first_set == request->count)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "--against stands between two sets: ssreport A... --against B...");
+        return ss_error_fail(
+            error, "--against stands between two sets: ssreport A... --against B...");
     return 0;
 }
 
@@ -93,12 +93,12 @@ int ssreport_request_parse(
     request->folders = calloc((size_t)argc + 2, sizeof *request->folders);
     int result = -1;
     if (!options || !request->folders)
-        ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        ss_error_memory(error);
     else if (sort_words(request, argv, options, error) == 0)
         result = ss_arguments_parse(rows, request, &request->store, options, &rest, error);
     free(options);
     if (result == 0 && !request->help && !request->version && request->count == 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "name at least one record: see --help");
+        return ss_error_fail(error, "name at least one record: see --help");
     return result;
 }
 

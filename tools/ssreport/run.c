@@ -151,7 +151,7 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
     set_distribution(run);
     if (ssreport_steps_find(&run->steps, &run->record, settings) < 0 ||
         set_rates(run, settings) < 0 || ssreport_run_fit(run) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     return 0;
 }
 

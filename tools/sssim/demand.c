@@ -103,7 +103,7 @@ int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *
     int status = items ? 0 : -1;
     *mix = (struct demand_mix){.classes = items ? calloc(count, sizeof *mix->classes) : NULL};
     if (items && !mix->classes)
-        status = ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        status = ss_error_memory(error);
     for (size_t i = 0; status == 0 && i < count; i++) {
         struct demand_class *class = &mix->classes[mix->count++];
         status = parse_weight(items[i], &class->weight, error);

@@ -25,7 +25,7 @@ static int add_axis(struct grid *grid, const char *text, struct ss_error *error)
     axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);
     if (!axis->values || !axis->name)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     if (strcmp(axis->name, "sweep") == 0)
         return ss_error_set(error, SS_ERROR_FAILED, "--sweep cannot be swept itself");
     for (size_t i = 0; i + 1 < grid->count; i++) {
@@ -95,13 +95,13 @@ static int make_words(struct words *words, const struct grid *grid, const size_t
         count++;
     *words = (struct words){.argv = calloc(count + grid->count + 1, sizeof *argv)};
     if (!words->argv)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     memcpy(words->argv, argv, count * sizeof *argv);
     for (size_t i = 0; i < grid->count; i++) {
         const struct grid_axis *axis = &grid->axes[i];
         if (asprintf(&words->swept[i], "--%s=%s", axis->name, axis->values[place[i]]) < 0) {
             words->swept[i] = NULL;
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            return ss_error_memory(error);
         }
         words->argv[count + i] = words->swept[i];
     }
@@ -261,7 +261,7 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
 static int run_and_conclude(struct sweep *sweep, char **argv, struct ss_error *error) {
     sweep->rows = calloc(grid_count_runs(sweep->grid), sizeof *sweep->rows);
     if (!sweep->rows)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     if (sweep->csv)
         print_csv_heading(sweep->grid);
     else

@@ -15,7 +15,7 @@ int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uin
         .group = {.changed = start},
     };
     if (!machine->instances)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     for (uint32_t i = 0; i < instances; i++)
         machine->instances[i].width = width;
     return 0;
@@ -28,7 +28,7 @@ void machine_set_overhead(struct machine *machine, ss_time overhead) {
 int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error) {
     machine->ticks =
         ticks_open(machine->cpus, rate, ss_time_from_double(machine->overhead), machine->start);
-    return machine->ticks ? 0 : ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+    return machine->ticks ? 0 : ss_error_memory(error);
 }
 
 void machine_set_quota(struct machine *machine, double cpus, ss_time period) {

@@ -26,7 +26,7 @@ static int keep(struct reader *reader, struct ss_error *error) {
         size_t room = 2 * reader->room + 64;
         void *more = realloc(profile->stretches, room * sizeof *profile->stretches);
         if (!more)
-            return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+            return ss_error_memory(error);
         profile->stretches = more;
         reader->room = room;
     }

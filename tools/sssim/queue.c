@@ -55,7 +55,7 @@ int queue_open(struct queue *queue, uint32_t count, struct ss_error *error) {
         .count = count,
     };
     if (!queue->due || !queue->order || !queue->place)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     for (uint32_t i = 0; i < count; i++) {
         queue->due[i] = SS_TIME_NEVER;
         put(queue, i, i);

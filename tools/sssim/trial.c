@@ -244,7 +244,7 @@ static int open_board(struct trial *trial, struct ss_error *error) {
     trial->steppers = calloc(instances, sizeof *trial->steppers);
     trial->lives = calloc(instances, sizeof *trial->lives);
     if (!trial->board || !trial->steppers || !trial->lives)
-        return ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        return ss_error_memory(error);
     atomic_store(&trial->board->phase, SS_PHASE_RUNNING);
     atomic_store(&trial->board->control_start, ss_time_add(trial->start, trial->options.warmup));
     return 0;

@@ -41,8 +41,7 @@ static int give(
 static int check_count(ss_time length, ss_time every, struct ss_error *error) {
     if (length / every < RECORDS_MAX)
         return 0;
-    return ss_error_set(
-        error, SS_TRACE_STATUS, "more than %d records: choose a shorter length", RECORDS_MAX);
+    return ss_error_fail(error, "more than %d records: choose a shorter length", RECORDS_MAX);
 }
 
 static const struct ss_option constant_options[] = {
@@ -109,7 +108,7 @@ static int parse_stairs(
     char levels[256];
     const char *colon = strrchr(config->levels, ':');
     if (!colon || (size_t)(colon - config->levels) >= sizeof levels)
-        return ss_error_set(error, SS_TRACE_STATUS, "it takes FROM:TO:STEP:HOLD");
+        return ss_error_fail(error, "it takes FROM:TO:STEP:HOLD");
     memcpy(levels, config->levels, (size_t)(colon - config->levels));
     levels[colon - config->levels] = '\0';
     stairs->symmetric = config->symmetric == YES;
@@ -159,8 +158,8 @@ static const struct ss_option random_options[] = {
 static int check_bounds(const struct config *config, struct ss_error *error) {
     if (config->min <= config->max)
         return 0;
-    return ss_error_set(error, SS_TRACE_STATUS,
-        "min=%g is more than max=%g: give them the other way round", config->min, config->max);
+    return ss_error_fail(error, "min=%g is more than max=%g: give them the other way round",
+        config->min, config->max);
 }
 
 static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_error *error) {

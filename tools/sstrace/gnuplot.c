@@ -130,12 +130,11 @@ static void write_script(FILE *script, const char *kind, const struct sstrace_co
 int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
     ss_time length, const char *title, struct ss_error *error) {
     if (strcmp(kind, "svg") != 0 && strcmp(kind, "png") != 0)
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "'%s' is no kind of picture that can be drawn: svg or png", ss_words_show(kind).text);
+        return ss_error_fail(error, "'%s' is no kind of picture that can be drawn: svg or png",
+            ss_words_show(kind).text);
     FILE *script = tmpfile();
     if (!script)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "no temporary file for gnuplot: %s", strerror(errno));
+        return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
     write_script(script, kind, columns, length, title);
     int result = sstrace_gnuplot_run(script, stream, error);
     fclose(script);

@@ -68,7 +68,7 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
         (char *)"gnuplot", (char *)"-d", NULL}; /* no settings of the user's */
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0)
-        return ss_error_set(error, SS_TRACE_STATUS, "no memory to start gnuplot");
+        return ss_error_memory(error);
     posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
@@ -76,20 +76,20 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
     int failure = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failure != 0)
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "gnuplot, which draws the picture, cannot be started: %s: install gnuplot (in Debian "
             "the package gnuplot-nox)",
             strerror(failure));
     int status;
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR)
-            return ss_error_set(error, SS_TRACE_STATUS, "gnuplot was lost: %s", strerror(errno));
+            return ss_error_fail(error, "gnuplot was lost: %s", strerror(errno));
     }
     if (status == 0)
         return 0;
     char complaint[256];
     read_complaint(complaints, complaint, sizeof complaint);
-    return ss_error_set(error, SS_TRACE_STATUS,
+    return ss_error_fail(error,
         "gnuplot could not draw the picture: %s: a newer one may do (in Debian the package "
         "gnuplot-nox)",
         *complaint            ? complaint
@@ -100,20 +100,18 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
 static int draw(FILE *script, FILE *complaints, FILE *stream, struct ss_error *error) {
     off_t before = lseek(fileno(stream), 0, SEEK_CUR);
     if (fflush(script) != 0 || ferror(script) || lseek(fileno(script), 0, SEEK_SET) != 0)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "no room for what gnuplot shall do: %s", strerror(errno));
+        return ss_error_fail(error, "no room for what gnuplot shall do: %s", strerror(errno));
     if (run(script, stream, complaints, error) != 0)
         return -1;
     if (fseeko(stream, 0, SEEK_END) != 0 || ftello(stream) <= before)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "gnuplot has drawn nothing: is it what 'gnuplot' starts here?");
+        return ss_error_fail(error, "gnuplot has drawn nothing: is it what 'gnuplot' starts here?");
     return 0;
 }
 
 int sstrace_gnuplot_run(FILE *script, FILE *stream, struct ss_error *error) {
     FILE *complaints = tmpfile();
     if (!complaints || fflush(stream) != 0) {
-        ss_error_set(error, SS_TRACE_STATUS, "no temporary file for gnuplot: %s", strerror(errno));
+        ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
         if (complaints)
             fclose(complaints);
         return -1;

@@ -174,7 +174,7 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
     heading->header = (struct sstrace_input){.name = input->name, .error = &ignored};
     heading->header.text = strdup(text + (text == comment ? strspn(text, " \t#") : 0));
     if (!heading->header.text)
-        return ss_error_set(input->error, SS_TRACE_STATUS, "no memory for the names of columns");
+        return ss_error_memory(input->error);
     heading->header.length = strlen(heading->header.text);
     /* Another comment. */
     if (!*is_header && count_fields(&heading->header, separator) != heading->count)

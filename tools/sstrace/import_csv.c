@@ -49,7 +49,7 @@ static int find_first_row(struct sstrace_input *input, char **comment) {
         free(*comment);
         *comment = strdup(input->text);
         if (!*comment)
-            return ss_error_set(input->error, SS_TRACE_STATUS, "no memory for a comment");
+            return ss_error_memory(input->error);
     }
     return more;
 }
@@ -98,7 +98,7 @@ static int guess_load(struct csv *csv) {
 static int choose_load(struct csv *csv) {
     const char *load = csv->options->load_column, *idle = csv->options->idle_column;
     if (load && idle)
-        return ss_error_set(csv->input->error, SS_TRACE_STATUS,
+        return ss_error_fail(csv->input->error,
             "the load is in one column: give --load-column or --idle-column, not both");
     csv->scale.idle = idle != NULL;
     if (!load && !idle)
@@ -122,8 +122,8 @@ static int choose_units(struct csv *csv) {
     csv->clock.unit = time_unit ? sstrace_stamp_unit(time_unit)
                                 : sstrace_heading_time_unit(&csv->heading, csv->time_number);
     if (time_unit && !csv->clock.unit)
-        return ss_error_set(csv->input->error, SS_TRACE_STATUS,
-            "'%s' is no unit of times: write s, ms, us or ns", ss_words_show(time_unit).text);
+        return ss_error_fail(csv->input->error, "'%s' is no unit of times: write s, ms, us or ns",
+            ss_words_show(time_unit).text);
     enum sstrace_unit unit = sstrace_heading_unit(&csv->heading, csv->load_number);
     csv->unit_is_known = unit != SSTRACE_UNIT_DEFAULT || csv->options->unit != SSTRACE_UNIT_DEFAULT;
     csv->scale.comma = csv->table.separator != ',';

@@ -274,7 +274,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     (void)format;
     struct krash *it = calloc(1, sizeof *it);
     if (!it)
-        return ss_error_set(input->error, SS_TRACE_STATUS, "no memory for a profile");
+        return ss_error_memory(input->error);
     it->samples = samples;
     it->input = input;
     it->kill = -1;

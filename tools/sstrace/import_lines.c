@@ -69,7 +69,7 @@ static int import_levels(const struct sstrace_format *format, struct sstrace_inp
     bool has;
     int result;
     if (samples->options->every == 0)
-        return ss_error_set(input->error, SS_TRACE_STATUS,
+        return ss_error_fail(input->error,
             "%s:1:1: --every TIME was expected: a file of load levels does not say how long each "
             "one lasts",
             ss_words_show(input->name).text);

@@ -144,8 +144,8 @@ static int begin(struct rows *rows) {
     const struct layout *layout = rows->layout;
     size_t time = layout->time, load = layout->load;
     if (rows->samples->options->select && !layout->series)
-        return ss_error_set(rows->input->error, SS_TRACE_STATUS,
-            "there is only one series in such a file: leave --select out");
+        return ss_error_fail(
+            rows->input->error, "there is only one series in such a file: leave --select out");
     rows->table.input = rows->input;
     rows->table.separator = layout->separator;
     int more = layout->header ? read_header(rows, &time, &load) : 1;

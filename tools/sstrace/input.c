@@ -51,7 +51,7 @@ static int fill_head(struct sstrace_input *input) {
         ssize_t length = read_again(
             input->descriptor, input->head + input->head_length, SSTRACE_HEAD - input->head_length);
         if (length < 0)
-            return ss_error_set(input->error, SS_TRACE_STATUS, "%s cannot be read: %s",
+            return ss_error_fail(input->error, "%s cannot be read: %s",
                 ss_words_show(input->name).text, strerror(errno));
         if (length == 0)
             break;
@@ -142,15 +142,14 @@ static int begin(struct sstrace_input *input) {
         return -1;
     const char *program = find_packer(input);
     if (program && start_unpacking(input, program) != 0)
-        return ss_error_set(input->error, SS_TRACE_STATUS, "%s cannot be unpacked: %s",
+        return ss_error_fail(input->error, "%s cannot be unpacked: %s",
             ss_words_show(input->name).text, strerror(errno));
     if (program && fill_head(input) != 0)
         return -1;
     static const cookie_io_functions_t functions = {.read = read_on};
     input->stream = fopencookie(input, "r", functions);
     if (!input->stream)
-        return ss_error_set(
-            input->error, SS_TRACE_STATUS, "no memory to read %s", ss_words_show(input->name).text);
+        return ss_error_memory(input->error);
     setvbuf(input->stream, NULL, _IOFBF, 65536);
     return 0;
 }
@@ -172,8 +171,8 @@ int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_
             input, descriptor, standard ? "standard input" : path, error);
     memset(input, 0, offsetof(struct sstrace_input, head));
     input->descriptor = -1;
-    return ss_error_set(error, SS_TRACE_STATUS, "%s cannot be opened: %s", ss_words_show(path).text,
-        strerror(errno));
+    return ss_error_fail(
+        error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
 }
 
 const char *sstrace_input_head(const struct sstrace_input *input) {
@@ -198,8 +197,8 @@ int sstrace_input_read_line(struct sstrace_input *input) {
         return blame_length(input);
     }
     if (length < 0 && !feof(input->stream))
-        return ss_error_set(input->error, SS_TRACE_STATUS, "%s cannot be read: %s",
-            ss_words_show(input->name).text, strerror(errno));
+        return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
+            strerror(errno));
     if (length < 0)
         return 0;
     input->line++;
@@ -227,10 +226,10 @@ int sstrace_input_blame(struct sstrace_input *input, size_t column, const char *
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return ss_error_set(input->error, SS_TRACE_STATUS, "%s:%llu:%zu: %s%s%s%s",
-        ss_words_show(input->name).text, (unsigned long long)(input->line ? input->line : 1),
-        column, message, input->text ? ", in \"" : "",
-        input->text ? ss_words_show(input->text).text : "", input->text ? "\"" : "");
+    return ss_error_fail(input->error, "%s:%llu:%zu: %s%s%s%s", ss_words_show(input->name).text,
+        (unsigned long long)(input->line ? input->line : 1), column, message,
+        input->text ? ", in \"" : "", input->text ? ss_words_show(input->text).text : "",
+        input->text ? "\"" : "");
 }
 
 /* What they did not get rid of, because we wanted no more of it, is no failure of theirs. */
@@ -255,8 +254,8 @@ static int reap(struct sstrace_input *input) {
     if (!why)
         return 0;
     input->error->status = 0;
-    return ss_error_set(input->error, SS_TRACE_STATUS, "%s is compressed, and %s",
-        ss_words_show(input->name).text, why);
+    return ss_error_fail(
+        input->error, "%s is compressed, and %s", ss_words_show(input->name).text, why);
 }
 
 int sstrace_input_close(struct sstrace_input *input) {

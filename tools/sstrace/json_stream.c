@@ -272,8 +272,8 @@ static int read_all(struct sstrace_json *json, unsigned char chunk[CHUNK]) {
             return -1;
     }
     if (ferror(input->stream))
-        return ss_error_set(input->error, SS_TRACE_STATUS, "%s cannot be read: %s",
-            ss_words_show(input->name).text, strerror(errno));
+        return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
+            strerror(errno));
     return finish(json, any);
 }
 
@@ -286,7 +286,7 @@ int sstrace_json_read(struct sstrace_json *json) {
         yajl_config(json->parser, yajl_allow_multiple_values, (int)json->several);
         result = read_all(json, chunk);
     } else
-        ss_error_set(json->input->error, SS_TRACE_STATUS, "no memory to read JSON");
+        ss_error_memory(json->input->error);
     if (json->parser)
         yajl_free(json->parser);
     free(chunk);

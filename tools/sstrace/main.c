@@ -154,19 +154,19 @@ static int write_file(
         if (ss_whole_file_commit(&file) == 0)
             return 0;
     }
-    return ss_error_set(error, SS_TRACE_STATUS, "%s cannot be written: %s",
-        ss_words_show(request->output).text, strerror(errno));
+    return ss_error_fail(
+        error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
 /* Nothing is written before all is known to be well. */
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
     struct sstrace_spool spool;
     if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "a compiled trace is nothing for a terminal: give -o FILE or > FILE, or --dump, "
             "--stat, --plot or --check; see sstrace --help");
     if (request->action == SSTRACE_PLOT && request->output && !picture_kind(request->output))
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "'%s' is no kind of picture: name a file that ends with .svg or .png",
             ss_words_show(request->output).text);
     if (sstrace_spool_open(&spool, error) != 0)
@@ -211,5 +211,5 @@ int main(int argc, char **argv) {
     if (result == 0)
         return 0;
     fprintf(stderr, "sstrace: %s\n", error.message);
-    return SS_TRACE_STATUS;
+    return 2;
 }

@@ -96,7 +96,7 @@ int sstrace_columns_open(
         .sink = {.take = take, .end = end}, .length = length, .count = count};
     columns->items = calloc(count, sizeof *columns->items);
     if (!columns->items)
-        return ss_error_set(error, SS_TRACE_STATUS, "no memory to draw %zu columns", count);
+        return ss_error_memory(error);
     return 0;
 }
 

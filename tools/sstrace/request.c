@@ -37,8 +37,8 @@ static int set_action(
         return 0;
     if (request->action != SSTRACE_COMPILE && action < SSTRACE_HELP &&
         (int)request->action != action)
-        return ss_error_set(error, SS_TRACE_STATUS, "--%s and --%s: choose one of them",
-            names[request->action], name);
+        return ss_error_fail(
+            error, "--%s and --%s: choose one of them", names[request->action], name);
     request->action = (enum sstrace_action)action;
     return 0;
 }
@@ -46,7 +46,7 @@ static int set_action(
 static int set_output(
     struct sstrace_request *request, const char *name, char *text, struct ss_error *error) {
     request->output = text;
-    return *text ? 0 : ss_error_set(error, SS_TRACE_STATUS, "--%s is empty: name a file", name);
+    return *text ? 0 : ss_error_fail(error, "--%s is empty: name a file", name);
 }
 
 /* A time such as those that traces are made of; one shorter than `sensible` is warned of. */
@@ -63,8 +63,8 @@ static int take_time(struct sstrace_request *request, const char *name, const ch
 static struct sstrace_transform *add_transform(
     struct sstrace_request *request, enum sstrace_transform_kind kind, struct ss_error *error) {
     if (request->transform_count == SSTRACE_TRANSFORMS_MAX) {
-        ss_error_set(error, SS_TRACE_STATUS, "more than %d transformations: make two calls of it",
-            SSTRACE_TRANSFORMS_MAX);
+        ss_error_fail(
+            error, "more than %d transformations: make two calls of it", SSTRACE_TRANSFORMS_MAX);
         return NULL;
     }
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
@@ -80,7 +80,7 @@ static int add_factor(
     if (!added || ss_units_number(text, &added->factor, error) != 0)
         return bad(error, name);
     if (times && !(added->factor > 0))
-        return ss_error_set(error, SS_TRACE_STATUS, "--%s: '%s' must be more than 0", name, text);
+        return ss_error_fail(error, "--%s: '%s' must be more than 0", name, text);
     return 0;
 }
 
@@ -102,8 +102,7 @@ static int add_offset(
 static char *split(char *text, const char *name, const char *form, struct ss_error *error) {
     char *comma = strchr(text, ',');
     if (!comma) {
-        ss_error_set(
-            error, SS_TRACE_STATUS, "--%s: '%s' is not %s", name, ss_words_show(text).text, form);
+        ss_error_fail(error, "--%s: '%s' is not %s", name, ss_words_show(text).text, form);
         return NULL;
     }
     *comma = '\0';
@@ -120,8 +119,7 @@ static int add_clip(
         take_time(request, name, second, "500m", &added->to, error) != 0)
         return -1;
     if (added->to <= added->from)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "--%s: %s is not behind %s", name, second, text);
+        return ss_error_fail(error, "--%s: %s is not behind %s", name, second, text);
     return 0;
 }
 
@@ -135,7 +133,7 @@ static int add_clamp(
         ss_units_load(second, &added->max, error) != 0)
         return bad(error, name);
     if (added->max < added->min)
-        return ss_error_set(error, SS_TRACE_STATUS, "--%s: %s is less than %s", name, second, text);
+        return ss_error_fail(error, "--%s: %s is less than %s", name, second, text);
     return 0;
 }
 
@@ -145,7 +143,7 @@ static int add_repeat(
     if (!added || ss_units_count(text, &added->count, error) != 0)
         return bad(error, name);
     if (added->count == 0)
-        return ss_error_set(error, SS_TRACE_STATUS, "--%s: 0 times leaves no trace", name);
+        return ss_error_fail(error, "--%s: 0 times leaves no trace", name);
     return 0;
 }
 
@@ -157,7 +155,7 @@ static int add_resample(
     if (take_time(request, name, text, "100m", &added->step, error) != 0)
         return -1;
     if (added->step == 0)
-        return ss_error_set(error, SS_TRACE_STATUS, "--%s: the time must be more than 0", name);
+        return ss_error_fail(error, "--%s: the time must be more than 0", name);
     return 0;
 }
 
@@ -173,7 +171,7 @@ static int add_steps(
 static int set_generator(
     struct sstrace_request *request, const char *name, char *text, struct ss_error *error) {
     if (request->generator)
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "--%s and --%s: a trace is made by one of them; --offset and pipes join several",
             request->generator->name, name);
     request->generator = sstrace_generator_find(name);
@@ -272,34 +270,31 @@ static const struct word words[] = {
 /* `word` is where getopt stands, which for one of several letters together is not yet behind it. */
 static int bad_option(const char *word, int option, struct ss_error *error) {
     if (option == ':')
-        return ss_error_set(error, SS_TRACE_STATUS, "%s needs an argument: see sstrace --help",
-            ss_words_show(word).text);
+        return ss_error_fail(
+            error, "%s needs an argument: see sstrace --help", ss_words_show(word).text);
     if (optopt >= FIRST)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "--%s takes no argument", words[optopt - FIRST].name);
+        return ss_error_fail(error, "--%s takes no argument", words[optopt - FIRST].name);
     if (optopt > 0)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "unknown option '-%c': see sstrace --help", optopt);
+        return ss_error_fail(error, "unknown option '-%c': see sstrace --help", optopt);
     const char *names[WORDS];
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
     return ss_nearest_refuse(
-        error, SS_TRACE_STATUS, "option", word, names, WORDS, "see sstrace --help");
+        error, SS_ERROR_FAILED, "option", word, names, WORDS, "see sstrace --help");
 }
 
 static int check(const struct sstrace_request *request, struct ss_error *error) {
     if (request->action >= SSTRACE_HELP)
         return 0;
     if (request->generator && request->file_count > 0)
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "'%s' is too much: --%s makes the trace, no file is read",
+        return ss_error_fail(error, "'%s' is too much: --%s makes the trace, no file is read",
             ss_words_show(request->files[0]).text, request->generator->name);
     if (request->symmetric &&
         (!request->generator || strcmp(request->generator->name, "staircase") != 0))
-        return ss_error_set(error, SS_TRACE_STATUS, "--symmetric goes with --staircase");
+        return ss_error_fail(error, "--symmetric goes with --staircase");
     if (request->output && (request->action == SSTRACE_CHECK || request->action == SSTRACE_STAT))
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "-o takes a trace or a drawing, which --check and --stat do not make");
+        return ss_error_fail(
+            error, "-o takes a trace or a drawing, which --check and --stat do not make");
     return 0;
 }
 

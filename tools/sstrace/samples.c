@@ -100,7 +100,7 @@ static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, 
     struct ss_words_shown name = ss_words_show(input->name);
     unsigned long long line = samples->line;
     if (samples->options->gaps == SSTRACE_GAPS_REFUSE)
-        return ss_error_set(input->error, SS_TRACE_STATUS,
+        return ss_error_fail(input->error,
             "%s:%llu:1: %s are missing before this sample: --gaps keep or fill takes it all the "
             "same",
             name.text, line, length);
@@ -293,7 +293,7 @@ static int flush_last(struct sstrace_samples *samples, struct sstrace_input *inp
     if (samples->stamp == SSTRACE_STAMP_SPAN)
         return flush_span(samples, input);
     if (!samples->usual)
-        return ss_error_set(input->error, SS_TRACE_STATUS,
+        return ss_error_fail(input->error,
             "%s has a single sample and does not say how long it lasted: give --every TIME",
             ss_words_show(input->name).text);
     if (samples->stamp == SSTRACE_STAMP_BEGIN)
@@ -316,17 +316,15 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *i
     if (flush_last(samples, input) != 0)
         return -1;
     if (!select && samples->names.count > 1)
-        return ss_error_set(input->error, SS_TRACE_STATUS,
-            "%s has %zu series (%s%s): choose one with --select", ss_words_show(input->name).text,
-            samples->names.count, ss_words_show(samples->first_names).text,
-            samples->names.count > 5 ? ", ..." : "");
+        return ss_error_fail(input->error, "%s has %zu series (%s%s): choose one with --select",
+            ss_words_show(input->name).text, samples->names.count,
+            ss_words_show(samples->first_names).text, samples->names.count > 5 ? ", ..." : "");
     if (samples->used == 0 && select && samples->names.count > 0)
-        return ss_error_set(input->error, SS_TRACE_STATUS,
-            "%s has no sample of '%s': it has %zu series (%s)", ss_words_show(input->name).text,
-            ss_words_show(select).text, samples->names.count,
+        return ss_error_fail(input->error, "%s has no sample of '%s': it has %zu series (%s)",
+            ss_words_show(input->name).text, ss_words_show(select).text, samples->names.count,
             ss_words_show(samples->first_names).text);
     if (samples->used == 0)
-        return ss_error_set(input->error, SS_TRACE_STATUS, "%s:%llu:1: there is no sample",
+        return ss_error_fail(input->error, "%s:%llu:1: there is no sample",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
     tell(input->name, samples->bad, "samples without a number were left out");
     tell(input->name, samples->late,

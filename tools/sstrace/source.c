@@ -20,7 +20,7 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
             return sstrace_formats[count];
     }
     ss_nearest_refuse(
-        error, SS_TRACE_STATUS, "format", name, names, count, "sstrace --help lists them");
+        error, SS_ERROR_FAILED, "format", name, names, count, "sstrace --help lists them");
     ss_error_wrap(error, "--from");
     return NULL;
 }
@@ -41,10 +41,10 @@ static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *er
     const char *cpus = strstr(head, " CPU)");
     bool binary = (magic[0] == 0x96 && magic[1] == 0xd5) || (magic[0] == 0xd5 && magic[1] == 0x96);
     if (binary)
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "%s is a binary file of sar: convert it, sadf -d FILE | sstrace", input->name);
+        return ss_error_fail(
+            error, "%s is a binary file of sar: convert it, sadf -d FILE | sstrace", input->name);
     if (strncmp(head, "Linux ", 6) == 0 && cpus && cpus < head + strcspn(head, "\n"))
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "%s is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or "
             "sadf -d for what sar keeps",
             input->name);
@@ -76,12 +76,12 @@ static int check_options(const struct sstrace_request *request, const struct sst
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
-            return ss_error_set(error, SS_TRACE_STATUS,
+            return ss_error_fail(error,
                 "--%s is for measurements, and this is a trace: leave it out, or say --from",
                 words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
-            return ss_error_set(error, SS_TRACE_STATUS, "--%s means nothing for %s: leave it out",
-                words[i].name, format->name);
+            return ss_error_fail(
+                error, "--%s means nothing for %s: leave it out", words[i].name, format->name);
     }
     return 0;
 }
@@ -121,7 +121,7 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
     if (format)
         return import(request, format, input, sink, error);
     if (request->file_count > 1)
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "'%s' is too much: only measurements may stand in several files",
             ss_words_show(request->files[1]).text);
     return ss_trace_read(input->stream, input->name, sink, error);
@@ -131,7 +131,7 @@ static int read_files(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_input *input = malloc(sizeof *input);
     if (!input)
-        return ss_error_set(error, SS_TRACE_STATUS, "out of memory");
+        return ss_error_fail(error, "out of memory");
     int result = sstrace_input_open(input, request->file_count ? request->files[0] : NULL, error);
     if (result == 0)
         result = read_input(request, input, sink, error);

@@ -15,8 +15,7 @@ static const char *folder(void) {
 }
 
 static int fail(struct ss_error *error) {
-    return ss_error_set(error, SS_TRACE_STATUS,
-        "a temporary file in %s: %s: name a folder with room in TMPDIR",
+    return ss_error_fail(error, "a temporary file in %s: %s: name a folder with room in TMPDIR",
         ss_words_show(folder()).text, strerror(errno));
 }
 

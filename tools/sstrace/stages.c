@@ -82,8 +82,8 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
         char last[SS_UNITS_SHOWN], from[SS_UNITS_SHOWN];
         ss_units_show_time(last, stage->before.time);
         ss_units_show_time(from, stage->how.from);
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "the trace ends at %s: nothing of it lies behind %s", last, from);
+        return ss_error_fail(
+            error, "the trace ends at %s: nothing of it lies behind %s", last, from);
     }
     return stage->next->end(stage->next, error);
 }
@@ -120,8 +120,8 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
         return -1;
     ss_time period = ss_time_since(spool->length, spool->first_load);
     if (period == 0)
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "--repeat: the trace lasts no time: it has one moment with a load only");
+        return ss_error_fail(
+            error, "--repeat: the trace lasts no time: it has one moment with a load only");
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage};
         round.shift = i <= SS_TIME_NEVER / period ? i * period : SS_TIME_NEVER;
@@ -139,13 +139,13 @@ static int take_last(
     struct ss_trace_record it = *record;
     char at[SS_UNITS_SHOWN];
     if (it.time == SS_TIME_NEVER)
-        return ss_error_set(error, SS_TRACE_STATUS,
-            "the trace becomes longer than 213503d (584 years): choose less");
+        return ss_error_fail(
+            error, "the trace becomes longer than 213503d (584 years): choose less");
     if (it.free) {
         it.load = stage->any ? stage->before.load : 0;
     } else if (!(it.load <= 1)) {
         ss_units_show_time(at, it.time);
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "the load at %s becomes %.6g %%: behind that --load-clamp 0,1 cuts it off", at,
             it.load * 100);
     } else if (it.load < SS_TRACE_LOAD_LEAST) {

@@ -38,7 +38,7 @@ int sstrace_table_separator(
     bool one = *option && !option[1];
     bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
     if (*separator != '\t' && (!one || !possible))
-        return ss_error_set(error, SS_TRACE_STATUS,
+        return ss_error_fail(error,
             "'%s' cannot stand between fields: write one character such as , or ; or tab",
             ss_words_show(option).text);
     return 0;
@@ -298,8 +298,7 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
     if (options->unit != SSTRACE_UNIT_DEFAULT)
         unit = options->unit;
     if (unit == SSTRACE_UNIT_CORES && options->cpus == 0)
-        return ss_error_set(
-            error, SS_TRACE_STATUS, "where 100 is one CPU, --cpus must say how many there are");
+        return ss_error_fail(error, "where 100 is one CPU, --cpus must say how many there are");
     scale->full = unit == SSTRACE_UNIT_FRACTION ? 1
                   : unit == SSTRACE_UNIT_CORES  ? 100.0 * options->cpus
                                                 : 100;

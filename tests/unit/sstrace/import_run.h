@@ -137,7 +137,7 @@ static inline void assert_not_imported(struct import_run *run, const char *part)
         fail_msg("taken, but should be refused: %s", part);
     if (!strstr(run->error.message, part) || strpbrk(run->error.message, "\r\n"))
         fail_msg("message without '%s': %s", part, run->error.message);
-    assert_int_equal(run->error.status, SS_TRACE_STATUS);
+    assert_int_equal(run->error.status, SS_ERROR_FAILED);
     import_free(run);
 }
 

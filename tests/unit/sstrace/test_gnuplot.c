@@ -90,7 +90,7 @@ static void assert_fails(const char *script, const char *kind, const char *part)
     assert_non_null(stream);
     assert_int_equal(
         sstrace_plot_picture(stream, kind, &columns, 10 * SS_SECOND, "title", &error), -1);
-    assert_int_equal(error.status, 2);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_has(error.message, part);
     assert_has_not(error.message, "\n");
     fclose(stream);

@@ -53,7 +53,7 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
     int result = read_bytes(bytes, size, &records, &error);
     ss_trace_records_free(&records);
     assert_int_equal(result, -1);
-    assert_int_equal(error.status, 2);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
     if (!strstr(error.message, part) || !strstr(error.message, "saw.trace"))
         fail_msg("message without '%s': %s", part, error.message);
 }

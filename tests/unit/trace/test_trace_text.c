@@ -38,7 +38,7 @@ static void assert_refused_bytes(const char *text, size_t size, const char *part
     assert_int_equal(read_bytes(text, size, &records, &error), -1);
     if (!strstr(error.message, part) || strpbrk(error.message, "\r\n"))
         fail_msg("message without '%s': %s", part, error.message);
-    assert_int_equal(error.status, 2);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_null(records.items);
     assert_int_equal(records.count, 0);
 }
@@ -185,7 +185,7 @@ static void what_cannot_be_read_is_refused(void **state) {
     struct ss_error error = {0};
     assert_int_equal(read_stream(stream, "/", &records, &error), -1);
     assert_string_equal(error.message, "/ cannot be read: Is a directory");
-    assert_int_equal(error.status, 2);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
     fclose(stream);
 }
 
