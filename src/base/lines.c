@@ -12,7 +12,7 @@ int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
     lines->used = 0;
     lines->size = 0;
     lines->file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return lines->file < 0 ? errno : 0;
+    return lines->file < 0 ? -errno : 0;
 }
 
 static bool write_all(const struct ss_lines *lines) {

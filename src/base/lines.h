@@ -23,7 +23,7 @@ struct ss_lines {
     char bytes[SS_LINES_ROOM];
 };
 
-/* Creates the file in this folder; it must not be there. 0, or an errno. */
+/* Creates the file in this folder; it must not be there. 0, or a negative errno. */
 int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 
 /*

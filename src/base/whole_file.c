@@ -26,19 +26,19 @@ int ss_whole_file_resolve(const char *path, char *target, size_t size) {
     char link[4096];
     ssize_t length = -1;
     if (snprintf(target, size, "%s", path) >= (int)size)
-        return ENAMETOOLONG;
+        return -ENAMETOOLONG;
     for (int i = 0; i < LINKS_MAX; i++) {
         length = readlink(target, link, sizeof link - 1);
         if (length < 0)
-            return errno == EINVAL || errno == ENOENT ? 0 : errno;
+            return errno == EINVAL || errno == ENOENT ? 0 : -errno;
         link[length] = '\0';
         char *slash = strrchr(target, '/');
         char *name = *link == '/' || !slash ? target : slash + 1;
         if ((size_t)length >= size - (size_t)(name - target))
-            return ENAMETOOLONG;
+            return -ENAMETOOLONG;
         strcpy(name, link);
     }
-    return ELOOP;
+    return -ELOOP;
 }
 
 int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
@@ -46,7 +46,7 @@ int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
     file->plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
     file->stream = NULL;
     if (file->plain) {
-        errno = ss_whole_file_resolve(path, file->path, sizeof file->path);
+        errno = -ss_whole_file_resolve(path, file->path, sizeof file->path);
         if (errno)
             return -1;
         snprintf(file->temporary, sizeof file->temporary, "%s.%d", file->path, (int)getpid());

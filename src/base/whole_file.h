@@ -19,7 +19,7 @@ struct ss_whole_file {
 
 /*
  * Where a file of this name is or would be made: a link stands for what it points to, which need
- * not be there. 0, or an errno.
+ * not be there. 0, or a negative errno.
  */
 int ss_whole_file_resolve(const char *path, char *target, size_t size);
 

@@ -241,7 +241,7 @@ static int check_json(const char *path, struct ss_error *error) {
     char folder[4096];
     int why = plain ? ss_whole_file_resolve(path, folder, sizeof folder) : 0;
     if (why)
-        return ss_error_fail(error, "--json: %s cannot be written: %s", path, strerror(why));
+        return ss_error_fail(error, "--json: %s cannot be written: %s", path, strerror(-why));
     char *slash = plain ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = '\0';

@@ -5,7 +5,7 @@
 #include "loop/board.h"
 #include "loop/module_set.h"
 
-/* Reads the counters that the feedback module asked for. 0, or an errno. */
+/* Reads the counters that the feedback module asked for. Returns 0 or a negative errno. */
 typedef int ss_counters_read(void *context, struct ss_counters *counters);
 
 /* One executor's way from the target to its next state. */

@@ -83,7 +83,7 @@ struct ss_load_meter {
 int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
     const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
 
-/* Takes one; the last becomes the one before. 0, or an errno. */
+/* Takes one; the last becomes the one before. 0, or a negative errno. */
 int ss_load_meter_read(struct ss_load_meter *meter);
 
 void ss_load_meter_close(struct ss_load_meter *meter);

@@ -71,7 +71,8 @@ struct ss_isolation {
  */
 pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
 
-/* Completes the setup in that child, which will die with its parent. Returns 0 or an errno. */
+/* Completes the setup in that child, which will die with its parent. Returns 0 or a negative errno.
+ */
 int ss_platform_isolation_settle(const struct ss_isolation *isolation);
 
 /* ---- scheduling ---- */
@@ -89,8 +90,8 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
 /*
  * Makes our own wake-ups as exact as allowed: the finest timer slack, as many open files as the
  * hard limit allows, and with `realtime` real-time priority that children do not inherit, with a
- * limit on how long it may be used without sleeping. Returns 0 or the errno of setting the
- * priority.
+ * limit on how long it may be used without sleeping. Returns 0 or the negative errno of setting
+ * the priority.
  */
 int ss_platform_be_punctual(bool realtime);
 
@@ -165,12 +166,12 @@ uint64_t ss_platform_process_started(pid_t pid);
 bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*
- * Opens a pidfd, which becomes readable when the process ends. Returns -1 with ESRCH in errno if
- * the process has ended, and with another errno if pidfds are not available.
+ * Opens a pidfd, which becomes readable when the process ends. Returns -ESRCH if the process has
+ * ended, and another negative errno if pidfds are not available.
  */
 int ss_platform_process_open(pid_t pid, uint64_t started);
 
-/* Returns 0 or an errno; ENOSYS if the system cannot do it. */
+/* Returns 0 or a negative errno; -ENOSYS if the system cannot do it. */
 int ss_platform_process_signal(int pidfd, int signal);
 int ss_platform_process_signal_group(int pidfd, int signal);
 
@@ -269,7 +270,7 @@ SS_MUST_USE int ss_platform_counters_open(struct ss_counter_reader *reader, enum
     const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
     struct ss_error *error);
 
-/* Returns 0 or an errno. */
+/* Returns 0 or a negative errno. */
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 void ss_platform_counters_close(struct ss_counter_reader *reader);
@@ -341,7 +342,7 @@ SS_MUST_USE int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss
 void ss_platform_cpu_times_add_parts(
     struct ss_cpu_reader *reader, const struct ss_platform_roots *roots);
 
-/* Returns 0 or an errno. */
+/* Returns 0 or a negative errno. */
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);
 
 void ss_platform_cpu_times_close(struct ss_cpu_reader *reader);

@@ -46,11 +46,11 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
         int why = ss_lines_open(lines, recorder->record.folder, files[i].name);
         if (!why) {
             write_heading(recorder, i);
-            why = lines->why;
+            why = -lines->why;
         }
         if (why)
-            return ss_error_fail(
-                error, "--record: %s/%s: %s", recorder->plan->record, files[i].name, strerror(why));
+            return ss_error_fail(error, "--record: %s/%s: %s", recorder->plan->record,
+                files[i].name, strerror(-why));
     }
     return 0;
 }

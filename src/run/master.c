@@ -184,7 +184,7 @@ static int open_master(struct ss_master *master) {
      */
     int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
     if (refused)
-        ss_master_say(master, "no real-time priority for wake-ups: %s", strerror(refused));
+        ss_master_say(master, "no real-time priority for wake-ups: %s", strerror(-refused));
     else
         ss_master_say(master, "wake-ups run at real-time priority%s",
             ss_plan_pipes_output(plan) ? ", except in the master, which forwards output" : "");

@@ -73,7 +73,7 @@ static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, 
         .group = atomic_load(&branch->group),
     };
     hold->pidfd = ss_platform_process_open(hold->pid, hold->started);
-    hold->by_pid = hold->pidfd < 0 && errno != ESRCH;
+    hold->by_pid = hold->pidfd < 0 && hold->pidfd != -ESRCH;
 }
 
 bool ss_holds_refresh(
@@ -125,8 +125,8 @@ int ss_hold_signal(const struct ss_hold *hold, int signal) {
     /* A process group ID cannot be reused as long as its leader lives. */
     if (!hold->by_pid || hold->pid <= 1 || hold->started == 0 ||
         ss_platform_process_started(hold->pid) != hold->started)
-        return ESRCH;
-    return kill(hold->group ? -hold->pid : hold->pid, signal) == 0 ? 0 : errno;
+        return -ESRCH;
+    return kill(hold->group ? -hold->pid : hold->pid, signal) == 0 ? 0 : -errno;
 }
 
 void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal) {

@@ -19,7 +19,7 @@ struct ss_hold {
     pid_t pid;
     uint64_t started;
     bool group;
-    int pidfd;   /* see ss_platform_process_open(); -1: none */
+    int pidfd;   /* see ss_platform_process_open(); negative: none */
     bool by_pid; /* the system has no pidfds */
 };
 
@@ -51,7 +51,7 @@ bool ss_holds_refresh(
 /* The entry for a slot of the board; NULL: none. */
 const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot);
 
-/* Returns 0 or an errno; ESRCH: no process is left. */
+/* Returns 0 or a negative errno; -ESRCH: no process is left. */
 int ss_hold_signal(const struct ss_hold *hold, int signal);
 
 /* In list order and in reverse order. */

@@ -65,7 +65,7 @@ static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *r
 static bool is_gone(void *context, uint32_t slot) {
     struct guardian *guardian = context;
     const struct ss_hold *hold = ss_rescue_find_hold(&guardian->rescue, slot);
-    return !hold || ss_hold_signal(hold, 0) == ESRCH;
+    return !hold || ss_hold_signal(hold, 0) == -ESRCH;
 }
 
 static const struct ss_census_source system_source = {
@@ -156,7 +156,7 @@ static void await_guardian(struct ss_board *board) {
     uint64_t started = atomic_load(&board->guardian_started);
     ss_platform_process_signal_once(guardian, started, SIGCONT);
     struct pollfd end = {.fd = ss_platform_process_open(guardian, started), .events = POLLIN};
-    bool blind = end.fd < 0 && errno != ESRCH;
+    bool blind = end.fd < 0 && end.fd != -ESRCH;
     if (end.fd >= 0)
         poll(&end, 1, (int)(GUARDIAN_PATIENCE / SS_MILLISECOND));
     ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;

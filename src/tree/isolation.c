@@ -102,7 +102,7 @@ static bool is_alone(int report) {
 static void run_init(int report, const struct ss_isolation *isolation) {
     int why = ss_platform_isolation_settle(isolation);
     if (why)
-        send_last(report, FAILED, why);
+        send_last(report, FAILED, -why);
     if (is_alone(report))
         _exit(SS_ERROR_FAILED);
     setpgid(0, 0);

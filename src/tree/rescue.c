@@ -19,8 +19,8 @@
 #define BLIND_INTERVAL 50
 
 struct ss_charge {
-    int executor_pidfd; /* -1: not open */
-    int leader_pidfd;   /* -1: not open, or not available */
+    int executor_pidfd; /* negative: not open */
+    int leader_pidfd;   /* negative: not open, or not available */
     pid_t leader_pid;
     uint64_t leader_started;
 };
@@ -63,8 +63,8 @@ static void signal_by_pid(const struct ss_charge *charge, int signal) {
 static void signal_instance(const struct ss_charge *charge, int signal) {
     int why = charge->leader_pidfd >= 0
                   ? ss_platform_process_signal_group(charge->leader_pidfd, signal)
-                  : ENOSYS;
-    if (why == ENOSYS)
+                  : -ENOSYS;
+    if (why == -ENOSYS)
         signal_by_pid(charge, signal);
 }
 

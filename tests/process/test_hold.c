@@ -93,7 +93,7 @@ START_TEST(a_group_is_reached_without_its_leader) {
             .group = true,
             .pidfd = -1,
             .by_pid = true};
-        ck_assert_int_eq(ss_hold_signal(&blind, SIGKILL), ESRCH);
+        ck_assert_int_eq(ss_hold_signal(&blind, SIGKILL), -ESRCH);
     }
     ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(*member));
@@ -103,8 +103,8 @@ START_TEST(a_group_is_reached_without_its_leader) {
     kin_end_unreaped(*member);
     ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
     kin_reap(*member);
-    ck_assert_int_eq(ss_hold_signal(hold, 0), ESRCH);
-    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, 0), -ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), -ESRCH);
 }
 END_TEST
 
@@ -118,7 +118,7 @@ START_TEST(a_process_is_reached_alone) {
     RUN_UNTIL(NULL, kin_is_stopped(leader));
     ck_assert_int_ne(run_state(*member), 'T');
     kin_end(leader);
-    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), -ESRCH);
     ck_assert_int_eq(kill(*member, 0), 0);
     kin_end(*member);
 }
@@ -130,7 +130,7 @@ START_TEST(a_process_that_has_ended_is_not_held) {
     kin_end_unreaped(child);
     struct ss_hold *hold = take_hold(child, false);
     ck_assert_int_lt(hold->pidfd, 0);
-    ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), -ESRCH);
     kin_reap(child);
 }
 END_TEST
@@ -157,8 +157,8 @@ static pid_t start_stranger(pid_t number) {
 }
 
 static void expect_untouched(struct ss_hold *hold, pid_t stranger) {
-    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), ESRCH);
-    ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGKILL), -ESRCH);
+    ck_assert_int_eq(ss_hold_signal(hold, SIGSTOP), -ESRCH);
     ss_holds_signal(&holds, 0, SS_HOLDS_ALL, SIGSTOP);
     ss_holds_signal_reversed(&holds, SS_HOLDS_ALL, SIGKILL);
     ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG | WUNTRACED), 0);
@@ -204,7 +204,7 @@ START_TEST(a_pid_reused_before_it_is_held_is_not_reached) {
         struct ss_hold blind = {
             .pid = child, .started = started, .group = group, .pidfd = -1, .by_pid = true};
         expect_untouched(&blind, stranger);
-        ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGKILL), ESRCH);
+        ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGKILL), -ESRCH);
         ck_assert_int_eq(waitpid(stranger, NULL, WNOHANG), 0);
     }
     kin_end(stranger);
@@ -225,7 +225,7 @@ START_TEST(a_group_is_missed_when_its_leader_has_ended) {
     kin_end(leader);
     refresh();
     ck_assert_int_eq(ss_hold_signal(&guardian.list[0], 0), 0);
-    ck_assert_int_eq(ss_hold_signal(&holds.list[0], 0), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[0], 0), -ESRCH);
     const struct ss_branch *branch = ss_board_branches(board);
     ck_assert_uint_eq(branch->missed, branch->serial);
     kin_end(*member);
@@ -250,11 +250,11 @@ START_TEST(without_files_pids_and_starts_are_used) {
     refresh();
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
     ck_assert_uint_eq(holds.count, 2);
-    ck_assert_int_eq(ss_hold_signal(&holds.list[1], SIGKILL), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[1], SIGKILL), -ESRCH);
     ck_assert_int_eq(ss_hold_signal(&holds.list[0], SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(child));
     kin_end(child);
-    ck_assert_int_eq(ss_hold_signal(&holds.list[0], SIGSTOP), ESRCH);
+    ck_assert_int_eq(ss_hold_signal(&holds.list[0], SIGSTOP), -ESRCH);
 }
 END_TEST
 

@@ -43,7 +43,7 @@ static int read_meter(struct measurement *it, struct ss_error *error) {
     if (why == 0)
         return 0;
     return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", it->meter.reader.counters.path,
-        why == EBADMSG ? "what is measured is not in it any more" : strerror(why));
+        why == -EBADMSG ? "what is measured is not in it any more" : strerror(-why));
 }
 
 static int open_all(struct measurement *it, struct ss_error *error) {

@@ -260,7 +260,7 @@ int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *
     char *end;
     unsigned long long used = strtoull(at, &end, 10);
     if (end == at)
-        return EBADMSG;
+        return -EBADMSG;
     counters->used = used * (uint64_t)reader->unit;
     counters->capacity = reader->capacity;
     counters->cpus = reader->at_once;

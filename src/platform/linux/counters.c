@@ -49,7 +49,7 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
     int why = ss_platform_counters_read(reader, &counters);
     if (why) {
         ss_error_fail(error, "%s: %s", reader->path,
-            why != EBADMSG               ? strerror(why)
+            why != -EBADMSG              ? strerror(-why)
             : source != SS_SOURCE_SYSTEM ? "there is no CPU time in it"
                                          : "none of the measured CPUs is in it");
         ss_platform_counters_close(reader);
@@ -61,7 +61,7 @@ int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source s
 int ss_platform_counters_reopen(struct ss_counter_reader *reader) {
     int file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno;
+        return -errno;
     reader->file = file;
     ss_linux_cgroup_open_throttling(reader);
     return 0;
@@ -90,7 +90,7 @@ static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *coun
         counters->cpus += 1;
         counters->set = (counters->set ^ (times.cpu + 1)) * UINT64_C(1099511628211); /* FNV-1a */
     }
-    return counters->capacity > 0 ? 0 : EBADMSG;
+    return counters->capacity > 0 ? 0 : -EBADMSG;
 }
 
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters) {
@@ -99,7 +99,7 @@ int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counte
     ssize_t length = pread(reader->file, reader->buffer, reader->size - 1, 0);
     ss_time after = ss_platform_now();
     if (length < 0)
-        return errno;
+        return -errno;
     reader->buffer[length] = '\0';
     counters->time = before + (after - before) / 2;
     switch (reader->source) {

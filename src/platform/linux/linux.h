@@ -51,7 +51,7 @@ const char *ss_linux_read_stat(const char *path, char *text, size_t size);
 /* Like ss_platform_process_look(), for an ID that may be a thread's, and without an identity. */
 bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
-/* Opens a pidfd of whatever has this pid now. Returns -1 with an errno. */
+/* Opens a pidfd of whatever has this pid now. Returns a negative errno if that fails. */
 int ss_linux_pidfd_open(pid_t pid);
 
 /* A number that the kernel gives to one process only, read from its pidfd; 0: not available. */

@@ -34,9 +34,9 @@ pid_t ss_platform_isolation_fork(struct ss_isolation *isolation) {
 static int write_text(const char *path, const char *text) {
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
-        return errno;
+        return -errno;
     size_t length = strlen(text);
-    int why = write(file, text, length) == (ssize_t)length ? 0 : errno;
+    int why = write(file, text, length) == (ssize_t)length ? 0 : -errno;
     close(file);
     return why;
 }
@@ -64,6 +64,6 @@ int ss_platform_isolation_settle(const struct ss_isolation *isolation) {
     if ((mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&
             mount("none", "/proc", NULL, MS_REC | MS_SLAVE, NULL) < 0) ||
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-        return errno;
+        return -errno;
     return 0;
 }

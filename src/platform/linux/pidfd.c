@@ -21,7 +21,8 @@
 #endif
 
 int ss_linux_pidfd_open(pid_t pid) {
-    return (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+    return pidfd < 0 ? -errno : pidfd;
 }
 
 uint64_t ss_linux_pidfd_identity(int pidfd) {
@@ -35,8 +36,8 @@ uint64_t ss_linux_pidfd_identity(int pidfd) {
 
 static int send_signal(int pidfd, int signal, unsigned flags) {
     if (pidfd < 0)
-        return ESRCH;
-    return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) == 0 ? 0 : errno;
+        return -ESRCH;
+    return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) == 0 ? 0 : -errno;
 }
 
 int ss_platform_process_signal(int pidfd, int signal) {
@@ -45,7 +46,7 @@ int ss_platform_process_signal(int pidfd, int signal) {
 
 int ss_platform_process_signal_group(int pidfd, int signal) {
     int status = send_signal(pidfd, signal, PIDFD_SIGNAL_PROCESS_GROUP);
-    return status == EINVAL ? ENOSYS : status; /* EINVAL: an older kernel without flags */
+    return status == -EINVAL ? -ENOSYS : status; /* EINVAL: an older kernel without flags */
 }
 
 bool ss_platform_process_holds_groups(void) {

@@ -32,7 +32,7 @@ bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
     if (pidfd >= 0) {
         identify(pidfd, found);
         /* As long as the process has not been reaped, the pid was its own all the time. */
-        there &= ss_platform_process_signal(pidfd, 0) != ESRCH;
+        there &= ss_platform_process_signal(pidfd, 0) != -ESRCH;
         close(pidfd);
     }
     return there;
@@ -67,17 +67,14 @@ static bool leaves_room(int descriptor) {
 }
 
 int ss_platform_process_open(pid_t pid, uint64_t started) {
-    if (pid <= 1) {
-        errno = ESRCH;
-        return -1;
-    }
+    if (pid <= 1)
+        return -ESRCH;
     int pidfd = ss_linux_pidfd_open(pid);
     if (pidfd < 0)
-        return -1; /* ENOSYS: pidfds are not supported */
+        return pidfd; /* ENOSYS: pidfds are not supported */
     if (!leaves_room(pidfd)) {
         close(pidfd);
-        errno = EMFILE;
-        return -1;
+        return -EMFILE;
     }
     /*
      * If the process is still alive after its start time was read, then that was its own start
@@ -87,14 +84,13 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
     if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
         return pidfd;
     close(pidfd);
-    errno = ESRCH;
-    return -1;
+    return -ESRCH;
 }
 
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
     int pidfd = ss_platform_process_open(pid, started);
-    if (pidfd < 0 && errno != ESRCH && ss_platform_process_lives(pid, started))
-        return kill(pid, signal) == 0 ? 0 : errno;
+    if (pidfd < 0 && pidfd != -ESRCH && ss_platform_process_lives(pid, started))
+        return kill(pid, signal) == 0 ? 0 : -errno;
     int status = ss_platform_process_signal(pidfd, signal);
     if (pidfd >= 0)
         close(pidfd);

@@ -105,12 +105,12 @@ static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
         *used += number;
         found++;
     }
-    return found == ss_cpus_count(&reader->cpus) ? 0 : EBADMSG;
+    return found == ss_cpus_count(&reader->cpus) ? 0 : -EBADMSG;
 }
 
 static int read_all(const struct ss_counter_reader *reader, uint64_t *used) {
     const char *at = reader->buffer;
-    return read_number(&at, used) ? 0 : EBADMSG;
+    return read_number(&at, used) ? 0 : -EBADMSG;
 }
 
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {

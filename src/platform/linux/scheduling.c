@@ -56,10 +56,10 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
     prctl(PR_SET_TIMERSLACK, saved->slack);
 }
 
-/* 0, or an errno. */
+/* 0, or a negative errno. */
 static int take_realtime_priority(void) {
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : errno;
+    return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : -errno;
 }
 
 int ss_platform_be_punctual(bool realtime) {

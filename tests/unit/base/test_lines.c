@@ -88,7 +88,7 @@ static void a_file_that_is_there_is_not_replaced(void **state) {
     open_lines();
     ss_lines_close(&lines);
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY);
-    assert_int_equal(ss_lines_open(&lines, descriptor, "lines"), EEXIST);
+    assert_int_equal(ss_lines_open(&lines, descriptor, "lines"), -EEXIST);
     close(descriptor);
     print_line("nowhere");
     ss_lines_close(&lines);

@@ -252,7 +252,7 @@ static void garbled_stat_is_an_error(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         begin("0", "cpu0 1 2 3 4\n");
         tree_write("proc/stat", texts[i]);
-        assert_int_equal(ss_load_meter_read(&meter), EBADMSG);
+        assert_int_equal(ss_load_meter_read(&meter), -EBADMSG);
     }
     /* More lines than CPUs that are measured. */
     begin("0", "cpu0 1 2 3 4\n");

@@ -350,11 +350,11 @@ static void garbled_counters_are_refused(void **state) {
     tree_write("cgroup/web/cpu.stat", USAGE);
     read_group("web", "0-3");
     tree_write("cgroup/web/cpu.stat", "");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADMSG);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
     tree_write("cgroup/web/cpu.stat", "usage_usec x\n");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADMSG);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
     tree_write("cgroup/web/cpu.stat", "nothing\n");
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADMSG);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
     tree_new();
     tree_write("cgroup/cpuacct/x/cpuacct.usage", "\n");
     refuse_group("x", "/cpuacct.usage: ");

@@ -169,8 +169,8 @@ static void assert_refused_when_read(const char *text) {
     open_stat("0");
     tree_write("stat", text);
     int why = ss_platform_counters_read(&reader, &counters);
-    if (why != EBADMSG)
-        fail_msg("'%s' gave %d (%s)", text, why, strerror(why));
+    if (why != -EBADMSG)
+        fail_msg("'%s' gave %d (%s)", text, why, strerror(-why));
     struct ss_error error = {0};
     assert_int_equal(open_with("0", &error), -1);
     assert_non_null(strstr(error.message, "/stat: none of the measured CPUs is in it"));
@@ -256,8 +256,8 @@ static void a_reader_is_opened_again(void **state) {
     /* A file that has gone since is an errno. */
     close(reader.file);
     assert_int_equal(remove(tree_path("stat")), 0);
-    assert_int_equal(ss_platform_counters_reopen(&reader), ENOENT);
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), EBADF);
+    assert_int_equal(ss_platform_counters_reopen(&reader), -ENOENT);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADF);
     reader.file = -1;
     ss_platform_counters_close(&reader);
     ss_platform_counters_close(&reader);

@@ -56,7 +56,7 @@ static void a_child_is_held(void **state) {
     assert_int_equal(ss_platform_process_signal(process, SIGTERM), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    assert_int_equal(ss_platform_process_signal(process, SIGTERM), ESRCH);
+    assert_int_equal(ss_platform_process_signal(process, SIGTERM), -ESRCH);
     close(process);
 }
 
@@ -65,9 +65,9 @@ static void another_process_is_not_held(void **state) {
     (void)state;
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
-    assert_int_equal(ss_platform_process_open(child, started - 1), -1);
-    assert_int_equal(ss_platform_process_open(child, started + 1), -1);
-    assert_int_equal(ss_platform_process_open(child, 0), -1);
+    assert_int_equal(ss_platform_process_open(child, started - 1), -ESRCH);
+    assert_int_equal(ss_platform_process_open(child, started + 1), -ESRCH);
+    assert_int_equal(ss_platform_process_open(child, 0), -ESRCH);
     assert_true(ss_platform_process_lives(child, started));
     assert_false(ss_platform_process_lives(child, started - 1));
     assert_false(ss_platform_process_lives(child, 0));
@@ -80,24 +80,24 @@ static void a_process_that_has_ended_is_not_held(void **state) {
     uint64_t started = ss_platform_process_started(child);
     assert_int_equal(kill(child, SIGKILL), 0);
     await_end(child);
-    assert_int_equal(ss_platform_process_open(child, started), -1);
+    assert_int_equal(ss_platform_process_open(child, started), -ESRCH);
     assert_false(ss_platform_process_lives(child, started));
     assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_int_equal(ss_platform_process_open(child, started), -1);
-    assert_int_equal(ss_platform_process_open(child, 0), -1);
+    assert_int_equal(ss_platform_process_open(child, started), -ESRCH);
+    assert_int_equal(ss_platform_process_open(child, 0), -ESRCH);
     assert_false(ss_platform_process_lives(child, started));
     assert_false(ss_platform_process_lives(child, 0));
 }
 
 static void numbers_that_are_no_pid_are_never_signaled(void **state) {
     (void)state;
-    assert_int_equal(ss_platform_process_open(0, 0), -1);
-    assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -1);
-    assert_int_equal(ss_platform_process_open(-1, 0), -1);
-    assert_int_equal(ss_platform_process_signal(-1, SIGCONT), ESRCH);
-    assert_int_equal(ss_platform_process_signal_group(-1, SIGCONT), ESRCH);
+    assert_int_equal(ss_platform_process_open(0, 0), -ESRCH);
+    assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -ESRCH);
+    assert_int_equal(ss_platform_process_open(-1, 0), -ESRCH);
+    assert_int_equal(ss_platform_process_signal(-1, SIGCONT), -ESRCH);
+    assert_int_equal(ss_platform_process_signal_group(-1, SIGCONT), -ESRCH);
     int file = dup(0);
-    assert_int_equal(ss_platform_process_signal(file, SIGCONT), EBADF);
+    assert_int_equal(ss_platform_process_signal(file, SIGCONT), -EBADF);
     close(file);
 }
 
@@ -131,7 +131,7 @@ static void a_group_is_signaled_through_its_leader(void **state) {
     int process = ss_platform_process_open(child, ss_platform_process_started(child));
     assert_true(process >= 0);
     int why = ss_platform_process_signal_group(process, SIGUSR1);
-    if (why == ENOSYS) {
+    if (why == -ENOSYS) {
         end_child(child);
         SKIP("pidfd-group: from Linux 6.9 on");
     }

@@ -216,8 +216,8 @@ static void assert_garbled(const char *list, const char *file, const char *text)
     assert_string_equal(reader.path, tree_path(file));
     tree_write(file, text);
     int why = ss_platform_counters_read(&reader, &counters);
-    if (why != EBADMSG)
-        fail_msg("'%s' gave %d (%s)", text, why, strerror(why));
+    if (why != -EBADMSG)
+        fail_msg("'%s' gave %d (%s)", text, why, strerror(-why));
     assert_int_equal(open_with(list, &error), -1);
     if (!strstr(error.message, file) || !strstr(error.message, ": there is no CPU time in it"))
         fail_msg("%s", error.message);

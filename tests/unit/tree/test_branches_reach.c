@@ -21,13 +21,13 @@ static void a_pid_alone_reaches_nothing(void **state) {
     assert_int_equal(signal_claimed(self, started, false), 0);
     expect_continuations(1);
     for (int group = 0; group < 2; group++) {
-        assert_int_equal(signal_claimed(self, started + 1, group), ESRCH);
-        assert_int_equal(signal_claimed(self, started - 1, group), ESRCH);
-        assert_int_equal(signal_claimed(self, 0, group), ESRCH);
-        assert_int_equal(signal_claimed(0, started, group), ESRCH);
-        assert_int_equal(signal_claimed(0, 0, group), ESRCH);
-        assert_int_equal(signal_claimed(-1, 0, group), ESRCH);
-        assert_int_equal(signal_claimed(1, ss_platform_process_started(1), group), ESRCH);
+        assert_int_equal(signal_claimed(self, started + 1, group), -ESRCH);
+        assert_int_equal(signal_claimed(self, started - 1, group), -ESRCH);
+        assert_int_equal(signal_claimed(self, 0, group), -ESRCH);
+        assert_int_equal(signal_claimed(0, started, group), -ESRCH);
+        assert_int_equal(signal_claimed(0, 0, group), -ESRCH);
+        assert_int_equal(signal_claimed(-1, 0, group), -ESRCH);
+        assert_int_equal(signal_claimed(1, ss_platform_process_started(1), group), -ESRCH);
     }
     expect_continuations(1);
     close_board();
@@ -41,16 +41,16 @@ static void a_pid_with_another_start_reaches_nothing(void **state) {
         .pid = self, .started = started, .pidfd = -1, .by_pid = true, .group = false};
     assert_int_equal(ss_hold_signal(&hold, 0), 0);
     hold.started++;
-    assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
+    assert_int_equal(ss_hold_signal(&hold, 0), -ESRCH);
     hold.started = 0;
     const pid_t numbers[] = {0, -1, 1, -self, self, INT32_MAX};
     for (int i = 0; i < 12; i++) {
         hold.pid = numbers[i / 2];
         hold.group = i % 2;
-        assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
+        assert_int_equal(ss_hold_signal(&hold, 0), -ESRCH);
     }
     hold = (struct ss_hold){.pid = self, .started = started, .pidfd = -1};
-    assert_int_equal(ss_hold_signal(&hold, 0), ESRCH);
+    assert_int_equal(ss_hold_signal(&hold, 0), -ESRCH);
     close_board();
 }
 
@@ -80,7 +80,7 @@ static void a_place_read_while_it_changes_reaches_nothing(void **state) {
         ss_branches_tell(board, 0);
         refresh(0);
         assert_int_equal(holds->count, 1);
-        assert_int_equal(ss_hold_signal(&holds->list[0], 0), written ? ESRCH : 0);
+        assert_int_equal(ss_hold_signal(&holds->list[0], 0), written ? -ESRCH : 0);
         ss_branch_release(board, 0);
         refresh(0);
         assert_int_equal(holds->count, 0);
