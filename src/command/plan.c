@@ -162,12 +162,12 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     /* The monitor needs the system's counters even if control does not. */
     if (plan->source.source == SS_SOURCE_SENSOR)
         return 0;
-    enum ss_source source =
-        plan->source.source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : plan->source.source;
-    if (ss_platform_counters_open(
-            &plan->reader, source, plan->source.argument, &plan->cpus, NULL, error) < 0)
+    struct ss_source_request request = plan->source;
+    if (request.source == SS_SOURCE_NONE)
+        request.source = SS_SOURCE_SYSTEM;
+    if (ss_platform_counters_open(&plan->reader, &request, &plan->cpus, NULL, error) < 0)
         return -1;
-    if (plan->source.required && plan->reader.source != source)
+    if (request.required && plan->reader.source != request.source)
         return ss_error_fail(error, "feedback/%s: cannot measure the requested load: %s",
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
     if (plan->source.source != SS_SOURCE_NONE)

@@ -6,13 +6,12 @@
 #include <showstopper/random.h>
 
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
-    struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context) {
+    struct ss_board *board, uint32_t executor, struct ss_counters_source counters) {
     *pipeline = (struct ss_pipeline){
         .set = set,
         .board = board,
         .executor = executor,
-        .read = read,
-        .read_context = read_context,
+        .counters = counters,
         .previous = NAN,
         .membership_seen = atomic_load(&board->membership) - 1,
     };
@@ -83,7 +82,7 @@ static double ask_feedback(
     const struct ss_self *self = &pipeline->selves[SS_KIND_FEEDBACK];
     if (feedback->wants_sample(self, moment)) {
         struct ss_counters counters;
-        if (pipeline->read(pipeline->read_context, &counters) != 0) {
+        if (pipeline->counters.read(pipeline->counters.context, &counters) != 0) {
             *failure = SS_FAILURE_COUNTERS;
             return NAN;
         }

@@ -5,8 +5,12 @@
 #include "loop/board.h"
 #include "loop/module_set.h"
 
-/* Reads the counters that the feedback module asked for. Returns 0 or a negative errno. */
-typedef int ss_counters_read(void *context, struct ss_counters *counters);
+/* What reads the counters that the feedback module asked for. read() returns 0 or a negative errno.
+ */
+struct ss_counters_source {
+    int (*read)(void *context, struct ss_counters *counters);
+    void *context;
+};
 
 /* One executor's way from the target to its next state. */
 struct ss_pipeline {
@@ -14,8 +18,7 @@ struct ss_pipeline {
     struct ss_board *board;
     struct ss_self selves[SS_KINDS];
     uint32_t executor;
-    ss_counters_read *read;
-    void *read_context;
+    struct ss_counters_source counters;
     ss_time since;   /* when the present stretch of control began */
     double previous; /* the global duty decided last; NaN: none since then */
     struct ss_place place;
@@ -35,7 +38,7 @@ struct ss_decision {
 };
 
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
-    struct ss_board *board, uint32_t executor, ss_counters_read *read, void *read_context);
+    struct ss_board *board, uint32_t executor, struct ss_counters_source counters);
 
 /* Control begins, or begins again, at this moment: what was seen before is void. */
 void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);

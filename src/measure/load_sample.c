@@ -220,12 +220,12 @@ static int read_platform(void *reader, struct ss_cpu_reading *reading) {
     return ss_platform_cpu_times_read(reader, reading);
 }
 
-int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
+int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_request *request,
     const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error) {
     *meter = (struct ss_load_meter){.read = read_platform, .context = &meter->reader};
-    if (ss_platform_cpu_times_open(&meter->reader, source, group, cpus, roots, error) < 0)
+    if (ss_platform_cpu_times_open(&meter->reader, request, cpus, roots, error) < 0)
         return -1;
-    size_t room = source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
+    size_t room = request->source == SS_SOURCE_CGROUP ? 1 : ss_cpus_count(cpus);
     meter->last.items = calloc(room, sizeof *meter->last.items);
     meter->before.items = calloc(room, sizeof *meter->before.items);
     if (meter->last.items && meter->before.items)

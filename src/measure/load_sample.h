@@ -80,7 +80,7 @@ struct ss_load_meter {
     { .reader = SS_CPU_READER_CLOSED }
 
 /* As ss_platform_cpu_times_open(). Takes no reading. The meter must stay where it is. */
-int ss_load_meter_open(struct ss_load_meter *meter, enum ss_source source, const char *group,
+int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_request *request,
     const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* Takes one; the last becomes the one before. 0, or a negative errno. */

@@ -96,9 +96,9 @@ static void see(void *context, pid_t pid) {
 void ss_usage_open(
     struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus) {
     struct ss_error ignored = {0};
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     *usage = (struct ss_usage){.board = board};
-    usage->measures =
-        ss_load_meter_open(&usage->meter, SS_SOURCE_SYSTEM, NULL, cpus, NULL, &ignored) == 0;
+    usage->measures = ss_load_meter_open(&usage->meter, &request, cpus, NULL, &ignored) == 0;
 }
 
 void ss_usage_close(struct ss_usage *usage) {

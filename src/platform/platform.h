@@ -266,9 +266,9 @@ struct ss_counter_reader {
  * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_SYSTEM is opened
  * instead. Allocates everything here and nothing in read().
  */
-SS_MUST_USE int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
-    const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
-    struct ss_error *error);
+SS_MUST_USE int ss_platform_counters_open(struct ss_counter_reader *reader,
+    const struct ss_source_request *request, const struct ss_cpus *cpus,
+    const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* Returns 0 or a negative errno. */
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters);
@@ -334,9 +334,9 @@ struct ss_cpu_reader {
  * SS_SOURCE_RUNTIME: no parts until they are added. Allocates everything here and nothing in
  * read().
  */
-SS_MUST_USE int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
-    const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
-    struct ss_error *error);
+SS_MUST_USE int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
+    const struct ss_source_request *request, const struct ss_cpus *cpus,
+    const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* SS_SOURCE_RUNTIME: readings have parts, too, if /proc/stat can be read. Others always have. */
 void ss_platform_cpu_times_add_parts(

@@ -73,8 +73,10 @@ static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_boa
             count);
 }
 
-static void warn_of_doubt(struct ss_outcome *outcome, enum ss_doubt_kind kind,
-    const struct ss_plan *plan, const struct ss_monitor *monitor, const struct ss_usage *usage) {
+static void warn_of_doubt(
+    struct ss_outcome *outcome, const struct ss_outcome_input *input, enum ss_doubt_kind kind) {
+    const struct ss_plan *plan = input->plan;
+    const struct ss_monitor *monitor = input->monitor;
     const struct ss_loaded *control = &plan->set.modules[SS_KIND_CONTROL];
     double samples = (double)monitor->doubts[kind];
     char text[sizeof outcome->warnings[0]];
@@ -88,20 +90,20 @@ static void warn_of_doubt(struct ss_outcome *outcome, enum ss_doubt_kind kind,
     };
     if (doubt.part < DOUBTFUL_PART)
         return;
-    ss_usage_tell(usage, &doubt);
+    ss_usage_tell(input->usage, &doubt);
     ss_doubt_print(text, sizeof text, &doubt);
     ss_outcome_warn(outcome, "%s", text);
 }
 
-static void find_doubts(struct ss_outcome *outcome, const struct ss_plan *plan,
-    const struct ss_monitor *monitor, const struct ss_usage *usage) {
+static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
+    const struct ss_monitor *monitor = input->monitor;
     if (monitor->figures.count == 0) {
         ss_outcome_warn(outcome,
             "no sample was counted: less than half a second was under control after --settle");
         return;
     }
-    warn_of_doubt(outcome, SS_DOUBT_BELOW, plan, monitor, usage);
-    warn_of_doubt(outcome, SS_DOUBT_ABOVE, plan, monitor, usage);
+    warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
+    warn_of_doubt(outcome, input, SS_DOUBT_ABOVE);
     if (monitor->steal_sum > DOUBTFUL_STEAL * monitor->seconds)
         ss_outcome_warn(outcome,
             "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
@@ -119,13 +121,12 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
             100 * outcome->own_cpu);
 }
 
-void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
-    const struct ss_board *board, struct ss_monitor *monitor, const struct ss_usage *usage,
-    ss_time own, uint64_t switches, ss_time now) {
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
+    struct ss_monitor *monitor = input->monitor;
     struct ss_figures *figures = &monitor->figures;
     double seconds = monitor->counted_from == SS_TIME_NEVER
                          ? 0
-                         : ss_time_seconds(ss_time_since(now, monitor->counted_from));
+                         : ss_time_seconds(ss_time_since(input->end, monitor->counted_from));
     outcome->duration_seconds = seconds;
     outcome->samples = figures->count;
     outcome->target_mean = ss_figures_target_mean(figures);
@@ -135,11 +136,11 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
     outcome->error_p95_percent = ss_figures_error_p95_percent(figures);
     outcome->settling_seconds = ss_settling_seconds(&monitor->settling);
     outcome->duty_mean = figures->count ? monitor->duty_sum / (double)figures->count : NAN;
-    outcome->switches_per_second = seconds > 0 ? (double)switches / seconds : NAN;
-    outcome->own_cpu = seconds > 0 ? ss_time_seconds(own) / seconds : NAN;
-    take_lateness(outcome, board);
-    warn_of_uncontrolled(outcome, board);
-    find_doubts(outcome, plan, monitor, usage);
+    outcome->switches_per_second = seconds > 0 ? (double)input->switches / seconds : NAN;
+    outcome->own_cpu = seconds > 0 ? ss_time_seconds(input->own) / seconds : NAN;
+    take_lateness(outcome, input->board);
+    warn_of_uncontrolled(outcome, input->board);
+    find_doubts(outcome, input);
     ss_outcome_warn_of_own(outcome);
 }
 

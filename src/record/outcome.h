@@ -78,14 +78,19 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 SS_FORMAT(2, 3)
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
-/*
- * Takes all figures except those of iterations at the moment when control ends. `own` is the CPU
- * time of our own processes and `switches` the number of stops and continues, both in the counted
- * time.
- */
-void ss_outcome_take(struct ss_outcome *outcome, const struct ss_plan *plan,
-    const struct ss_board *board, struct ss_monitor *monitor, const struct ss_usage *usage,
-    ss_time own, uint64_t switches, ss_time now);
+/* What the figures are made of. */
+struct ss_outcome_input {
+    const struct ss_plan *plan;
+    const struct ss_board *board;
+    struct ss_monitor *monitor;
+    const struct ss_usage *usage;
+    ss_time own;       /* CPU time of our own processes in the counted time */
+    uint64_t switches; /* stops and continues in the counted time */
+    ss_time end;       /* when control ends: now */
+};
+
+/* Takes all figures except those of iterations. */
+void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *input);
 
 /*
  * Call this when no more iterations can end: one that ends after the counted time contributes a

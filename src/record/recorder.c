@@ -199,32 +199,31 @@ static void put_interval(
 
 /* ---- events ---- */
 
-void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *event,
-    int64_t instance, const char *text, double value) {
+void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_event *event) {
     if (recorder->record.folder < 0)
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
     char *to = ss_lines_begin(lines, 2 * ROW);
     char *end = to + 2 * ROW - 64;
     to = stpcpy(to, "{\"time\":\"");
-    to = put_time(recorder, to, now);
+    to = put_time(recorder, to, event->at);
     to = stpcpy(to, "\",\"elapsed_seconds\":");
     if (recorder->origin == SS_TIME_NEVER)
         to = stpcpy(to, "null");
-    to = put_elapsed(recorder, to, now);
+    to = put_elapsed(recorder, to, event->at);
     to = stpcpy(to, ",\"event\":");
-    to = ss_json_quote(to, end, event);
-    if (instance >= 0) {
+    to = ss_json_quote(to, end, event->name);
+    if (event->instance >= 0) {
         to = stpcpy(to, ",\"instance\":");
-        to = ss_number_put(to, (double)instance);
+        to = ss_number_put(to, (double)event->instance);
     }
-    if (text) {
+    if (event->text) {
         to = stpcpy(to, ",\"text\":");
-        to = ss_json_quote(to, end, text);
+        to = ss_json_quote(to, end, event->text);
     }
-    if (isfinite(value)) {
+    if (isfinite(event->value)) {
         to = stpcpy(to, ",\"value\":");
-        to = ss_number_put(to, value);
+        to = ss_number_put(to, event->value);
     }
     *to++ = '}';
     *to++ = '\n';
@@ -274,7 +273,8 @@ void ss_recorder_close(
             "second",
             (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
     for (int i = 0; i < outcome->warning_count; i++)
-        ss_recorder_event(recorder, ss_platform_now(), "warning", -1, outcome->warnings[i], NAN);
+        ss_recorder_event(recorder,
+            &(struct ss_record_event){ss_platform_now(), "warning", -1, outcome->warnings[i], NAN});
     for (int i = 0; i < SS_RECORD_FILES; i++) {
         struct ss_lines *lines = &recorder->files[i];
         ss_lines_close(lines);

@@ -55,9 +55,16 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
 void ss_recorder_iteration(
     struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end);
 
-/* `instance` -1, `text` NULL and `value` NaN are left out. */
-void ss_recorder_event(struct ss_recorder *recorder, ss_time now, const char *event,
-    int64_t instance, const char *text, double value);
+/* Members that say nothing are left out. */
+struct ss_record_event {
+    ss_time at;
+    const char *name;
+    int64_t instance; /* -1: of none */
+    const char *text; /* NULL: none */
+    double value;     /* NaN: none */
+};
+
+void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_event *event);
 
 /* Takes what the executors have handed over, and writes everything that is pending. */
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board);

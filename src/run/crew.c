@@ -13,21 +13,13 @@
 /* How often a killed guardian is replaced at the end of a run. */
 #define SUCCESSORS_MAX 10
 
-int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan, struct ss_board *board,
-    const struct ss_signals *signals, const struct ss_scheduling *scheduling,
-    struct ss_error *error) {
-    *crew = (struct ss_crew){
-        .plan = plan,
-        .board = board,
-        .signals = signals,
-        .scheduling = scheduling,
-        .bell = {-1, -1},
-        .guardian_bell = {-1, -1},
-        .terminal = {.file = -1},
-        .null = open("/dev/null", O_RDONLY | O_CLOEXEC),
-        .executors = calloc(plan->instances, sizeof *crew->executors),
-        .cpu_times = calloc(plan->instances, sizeof *crew->cpu_times),
-    };
+int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
+    for (int i = 0; i < 2; i++)
+        crew->bell[i] = crew->guardian_bell[i] = -1;
+    crew->terminal.file = -1;
+    crew->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    crew->executors = calloc(crew->plan->instances, sizeof *crew->executors);
+    crew->cpu_times = calloc(crew->plan->instances, sizeof *crew->cpu_times);
     if (crew->null < 0 || !crew->executors || !crew->cpu_times ||
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
         pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)

@@ -29,9 +29,8 @@ struct ss_crew {
     ss_time own_cpu;    /* of master and guardian, likewise */
 };
 
-SS_MUST_USE int ss_crew_open(struct ss_crew *crew, const struct ss_plan *plan,
-    struct ss_board *board, const struct ss_signals *signals,
-    const struct ss_scheduling *scheduling, struct ss_error *error);
+/* The caller has set the first four members. */
+SS_MUST_USE int ss_crew_open(struct ss_crew *crew, struct ss_error *error);
 
 SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 

@@ -70,7 +70,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     for (uint32_t i = 0; i < streams; i++) {
         if (!polls[POLL_OUTPUT + i].revents)
             continue;
-        ss_output_move(&master->output, i, now, &master->iterations);
+        ss_output_move(&master->output, i, now);
     }
     if (polls[POLL_BELL].revents) {
         char bytes[512];

@@ -252,8 +252,8 @@ static void open_pipeline(struct executor *executor) {
             atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
     }
     struct ss_pipeline pipeline;
-    ss_pipeline_open(
-        &pipeline, &setup->plan->set, executor->board, setup->index, read_counters, executor);
+    ss_pipeline_open(&pipeline, &setup->plan->set, executor->board, setup->index,
+        (struct ss_counters_source){read_counters, executor});
     ss_stepper_open(&executor->stepper, &pipeline);
     executor->journal.ring = ss_board_ring(executor->board, setup->index);
 }

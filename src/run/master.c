@@ -125,10 +125,13 @@ static int open_crew(struct ss_master *master) {
     /* Adopts what a dead executor leaves, so that it can still be found. */
     ss_platform_adopt_orphans();
     ss_sweep_prepare(master->board);
-    if (ss_crew_open(
-            &master->crew, plan, master->board, &master->signals, master->scheduling, error) < 0)
-        return -1;
-    if (ss_crew_start_guardian(&master->crew, error) < 0)
+    master->crew = (struct ss_crew){
+        .plan = plan,
+        .board = master->board,
+        .signals = &master->signals,
+        .scheduling = master->scheduling,
+    };
+    if (ss_crew_open(&master->crew, error) < 0 || ss_crew_start_guardian(&master->crew, error) < 0)
         return -1;
     if (plan->source.source != SS_SOURCE_SENSOR)
         return 0;
@@ -157,8 +160,9 @@ static int open_monitor(struct ss_master *master) {
     ss_monitor_open(&master->monitor, &plan->set, source, &master->meter, master->board);
     if (source == SS_SOURCE_SENSOR)
         return 0;
-    if (ss_load_meter_open(&master->meter, master->monitor.source, plan->source.argument,
-            &plan->cpus, NULL, master->error) < 0)
+    struct ss_source_request request = plan->source;
+    request.source = master->monitor.source;
+    if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
         return -1;
     if (plan->record)
         ss_platform_cpu_times_add_parts(&master->meter.reader, NULL);
@@ -197,8 +201,13 @@ static int open_master(struct ss_master *master) {
     if (open_monitor(master) < 0)
         return -1;
     ss_usage_open(&master->usage, master->board, &plan->cpus);
-    if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, plan->instances, plan->output,
-                                          plan->has_iteration ? &plan->iteration : NULL, error) < 0)
+    master->output = (struct ss_output){
+        .instances = plan->instances,
+        .folder = plan->output,
+        .pattern = plan->has_iteration ? &plan->iteration : NULL,
+        .iterations = &master->iterations,
+    };
+    if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, error) < 0)
         return -1;
     return open_crew(master);
 }
@@ -232,7 +241,7 @@ static void close_recorder(struct ss_master *master) {
 }
 
 static void close_master(struct ss_master *master) {
-    ss_output_drain(&master->output, ss_platform_now(), &master->iterations);
+    ss_output_drain(&master->output, ss_platform_now());
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
     if (master->output.failed)

@@ -10,12 +10,11 @@
 
 #include "base/streams.h"
 
-int ss_output_open(struct ss_output *output, uint32_t instances, const char *folder,
-    const regex_t *pattern, struct ss_error *error) {
-    *output = (struct ss_output){.instances = instances, .folder = folder, .pattern = pattern};
-    output->streams = calloc(2 * (size_t)instances, sizeof *output->streams);
-    output->polls = calloc(2 * (size_t)instances, sizeof *output->polls);
-    output->last_iteration = calloc(instances, sizeof *output->last_iteration);
+int ss_output_open(struct ss_output *output, struct ss_error *error) {
+    const char *folder = output->folder;
+    output->streams = calloc(2 * (size_t)output->instances, sizeof *output->streams);
+    output->polls = calloc(2 * (size_t)output->instances, sizeof *output->polls);
+    output->last_iteration = calloc(output->instances, sizeof *output->last_iteration);
     if (!output->streams || !output->polls || !output->last_iteration)
         return ss_error_memory(error);
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
@@ -64,8 +63,7 @@ void ss_output_start(struct ss_output *output, uint32_t instance, ss_time now) {
     output->last_iteration[instance] = now;
 }
 
-static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now,
-    struct ss_iterations *iterations) {
+static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
     stream->line[stream->length] = '\0';
     stream->length = 0;
@@ -77,14 +75,14 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         start = ss_time_since(now, length);
     }
     output->last_iteration[stream->instance] = now;
-    ss_iterations_add(iterations, stream->instance, start, now);
+    ss_iterations_add(output->iterations, stream->instance, start, now);
 }
 
 static void find_lines(struct ss_output *output, struct ss_stream *stream, const char *text,
-    size_t length, ss_time now, struct ss_iterations *iterations) {
+    size_t length, ss_time now) {
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '\n')
-            match_line(output, stream, now, iterations);
+            match_line(output, stream, now);
         else if (stream->length < SS_OUTPUT_LINE - 1)
             stream->line[stream->length++] = text[i];
     }
@@ -126,8 +124,7 @@ static void wait_for(struct ss_output *output, uint32_t index, bool room) {
     output->polls[index].events = room ? POLLOUT : POLLIN;
 }
 
-void ss_output_move(
-    struct ss_output *output, uint32_t index, ss_time now, struct ss_iterations *iterations) {
+void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     struct ss_stream *stream = &output->streams[index];
     char text[SS_OUTPUT_CHUNK];
     if (stream->from < 0)
@@ -141,22 +138,22 @@ void ss_output_move(
         return;
     if (length <= 0) {
         if (stream->line && stream->length > 0)
-            match_line(output, stream, now, iterations);
+            match_line(output, stream, now);
         close_stream(output, index);
         return;
     }
     write_all(output, stream->to, text, (size_t)length);
     if (stream->line)
-        find_lines(output, stream, text, (size_t)length, now, iterations);
+        find_lines(output, stream, text, (size_t)length, now);
 }
 
-void ss_output_drain(struct ss_output *output, ss_time now, struct ss_iterations *iterations) {
+void ss_output_drain(struct ss_output *output, ss_time now) {
     int patience = SS_OUTPUT_PATIENCE;
     for (uint32_t i = 0; i < output->count; i++) {
         struct ss_stream *stream = &output->streams[i];
         struct pollfd here = {.fd = stream->from, .events = POLLIN};
         while (stream->from >= 0 && poll(&here, 1, 0) > 0) {
-            ss_output_move(output, i, now, iterations);
+            ss_output_move(output, i, now);
             if (stream->from < 0 || !stream->full)
                 continue;
             if (patience-- <= 0) {

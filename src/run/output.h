@@ -38,16 +38,19 @@ struct ss_output {
     struct pollfd *polls; /* what each stream waits for */
     uint32_t count;
     uint32_t instances;
-    const char *folder;      /* NULL: forwarded */
-    const regex_t *pattern;  /* NULL: lines are not matched */
-    ss_time *last_iteration; /* of each instance: the end of its previous iteration */
-    bool failed;             /* some output could not be written */
-    int why;                 /* the errno */
+    const char *folder;               /* NULL: forwarded */
+    const regex_t *pattern;           /* NULL: lines are not matched */
+    struct ss_iterations *iterations; /* take what the pattern finds */
+    ss_time *last_iteration;          /* of each instance: the end of its previous iteration */
+    bool failed;                      /* some output could not be written */
+    int why;                          /* the errno */
 };
 
-/* Creates `folder` if it does not exist. */
-SS_MUST_USE int ss_output_open(struct ss_output *output, uint32_t instances, const char *folder,
-    const regex_t *pattern, struct ss_error *error);
+/*
+ * The caller has set `instances`, `folder`, `pattern` and `iterations`. Creates `folder` if it does
+ * not exist.
+ */
+SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 
 /*
  * Makes the pipes of one instance. `ends` (output, error) are the instance's ends; the caller
@@ -63,11 +66,10 @@ void ss_output_start(struct ss_output *output, uint32_t instance, ss_time now);
  * Moves some of the pending data of one stream and counts iterations that end. Never waits: a
  * reader that does not read blocks the instances that write, and nothing else.
  */
-void ss_output_move(
-    struct ss_output *output, uint32_t stream, ss_time now, struct ss_iterations *iterations);
+void ss_output_move(struct ss_output *output, uint32_t stream, ss_time now);
 
 /* Moves all that is left, as far as possible without waiting long. */
-void ss_output_drain(struct ss_output *output, ss_time now, struct ss_iterations *iterations);
+void ss_output_drain(struct ss_output *output, ss_time now);
 
 void ss_output_close(struct ss_output *output);
 

@@ -121,8 +121,16 @@ static void count(struct ss_master *master, const struct cause *cause) {
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
-    ss_outcome_take(master->outcome, master->plan, master->board, &master->monitor, &master->usage,
-        ss_crew_cpu_time(&master->crew), ss_master_count_switches(master) - master->switches, now);
+    struct ss_outcome_input input = {
+        .plan = master->plan,
+        .board = master->board,
+        .monitor = &master->monitor,
+        .usage = &master->usage,
+        .own = ss_crew_cpu_time(&master->crew),
+        .switches = ss_master_count_switches(master) - master->switches,
+        .end = now,
+    };
+    ss_outcome_take(master->outcome, &input);
 }
 
 static void end(struct ss_master *master, const struct cause *cause) {

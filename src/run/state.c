@@ -17,12 +17,13 @@ void ss_master_say(struct ss_master *master, const char *format, ...) {
 
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value) {
-    ss_recorder_event(master->recorder, ss_platform_now(), event, instance, text, value);
+    ss_recorder_event(master->recorder,
+        &(struct ss_record_event){ss_platform_now(), event, instance, text, value});
 }
 
 void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text) {
-    ss_recorder_event(master->recorder, at, event, -1, text, NAN);
+    ss_recorder_event(master->recorder, &(struct ss_record_event){at, event, -1, text, NAN});
 }
 
 uint64_t ss_master_count_switches(const struct ss_master *master) {

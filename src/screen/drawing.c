@@ -42,6 +42,31 @@ static const char *const styles[] = {
     [STYLE_TARGET_IN_LOAD] = "\033[0;35;42m",
 };
 
+/* The characters for this terminal. */
+struct glyphs {
+    const char *bars[9];  /* in eighths of a row */
+    const char *marks[5]; /* a line, from the lower edge of a row to its upper edge */
+    const char *upright, *tick, *corner, *line;
+};
+
+static const struct glyphs blocks = {
+    .bars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+    .marks = {"⎽", "⎼", "─", "⎻", "⎺"},
+    .upright = "│",
+    .tick = "┤",
+    .corner = "└",
+    .line = "─",
+};
+
+static const struct glyphs letters = {
+    .bars = {" ", "_", "_", "_", "=", "=", "=", "#", "#"},
+    .marks = {"-", "-", "-", "-", "-"},
+    .upright = "|",
+    .tick = "+",
+    .corner = "+",
+    .line = "-",
+};
+
 struct text {
     char *bytes;
     size_t size;
@@ -49,6 +74,7 @@ struct text {
     int left; /* columns left in the current row */
     bool color;
     enum style style;
+    const struct glyphs *glyphs;
 };
 
 static void add(struct text *text, const char *bytes) {
@@ -76,9 +102,9 @@ static void put(struct text *text, const char *letter, enum style style) {
     add(text, letter);
 }
 
-static void put_ascii(struct text *text, const char *letters) {
-    for (; *letters; letters++)
-        put(text, (const char[]){*letters, '\0'}, STYLE_PLAIN);
+static void put_ascii(struct text *text, const char *ascii) {
+    for (; *ascii; ascii++)
+        put(text, (const char[]){*ascii, '\0'}, STYLE_PLAIN);
 }
 
 /* ---- the line of values ---- */
@@ -201,31 +227,6 @@ void ss_progress_print_values(
 
 /* ---- the drawing ---- */
 
-/* The characters for this terminal. */
-struct glyphs {
-    const char *bars[9];  /* in eighths of a row */
-    const char *marks[5]; /* a line, from the lower edge of a row to its upper edge */
-    const char *upright, *tick, *corner, *line;
-};
-
-static const struct glyphs blocks = {
-    .bars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-    .marks = {"⎽", "⎼", "─", "⎻", "⎺"},
-    .upright = "│",
-    .tick = "┤",
-    .corner = "└",
-    .line = "─",
-};
-
-static const struct glyphs letters = {
-    .bars = {" ", "_", "_", "_", "=", "=", "=", "#", "#"},
-    .marks = {"-", "-", "-", "-", "-"},
-    .upright = "|",
-    .tick = "+",
-    .corner = "+",
-    .line = "-",
-};
-
 /* How samples map to columns: several samples share a column, or one sample has several columns. */
 struct scale {
     int columns;
@@ -292,8 +293,8 @@ static double reach(double value, int row, int rows) {
 }
 
 /* `row` counts from the bottom. */
-static void put_cell(struct text *text, const struct glyphs *glyphs, const struct column *column,
-    int row, int rows) {
+static void put_cell(struct text *text, const struct column *column, int row, int rows) {
+    const struct glyphs *glyphs = text->glyphs;
     int filled = 0;
     if (column->load > 0) {
         double height = fmin(fmax(reach(column->load, row, rows), 0), 8);
@@ -310,40 +311,40 @@ static void put_cell(struct text *text, const struct glyphs *glyphs, const struc
         put(text, glyphs->bars[filled], isnan(column->target) ? STYLE_FREE : STYLE_LOAD);
 }
 
-static void put_row(struct text *text, const struct ss_progress_picture *picture,
-    const struct glyphs *glyphs, struct scale scale, int row, int rows) {
+static void put_row(struct text *text, const struct ss_progress_history *history,
+    struct scale scale, int row, int rows) {
     char percent[16];
     bool top = row == rows - 1;
     bool middle = rows % 2 == 0 && row + 1 == rows / 2;
     snprintf(percent, sizeof percent, "%s", top ? "100%" : middle ? " 50%" : "    ");
     put_ascii(text, percent);
-    put(text, top || middle ? glyphs->tick : glyphs->upright, STYLE_PLAIN);
+    put(text, top || middle ? text->glyphs->tick : text->glyphs->upright, STYLE_PLAIN);
     for (int i = 0; i < scale.columns; i++) {
-        struct column column = take_column(picture->history, scale, scale.columns - 1 - i);
-        put_cell(text, glyphs, &column, row, rows);
+        struct column column = take_column(history, scale, scale.columns - 1 - i);
+        put_cell(text, &column, row, rows);
     }
     set_style(text, STYLE_PLAIN);
 }
 
-static void put_line(struct text *text, const struct glyphs *glyphs, int columns) {
+static void put_line(struct text *text, int columns) {
     for (int i = 0; i < columns; i++)
-        put(text, glyphs->line, STYLE_PLAIN);
+        put(text, text->glyphs->line, STYLE_PLAIN);
 }
 
-static void put_axis(struct text *text, const struct glyphs *glyphs, int columns) {
+static void put_axis(struct text *text, int columns) {
     static const char *const labels[] = {"60 s ago", "30 s", "now"};
     put_ascii(text, "  0%");
-    put(text, glyphs->corner, STYLE_PLAIN);
+    put(text, text->glyphs->corner, STYLE_PLAIN);
     if (columns < 30) {
         put_ascii(text, "60 s");
-        put_line(text, glyphs, columns - 4);
+        put_line(text, columns - 4);
         return;
     }
     int half = columns / 2 - 2; /* where the middle label begins */
     put_ascii(text, labels[0]);
-    put_line(text, glyphs, half - (int)strlen(labels[0]));
+    put_line(text, half - (int)strlen(labels[0]));
     put_ascii(text, labels[1]);
-    put_line(text, glyphs, columns - half - (int)strlen(labels[1]) - (int)strlen(labels[2]));
+    put_line(text, columns - half - (int)strlen(labels[1]) - (int)strlen(labels[2]));
     put_ascii(text, labels[2]);
 }
 
@@ -354,8 +355,12 @@ static void start_row(struct text *text, int width) {
 
 int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture) {
     struct text text = {
-        .bytes = buffer, .size = size, .left = picture->width, .color = picture->color};
-    const struct glyphs *glyphs = picture->unicode ? &blocks : &letters;
+        .bytes = buffer,
+        .size = size,
+        .left = picture->width,
+        .color = picture->color,
+        .glyphs = picture->unicode ? &blocks : &letters,
+    };
     char values[512];
     *buffer = '\0';
     if (picture->height < 2 || picture->width < WIDTH_LEAST)
@@ -372,11 +377,11 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
     struct scale scale = choose_scale(picture->width - MARGIN);
     for (int row = rows - 1; row >= 0; row--) {
         start_row(&text, picture->width);
-        put_row(&text, picture, glyphs, scale, row, rows);
+        put_row(&text, picture->history, scale, row, rows);
     }
     if (has_axis) {
         start_row(&text, picture->width);
-        put_axis(&text, glyphs, scale.columns);
+        put_axis(&text, scale.columns);
     }
     return 1 + rows + has_axis;
 }

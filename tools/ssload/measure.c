@@ -57,8 +57,11 @@ static int open_all(struct measurement *it, struct ss_error *error) {
     }
     if (request->target && ssload_target_open(&it->target, request->target, error) < 0)
         return -1;
-    if (ss_load_meter_open(&it->meter, request->group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
-            request->group, &cpus, NULL, error) < 0 ||
+    struct ss_source_request source = {
+        .source = request->group ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM,
+        .argument = request->group,
+    };
+    if (ss_load_meter_open(&it->meter, &source, &cpus, NULL, error) < 0 ||
         read_meter(it, error) < 0)
         return -1;
     if (request->cpus && !request->group && check_cpus(&cpus, &it->meter.last, error) < 0)

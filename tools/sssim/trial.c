@@ -255,7 +255,8 @@ static void start_executors(struct trial *trial) {
     const struct trial_options *options = &trial->options;
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         struct ss_pipeline pipeline;
-        ss_pipeline_open(&pipeline, &trial->set, trial->board, i, read_counters, trial);
+        ss_pipeline_open(&pipeline, &trial->set, trial->board, i,
+            (struct ss_counters_source){read_counters, trial});
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
         struct demand *demand = &trial->lives[i].demand;

@@ -244,14 +244,16 @@ const struct sstrace_generator *sstrace_generator_find(const char *name) {
     return NULL;
 }
 
-int sstrace_generate(const struct sstrace_generator *generator, const char *text, bool symmetric,
-    struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error) {
+int sstrace_generate(const struct sstrace_generation *generation, struct ss_option_store *store,
+    struct ss_trace_sink *sink, struct ss_error *error) {
+    const struct sstrace_generator *generator = generation->generator;
     struct config config = {.store = store};
     size_t before = store->warning_count;
     char label[64];
     snprintf(label, sizeof label, "--%s", generator->name);
-    int result = ss_option_parse_string(generator->options, text, &config, store, error);
-    if (symmetric)
+    int result =
+        ss_option_parse_string(generator->options, generation->text, &config, store, error);
+    if (generation->symmetric)
         config.symmetric = YES;
     if (result == 0)
         result = generator->generate(&config, sink, error);

@@ -16,15 +16,19 @@ struct sstrace_generator {
     int (*generate)(const void *config, struct ss_trace_sink *sink, struct ss_error *error);
 };
 
+/* A trace that is asked for. */
+struct sstrace_generation {
+    const struct sstrace_generator *generator; /* NULL: none is made */
+    const char *text;                          /* "MAIN,name=value,..." */
+    bool symmetric;                            /* says the same as that option of a staircase */
+};
+
 /* NULL: there is none of that name. */
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 
-/*
- * `text`: "MAIN,name=value,...". `symmetric` says the same as that option of a staircase. `store`
- * gets the warnings.
- */
-int sstrace_generate(const struct sstrace_generator *generator, const char *text, bool symmetric,
-    struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error);
+/* `store` gets the warnings. */
+int sstrace_generate(const struct sstrace_generation *generation, struct ss_option_store *store,
+    struct ss_trace_sink *sink, struct ss_error *error);
 
 /* What each takes. */
 void sstrace_generators_print(FILE *stream);

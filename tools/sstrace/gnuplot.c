@@ -107,8 +107,9 @@ static bool write_stretches(FILE *script, const struct sstrace_columns *columns,
     return any;
 }
 
-static void write_script(FILE *script, const char *kind, const struct sstrace_columns *columns,
-    ss_time length, const char *title) {
+static void write_script(
+    FILE *script, const char *kind, const struct sstrace_columns *columns, const char *title) {
+    ss_time length = columns->length;
     double all = length > 0 ? (double)length / (double)choose_unit(length)->length : 1;
     write_frame(script, kind, length, title);
     bool free = write_stretches(script, columns, all / (double)columns->count);
@@ -128,14 +129,14 @@ static void write_script(FILE *script, const char *kind, const struct sstrace_co
 }
 
 int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
-    ss_time length, const char *title, struct ss_error *error) {
+    const char *title, struct ss_error *error) {
     if (strcmp(kind, "svg") != 0 && strcmp(kind, "png") != 0)
         return ss_error_fail(error, "'%s' is no kind of picture that can be drawn: svg or png",
             ss_words_show(kind).text);
     FILE *script = tmpfile();
     if (!script)
         return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
-    write_script(script, kind, columns, length, title);
+    write_script(script, kind, columns, title);
     int result = sstrace_gnuplot_run(script, stream, error);
     fclose(script);
     return result;

@@ -16,6 +16,6 @@
  * file may then hold a part of a picture.
  */
 int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
-    ss_time length, const char *title, struct ss_error *error);
+    const char *title, struct ss_error *error);
 
 #endif

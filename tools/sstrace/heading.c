@@ -133,7 +133,7 @@ static bool is_asked_for(
 
 /* What the row seems to be, field by field. */
 static int look(struct sstrace_heading *heading, struct sstrace_input *input,
-    const struct sstrace_import_options *options, bool *is_header) {
+    const struct sstrace_import_options *options) {
     size_t load = read_position(options->load_column ? options->load_column : options->idle_column);
     bool any_value = false, asked = false, load_is_value = false;
     struct sstrace_walk walk;
@@ -147,7 +147,8 @@ static int look(struct sstrace_heading *heading, struct sstrace_input *input,
         if (++heading->count == load)
             load_is_value = value || field.length == 0;
     }
-    *is_header = asked || (load > 0 && load <= heading->count ? !load_is_value : !any_value);
+    heading->is_first_row =
+        asked || (load > 0 && load <= heading->count ? !load_is_value : !any_value);
     return more;
 }
 
@@ -162,12 +163,11 @@ static size_t count_fields(struct sstrace_input *line, char separator) {
 }
 
 int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
-    char separator, const char *comment, const struct sstrace_import_options *options,
-    bool *is_header) {
+    char separator, const char *comment, const struct sstrace_import_options *options) {
     *heading = (struct sstrace_heading){.separator = separator};
-    if (look(heading, input, options, is_header) != 0)
+    if (look(heading, input, options) != 0)
         return -1;
-    const char *text = *is_header ? input->text : comment;
+    const char *text = heading->is_first_row ? input->text : comment;
     if (!text)
         return 0;
     struct ss_error ignored = {0};
@@ -177,7 +177,7 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
         return ss_error_memory(input->error);
     heading->header.length = strlen(heading->header.text);
     /* Another comment. */
-    if (!*is_header && count_fields(&heading->header, separator) != heading->count)
+    if (!heading->is_first_row && count_fields(&heading->header, separator) != heading->count)
         sstrace_heading_close(heading);
     heading->header.error = NULL;
     return 0;

@@ -10,6 +10,7 @@
 struct sstrace_heading {
     struct sstrace_input header; /* a line of names; without text: there are none */
     char separator;
+    bool is_first_row; /* the first row is that line */
     size_t count;
 };
 
@@ -27,11 +28,10 @@ struct sstrace_guess {
 
 /*
  * Looks at the first row, where `input` stands, and at the last comment above it: is one of them a
- * line of names? `is_header` is whether the row is. -1: its quotes are wrong, or no memory.
+ * line of names? -1: its quotes are wrong, or no memory.
  */
 int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
-    char separator, const char *comment, const struct sstrace_import_options *options,
-    bool *is_header);
+    char separator, const char *comment, const struct sstrace_import_options *options);
 
 void sstrace_heading_close(struct sstrace_heading *heading);
 

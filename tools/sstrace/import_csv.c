@@ -153,15 +153,13 @@ static int choose_all(struct csv *csv) {
 /* Reads what comes before the first row of numbers. */
 static int open_table(struct csv *csv, const char *comment) {
     char separator;
-    bool is_header;
     if (sstrace_table_separator(
             csv->options->separator, csv->input->text, &separator, csv->input->error) != 0 ||
-        sstrace_heading_open(
-            &csv->heading, csv->input, separator, comment, csv->options, &is_header) != 0)
+        sstrace_heading_open(&csv->heading, csv->input, separator, comment, csv->options) != 0)
         return -1;
     csv->table = (struct sstrace_table){
         .input = csv->input, .separator = separator, .columns = csv->heading.count};
-    if (!is_header)
+    if (!csv->heading.is_first_row)
         sstrace_input_unread_line(csv->input);
     return choose_all(csv);
 }

@@ -209,10 +209,6 @@ static int find_end(struct krash *it, int64_t *end) {
     return 0;
 }
 
-static int give(struct krash *it, int64_t *at, int64_t from, int64_t to, double load) {
-    return sstrace_lines_add(it->samples, it->input, 1, at, to - from, load);
-}
-
 /* The mean is worked out once for each time at which something changes. */
 static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
     double sum = 0;
@@ -225,7 +221,8 @@ static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
 static int give_all(struct krash *it) {
     const struct sstrace_import_options *options = it->samples->options;
     uint32_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
-    int64_t end, from = 0, at = sstrace_lines_begin(it->samples);
+    struct sstrace_sample sample = {.to = sstrace_lines_begin(it->samples)};
+    int64_t end, from = 0;
     double loads[CPUS_MOST] = {0};
     if (!options->select && cpus < it->cpus_count)
         return sstrace_input_blame(it->input, 1,
@@ -237,13 +234,15 @@ static int give_all(struct krash *it) {
     for (size_t i = 0; i < it->count && it->events[i].time < end; i++) {
         const struct event *event = &it->events[i];
         if (event->time > from) {
-            if (give(it, &at, from, event->time, mean_of(loads, it->cpus_count, cpus)) != 0)
+            sample.load = mean_of(loads, it->cpus_count, cpus);
+            if (sstrace_lines_add(it->samples, it->input, 1, &sample, event->time - from) != 0)
                 return -1;
             from = event->time;
         }
         loads[event->cpu] = event->load;
     }
-    return give(it, &at, from, end, mean_of(loads, it->cpus_count, cpus));
+    sample.load = mean_of(loads, it->cpus_count, cpus);
+    return sstrace_lines_add(it->samples, it->input, 1, &sample, end - from);
 }
 
 static int read_profile(struct krash *it) {

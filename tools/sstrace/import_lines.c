@@ -42,11 +42,10 @@ static int planetlab_load(
 static int import_planetlab(const struct sstrace_format *format, struct sstrace_input *input,
     struct sstrace_samples *samples) {
     (void)format;
-    int64_t at = sstrace_lines_begin(samples);
+    struct sstrace_sample sample = {.to = sstrace_lines_begin(samples)};
     ss_time every = samples->options->every ? samples->options->every : PLANETLAB_EVERY;
     struct sstrace_field field;
     bool has;
-    double load;
     int result;
     while ((result = sstrace_input_read_line(input)) > 0) {
         if (split(input, &field, &has) != 0)
@@ -54,8 +53,8 @@ static int import_planetlab(const struct sstrace_format *format, struct sstrace_
         if (!has)
             continue;
         sstrace_lines_doubt(input);
-        if (planetlab_load(input, &field, &load) != 0 ||
-            sstrace_lines_add(samples, input, field.column, &at, (int64_t)every, load) != 0)
+        if (planetlab_load(input, &field, &sample.load) != 0 ||
+            sstrace_lines_add(samples, input, field.column, &sample, (int64_t)every) != 0)
             return -1;
     }
     return result;
@@ -75,17 +74,17 @@ static int import_levels(const struct sstrace_format *format, struct sstrace_inp
             ss_words_show(input->name).text);
     if (sstrace_scale_set(&scale, samples->options, SSTRACE_UNIT_PERCENT, input->error) != 0)
         return -1;
-    int64_t at = sstrace_lines_begin(samples);
+    struct sstrace_sample sample = {.to = sstrace_lines_begin(samples)};
     while ((result = sstrace_input_read_line(input)) > 0) {
-        double number, load;
+        double number;
         if (split(input, &field, &has) != 0)
             return -1;
         if (!has)
             continue;
         sstrace_lines_doubt(input);
-        if (sstrace_scale_load(&scale, input, &field, &number, &load) != 0 ||
+        if (sstrace_scale_load(&scale, input, &field, &number, &sample.load) != 0 ||
             sstrace_lines_add(
-                samples, input, field.column, &at, (int64_t)samples->options->every, load) != 0)
+                samples, input, field.column, &sample, (int64_t)samples->options->every) != 0)
             return -1;
     }
     return result;

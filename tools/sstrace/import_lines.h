@@ -8,17 +8,16 @@
 #include "import.h"
 
 /*
- * Adds the sample that begins where the one before has ended, also that of the file before, and
- * lasts for `length`.
+ * Adds `sample` with the load that is set in it. It begins where it ended before, also in the file
+ * before, and lasts for `length`.
  */
 static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstrace_input *input,
-    size_t column, int64_t *at, int64_t length, double load) {
-    struct sstrace_sample sample = {.from = *at, .load = load};
+    size_t column, struct sstrace_sample *sample, int64_t length) {
+    sample->from = sample->to;
     /* Times have a bit more than these. */
-    if (length <= 0 || __builtin_add_overflow(*at, length, &sample.to))
+    if (length <= 0 || __builtin_add_overflow(sample->from, length, &sample->to))
         return sstrace_input_blame(input, column, "--every is too long: less was expected");
-    *at = sample.to;
-    return sstrace_samples_add(samples, input, column, &sample);
+    return sstrace_samples_add(samples, input, column, sample);
 }
 
 /* Where the first sample of a file begins. The samples are spans, so the last one is held. */

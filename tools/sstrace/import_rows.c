@@ -118,7 +118,6 @@ static bool detect_ssload(const char *head) {
 static int read_header(struct rows *rows, size_t *time, size_t *load) {
     const struct layout *layout = rows->layout;
     struct sstrace_heading heading;
-    bool is_header;
     int more;
     do
         more = sstrace_input_read_line(rows->input);
@@ -128,8 +127,8 @@ static int read_header(struct rows *rows, size_t *time, size_t *load) {
     if (!begins_with(rows->input->text, layout->header))
         return sstrace_input_blame(
             rows->input, 1, "the first line must begin with '%s'", layout->header);
-    if (sstrace_heading_open(&heading, rows->input, layout->separator, NULL, rows->samples->options,
-            &is_header) != 0)
+    if (sstrace_heading_open(
+            &heading, rows->input, layout->separator, NULL, rows->samples->options) != 0)
         return -1;
     rows->table.columns = heading.count;
     int result = sstrace_heading_find(&heading, rows->input, layout->time_name, time) != 0 ||

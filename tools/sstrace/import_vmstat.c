@@ -9,7 +9,7 @@
 struct vmstat {
     struct sstrace_samples *samples;
     struct sstrace_input *input;
-    int64_t at;                 /* ns: where the next sample begins, if there are no times */
+    struct sstrace_sample last; /* if there are no times */
     size_t columns, idle, wait; /* from 1; 0: there is none */
     bool any, times;
     struct sstrace_clock clock;
@@ -109,8 +109,9 @@ static int add(struct vmstat *it, const struct row *row, double load) {
             "--every TIME");
     if (!it->any)
         return 0;
+    it->last.load = load;
     return sstrace_lines_add(
-        it->samples, it->input, row->idle.column, &it->at, (int64_t)options->every, load);
+        it->samples, it->input, row->idle.column, &it->last, (int64_t)options->every);
 }
 
 /* The first line is the mean since boot, or with -y cannot be told from it: it is left out. */
@@ -133,7 +134,7 @@ static int take_row(struct vmstat *it) {
         if (times)
             it->samples->stamp = SSTRACE_STAMP_END;
         else
-            it->at = sstrace_lines_begin(it->samples);
+            it->last.to = sstrace_lines_begin(it->samples);
     }
     if (it->times != times)
         return sstrace_input_blame(it->input, row.last.column,

@@ -124,7 +124,7 @@ static int draw(const struct sstrace_request *request, struct sstrace_spool *spo
         result = columns.sink.end(&columns.sink, error);
     const char *title = request->file_count ? request->files[0] : NULL;
     if (result == 0 && kind)
-        result = sstrace_plot_picture(stream, kind, &columns, spool->length, title, error);
+        result = sstrace_plot_picture(stream, kind, &columns, title, error);
     else if (result == 0)
         sstrace_plot_print(stream, &columns, rows, ss_screen_is_unicode());
     sstrace_columns_close(&columns);

@@ -49,12 +49,13 @@ static int set_output(
     return *text ? 0 : ss_error_fail(error, "--%s is empty: name a file", name);
 }
 
-/* A time such as those that traces are made of; one shorter than `sensible` is warned of. */
-static int take_time(struct sstrace_request *request, const char *name, const char *text,
-    const char *sensible, ss_time *time, struct ss_error *error) {
+/* A time such as those that traces are made of. Of `row`, the name and `sensible` are set. */
+static int take_time(struct sstrace_request *request, const char *text, ss_time *time,
+    struct ss_option row, struct ss_error *error) {
     char label[64];
-    snprintf(label, sizeof label, "--%s", name);
-    const struct ss_option row = {.name = label, .type = SS_OPTION_TIME, .sensible = sensible};
+    snprintf(label, sizeof label, "--%s", row.name);
+    row.name = label;
+    row.type = SS_OPTION_TIME;
     return ss_option_set(&row, text, time, request->store, error);
 }
 
@@ -91,8 +92,9 @@ static int add_offset(
         add_transform(request, earlier ? SSTRACE_CLIP : SSTRACE_LATER, error);
     if (!added)
         return bad(error, name);
-    if (take_time(request, name, text + (earlier || *text == '+'), "500m", &added->from, error) !=
-        0)
+    struct ss_option row = {.name = name, .sensible = "500m"};
+    text += earlier || *text == '+';
+    if (take_time(request, text, &added->from, row, error) != 0)
         return -1;
     added->to = SS_TIME_NEVER;
     return 0;
@@ -115,8 +117,9 @@ static int add_clip(
     char *second = added ? split(text, name, "FROM,TO", error) : NULL;
     if (!second)
         return -1;
-    if (take_time(request, name, text, "500m", &added->from, error) != 0 ||
-        take_time(request, name, second, "500m", &added->to, error) != 0)
+    struct ss_option row = {.name = name, .sensible = "500m"};
+    if (take_time(request, text, &added->from, row, error) != 0 ||
+        take_time(request, second, &added->to, row, error) != 0)
         return -1;
     if (added->to <= added->from)
         return ss_error_fail(error, "--%s: %s is not behind %s", name, second, text);
@@ -152,7 +155,8 @@ static int add_resample(
     struct sstrace_transform *added = add_transform(request, SSTRACE_RESAMPLE, error);
     if (!added)
         return bad(error, name);
-    if (take_time(request, name, text, "100m", &added->step, error) != 0)
+    struct ss_option row = {.name = name, .sensible = "100m"};
+    if (take_time(request, text, &added->step, row, error) != 0)
         return -1;
     if (added->step == 0)
         return ss_error_fail(error, "--%s: the time must be more than 0", name);
@@ -170,12 +174,12 @@ static int add_steps(
 
 static int set_generator(
     struct sstrace_request *request, const char *name, char *text, struct ss_error *error) {
-    if (request->generator)
+    if (request->generation.generator)
         return ss_error_fail(error,
             "--%s and --%s: a trace is made by one of them; --offset and pipes join several",
-            request->generator->name, name);
-    request->generator = sstrace_generator_find(name);
-    request->generator_text = text;
+            request->generation.generator->name, name);
+    request->generation.generator = sstrace_generator_find(name);
+    request->generation.text = text;
     return 0;
 }
 
@@ -184,7 +188,7 @@ static int set_symmetric(
     (void)name;
     (void)text;
     (void)error;
-    request->symmetric = true;
+    request->generation.symmetric = true;
     return 0;
 }
 
@@ -286,11 +290,12 @@ static int bad_option(const char *word, int option, struct ss_error *error) {
 static int check(const struct sstrace_request *request, struct ss_error *error) {
     if (request->action >= SSTRACE_HELP)
         return 0;
-    if (request->generator && request->file_count > 0)
+    if (request->generation.generator && request->file_count > 0)
         return ss_error_fail(error, "'%s' is too much: --%s makes the trace, no file is read",
-            ss_words_show(request->files[0]).text, request->generator->name);
-    if (request->symmetric &&
-        (!request->generator || strcmp(request->generator->name, "staircase") != 0))
+            ss_words_show(request->files[0]).text, request->generation.generator->name);
+    if (request->generation.symmetric &&
+        (!request->generation.generator ||
+            strcmp(request->generation.generator->name, "staircase") != 0))
         return ss_error_fail(error, "--symmetric goes with --staircase");
     if (request->output && (request->action == SSTRACE_CHECK || request->action == SSTRACE_STAT))
         return ss_error_fail(

@@ -26,16 +26,14 @@ struct sstrace_request {
     const char *output; /* NULL: standard output */
     char **files;       /* none: standard input */
     int file_count;
-    const struct sstrace_generator *generator; /* NULL: a trace is read */
-    const char *generator_text;
-    bool symmetric;
+    struct sstrace_generation generation; /* without a generator a trace is read */
     struct sstrace_import_options import; /* format is NULL: as the input says */
     struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in this order */
     size_t transform_count;
     struct ss_option_store *store; /* texts and warnings */
 };
 
-/* Status 2. The request points into `store`. */
+/* The request points into `store`. */
 int sstrace_request_parse(int argc, char **argv, struct sstrace_request *request,
     struct ss_option_store *store, struct ss_error *error);
 

@@ -144,10 +144,9 @@ static int read_files(
 int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
     int result;
-    if (!request->generator)
+    if (!request->generation.generator)
         result = read_files(request, sink, error);
     else if ((result = check_options(request, NULL, error)) == 0)
-        result = sstrace_generate(request->generator, request->generator_text, request->symmetric,
-            request->store, sink, error);
+        result = sstrace_generate(&request->generation, request->store, sink, error);
     return result == 0 ? sink->end(sink, error) : -1;
 }

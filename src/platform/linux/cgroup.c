@@ -7,6 +7,9 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
+/* Large enough for the path of any group. */
+#define FOLDER_SIZE 4200
+
 static const char *cgroup_root(const struct ss_platform_roots *roots) {
     return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
 }
@@ -66,7 +69,7 @@ static const char *path_in_hierarchy(const char *folder, const char *root) {
 }
 
 static int find_group(struct ss_counter_reader *reader, const char *group,
-    const struct ss_platform_roots *roots, char *folder, size_t size, struct ss_error *error) {
+    const struct ss_platform_roots *roots, char folder[FOLDER_SIZE], struct ss_error *error) {
     const char *root = cgroup_root(roots);
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         char name[2048];
@@ -74,12 +77,12 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
             snprintf(name, sizeof name, "%s%s", *group == '/' ? "" : "/", group);
         else if (ss_linux_own_cgroup(roots, hierarchies[i].controller, name, sizeof name) < 0)
             continue;
-        snprintf(folder, size, "%s%s%s", root, hierarchies[i].folder, name);
+        snprintf(folder, FOLDER_SIZE, "%s%s%s", root, hierarchies[i].folder, name);
         if (try_folder(reader, folder))
             return 0;
     }
     if (group && strncmp(group, root, strlen(root)) == 0) {
-        snprintf(folder, size, "%s", group);
+        snprintf(folder, FOLDER_SIZE, "%s", group);
         if (try_folder(reader, folder))
             return 0;
     }
@@ -92,7 +95,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
 struct quota {
     double cpus;    /* averaged over a period; 0: no limit */
     ss_time period; /* 0: no limit */
-    char folder[4200];
+    char folder[FOLDER_SIZE];
 };
 
 /* "QUOTA PERIOD", both in microseconds. */
@@ -131,7 +134,7 @@ static void read_quota(struct quota *quota, const char *folder) {
  * tighter. In a container the root has a limit, too.
  */
 static void tighten(struct quota *tightest, const char *folder, const char *root) {
-    char at[4200];
+    char at[FOLDER_SIZE];
     struct quota quota;
     snprintf(at, sizeof at, "%s", folder);
     for (;;) {
@@ -152,7 +155,7 @@ static void find_quota(struct quota *tightest, const char *folder, const char *g
     const struct ss_platform_roots *roots) {
     static const char *const places[] = {"/cpu", "/cpu,cpuacct"};
     const char *root = cgroup_root(roots);
-    char name[2048], other[4200];
+    char name[2048], other[FOLDER_SIZE];
     tighten(tightest, folder, root);
     if (group || ss_linux_own_cgroup(roots, "cpu", name, sizeof name) < 0)
         snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
@@ -175,7 +178,7 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
         {"/cpu", "cpu"}, {"/cpu,cpuacct", "cpu"}, {"/unified", NULL}, {"", NULL}};
     const char *root = cgroup_root(roots);
     struct quota tightest = {0};
-    char folder[4200], group[2048], path[4600], text[4096];
+    char folder[FOLDER_SIZE], group[2048], path[4600], text[4096];
     *quota = (struct ss_quota){0};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (ss_linux_own_cgroup(roots, places[i].controller, group, sizeof group) < 0)
@@ -207,8 +210,8 @@ static uint32_t allowed_cpus(const char *folder, const struct ss_cpus *measured)
 
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, struct ss_error *error) {
-    char folder[4200];
-    if (find_group(reader, group, roots, folder, sizeof folder, error) < 0)
+    char folder[FOLDER_SIZE];
+    if (find_group(reader, group, roots, folder, error) < 0)
         return -1;
     reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
     if (reader->file < 0)

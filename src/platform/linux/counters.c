@@ -27,15 +27,16 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     return 0;
 }
 
-int ss_platform_counters_open(struct ss_counter_reader *reader, enum ss_source source,
-    const char *argument, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
-    struct ss_error *error) {
+int ss_platform_counters_open(struct ss_counter_reader *reader,
+    const struct ss_source_request *request, const struct ss_cpus *cpus,
+    const struct ss_platform_roots *roots, struct ss_error *error) {
+    enum ss_source source = request->source;
     *reader = (struct ss_counter_reader){.source = source, .file = -1, .cpus = *cpus};
     int status = source == SS_SOURCE_RUNTIME ? ss_linux_runtime_open(reader, roots) : 0;
     if (status < 0)
         reader->source = source = SS_SOURCE_SYSTEM;
     if (source == SS_SOURCE_CGROUP)
-        status = ss_linux_cgroup_open(reader, argument, roots, error);
+        status = ss_linux_cgroup_open(reader, request->argument, roots, error);
     else if (source != SS_SOURCE_RUNTIME)
         status = open_stat(reader, roots, error);
     if (status < 0)

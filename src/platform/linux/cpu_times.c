@@ -21,12 +21,12 @@ static int open_beside(const struct ss_counter_reader *counters, const char *nam
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source source,
-    const char *group, const struct ss_cpus *cpus, const struct ss_platform_roots *roots,
-    struct ss_error *error) {
+int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
+    const struct ss_source_request *request, const struct ss_cpus *cpus,
+    const struct ss_platform_roots *roots, struct ss_error *error) {
     *reader = (struct ss_cpu_reader)SS_CPU_READER_CLOSED;
-    reader->group = source == SS_SOURCE_CGROUP;
-    if (ss_platform_counters_open(&reader->counters, source, group, cpus, roots, error) < 0)
+    reader->group = request->source == SS_SOURCE_CGROUP;
+    if (ss_platform_counters_open(&reader->counters, request, cpus, roots, error) < 0)
         return -1;
     if (!reader->group) {
         reader->pressure = open_beside(&reader->counters, "pressure/cpu");
@@ -40,10 +40,11 @@ int ss_platform_cpu_times_open(struct ss_cpu_reader *reader, enum ss_source sour
 
 void ss_platform_cpu_times_add_parts(
     struct ss_cpu_reader *reader, const struct ss_platform_roots *roots) {
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     struct ss_error ignored = {0};
     if (reader->counters.source == SS_SOURCE_RUNTIME &&
         ss_platform_counters_open(
-            &reader->stat, SS_SOURCE_SYSTEM, NULL, &reader->counters.cpus, roots, &ignored) < 0)
+            &reader->stat, &request, &reader->counters.cpus, roots, &ignored) < 0)
         reader->stat.file = -1;
 }
 

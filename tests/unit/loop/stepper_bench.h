@@ -151,7 +151,8 @@ static inline void open_bench(struct bench *bench) {
     atomic_store(&bench->board->control_start, START);
     ss_board_join(bench->board, 0);
     struct ss_pipeline pipeline;
-    ss_pipeline_open(&pipeline, &bench->rig, bench->board, 0, read_counters, &bench->script);
+    ss_pipeline_open(&pipeline, &bench->rig, bench->board, 0,
+        (struct ss_counters_source){read_counters, &bench->script});
     ss_stepper_open(&bench->stepper, &pipeline);
 }
 

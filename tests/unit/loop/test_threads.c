@@ -87,8 +87,8 @@ static void *execute(void *context) {
     struct ss_row *row = &board->rows[executor->number];
     struct ss_pipeline pipeline;
     struct ss_stepper stepper;
-    ss_pipeline_open(
-        &pipeline, &executor->run->rig, board, executor->number, read_counters, executor);
+    ss_pipeline_open(&pipeline, &executor->run->rig, board, executor->number,
+        (struct ss_counters_source){read_counters, executor});
     ss_stepper_open(&stepper, &pipeline);
     ss_board_join(board, executor->number);
     set_running(executor, true);

@@ -14,7 +14,8 @@ static int open_group(const char *group, const char *list, struct ss_error *erro
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
     assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
     ss_platform_counters_close(&reader);
-    return ss_platform_counters_open(&reader, SS_SOURCE_CGROUP, group, &cpus, &roots, error);
+    struct ss_source_request request = {.source = SS_SOURCE_CGROUP, .argument = group};
+    return ss_platform_counters_open(&reader, &request, &cpus, &roots, error);
 }
 
 static void read_group(const char *group, const char *list) {

@@ -277,7 +277,9 @@ static void the_real_file_is_read(void **state) {
     ss_platform_affinity(&cpus);
     ss_platform_counters_close(&reader);
     assert_int_equal(
-        ss_platform_counters_open(&reader, SS_SOURCE_SYSTEM, NULL, &cpus, NULL, &error), 0);
+        ss_platform_counters_open(
+            &reader, &(struct ss_source_request){.source = SS_SOURCE_SYSTEM}, &cpus, NULL, &error),
+        0);
     assert_string_equal(reader.path, "/proc/stat");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(ss_platform_counters_read(&reader, &later), 0);

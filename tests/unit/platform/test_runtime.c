@@ -284,7 +284,8 @@ static void the_real_machine_is_read(void **state) {
     struct ss_counters later;
     ss_platform_affinity(&cpus);
     ss_platform_counters_close(&reader);
-    if (ss_platform_counters_open(&reader, SS_SOURCE_RUNTIME, NULL, &cpus, NULL, &error) < 0)
+    if (ss_platform_counters_open(&reader, &(struct ss_source_request){.source = SS_SOURCE_RUNTIME},
+            &cpus, NULL, &error) < 0)
         fail_msg("%s", error.message);
     assert_int_equal(*reader.reason != '\0', reader.source == SS_SOURCE_SYSTEM);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
@@ -306,7 +307,9 @@ static void parts_come_from_the_machine_as_well(void **state) {
     make_machine();
     struct ss_platform_roots roots = {.proc = tree_path("proc")};
     assert_int_equal(
-        ss_platform_cpu_times_open(&both, SS_SOURCE_RUNTIME, NULL, &cpus, &roots, &error), 0);
+        ss_platform_cpu_times_open(
+            &both, &(struct ss_source_request){.source = SS_SOURCE_RUNTIME}, &cpus, &roots, &error),
+        0);
     assert_int_equal(ss_platform_cpu_times_read(&both, &reading), 0);
     assert_int_equal(reading.counters.used, 123456789012);
     assert_int_equal(reading.count, 0);

@@ -137,7 +137,7 @@ static void the_modules_see_hundredths(void **state) {
     for (int i = 0; i < 100; i++) {
         advance(&trial, 123456789);
         const struct ss_pipeline *pipeline = &trial.steppers[0].pipeline;
-        assert_int_equal(pipeline->read(pipeline->read_context, &counters), 0);
+        assert_int_equal(pipeline->counters.read(pipeline->counters.context, &counters), 0);
         assert_int_equal(counters.idle % (10 * MS), 0);
         assert_int_equal(counters.busy_ticks % (10 * MS), 0);
         struct ss_counters exact;

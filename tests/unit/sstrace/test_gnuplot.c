@@ -53,7 +53,7 @@ static char *draw_sized(const char *kind, const char *trace, ss_time length, siz
     struct ss_error error = {0};
     FILE *stream = tmpfile();
     assert_non_null(stream);
-    if (sstrace_plot_picture(stream, kind, &columns, length, title, &error) != 0)
+    if (sstrace_plot_picture(stream, kind, &columns, title, &error) != 0)
         fail_msg("%s", error.message);
     char *text = read_all(stream, size);
     fclose(stream);
@@ -88,8 +88,7 @@ static void assert_fails(const char *script, const char *kind, const char *part)
     struct ss_error error = {0};
     FILE *stream = tmpfile();
     assert_non_null(stream);
-    assert_int_equal(
-        sstrace_plot_picture(stream, kind, &columns, 10 * SS_SECOND, "title", &error), -1);
+    assert_int_equal(sstrace_plot_picture(stream, kind, &columns, "title", &error), -1);
     assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_has(error.message, part);
     assert_has_not(error.message, "\n");
@@ -131,7 +130,7 @@ static void a_picture_is_written_where_the_file_stands(void **state) {
     struct sstrace_columns columns = make("0 0\n", 0, 10);
     FILE *stream = tmpfile();
     fputs("before\n", stream);
-    assert_int_equal(sstrace_plot_picture(stream, "svg", &columns, 0, NULL, NULL), 0);
+    assert_int_equal(sstrace_plot_picture(stream, "svg", &columns, NULL, NULL), 0);
     fputs("behind\n", stream);
     size_t size;
     char *text = read_all(stream, &size);

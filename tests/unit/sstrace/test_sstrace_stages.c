@@ -60,7 +60,7 @@ static int run(const struct sstrace_request *request, const char *text, struct s
     for (size_t i = request->transform_count; i-- > 0; next = &stages[i].sink)
         assert_int_equal(sstrace_stage_open(&stages[i], &request->transforms[i], next, error), 0);
     int result;
-    if (request->generator) {
+    if (request->generation.generator) {
         result = sstrace_source_run(request, next, error);
     } else {
         FILE *stream = fmemopen((void *)text, strlen(text), "r");
