@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "surroundings.h"
 
 #define NOBODY 65534
 
@@ -111,9 +111,7 @@ void family_deny_pidfds(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+    if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
         _exit(PROCESS_SKIPPED);
 }
 

@@ -2,7 +2,6 @@
 #ifndef SHOWSTOPPER_TESTS_ISOLATED_H
 #define SHOWSTOPPER_TESTS_ISOLATED_H
 
-#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,34 +64,16 @@ static inline void isolated_space(pid_t pid, char space[64]) {
     space[length > 0 ? length : 0] = '\0';
 }
 
-static inline bool isolated_name_begins(pid_t pid, const char *name) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    struct run_text text = run_read_file(path);
-    bool begins = strncmp(text.bytes, name, strlen(name)) == 0;
-    free(text.bytes);
-    return begins;
+static inline bool isolated_is_in(pid_t pid, const char *space) {
+    char here[64];
+    isolated_space(pid, here);
+    return strcmp(here, space) == 0;
 }
 
 /* The processes of this name in this namespace, zombies left out. Returns how many. */
 static inline size_t isolated_members(
     const char *space, const char *name, pid_t pids[RUN_PIDS_MAX]) {
-    size_t count = 0;
-    DIR *directory = opendir("/proc");
-    ck_assert_ptr_nonnull(directory);
-    struct dirent *entry;
-    while (count < RUN_PIDS_MAX && (entry = readdir(directory))) {
-        char here[64];
-        pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 1)
-            continue;
-        isolated_space(pid, here);
-        char state = strcmp(here, space) == 0 ? run_state(pid) : 0;
-        if (state && state != 'Z' && state != 'X' && isolated_name_begins(pid, name))
-            pids[count++] = pid;
-    }
-    closedir(directory);
-    return count;
+    return run_collect(name, isolated_is_in, space, pids);
 }
 
 /* The one outside bears the same name as the one inside: they differ in their namespaces. */

@@ -17,6 +17,8 @@
 
 #include <check.h>
 
+#include "../marked.h"
+
 #define NAP_MS 3
 
 double run_now(void) {
@@ -176,22 +178,6 @@ size_t run_count_text(const struct run_text *text, const char *part) {
     return count;
 }
 
-/* Up to `size` - 1 bytes of a file in /proc; its length, 0 when the process is gone. */
-static size_t read_proc(pid_t pid, const char *name, char *buffer, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    size_t used = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = 0;
-    while (
-        file >= 0 && used < size - 1 && (length = read(file, buffer + used, size - 1 - used)) > 0)
-        used += (size_t)length;
-    if (file >= 0)
-        close(file);
-    buffer[used] = '\0';
-    return used;
-}
-
 char run_state(pid_t pid) {
     char text[1024];
     read_proc(pid, "stat", text, sizeof text);
@@ -199,17 +185,8 @@ char run_state(pid_t pid) {
     return bracket ? bracket[2] : 0;
 }
 
-static bool is_marked(pid_t pid) {
-    static char text[65536];
-    size_t length = read_proc(pid, "environ", text, sizeof text);
-    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
-        if (strcmp(at, mark()) == 0)
-            return true;
-    }
-    return false;
-}
-
-size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]) {
+size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *what),
+    const char *what, pid_t pids[RUN_PIDS_MAX]) {
     size_t count = 0;
     DIR *directory = opendir("/proc");
     ck_assert_ptr_nonnull(directory);
@@ -217,7 +194,7 @@ size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]) {
     while (count < RUN_PIDS_MAX && (entry = readdir(directory))) {
         char here[64];
         pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 1 || pid == getpid() || !is_marked(pid))
+        if (pid <= 1 || pid == getpid() || !is_wanted(pid, what))
             continue;
         char state = run_state(pid);
         read_proc(pid, "comm", here, sizeof here);
@@ -226,6 +203,10 @@ size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]) {
     }
     closedir(directory);
     return count;
+}
+
+size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]) {
+    return run_collect(name, has_mark, mark(), pids);
 }
 
 size_t run_alive(pid_t pids[RUN_PIDS_MAX]) {

@@ -112,6 +112,10 @@ size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
 /* The same, of those with a name that begins like this (`ss-executor`, `payload`). */
 size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]);
 
+/* The same, of those that are wanted instead of marked; `what` is passed on. */
+size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *what),
+    const char *what, pid_t pids[RUN_PIDS_MAX]);
+
 /* The one process so named, waited for. */
 pid_t run_find(struct run *run, const char *name);
 

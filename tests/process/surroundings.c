@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +44,12 @@ bool surroundings_unshare(int flags) {
 static bool leave_mounts(void) {
     return surroundings_unshare(CLONE_NEWNS) &&
            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+bool surroundings_filter_calls(struct sock_filter *steps, size_t count) {
+    struct sock_fprog filter = {(unsigned short)count, steps};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 void surroundings_leave_mounts(void) {

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_SURROUNDINGS_H
 #define SHOWSTOPPER_TESTS_SURROUNDINGS_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 
 #include "process.h"
@@ -33,6 +34,9 @@ bool surroundings_unshare(int flags);
 
 /* Whether a child can have mounts of its own. */
 bool surroundings_have_mounts(void);
+
+/* Has the kernel apply these rules to our system calls. */
+bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
 
 /* For run_setup.prepare: from now on no other process sees what we mount. */
 void surroundings_leave_mounts(void);

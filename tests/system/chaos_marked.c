@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chaos_marked.h"
 
+#include "../marked.h"
+
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,32 +13,6 @@
 
 #define END_ATTEMPTS 1000 /* of a few milliseconds each */
 #define PRINTED_MOST 40
-
-/* Up to `size` - 1 bytes of a file in /proc; its length, 0 when the process is gone. */
-static size_t read_proc(pid_t pid, const char *name, char *buffer, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    size_t used = 0;
-    ssize_t length = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    while (
-        file >= 0 && used < size - 1 && (length = read(file, buffer + used, size - 1 - used)) > 0)
-        used += (size_t)length;
-    if (file >= 0)
-        close(file);
-    buffer[used] = '\0';
-    return used;
-}
-
-static bool has_mark(pid_t pid, const char *mark) {
-    static char text[65536];
-    size_t length = read_proc(pid, "environ", text, sizeof text);
-    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
-        if (strcmp(at, mark) == 0)
-            return true;
-    }
-    return false;
-}
 
 static bool look_at(pid_t pid, struct marked *process) {
     char text[1024];
