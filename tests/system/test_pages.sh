@@ -14,37 +14,47 @@ options_of() {
                 print name (match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : "")
             name = ""
         }
-        /^  (-.,|   ) --/ { finish(); match($0, /--[a-z-]+/); name = substr($0, RSTART, RLENGTH); text = $0; next }
+        /^  (-.,|   ) --/ {
+            finish()
+            match($0, /--[a-z-]+/)
+            name = substr($0, RSTART, RLENGTH)
+            text = $0
+            next
+        }
         /^          / { text = text $0; next }
         { finish() }
         END { finish() }'
 }
 
-# paragraphs_of PAGE: a line for each paragraph about options, as it reads.
+# paragraphs_of PAGE: a line for each paragraph about options, with the lists in it, as it reads.
 paragraphs_of() {
     awk '
+        /^\.RS/ { inside++ }
+        /^\.RE/ { inside-- }
+        /^\.(RS|RE|TQ|IP)/ || (inside && /^\.TP/) { next }
         /^\.(TP|SH|SS)/ { if (text) print text; text = ""; next }
-        /^\.TQ/ { next }
         { sub(/^\.[A-Z]+ /, ""); text = text " " $0 }
-        END { print text }' "$1" | sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/\\\(mc/u/g; s/\\ / /g; s/"//g; s/  +/ /g' |
+        END { print text }' "$1" |
+        sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/\\\(mc/u/g; s/\\ / /g; s/"//g; s/  +/ /g' |
         grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s)\b/\1\2/g'
 }
 
 # check PROGRAM PAGE: a difference is one line.
 check() {
-    local name initial paragraph value
+    local name initial paragraph value said
     paragraphs_of "$2" >"$folder/page"
     options_of "$1" >"$folder/options"
     [ -s "$folder/options" ] || echo "${1##*/} --help lists no option"
     while read -r name initial; do
         # Those of the five kinds stand together.
-        case $name in --feedback-options | --control-options | --space-options | --dithering-options) continue ;; esac
+        [[ $name != --*-options || $name == --trace-options ]] || continue
         paragraph=$(grep -E -m 1 -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
             { echo "${2##*/} lacks $name"; continue; }
         # A time as pages have it: 2m is 2ms.
         value="$initial"
         case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
-        if [ "$initial" ] && ! grep -qiE "default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\(the default" <<<"$paragraph"; then
+        said="default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\((the )?default"
+        if [ "$initial" ] && ! grep -qiE "$said" <<<"$paragraph"; then
             echo "${2##*/} does not say that the default of $name is $initial: $paragraph"
         fi
         if [ -z "$initial" ] && grep -qE "[Dd]efault:? [0-9]" <<<"$paragraph"; then
