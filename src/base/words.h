@@ -46,7 +46,7 @@ void ss_words_quote_csv(FILE *stream, const char *text);
 void ss_words_quote(FILE *stream, const char *word);
 
 /*
- * What somebody wrote, made fit to stand in a message: on one line, cut where it is long. Use it
+ * What a user wrote, made fit to stand in a message: on one line, cut where it is long. Use it
  * in the argument list: ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
  */
 struct ss_words_shown {

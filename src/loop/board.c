@@ -198,16 +198,16 @@ double ss_board_mean_output(
     uint32_t latest = atomic_load(&board->publications);
     uint32_t depth = latest < SS_BOARD_RECENT ? latest : SS_BOARD_RECENT;
     for (uint32_t back = 1; back <= depth && count < peers; back++) {
-        uint32_t who = atomic_load_explicit(
+        uint32_t peer = atomic_load_explicit(
             &board->recent[(latest - back) % SS_BOARD_RECENT], memory_order_relaxed);
-        bool known = who == executor || who >= board->instances || !is_alive(board, who) ||
-                     atomic_load(&board->rows[who].published) == 0;
+        bool known = peer == executor || peer >= board->instances || !is_alive(board, peer) ||
+                     atomic_load(&board->rows[peer].published) == 0;
         for (uint32_t i = 0; i < count && !known; i++)
-            known = seen[i] == who;
+            known = seen[i] == peer;
         if (known)
             continue;
-        seen[count++] = who;
-        sum += ss_double_from_word(atomic_load(&board->rows[who].output));
+        seen[count++] = peer;
+        sum += ss_double_from_word(atomic_load(&board->rows[peer].output));
     }
     return sum / (1 + count);
 }

@@ -145,10 +145,10 @@ static void expect_planned_end(struct run *runs[RUNS]) {
     run_expect_nothing_left();
 }
 
-static void freeze_and_thaw(const char *whom, size_t each, void (*prepare)(void)) {
+static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)) {
     struct run *runs[RUNS];
     start_all(runs, prepare);
-    struct family family = family_find(whom);
+    struct family family = family_find(name);
     ck_assert_uint_eq(family.count, RUNS * each);
     freeze(runs, &family);
     family_signal(&family, SIGCONT);

@@ -116,14 +116,14 @@ END_TEST
 START_TEST(killed_processes_are_noticed_without_pidfds) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     const char *command = PAYLOAD " tree; " PAYLOAD " ignore-term";
-    for (int whom = 0; whom < 2; whom++) {
+    for (int victim = 0; victim < 2; victim++) {
         struct run *run = run_start(&setup,
             WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c", command));
         RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
-        kill_named("ss-executor", whom == 0 ? SIGKILL : SIGSTOP);
-        if (whom == 1)
+        kill_named("ss-executor", victim == 0 ? SIGKILL : SIGSTOP);
+        if (victim == 1)
             kill(run->pid, SIGKILL);
-        run_expect(run_wait(run), whom == 0 ? 125 : -SIGKILL);
+        run_expect(run_wait(run), victim == 0 ? 125 : -SIGKILL);
         run_free_clean(run);
     }
 }

@@ -216,14 +216,14 @@ static bool stay(struct run *run, char state, double seconds, double *since) {
     return run_now() > *since + seconds;
 }
 
-/* `whom`: the process outside, or by its negative number its group. */
-static void pause_and_continue(const struct isolated_run *isolated, pid_t whom) {
+/* `target`: the process outside, or by its negative number its group. */
+static void pause_and_continue(const struct isolated_run *isolated, pid_t target) {
     struct run *run = isolated->run;
-    kill(whom, SIGTSTP);
+    kill(target, SIGTSTP);
     RUN_UNTIL(run, run_state(run->pid) == 'T' && run_state(isolated->master) == 'T');
     double since = run_now();
     RUN_UNTIL(run, stay(run, 'T', STANDSTILL, &since));
-    kill(whom, SIGCONT);
+    kill(target, SIGCONT);
     RUN_UNTIL(run, are_in_state(run, 'R'));
     since = run_now();
     RUN_UNTIL(run, stay(run, 'R', 0.2, &since));

@@ -462,15 +462,15 @@ END_TEST
 /* Processes are then known by number and start time, and the dead must be looked for. */
 static void without_pidfds(const char *const *command) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
-    for (int whom = 0; whom < 3; whom++) {
+    for (int victim = 0; victim < 3; victim++) {
         struct run *run = start_with(&setup, WORDS(OPTIONS), command);
         wait_for_ready(run);
         RUN_UNTIL(run, family_all_stopped("payload"));
         struct family executors = family_find("ss-executor");
-        if (whom == 2)
+        if (victim == 2)
             executors.count = 0;
-        family_kill_together(&executors, whom == 0 ? 0 : run->pid);
-        run_expect(run_wait(run), whom == 0 ? 125 : -SIGKILL);
+        family_kill_together(&executors, victim == 0 ? 0 : run->pid);
+        run_expect(run_wait(run), victim == 0 ? 125 : -SIGKILL);
         run_free_clean(run);
     }
 }
