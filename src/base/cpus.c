@@ -99,12 +99,12 @@ int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error
     for (;;) {
         struct range range;
         if (!read_range(&at, &range) || (*at != ',' && !at_end(at)))
-            return ss_error_set(error, SS_ERROR_FAILED,
+            return ss_error_fail(error,
                 "'%s' is not a list of CPUs: write numbers and ranges, such as 0-3,8,10-14:2",
                 ss_words_show(text).text);
         const char *fault = range_fault(&range);
         if (fault)
-            return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", ss_words_show(text).text, fault);
+            return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, fault);
         for (uint32_t cpu = range.first; cpu <= range.last; cpu += range.stride)
             ss_cpus_add(&found, cpu);
         if (at_end(at))

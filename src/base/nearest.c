@@ -62,21 +62,22 @@ const char *ss_nearest(const char *word, const char *const *names, size_t count)
     return nearest;
 }
 
-int ss_nearest_refuse(struct ss_error *error, int status, const char *what, const char *word,
-    const char *const *names, size_t count, const char *hint) {
+int ss_nearest_refuse(
+    const struct ss_nearest_names *known, const char *word, struct ss_error *error) {
+    const char *hint = known->hint;
     struct ss_words_shown shown = ss_words_show(word);
     size_t dashes = strspn(word, "-");
-    const char *nearest = ss_nearest(word + dashes, names, count);
+    const char *nearest = ss_nearest(word + dashes, known->names, known->count);
     char list[600] = "";
-    for (size_t i = 0; i < count && !hint; i++) {
+    for (size_t i = 0; i < known->count && !hint; i++) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", known->names[i]);
     }
     if (nearest)
-        ss_error_set(error, status, "unknown %s '%s': did you mean '%.*s%s'?%s%s", what, shown.text,
+        ss_error_fail(error, "unknown %s '%s': did you mean '%.*s%s'?%s%s", known->what, shown.text,
             (int)dashes, word, nearest, hint ? "" : " There are ", list);
     else
-        ss_error_set(error, status, "unknown %s '%s': %s%s", what, shown.text,
+        ss_error_fail(error, "unknown %s '%s': %s%s", known->what, shown.text,
             hint ? hint : "there are ", hint ? "" : list);
     return -1;
 }

@@ -13,11 +13,15 @@
  */
 const char *ss_nearest(const char *word, const char *const *names, size_t count);
 
-/*
- * Refuses a word that is none of these names: "unknown option '--targte': did you mean '--target'?"
- * `hint` says where to look where no name is near; NULL: all names are listed in either case.
- */
-int ss_nearest_refuse(struct ss_error *error, int status, const char *what, const char *word,
-    const char *const *names, size_t count, const char *hint);
+struct ss_nearest_names {
+    const char *what; /* "option" */
+    const char *const *names;
+    size_t count;
+    const char *hint; /* where to look if no name is near; NULL: all names are listed in any case */
+};
+
+/* Refuses a word that is none of them: "unknown option '--targte': did you mean '--target'?" */
+int ss_nearest_refuse(
+    const struct ss_nearest_names *known, const char *word, struct ss_error *error);
 
 #endif

@@ -42,8 +42,8 @@ static int check_escape(char letter, struct ss_error *error) {
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
         const struct escape *escape = &escapes[i];
         if (escape->letter == letter && !is_known_here(escape))
-            return ss_error_set(error, SS_ERROR_FAILED,
-                "\\%c is no POSIX extended regular expression: write %s", letter, escape->instead);
+            return ss_error_fail(error, "\\%c is no POSIX extended regular expression: write %s",
+                letter, escape->instead);
     }
     return 0;
 }
@@ -68,11 +68,11 @@ static int check_at(const char *at, struct ss_error *error) {
     if (*at == '\\')
         return check_escape(at[1], error);
     if (at[0] == '(' && at[1] == '?')
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "(? is no POSIX extended regular expression: write ( alone; the first group is the "
             "iteration's time");
     if (strchr("*+?", *at) && at[1] == '?')
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "%.2s is no POSIX extended regular expression, which has no lazy repetition: write a "
             "class such as [^ ]* instead",
             at);

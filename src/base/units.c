@@ -165,20 +165,19 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
     char proposed[sizeof shown.text + 24] = "";
     const char *fault = common_fault(text, reading);
     if (fault)
-        return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", shown.text, fault);
+        return ss_error_fail(error, "'%s' %s", shown.text, fault);
     if (milliseconds)
         snprintf(proposed, sizeof proposed, ", %sm (milliseconds)",
             reading == READ_NOTHING ? "20" : shown.text);
     if (reading == READ_NOTHING)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "'%s' is not a time: write a number and a unit, such as 20s%s or 20M (minutes)",
             shown.text, proposed);
     if (!*rest)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "'%s' has no unit: write %ss%s or %sM (minutes)", shown.text, shown.text, proposed,
-            shown.text);
-    return ss_error_set(error, SS_ERROR_FAILED, "'%s' has an unknown unit, '%s': units are %s",
-        shown.text, ss_words_show(rest).text, UNITS_LISTED);
+        return ss_error_fail(error, "'%s' has no unit: write %ss%s or %sM (minutes)", shown.text,
+            shown.text, proposed, shown.text);
+    return ss_error_fail(error, "'%s' has an unknown unit, '%s': units are %s", shown.text,
+        ss_words_show(rest).text, UNITS_LISTED);
 }
 
 /* The time in `*value`, and behind its number the unit in `*name`. */
@@ -197,8 +196,8 @@ static int read_time(const char *text, bool milliseconds, ss_time *value, const 
         return time_error(text, reading, at, milliseconds, error);
     wide nanoseconds = (number.over * unit->length + number.under / 2) / number.under;
     if (nanoseconds >= SS_TIME_NEVER)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "'%s' is too long a time: write at most 213503d (584 years)", ss_words_show(text).text);
+        return ss_error_fail(error, "'%s' is too long a time: write at most 213503d (584 years)",
+            ss_words_show(text).text);
     *value = (ss_time)nanoseconds;
     return 0;
 }
@@ -239,11 +238,11 @@ int ss_units_load(const char *text, double *value, struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
     if (reading == READ_WELL && !*at && number.over >= 2 * number.under &&
         number.over <= 100 * number.under)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "'%s' is not a load: it must lie between 0 and 1; for percent write %s%%", shown.text,
             shown.text);
-    return ss_error_set(error, SS_ERROR_FAILED,
-        "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
+    return ss_error_fail(
+        error, "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
 }
 
 int ss_units_loads(
@@ -254,8 +253,8 @@ int ss_units_loads(
         struct ss_words_part part;
         if (!ss_words_next(&at, separator, &part) || (i + 1 == count) != !at ||
             part.length >= sizeof load)
-            return ss_error_set(error, SS_ERROR_FAILED, "it takes %zu loads with '%c' between them",
-                count, separator);
+            return ss_error_fail(
+                error, "it takes %zu loads with '%c' between them", count, separator);
         *(char *)mempcpy(load, part.text, part.length) = '\0';
         if (ss_units_load(load, &values[i], error) < 0)
             return -1;
@@ -273,10 +272,9 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     }
     struct ss_words_shown shown = ss_words_show(text);
     if (text[strspn(text, "0123456789")] || !*text)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "'%s' is not a whole number from 0 up", shown.text);
-    return ss_error_set(error, SS_ERROR_FAILED,
-        "'%s' is too large: write at most 18446744073709551615", shown.text);
+        return ss_error_fail(error, "'%s' is not a whole number from 0 up", shown.text);
+    return ss_error_fail(
+        error, "'%s' is too large: write at most 18446744073709551615", shown.text);
 }
 
 int ss_units_number(const char *text, double *value, struct ss_error *error) {
@@ -290,7 +288,7 @@ int ss_units_number(const char *text, double *value, struct ss_error *error) {
     const char *fault = common_fault(text, reading);
     if (!fault)
         fault = "is not a number: write a decimal or a fraction, such as 1.5 or 1/3";
-    return ss_error_set(error, SS_ERROR_FAILED, "'%s' %s", ss_words_show(text).text, fault);
+    return ss_error_fail(error, "'%s' %s", ss_words_show(text).text, fault);
 }
 
 int ss_units_percent(const char *text, double *value, struct ss_error *error) {

@@ -86,7 +86,7 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
     size_t length = strlen(line), most = length / 2 + 1;
     char **words = malloc((most + 1) * sizeof *words + length + 1);
     if (!words) {
-        ss_error_set(error, SS_ERROR_FAILED, "no memory for a line of %zu characters", length);
+        ss_error_memory(error);
         return NULL;
     }
     struct splitter splitter = {.line = line, .at = line, .out = (char *)(words + most + 1)};
@@ -95,7 +95,7 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
         words[found++] = splitter.out;
         if (!take_word(&splitter)) {
             free(words);
-            ss_error_set(error, SS_ERROR_FAILED,
+            ss_error_fail(error,
                 "the quote %c at column %zu is not closed: close it, or write \\%c for the sign "
                 "itself",
                 splitter.open_quote, splitter.opened, splitter.open_quote);
@@ -114,7 +114,7 @@ char **ss_words_split_list(const char *text, size_t *count, struct ss_error *err
         most += *at == ',';
     char **items = malloc((most + 1) * sizeof *items + strlen(text) + 1);
     if (!items) {
-        ss_error_set(error, SS_ERROR_FAILED, "out of memory");
+        ss_error_memory(error);
         return NULL;
     }
     char *out = (char *)(items + most + 1);

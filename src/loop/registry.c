@@ -111,8 +111,13 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
         return -1;
     char what[32];
     snprintf(what, sizeof what, "%s module", ss_kind_names[kind]);
-    ss_nearest_refuse(error, SS_ERROR_FAILED, what, name, (const char *const *)names, count,
-        count > 0 ? NULL : "there are none (is Showstopper installed as a whole?)");
+    struct ss_nearest_names known = {
+        .what = what,
+        .names = (const char *const *)names,
+        .count = count,
+        .hint = count > 0 ? NULL : "there are none (is Showstopper installed as a whole?)",
+    };
+    ss_nearest_refuse(&known, name, error);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     return -1;

@@ -12,7 +12,7 @@ static const struct ss_argument *find_letter(
         if (rows->letter == letter)
             return rows;
     }
-    ss_error_set(error, SS_ERROR_FAILED, "unknown option '-%c': see --help", letter);
+    ss_error_fail(error, "unknown option '-%c': see --help", letter);
     return NULL;
 }
 
@@ -29,7 +29,8 @@ static const struct ss_argument *find_name(
     }
     char word[64];
     snprintf(word, sizeof word, "--%.*s", (int)length, name);
-    ss_nearest_refuse(error, SS_ERROR_FAILED, "option", word, names, count, "see --help");
+    ss_nearest_refuse(
+        &(struct ss_nearest_names){"option", names, count, "see --help"}, word, error);
     return NULL;
 }
 
@@ -50,8 +51,7 @@ static int take(struct cursor *cursor, const struct ss_argument *row, const char
     const char *name = row->option.name;
     char *config = cursor->config;
     if (!row->value && value)
-        return ss_error_set(
-            cursor->error, SS_ERROR_FAILED, "--%s takes no value, but got '%s'", name, value);
+        return ss_error_fail(cursor->error, "--%s takes no value, but got '%s'", name, value);
     if (!row->value) {
         *(int *)(config + row->option.offset) = 1;
         return 0;
@@ -59,11 +59,10 @@ static int take(struct cursor *cursor, const struct ss_argument *row, const char
     value = value ? value : next_word(cursor);
     const char *second = value && row->second ? next_word(cursor) : "";
     if (!value || !second)
-        return ss_error_set(cursor->error, SS_ERROR_FAILED, "--%s wants %s: --%s %s", name,
+        return ss_error_fail(cursor->error, "--%s wants %s: --%s %s", name,
             row->second ? "two values" : "a value", name, row->value);
     if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
-        return ss_error_set(
-            cursor->error, SS_ERROR_FAILED, "--%s is empty: write --%s %s", name, name, row->value);
+        return ss_error_fail(cursor->error, "--%s is empty: write --%s %s", name, name, row->value);
     if (row->second)
         *(const char **)(config + row->second) = second;
     struct ss_option dashed = row->option;

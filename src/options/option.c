@@ -117,11 +117,10 @@ static int check_range(const struct ss_option *row, const char *text, double val
     struct ss_units_doubt none;
     double bound;
     if (row->min && read_quantity(row, row->min, NULL, &bound, &none, error) == 0 && value < bound)
-        return ss_error_set(error, SS_ERROR_FAILED, "'%s' is too small: at least %s%s%s", text,
-            row->min, *doubt->text ? "; " : "", doubt->text);
+        return ss_error_fail(error, "'%s' is too small: at least %s%s%s", text, row->min,
+            *doubt->text ? "; " : "", doubt->text);
     if (row->max && read_quantity(row, row->max, NULL, &bound, &none, error) == 0 && value > bound)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "'%s' is too large: at most %s", text, row->max);
+        return ss_error_fail(error, "'%s' is too large: at most %s", text, row->max);
     return error && error->status ? -1 : 0;
 }
 
@@ -163,8 +162,7 @@ static int set_value(const struct ss_option *row, const char *text, void *place,
     if (row->type == SS_OPTION_CHOICE) {
         int position = find_choice(row->choices, text);
         if (position < 0)
-            return ss_error_set(
-                error, SS_ERROR_FAILED, "'%s' is not one of: %s", text, row->choices);
+            return ss_error_fail(error, "'%s' is not one of: %s", text, row->choices);
         *(int *)place = position;
         return 0;
     }
@@ -204,7 +202,7 @@ static const struct ss_option *find_row(
         if (count < sizeof names / sizeof *names)
             names[count++] = row->name;
     }
-    ss_nearest_refuse(error, SS_ERROR_FAILED, "option", name, names, count, NULL);
+    ss_nearest_refuse(&(struct ss_nearest_names){"option", names, count, NULL}, name, error);
     return NULL;
 }
 
@@ -220,7 +218,7 @@ static const struct ss_option *set_item(const struct ss_option *rows, char *item
     char *equals = name_end(item);
     const struct ss_option *row = rows;
     if (!equals && !first) {
-        ss_error_set(error, SS_ERROR_FAILED,
+        ss_error_fail(error,
             "'%s' has no name: only the first option may stand bare, write name=value", item);
         return NULL;
     }
@@ -265,7 +263,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     if (set_defaults(rows, config, store, error) < 0)
         return -1;
     if (text && !rows->name)
-        return ss_error_set(error, SS_ERROR_FAILED, "'%s': there are no options here", text);
+        return ss_error_fail(error, "'%s': there are no options here", text);
     bool given[ROWS_MAX] = {false};
     char **items = text ? ss_words_split_list(text, NULL, error) : NULL;
     int status = text && !items ? -1 : 0;
@@ -278,8 +276,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     free(items);
     for (int i = 0; status == 0 && rows[i].name && i < ROWS_MAX; i++) {
         if (rows[i].required && !given[i])
-            status = ss_error_set(
-                error, SS_ERROR_FAILED, "%s is not given: %s", rows[i].name, rows[i].help);
+            status = ss_error_fail(error, "%s is not given: %s", rows[i].name, rows[i].help);
     }
     return status;
 }

@@ -94,7 +94,7 @@ int burn_blocking(struct burn *burn, struct ss_error *error) {
     ring.alone = ring.hop / 3 * 2;
     ring.seats = calloc(burn->threads, sizeof *ring.seats);
     if (!ring.seats)
-        return ss_error_set(error, 1, "threads: out of memory");
+        return ss_error_memory(error);
     for (uint64_t i = 0; i < burn->threads; i++) {
         pthread_mutex_init(&ring.seats[i].mutex, NULL);
         pthread_cond_init(&ring.seats[i].changed, NULL);

@@ -46,7 +46,7 @@ int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *
         PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, GATE_SHUT, work, shared};
     struct member *members = calloc(count, sizeof *members);
     if (!members)
-        return ss_error_set(error, 1, "threads: out of memory");
+        return ss_error_memory(error);
     uint64_t created = 0;
     int failure = 0;
     while (created < count && !failure) {
@@ -60,5 +60,5 @@ int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *
     for (uint64_t i = 0; i < created; i++)
         pthread_join(members[i].thread, NULL);
     free(members);
-    return failure ? ss_error_set(error, 1, "cannot create a thread: %s", strerror(failure)) : 0;
+    return failure ? ss_error_fail(error, "cannot create a thread: %s", strerror(failure)) : 0;
 }

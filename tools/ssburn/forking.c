@@ -102,9 +102,9 @@ static int bring_up_all(struct nursery *nursery, struct ss_error *error) {
     do {
         int failure = bring_up(nursery);
         if (failure == EINTR)
-            return ss_error_set(error, 1, "a child was killed");
+            return ss_error_fail(error, "a child was killed");
         if (failure)
-            return ss_error_set(error, 1, "cannot fork: %s", strerror(failure));
+            return ss_error_fail(error, "cannot fork: %s", strerror(failure));
         more = tally_count(&nursery->burn->tally, error);
     } while (more > 0);
     return more;
@@ -116,7 +116,7 @@ int burn_forking(struct burn *burn, struct ss_error *error) {
     nursery.piece = burn->work / nursery.children;
     nursery.firstborn = calloc(burn->threads, sizeof *nursery.firstborn);
     if (!nursery.firstborn)
-        return ss_error_set(error, 1, "out of memory");
+        return ss_error_memory(error);
     int result = bring_up_all(&nursery, error);
     free(nursery.firstborn);
     return result;

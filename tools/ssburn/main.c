@@ -50,8 +50,9 @@ int main(int argc, char **argv) {
     struct ss_error error = {0};
     ss_streams_occupy();
     reset_signals();
+    int status = 1;
     if (options_parse(&options, argv + 1, &error) < 0)
-        error.status = 2; /* the shared grammar of values asks for that of tools that run others */
+        status = 2;
     else if (options.wish == OPTIONS_HELP)
         options_print_help();
     else if (options.wish == OPTIONS_VERSION)
@@ -60,7 +61,8 @@ int main(int argc, char **argv) {
         run(&options, &error);
     if (!error.status)
         ss_streams_flush(&error);
-    if (error.status)
-        fprintf(stderr, "ssburn: %s\n", error.message);
-    return error.status;
+    if (!error.status)
+        return 0;
+    fprintf(stderr, "ssburn: %s\n", error.message);
+    return status;
 }

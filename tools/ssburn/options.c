@@ -10,7 +10,6 @@
 #include "base/words.h"
 #include "platform/platform.h"
 
-#define USAGE       2 /* the exit status of a wrong command line */
 #define THREADS_MAX 4096
 
 static const struct burn_class classes[] = {
@@ -37,7 +36,7 @@ static int read_size(const char *text, uint64_t *bytes, struct ss_error *error) 
     struct ss_error ignored = {0};
     if (length >= sizeof number || ss_units_count(number, bytes, &ignored) < 0 ||
         *bytes > UINT64_MAX >> shift)
-        return ss_error_set(error, USAGE,
+        return ss_error_fail(error,
             "'%s' is not a size: write a number of bytes, or one of K, M or G: 32K, 8M, 1G",
             ss_words_show(text).text);
     *bytes <<= shift;
@@ -49,8 +48,8 @@ static int count_between(
     if (ss_units_count(text, value, error) < 0)
         return -1;
     if (*value < min || *value > max)
-        return ss_error_set(
-            error, USAGE, "%" PRIu64 " is not between %" PRIu64 " and %" PRIu64, *value, min, max);
+        return ss_error_fail(
+            error, "%" PRIu64 " is not between %" PRIu64 " and %" PRIu64, *value, min, max);
     return 0;
 }
 
@@ -61,7 +60,7 @@ static int set_threads(struct options *options, const char *value, struct ss_err
 static int set_iteration(struct options *options, const char *value, struct ss_error *error) {
     if (ss_units_time(value, &options->iteration, error) < 0)
         return -1;
-    return options->iteration > 0 ? 0 : ss_error_set(error, USAGE, "must be more than 0");
+    return options->iteration > 0 ? 0 : ss_error_fail(error, "must be more than 0");
 }
 
 static int set_work(struct options *options, const char *value, struct ss_error *error) {
@@ -77,7 +76,7 @@ static int set_memory(struct options *options, const char *value, struct ss_erro
         return -1;
     return options->memory >= WORK_MEMORY_MIN
                ? 0
-               : ss_error_set(error, USAGE, "must be %d bytes or more", WORK_MEMORY_MIN);
+               : ss_error_fail(error, "must be %d bytes or more", WORK_MEMORY_MIN);
 }
 
 static int set_help(struct options *options, const char *value, struct ss_error *error) {
@@ -130,12 +129,13 @@ static int take_class(struct options *options, const char *word, struct ss_error
         if (strcmp(word, names[i]) != 0)
             continue;
         if (options->class)
-            return ss_error_set(
-                error, USAGE, "%s: there is a class already: %s", word, options->class->name);
+            return ss_error_fail(
+                error, "%s: there is a class already: %s", word, options->class->name);
         options->class = &classes[i];
         return 0;
     }
-    return ss_nearest_refuse(error, USAGE, "class", word, names, CLASS_COUNT, "see ssburn --help");
+    struct ss_nearest_names known = {"class", names, CLASS_COUNT, "see ssburn --help"};
+    return ss_nearest_refuse(&known, word, error);
 }
 
 /* Takes one option and its value, which may be the next word; `words` stops at the last one taken.
@@ -151,13 +151,14 @@ static int take_option(struct options *options, char ***words, struct ss_error *
             continue;
         const char *value = word[length] ? word + length + 1 : NULL;
         if (value && !row->value)
-            return ss_error_set(error, USAGE, "%s: takes no value", row->name);
+            return ss_error_fail(error, "%s: takes no value", row->name);
         if (row->value && !value && !(value = *++*words))
-            return ss_error_set(error, USAGE, "%s: needs a value: %s", row->name, row->value);
+            return ss_error_fail(error, "%s: needs a value: %s", row->name, row->value);
         return row->set(options, value, error) < 0 ? ss_error_wrap(error, "%s", row->name) : 0;
     }
     word[length] = '\0';
-    return ss_nearest_refuse(error, USAGE, "option", word, names, ROW_COUNT, "see ssburn --help");
+    struct ss_nearest_names known = {"option", names, ROW_COUNT, "see ssburn --help"};
+    return ss_nearest_refuse(&known, word, error);
 }
 
 /* How many CPUs we may use, which may be fewer than there are. */
@@ -171,16 +172,15 @@ static uint64_t cpus_usable(void) {
 static int complete(struct options *options, struct ss_error *error) {
     const struct burn_class *class = options->class;
     if (!class)
-        return ss_error_set(
-            error, USAGE, "no class: give one of serial, blocking, parallel, forking");
+        return ss_error_fail(error, "no class: give one of serial, blocking, parallel, forking");
     if (options->threads > class->threads_max)
-        return ss_error_set(
-            error, USAGE, "--threads: %s has one thread; use parallel for more", class->name);
+        return ss_error_fail(
+            error, "--threads: %s has one thread; use parallel for more", class->name);
     if (options->threads == 0)
         options->threads = class->threads ? class->threads : cpus_usable();
     if (options->work && options->iteration)
-        return ss_error_set(
-            error, USAGE, "--work: excludes --iteration; both say how long an iteration is");
+        return ss_error_fail(
+            error, "--work: excludes --iteration; both say how long an iteration is");
     if (options->iteration == 0)
         options->iteration = 100 * SS_MILLISECOND;
     return 0;

@@ -22,7 +22,7 @@ static int print_line(const char *line, struct ss_error *error) {
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return ss_error_set(error, 1, "standard output: %s", strerror(errno));
+            return ss_error_fail(error, "standard output: %s", strerror(errno));
         line += written;
         left -= (size_t)written;
     }

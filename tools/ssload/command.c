@@ -93,8 +93,7 @@ static int fork_command(char **words, int report, struct ss_error *error) {
         execute(words, report);
     atomic_store(&command, child > 0 ? child : 0);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    return child < 0 ? ss_error_set(error, SS_ERROR_FAILED, "%s: %s", words[0], strerror(errno))
-                     : 0;
+    return child < 0 ? ss_error_fail(error, "%s: %s", words[0], strerror(errno)) : 0;
 }
 
 int ssload_command_start(char **words, struct ss_error *error) {
@@ -102,7 +101,7 @@ int ssload_command_start(char **words, struct ss_error *error) {
     if (check(words, error) < 0)
         return -1;
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "a pipe: %s", strerror(errno));
+        return ss_error_fail(error, "a pipe: %s", strerror(errno));
     int result = fork_command(words, ends[1], error);
     close(ends[1]);
     /* It ends without a word when the command is executed. */

@@ -31,8 +31,7 @@ static int check_cpus(
         if (!ss_cpus_has(cpus, cpu))
             continue;
         if (i >= reading->count || reading->items[i].cpu != cpu)
-            return ss_error_set(
-                error, SS_ERROR_FAILED, "--cpus: CPU %u is not there, or is off line", cpu);
+            return ss_error_fail(error, "--cpus: CPU %u is not there, or is off line", cpu);
         i++;
     }
     return 0;
@@ -42,7 +41,7 @@ static int read_meter(struct measurement *it, struct ss_error *error) {
     int why = ss_load_meter_read(&it->meter);
     if (why == 0)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED, "%s: %s", it->meter.reader.counters.path,
+    return ss_error_fail(error, "%s: %s", it->meter.reader.counters.path,
         why == -EBADMSG ? "what is measured is not in it any more" : strerror(-why));
 }
 
@@ -86,8 +85,7 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
         it->nobody_reads = true;
         return -1;
     }
-    return ss_error_set(
-        error, SS_ERROR_FAILED, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
+    return ss_error_fail(error, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
 }
 
 /* The target is the one that held until `end`: of a step that falls on it nothing can be seen yet.

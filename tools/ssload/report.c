@@ -31,8 +31,7 @@ int ssload_report_open(
     if (!report->sums)
         return ss_error_memory(error);
     if (request->output && !(report->stream = fopen(request->output, "we")))
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "%s: %s", ss_words_show(request->output).text, strerror(errno));
+        return ss_error_fail(error, "%s: %s", ss_words_show(request->output).text, strerror(errno));
     if (report->format == SSLOAD_FITTING)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
     ssload_table_open(&report->table, report->stream, request->interval);

@@ -53,13 +53,13 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
     if (request->help || request->version)
         return 0;
     if (*rest && !marked)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "'%s' is no option: a command stands behind --, as in ssload -- sleep 10; see --help",
             ss_words_show(*rest).text);
     if (marked && !*rest)
-        return ss_error_set(error, SS_ERROR_FAILED, "-- wants a command: ssload -- sleep 10");
+        return ss_error_fail(error, "-- wants a command: ssload -- sleep 10");
     if (request->per_cpu && request->group)
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--per-cpu cannot be had with --cgroup: a control group does not count its CPUs apart");
     request->command = *rest ? rest : NULL;
     return 0;

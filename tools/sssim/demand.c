@@ -78,8 +78,9 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
         class->kind = DEMAND_PROFILE;
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
-    return ss_nearest_refuse(error, SS_ERROR_FAILED, "class", name, names, NAMES,
-        "there are serial, parallel, blocking, forking and profile:FILE");
+    struct ss_nearest_names known = {
+        "class", names, NAMES, "there are serial, parallel, blocking, forking and profile:FILE"};
+    return ss_nearest_refuse(&known, name, error);
 }
 
 /* Digits behind the last colon are a weight. */
@@ -92,8 +93,7 @@ static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     if (ss_units_count(colon + 1, weight, error) < 0)
         return -1;
     if (*weight < 1 || *weight > 1000000)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "a weight is from 1 to 1000000, and not %s", colon + 1);
+        return ss_error_fail(error, "a weight is from 1 to 1000000, and not %s", colon + 1);
     return 0;
 }
 

@@ -15,23 +15,21 @@
 static int add_axis(struct grid *grid, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "=");
     if (length == 0 || !text[length])
-        return ss_error_set(error, SS_ERROR_FAILED,
+        return ss_error_fail(error,
             "--sweep: '%s' names no option and values: write --sweep NAME=VALUE,...",
             ss_words_show(text).text);
     if (grid->count == GRID_AXES_MAX)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--sweep is given too often: at most %d times", GRID_AXES_MAX);
+        return ss_error_fail(error, "--sweep is given too often: at most %d times", GRID_AXES_MAX);
     struct grid_axis *axis = &grid->axes[grid->count++];
     axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);
     if (!axis->values || !axis->name)
         return ss_error_memory(error);
     if (strcmp(axis->name, "sweep") == 0)
-        return ss_error_set(error, SS_ERROR_FAILED, "--sweep cannot be swept itself");
+        return ss_error_fail(error, "--sweep cannot be swept itself");
     for (size_t i = 0; i + 1 < grid->count; i++) {
         if (strcmp(grid->axes[i].name, axis->name) == 0)
-            return ss_error_set(error, SS_ERROR_FAILED,
-                "--%s is swept twice: give all its values to one --sweep",
+            return ss_error_fail(error, "--%s is swept twice: give all its values to one --sweep",
                 ss_words_show(axis->name).text);
     }
     return 0;

@@ -44,14 +44,13 @@ static int take_record(struct reader *reader, char **words, struct ss_error *err
     if (ss_units_time(words[0], &time, error) < 0 || ss_units_count(words[1], &threads, error) < 0)
         return -1;
     if (threads > THREADS_MAX)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "%s are too many threads: at most %d", words[1], THREADS_MAX);
+        return ss_error_fail(error, "%s are too many threads: at most %d", words[1], THREADS_MAX);
     if (reader->records == 0 && time != 0)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "the first line is at %s: a profile begins at 0", ss_words_show(words[0]).text);
+        return ss_error_fail(
+            error, "the first line is at %s: a profile begins at 0", ss_words_show(words[0]).text);
     if (time < reader->time)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s lies before the line above it",
-            ss_words_show(words[0]).text);
+        return ss_error_fail(
+            error, "%s lies before the line above it", ss_words_show(words[0]).text);
     bool apart = time > reader->time;
     reader->time = time;
     if (apart && keep(reader, error) < 0)
@@ -70,8 +69,8 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
     if (count == 2)
         status = take_record(reader, words, error);
     else if (count != 0)
-        status = ss_error_set(error, SS_ERROR_FAILED,
-            "\"%s\" is no line of a profile: write TIME THREADS", ss_words_show(line).text);
+        status = ss_error_fail(
+            error, "\"%s\" is no line of a profile: write TIME THREADS", ss_words_show(line).text);
     free(words);
     return status;
 }
@@ -90,10 +89,10 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
         errno = 0;
     }
     if (status == 0 && ferror(file))
-        status = ss_error_set(error, SS_ERROR_FAILED, "%s cannot be read: %s",
-            ss_words_show(path).text, strerror(errno));
+        status = ss_error_fail(
+            error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
     if (status == 0 && reader->profile->length == 0)
-        status = ss_error_set(error, SS_ERROR_FAILED,
+        status = ss_error_fail(error,
             "%s has no length: a profile is two lines of TIME THREADS at least, and the last says "
             "where it ends",
             ss_words_show(path).text);
@@ -105,8 +104,8 @@ int profile_read(struct profile *profile, const char *path, struct ss_error *err
     struct reader reader = {.profile = profile};
     FILE *file = fopen(path, "re");
     if (!file)
-        return ss_error_set(error, SS_ERROR_FAILED, "%s cannot be opened: %s",
-            ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(
+            error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
     int status = read_lines(&reader, file, path, error);
     fclose(file);
     return status;

@@ -105,11 +105,10 @@ const struct ss_argument simulation_rows[] = {
 
 static int check(const struct simulation *simulation, struct ss_error *error) {
     if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "--lateness-law recorded has its own lengths: leave --lateness away");
+        return ss_error_fail(
+            error, "--lateness-law recorded has its own lengths: leave --lateness away");
     if (simulation->background_period == 1)
-        return ss_error_set(
-            error, SS_ERROR_FAILED, "--background-period has no halves: give 2 ns or more");
+        return ss_error_fail(error, "--background-period has no halves: give 2 ns or more");
     return 0;
 }
 
@@ -119,8 +118,8 @@ int simulation_parse(struct simulation *simulation, char **argv, struct ss_error
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, &rest, error) < 0)
         return -1;
     if (*rest)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "'%s' is no option, and there are no commands to run here", *rest);
+        return ss_error_fail(
+            error, "'%s' is no option, and there are no commands to run here", *rest);
     return check(simulation, error);
 }
 
@@ -133,13 +132,13 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
     const char **options = &simulation->options[SS_KIND_TRACE];
     bool constant = strcmp(simulation->modules[SS_KIND_TRACE], "constant") == 0;
     if (simulation->load && (!constant || *options))
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "-l is short for -t constant -T LOAD: give either -l or -t and -T");
+        return ss_error_fail(
+            error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
     if (simulation->load)
         *options = simulation->load;
     if (constant && !*options)
-        return ss_error_set(error, SS_ERROR_FAILED,
-            "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+        return ss_error_fail(
+            error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
     return 0;
 }
 
@@ -205,6 +204,6 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     if (simulation->settle < duration)
         return 0;
     trial_close(trial);
-    return ss_error_set(error, SS_ERROR_FAILED,
-        "--settle leaves nothing to be counted: it must be shorter than the run");
+    return ss_error_fail(
+        error, "--settle leaves nothing to be counted: it must be shorter than the run");
 }

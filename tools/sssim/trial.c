@@ -49,7 +49,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
 }
 
 static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error) {
-    return ss_error_set(error, SS_ERROR_FAILED, "executor %u: %s", number,
+    return ss_error_fail(error, "executor %u: %s", number,
         failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned what is not a number"
                                            : "the load can no longer be read");
 }
@@ -220,7 +220,7 @@ static int check_source(struct trial *trial, struct ss_error *error) {
     trial->source = request.source;
     if (request.source != SS_SOURCE_SENSOR)
         return 0;
-    return ss_error_set(error, SS_ERROR_FAILED,
+    return ss_error_fail(error,
         "feedback/%s: a simulated machine has no programs that print numbers: take one that reads "
         "the system's counters, such as realtime",
         feedback->head.name);

@@ -283,8 +283,8 @@ static int bad_option(const char *word, int option, struct ss_error *error) {
     const char *names[WORDS];
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
-    return ss_nearest_refuse(
-        error, SS_ERROR_FAILED, "option", word, names, WORDS, "see sstrace --help");
+    struct ss_nearest_names known = {"option", names, WORDS, "see sstrace --help"};
+    return ss_nearest_refuse(&known, word, error);
 }
 
 static int check(const struct sstrace_request *request, struct ss_error *error) {

@@ -19,8 +19,8 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
         if (strcmp(names[count], name) == 0)
             return sstrace_formats[count];
     }
-    ss_nearest_refuse(
-        error, SS_ERROR_FAILED, "format", name, names, count, "sstrace --help lists them");
+    struct ss_nearest_names known = {"format", names, count, "sstrace --help lists them"};
+    ss_nearest_refuse(&known, name, error);
     ss_error_wrap(error, "--from");
     return NULL;
 }
@@ -131,7 +131,7 @@ static int read_files(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_input *input = malloc(sizeof *input);
     if (!input)
-        return ss_error_fail(error, "out of memory");
+        return ss_error_memory(error);
     int result = sstrace_input_open(input, request->file_count ? request->files[0] : NULL, error);
     if (result == 0)
         result = read_input(request, input, sink, error);

@@ -104,7 +104,7 @@ static void memory_that_is_not_there_fails(void **state) {
     struct ss_error error = {0};
     struct work_memory memory;
     assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
-    assert_int_equal(error.status, 1);
+    assert_string_equal(error.message, "--memory: out of memory");
     work_memory_free(&memory);
 }
 
