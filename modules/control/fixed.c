@@ -11,7 +11,7 @@ static const struct ss_option options[] = {
     {.name = "duty",
         .type = SS_OPTION_LOAD,
         .offset = offsetof(struct config, duty),
-        .help = "the duty, as a load is written (6/10, 0.6, 60%); without it, the target"},
+        .help = "the duty, written as a load (6/10, 0.6, 60%); default: the target"},
     SS_OPTION_END,
 };
 

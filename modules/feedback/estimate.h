@@ -22,7 +22,8 @@
     {                                                                                              \
         .name = "period", .type = SS_OPTION_TIME, .offset = offsetof(struct config, period),       \
         .initial = "333m", .min = "1m",                                                            \
-        .help = "the memory of the estimate: a sample so long weighs as much as all before it"     \
+        .help =                                                                                    \
+            "the memory of the estimate: a sample of this length weighs as much as all before it"  \
     }
 
 /* What a module has made of one reading. */

@@ -21,9 +21,9 @@ static const struct ss_option options[] = {
         .offset = offsetof(struct config, source),
         .initial = "auto",
         .choices = "auto runtime idle",
-        .help = "what the load is: the time that processes ran, which the system keeps to the "
-                "nanosecond where it has control groups of version 1; the time that CPUs were not "
-                "idle; auto: the first where it can be had, else the second"},
+        .help = "runtime: the CPU time that processes used, where control groups of version 1 "
+                "account for it; idle: the time that CPUs were not idle; auto: runtime if the "
+                "system has it, otherwise idle"},
     SS_OPTION_END,
 };
 

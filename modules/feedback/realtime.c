@@ -26,13 +26,14 @@ static const struct ss_option options[] = {
         .offset = offsetof(struct config, count),
         .initial = "idle",
         .choices = "idle ticks",
-        .help = "what is counted: idle time, or busy ticks, which timers can fool"},
+        .help = "what is counted: idle time, or busy ticks, which programs driven by timers can "
+                "mislead"},
     {.name = "steal",
         .type = SS_OPTION_CHOICE,
         .offset = offsetof(struct config, steal),
         .initial = "work",
         .choices = "work idle",
-        .help = "what time taken by a hypervisor is"},
+        .help = "how time taken by a hypervisor counts"},
     SS_OPTION_END,
 };
 
