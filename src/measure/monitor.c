@@ -37,9 +37,10 @@ static bool take_reading(struct ss_monitor *monitor, ss_time now) {
     if (monitor->source != SS_SOURCE_SENSOR)
         return ss_load_meter_read(meter) == 0;
     meter->before = meter->last;
-    meter->last.counters = (struct ss_counters){
-        .time = now,
-        .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value)),
+    meter->last = (struct ss_cpu_reading){
+        .counters = {.time = now,
+            .value = ss_double_from_word(atomic_load(&monitor->board->sensor_value))},
+        .pressure = NAN,
     };
     return true;
 }
@@ -150,6 +151,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
         return;
     }
     ss_load_span_between(before, last, SS_LOAD_ALL_CPUS, &sample.parts);
+    sample.pressure = last->pressure;
     sample.time = last->counters.time;
     sample.counted = monitor->control_from != SS_TIME_NEVER &&
                      take_target(monitor, end, duty, &sample) && count(monitor, &sample);

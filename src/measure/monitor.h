@@ -16,6 +16,7 @@ struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
     struct ss_load_span parts; /* of the same reading; without capacity: unknown */
+    double pressure;           /* likewise, see ss_cpu_reading */
     double target;             /* NaN: none, in warm-up and `free` stretches */
     double duty;               /* see duty.h; NaN without a target */
     enum ss_doubt_kind doubt;  /* of a counted one */

@@ -29,7 +29,8 @@ int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     if (ss_platform_counters_open(&reader->counters, request, cpus, roots, error) < 0)
         return -1;
     if (!reader->group) {
-        reader->pressure = open_beside(&reader->counters, "pressure/cpu");
+        if (reader->counters.source == SS_SOURCE_SYSTEM)
+            reader->pressure = open_beside(&reader->counters, "pressure/cpu");
         return 0;
     }
     reader->pressure = open_beside(&reader->counters, "cpu.pressure");
@@ -42,10 +43,15 @@ void ss_platform_cpu_times_add_parts(
     struct ss_cpu_reader *reader, const struct ss_platform_roots *roots) {
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     struct ss_error ignored = {0};
-    if (reader->counters.source == SS_SOURCE_RUNTIME &&
-        ss_platform_counters_open(
-            &reader->stat, &request, &reader->counters.cpus, roots, &ignored) < 0)
+    if (reader->counters.source != SS_SOURCE_RUNTIME)
+        return;
+    if (ss_platform_counters_open(
+            &reader->stat, &request, &reader->counters.cpus, roots, &ignored) < 0) {
         reader->stat.file = -1;
+        return;
+    }
+    reader->pressure = open_beside(&reader->stat, "pressure/cpu");
+    reader->pressure_due = 0;
 }
 
 static void close_file(int *file) {

@@ -2,6 +2,7 @@
 /* The time that processes ran, as control groups of version 1 account for it. */
 
 #include <errno.h>
+#include <math.h>
 #include <sys/sysinfo.h>
 
 #include "counter_reader.h"
@@ -305,6 +306,7 @@ static void parts_come_from_the_machine_as_well(void **state) {
     struct ss_cpu_reading reading = {.items = items};
     struct ss_cpu_reader both;
     make_machine();
+    tree_write("proc/pressure/cpu", "some avg10=12.50 avg60=1.00\n");
     struct ss_platform_roots roots = {.proc = tree_path("proc")};
     assert_int_equal(
         ss_platform_cpu_times_open(
@@ -313,11 +315,13 @@ static void parts_come_from_the_machine_as_well(void **state) {
     assert_int_equal(ss_platform_cpu_times_read(&both, &reading), 0);
     assert_int_equal(reading.counters.used, 123456789012);
     assert_int_equal(reading.count, 0);
+    assert_true(isnan(reading.pressure));
     ss_platform_cpu_times_add_parts(&both, &roots);
     assert_int_equal(ss_platform_cpu_times_read(&both, &reading), 0);
     assert_int_equal(reading.counters.used, 123456789012);
     assert_int_equal(reading.count, 1);
     assert_int_equal(items[0].system, 30 * SS_MILLISECOND);
+    assert_float_equal(reading.pressure, 0.125, 1e-9);
     ss_platform_cpu_times_close(&both);
 }
 
