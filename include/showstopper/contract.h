@@ -10,7 +10,16 @@
 /* The result must not be ignored. */
 #define SS_MUST_USE __attribute__((warn_unused_result))
 
-/* These parameters, counted from 1, are never NULL. */
+/* These parameters, counted from 1, are never NULL; without numbers: none of the pointers. */
 #define SS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
+
+/* A parameter points to as many elements as another one says, both counted from 1. */
+#if __has_attribute(access)
+#define SS_READS(pointer, count)  __attribute__((access(read_only, pointer, count)))
+#define SS_WRITES(pointer, count) __attribute__((access(write_only, pointer, count)))
+#else
+#define SS_READS(pointer, count)
+#define SS_WRITES(pointer, count)
+#endif
 
 #endif

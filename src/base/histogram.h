@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 /* Four buckets to each doubling from 1 us on: a quantile is known to within a quarter. */
@@ -16,12 +17,12 @@ struct ss_histogram {
     _Atomic uint32_t buckets[SS_HISTOGRAM_BUCKETS];
 };
 
-void ss_histogram_add(struct ss_histogram *histogram, ss_time value);
+SS_NONNULL() void ss_histogram_add(struct ss_histogram *histogram, ss_time value);
 
 /* Adds the counts of `from`. */
-void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
+SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
 
 /* What the part `share` (0 to 1) of the values does not exceed; 0 when there are none. */
-ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share);
+SS_NONNULL() ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
 #endif

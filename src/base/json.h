@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 /* Writes one JSON value after another; reading JSON is left to a library. */
 struct ss_json {
     FILE *stream;
@@ -19,16 +21,18 @@ struct ss_json {
  * A text in quotes, without an end of its own, cut where there is no more room before `end`; two
  * bytes at least there must be. Returns where it ends.
  */
-char *ss_json_quote(char *to, const char *end, const char *text);
+SS_NONNULL(1, 3) char *ss_json_quote(char *to, const char *end, const char *text);
 
 /* `name` is NULL inside a list and for the outermost value. */
-void ss_json_open(struct ss_json *json, const char *name, char bracket);     /* { or [ */
-void ss_json_close(struct ss_json *json, char bracket);                      /* } or ] */
+SS_NONNULL(1) void ss_json_open(struct ss_json *json, const char *name, char bracket); /* { or [ */
+void ss_json_close(struct ss_json *json, char bracket);                                /* } or ] */
+SS_NONNULL(1)
 void ss_json_text(struct ss_json *json, const char *name, const char *text); /* NULL: null */
-void ss_json_number(struct ss_json *json, const char *name, double number);  /* NaN: null */
-void ss_json_bool(struct ss_json *json, const char *name, bool value);
+SS_NONNULL(1)
+void ss_json_number(struct ss_json *json, const char *name, double number); /* NaN: null */
+SS_NONNULL(1) void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
 /* A number that stands there in decimal already. */
-void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
+SS_NONNULL(1, 3) void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
 
 #endif

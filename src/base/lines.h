@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 #define SS_LINES_ROOM 65536
@@ -24,16 +25,16 @@ struct ss_lines {
 };
 
 /* Creates the file in this folder; it must not be there. 0, or a negative errno. */
-int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
+SS_NONNULL() int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 
 /*
  * Where the next line is to be put, with room for `size` bytes, at most 4096; ss_lines_end() is
  * told where it ends, behind its line feed.
  */
-char *ss_lines_begin(struct ss_lines *lines, size_t size);
-void ss_lines_end(struct ss_lines *lines, const char *end);
+SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);
+SS_NONNULL() void ss_lines_end(struct ss_lines *lines, const char *end);
 
-void ss_lines_flush(struct ss_lines *lines);
+SS_NONNULL() void ss_lines_flush(struct ss_lines *lines);
 void ss_lines_close(struct ss_lines *lines);
 
 #endif

@@ -11,7 +11,7 @@
  * dropped or swapped, or one that begins with `word`; NULL when none is close. Upper and lower case
  * count as the same letter.
  */
-const char *ss_nearest(const char *word, const char *const *names, size_t count);
+SS_READS(2, 3) const char *ss_nearest(const char *word, const char *const *names, size_t count);
 
 struct ss_nearest_names {
     const char *what; /* "option" */
@@ -21,6 +21,7 @@ struct ss_nearest_names {
 };
 
 /* Refuses a word that is none of them: "unknown option '--targte': did you mean '--target'?" */
+SS_NONNULL(1, 2)
 int ss_nearest_refuse(
     const struct ss_nearest_names *known, const char *word, struct ss_error *error);
 

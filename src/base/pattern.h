@@ -9,6 +9,6 @@
  * compiled without a word and match something else, or nothing. What the system's own regcomp()
  * takes in the sense that was meant, such as \w in some C libraries, passes.
  */
-int ss_pattern_check(const char *pattern, struct ss_error *error);
+SS_NONNULL(1) int ss_pattern_check(const char *pattern, struct ss_error *error);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <showstopper/contract.h>
+
 /* Finds a number by that of a process. The room is fixed: nothing is allocated after open. */
 struct ss_pid_map {
     uint32_t mask;
@@ -20,13 +22,13 @@ struct ss_pid_slot {
 #define SS_PID_MAP_NONE UINT32_MAX
 
 /* Room for `most` processes at once. */
-int ss_pid_map_open(struct ss_pid_map *map, uint32_t most);
+SS_NONNULL() int ss_pid_map_open(struct ss_pid_map *map, uint32_t most);
 void ss_pid_map_close(struct ss_pid_map *map);
 
-uint32_t ss_pid_map_get(const struct ss_pid_map *map, pid_t pid);
+SS_NONNULL() uint32_t ss_pid_map_get(const struct ss_pid_map *map, pid_t pid);
 
 /* -1 when there is no room left. */
-int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value);
+SS_NONNULL() int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value);
 
 void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid);
 

@@ -12,7 +12,7 @@
  */
 
 /* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. Never SS_TIME_NEVER. */
-int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 
 /* What may be wrong with a time that can be read; "": nothing. */
 struct ss_units_doubt {
@@ -24,41 +24,43 @@ struct ss_units_doubt {
  * and is written in `m`, was most likely meant in minutes. It is taken, and `doubt` says so.
  * Messages propose no milliseconds.
  */
+SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     struct ss_units_doubt *doubt, struct ss_error *error);
 
 /* 6/10, 0.6 or 60%; from 0 to 1. */
-int ss_units_load(const char *text, double *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_load(const char *text, double *value, struct ss_error *error);
 
 /* As many loads as are wanted, and no more, with `separator` between them: "95%:5%:5%". */
+SS_NONNULL(1, 3)
 int ss_units_loads(
     const char *text, char separator, double *values, size_t count, struct ss_error *error);
 
 /* A whole number, not negative. */
-int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);
 
 /* A decimal or a fraction, not negative. */
-int ss_units_number(const char *text, double *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_number(const char *text, double *value, struct ss_error *error);
 
 /* The same, in percent: 5 and 5% are 5. */
-int ss_units_percent(const char *text, double *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
  * Writes a time so that the grammar reads it back exactly: a whole number of the largest unit that
  * allows one, "107m", "1500u". SS_TIME_NEVER, which the grammar cannot say, becomes "never".
  */
-void ss_units_print_time(char *buffer, size_t size, ss_time value);
+SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time value);
 
 /* Longest that ss_units_show_time() writes, with its end. */
 #define SS_UNITS_SHOWN 40
 
 /* For people, and no less exact: "4.999941 s", "107 ms", "90 min", "0 s". */
-void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
+SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
 
 /*
  * For the axis of a drawing that is marked every `step`: a multiple of the step in its unit, so
  * that all marks have one. 0 has none.
  */
-void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);
+SS_NONNULL() void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 /*
  * A file that is written whole or not at all: it has its name only when all of it is there. A pipe
  * or a device is written into as it is, as it must not be replaced by a file, and so is what a link
@@ -21,13 +23,13 @@ struct ss_whole_file {
  * Where a file of this name is or would be made: a link stands for what it points to, which need
  * not be there. 0, or a negative errno.
  */
-int ss_whole_file_resolve(const char *path, char *target, size_t size);
+SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);
 
 /* All fail with -1 and errno. */
-int ss_whole_file_open(struct ss_whole_file *file, const char *path);
+SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path);
 
 /* Closes it, too. When it fails, what had the name before still has it. */
-int ss_whole_file_commit(struct ss_whole_file *file);
+SS_NONNULL() int ss_whole_file_commit(struct ss_whole_file *file);
 
 /* Nothing was written. */
 void ss_whole_file_abandon(struct ss_whole_file *file);

@@ -13,7 +13,7 @@
  * ends with NULL, are one block: free() it. NULL with `error` set on an open quote. `count` may be
  * NULL.
  */
-char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
+SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
 
 /*
  * Splits a list at its commas; a backslash escapes a comma or a backslash. There is always one item
@@ -32,18 +32,18 @@ struct ss_words_part {
  * The next part of a list, up to `separator` or the end; `at` begins at the list and is moved on.
  * False: there are no more. An empty list has one part, which is empty.
  */
-bool ss_words_next(const char **at, char separator, struct ss_words_part *part);
+SS_NONNULL() bool ss_words_next(const char **at, char separator, struct ss_words_part *part);
 
-bool ss_words_is(const struct ss_words_part *part, const char *word);
+SS_NONNULL() bool ss_words_is(const struct ss_words_part *part, const char *word);
 
 /* Whether the word is a part of the list. */
-bool ss_words_has(const char *list, char separator, const char *word);
+SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *word);
 
 /* Writes a text as a field of CSV: in quotes where it must be. */
-void ss_words_quote_csv(FILE *stream, const char *text);
+SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
 
 /* Writes a word so that a shell, and ss_words_split(), read it back: in quotes where it must be. */
-void ss_words_quote(FILE *stream, const char *word);
+SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
 /*
  * What a user wrote, made fit to stand in a message: on one line, cut where it is long. Use it
@@ -53,6 +53,6 @@ struct ss_words_shown {
     char text[96];
 };
 
-struct ss_words_shown ss_words_show(const char *text);
+SS_NONNULL() struct ss_words_shown ss_words_show(const char *text);
 
 #endif

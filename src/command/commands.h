@@ -52,6 +52,7 @@ const char *ss_commands_find_percentage(
 SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 
 /* The number of instance `index` as the placeholder shows it. */
+SS_WRITES(1, 2)
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count);
 
 #endif

@@ -78,7 +78,7 @@ void ss_plan_free(struct ss_plan *plan);
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
 /* What a load of 100 % is and how it is measured, in one line. */
-void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
+SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
 
 /* Whether the instances' output passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);

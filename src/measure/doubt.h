@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 /*
  * A sample in which the load was off target although the duty could do no more. Why it was decides
  * what the user should change.
@@ -50,6 +52,6 @@ enum ss_doubt_cause {
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt);
 
 /* The same as a sentence with its figures and, where there is something, what to do. */
-void ss_doubt_print(char *buffer, size_t size, const struct ss_doubt *doubt);
+SS_WRITES(1, 2) void ss_doubt_print(char *buffer, size_t size, const struct ss_doubt *doubt);
 
 #endif

@@ -29,10 +29,11 @@ struct ss_argument {
  * behind `--`; `rest` is what is left from there on. All forms are taken: -n 12, -n12, -qv,
  * --name value, --name=value.
  */
+SS_NONNULL(1, 2, 3, 4, 5)
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,
     char **argv, char ***rest, struct ss_error *error);
 
 /* One paragraph to an option, in 80 columns. */
-void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows);
+SS_NONNULL() void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows);
 
 #endif

@@ -32,21 +32,21 @@ int64_t ss_platform_wallclock(void);
  * the word is no longer `seen`, so that no wake-up between a look and the sleep is lost. The word
  * may be in shared memory.
  */
-void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
+SS_NONNULL() void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
 
 /* Changes the word and wakes all that sleep on it. Async-signal-safe. */
-void ss_platform_wake(_Atomic uint32_t *word);
+SS_NONNULL() void ss_platform_wake(_Atomic uint32_t *word);
 
 /* ---- this process ---- */
 
-int ss_platform_program_path(char *path, size_t size);
+SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
 
 /*
  * Sets what `ps` and `top` show for this process. The name overwrites the arguments of main() if
  * they have been passed to keep_arguments(), so they must not be used afterwards.
  */
-void ss_platform_keep_arguments(int argc, char **argv);
-void ss_platform_set_name(const char *name);
+SS_NONNULL() void ss_platform_keep_arguments(int argc, char **argv);
+SS_NONNULL() void ss_platform_set_name(const char *name);
 
 /* Makes orphans below this process its children. */
 void ss_platform_adopt_orphans(void);
@@ -69,11 +69,11 @@ struct ss_isolation {
  * Like fork(), but the child is the first process of a PID namespace, and when it ends the kernel
  * kills everything in the namespace.
  */
-pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
+SS_NONNULL() pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
 
 /* Completes the setup in that child, which will die with its parent. Returns 0 or a negative errno.
  */
-int ss_platform_isolation_settle(const struct ss_isolation *isolation);
+SS_NONNULL() int ss_platform_isolation_settle(const struct ss_isolation *isolation);
 
 /* ---- scheduling ---- */
 
@@ -85,6 +85,7 @@ struct ss_scheduling *ss_platform_scheduling_save(void);
  * Restores them between fork() and exec(). Async-signal-safe, best effort. With `pin`, the CPUs are
  * those instead of the saved ones.
  */
+SS_NONNULL(1)
 void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin);
 
 /*
@@ -101,7 +102,7 @@ void ss_platform_be_ordinary(void);
 /* waitpid() for callers at real-time priority; not interrupted by signals. */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags);
 
-void ss_platform_affinity(struct ss_cpus *cpus);
+SS_NONNULL() void ss_platform_affinity(struct ss_cpus *cpus);
 
 /* Whether this process has a child that is alive; zombies do not count. */
 bool ss_platform_has_living_children(void);
@@ -116,7 +117,7 @@ struct ss_process {
 };
 
 /* Returns false if the process does not exist. */
-bool ss_platform_process_look(pid_t pid, struct ss_process *process);
+SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process);
 
 /* The process group; -1: no such process. Much cheaper than ss_platform_process_look(). */
 pid_t ss_platform_process_group(pid_t pid);
@@ -148,12 +149,13 @@ pid_t ss_platform_thread_at_work(pid_t process);
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
 
 /* Calls `see` for all processes, in no particular order. */
-void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
+SS_NONNULL(1) void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
 
 /*
  * Reads a variable of the process's initial environment. Returns false if it is not set, too long,
  * or not readable.
  */
+SS_WRITES(3, 4)
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
@@ -186,12 +188,12 @@ bool ss_platform_process_holds_groups(void);
  * there. Returns false if the system or our permissions do not allow it. Children of its processes
  * are in it, too.
  */
-bool ss_platform_freezer_put(const char *name, pid_t pid);
+SS_NONNULL() bool ss_platform_freezer_put(const char *name, pid_t pid);
 
 /* Returns a descriptor for freeze(); -1: no such freezer. */
-int ss_platform_freezer_open(const char *name);
+SS_NONNULL() int ss_platform_freezer_open(const char *name);
 void ss_platform_freezer_freeze(int freezer, bool frozen);
-void ss_platform_freezer_kill(const char *name);
+SS_NONNULL() void ss_platform_freezer_kill(const char *name);
 
 /* Returns false if it is not empty. */
 bool ss_platform_freezer_remove(const char *name);
@@ -205,7 +207,7 @@ struct ss_process_times {
 };
 
 /* Returns false if the process does not exist. */
-bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
+SS_NONNULL() bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 
 /* CPU time used by a process; 0 if it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
@@ -266,17 +268,18 @@ struct ss_counter_reader {
  * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_SYSTEM is opened
  * instead. Allocates everything here and nothing in read().
  */
-SS_MUST_USE int ss_platform_counters_open(struct ss_counter_reader *reader,
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_counters_open(struct ss_counter_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* Returns 0 or a negative errno. */
+SS_NONNULL()
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 void ss_platform_counters_close(struct ss_counter_reader *reader);
 
 /* Opens the same file again in a child, with a descriptor of its own. */
-int ss_platform_counters_reopen(struct ss_counter_reader *reader);
+SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
 /*
  * The tightest CPU quota of our own control group and those above it, with how many of its periods
@@ -288,6 +291,7 @@ struct ss_quota {
     uint64_t throttled;
 };
 
+SS_NONNULL(2)
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota);
 
 /* ---- CPU time in its parts ---- */
@@ -334,15 +338,17 @@ struct ss_cpu_reader {
  * SS_SOURCE_RUNTIME: no parts until they are added. Allocates everything here and nothing in
  * read().
  */
-SS_MUST_USE int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, struct ss_error *error);
 
 /* SS_SOURCE_RUNTIME: readings have parts, too, if /proc/stat can be read. Others always have. */
+SS_NONNULL(1)
 void ss_platform_cpu_times_add_parts(
     struct ss_cpu_reader *reader, const struct ss_platform_roots *roots);
 
 /* Returns 0 or a negative errno. */
+SS_NONNULL()
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);
 
 void ss_platform_cpu_times_close(struct ss_cpu_reader *reader);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 /* One minute at two samples per second. */
 #define SS_PROGRESS_HISTORY 120
 
@@ -50,6 +52,7 @@ void ss_progress_remember(struct ss_progress_history *history, double target, do
  * Prints the longest line of values that fits into `width` columns, with a
  * terminating zero byte.
  */
+SS_WRITES(1, 2)
 void ss_progress_print_values(
     char *buffer, size_t size, const struct ss_progress_values *values, int width);
 
@@ -57,6 +60,7 @@ void ss_progress_print_values(
  * Prints the block as zero-terminated text: rows separated by line feeds, none wider than the
  * window and at least one fewer than the window has. Returns the number of rows.
  */
+SS_WRITES(1, 2)
 int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture *picture);
 
 #endif

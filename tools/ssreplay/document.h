@@ -10,7 +10,7 @@
 #include <showstopper/error.h>
 
 /* NULL, perhaps with `why`: it is none. Free it with yajl_tree_free(), which takes NULL, too. */
-yajl_val ssreplay_document_parse(FILE *stream, char *why, size_t size);
+SS_WRITES(2, 3) yajl_val ssreplay_document_parse(FILE *stream, char *why, size_t size);
 
 /* NULL with the error set; `missing` is what to do when there is no such file. */
 yajl_val ssreplay_document_read(

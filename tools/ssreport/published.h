@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <showstopper/contract.h>
+
 #include "notes.h"
 
 enum ssreport_published_table {
@@ -31,7 +33,7 @@ struct ssreport_published {
 };
 
 /* The folder that belongs to the running program, or to where it was to be installed. */
-void ssreport_published_folder(char *folder, size_t size);
+SS_WRITES(1, 2) void ssreport_published_folder(char *folder, size_t size);
 
 /* What can be read; `notes` says what cannot. */
 void ssreport_published_read(

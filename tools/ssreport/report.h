@@ -4,6 +4,8 @@
 
 /* All that is reported together. */
 
+#include <showstopper/contract.h>
+
 #include "published.h"
 #include "run.h"
 #include "sheet.h"
@@ -74,6 +76,7 @@ int ssreport_report_replay(struct ssreport_report *report);
 void ssreport_report_energy(struct ssreport_report *report);
 
 /* The tables that have no row: "a.csv, b.csv"; empty where all have one. */
+SS_WRITES(2, 3)
 void ssreport_report_name_empty(const struct ssreport_report *report, char *text, size_t size);
 
 /* ---- for those above ---- */

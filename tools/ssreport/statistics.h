@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <showstopper/contract.h>
+
 struct ssreport_mean {
     size_t count;
     double mean;      /* NaN: count is 0 */
@@ -19,6 +21,7 @@ struct ssreport_mean {
 };
 
 /* `confidence` as in 0.95. */
+SS_READS(1, 2)
 struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence);
 
 /* The middle value, or the mean of both in the middle; the values are put in order. NaN: none. */

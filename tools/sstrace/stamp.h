@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 /* What can be expected of a time, for messages. */
 #define SSTRACE_STAMP_EXPECTED "YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970"
 
@@ -29,6 +31,7 @@ struct sstrace_clock {
 int64_t sstrace_stamp_unit(const char *name);
 
 /* A decimal, also with an exponent; negative ones are times before the zero. Rounded to the ns. */
+SS_READS(1, 2)
 bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns);
 
 /*
@@ -36,15 +39,16 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
  * +hh:mm, +hhmm, +hh, or nothing. The name of another zone is allowed, too, but says nothing: such
  * times, like those without a zone, are taken as if they were UTC, for only their distance counts.
  */
-bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns);
+SS_READS(1, 2) bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns);
 
 /* HH:MM:SS[.fff], also with AM or PM behind it: ns since midnight. */
-bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns);
+SS_READS(1, 2) bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns);
 
 /*
  * Any of them. Times of day count from the midnight before the first of them: one that goes back
  * by more than 12 hours belongs to the next day.
  */
+SS_READS(2, 3)
 bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t length, int64_t *ns);
 
 #endif

@@ -6,16 +6,20 @@
 
 #include "platform/platform.h"
 
+SS_NONNULL(1)
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, struct ss_error *error);
-void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader);
+SS_NONNULL() void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader);
+SS_NONNULL()
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /*
  * Returns -1 with the reader's `reason` set if the machine does not account CPU time or hides it
  * from us.
  */
+SS_NONNULL(1)
 int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots);
+SS_NONNULL()
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
@@ -23,11 +27,12 @@ static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
 }
 
 /* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
+SS_WRITES(3, 4)
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
 
 /* Reads a small file as text, without its last line end. Returns -1 if it cannot be read. */
-int ss_linux_read_text(const char *path, char *buffer, size_t size);
+SS_WRITES(2, 3) int ss_linux_read_text(const char *path, char *buffer, size_t size);
 
 /*
  * Reads the number after blanks and returns where it ends. Not strtoull(): executors read a number
@@ -46,10 +51,10 @@ static inline const char *ss_linux_read_number(const char *at, uint64_t *number)
  * Reads the stat file of a process or thread and returns what follows the name: " S 1 ...", from
  * field 3 on. NULL if it does not exist. The name in brackets may contain anything, brackets too.
  */
-const char *ss_linux_read_stat(const char *path, char *text, size_t size);
+SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, size_t size);
 
 /* Like ss_platform_process_look(), for an ID that may be a thread's, and without an identity. */
-bool ss_linux_process_read(pid_t pid, struct ss_process *process);
+SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
 /* Opens a pidfd of whatever has this pid now. Returns a negative errno if that fails. */
 int ss_linux_pidfd_open(pid_t pid);

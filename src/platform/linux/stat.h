@@ -9,6 +9,7 @@
  * clock tick in nanoseconds. Columns that an older kernel does not have are 0. Returns false if
  * there is no such line, or if it was cut off or has fewer columns than the oldest kernels have.
  */
+SS_NONNULL()
 bool ss_linux_stat_next(
     const char **text, const struct ss_cpus *cpus, uint64_t unit, struct ss_cpu_times *times);
 
