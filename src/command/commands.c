@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -152,21 +153,16 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
 }
 
 int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
-    FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
         return ss_error_fail(error, "%s: %s", path, strerror(errno));
     size_t length = 0;
-    char *text = read_bounded(file, &length);
-    int status;
+    SS_OWNED(free) char *text = read_bounded(file, &length);
     if (!text)
-        status = ss_error_memory(error);
-    else if (ferror(file))
-        status = ss_error_fail(error, "%s: %s", path, strerror(errno));
-    else
-        status = read_text(commands, path, text, length, error);
-    free(text);
-    fclose(file);
-    return status;
+        return ss_error_memory(error);
+    if (ferror(file))
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    return read_text(commands, path, text, length, error);
 }
 
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count) {
@@ -262,11 +258,10 @@ static int search_path(const char *name, char *file, size_t size) {
 /* The interpreter in a script's first line. Returns false if the file is not a script. */
 static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
     char line[FIRST_LINE];
-    FILE *file = fopen(path, "re");
-    size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0;
-    if (file)
-        fclose(file);
-    line[length] = '\0';
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    line[fread(line, 1, sizeof line - 1, file)] = '\0';
     if (strncmp(line, "#!", 2) != 0)
         return false;
     const char *begin = line + 2 + strspn(line + 2, " \t");

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 
 /* The most bytes that are kept from a pipe. */
@@ -66,18 +67,15 @@ static bool is_same(const struct ss_input *input, const struct stat *status) {
            input->changed.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-/* Copies a pipe's content to an unnamed file and closes the pipe. */
+/* Copies a pipe's content to an unnamed file. */
 static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     struct stat status;
-    FILE *stream = tmpfile();
+    SS_OWNED(fclose) FILE *stream = tmpfile();
     int why = errno;
     input->file = stream ? fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0) : -1;
-    if (stream)
-        fclose(stream);
     bool done = input->file >= 0 && copy(pipe, input->file, SPOOL_MAX) >= 0 &&
                 fstat(input->file, &status) == 0;
     why = input->file >= 0 ? errno : why;
-    close(pipe);
     if (!done && why == EFBIG)
         return fail(
             input->path, "more than 1 GiB from a pipe cannot be recorded: name a file", error);
@@ -93,15 +91,12 @@ static int look(struct ss_input *input, struct ss_error *error) {
     struct stat status;
     if (stat(input->path, &status) < 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)))
         return 0;
-    int file = open(input->path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fstat(file, &status) < 0) {
-        if (file >= 0)
-            close(file);
+    SS_OWNED(close) int file = open(input->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) < 0)
         return 0;
-    }
     if (!S_ISREG(status.st_mode))
         return spool(input, file, error);
-    input->file = file;
+    input->file = ss_owned_take(&file);
     note(input, &status);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "platform/platform.h"
@@ -31,11 +32,9 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     ss_time now, struct ss_error *error) {
     *sensor = (struct ss_sensor){.from = -1, .value = NAN, .last_line = now};
     size_t count;
-    char **words = ss_words_split(command, &count, error);
-    if (!words || count == 0) {
-        free(words);
+    SS_OWNED(free) char **words = ss_words_split(command, &count, error);
+    if (!words || count == 0)
         return ss_error_fail(error, "the sensor's command is empty");
-    }
     int ends[2];
     pid_t master = getpid();
     if (pipe2(ends, O_CLOEXEC) == 0) {
@@ -46,11 +45,9 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
         sensor->from = ends[0];
         fcntl(sensor->from, F_SETFL, O_NONBLOCK);
     }
-    int why = errno;
-    free(words);
     if (sensor->from >= 0 && sensor->pid > 0)
         return 0;
-    return ss_error_fail(error, "the sensor cannot be started: %s", strerror(why));
+    return ss_error_fail(error, "the sensor cannot be started: %s", strerror(errno));
 }
 
 static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "trace/compiled.h"
 #include "trace/text.h"
@@ -23,13 +24,12 @@ int ss_trace_read(
 
 int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error) {
     *records = (struct ss_trace_records){0};
-    FILE *stream = fopen(path, "re");
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream)
         return ss_error_fail(
             error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
     struct ss_trace_collector collector = ss_trace_collect(records);
     int result = ss_trace_read(stream, path, &collector.sink, error);
-    fclose(stream);
     if (result != 0)
         ss_trace_records_free(records);
     return result;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 
 /* No file with one value is larger than a page; a configuration of the kernel has 300 KB, and
@@ -64,12 +65,9 @@ char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
 static char *read_file(
     const struct ssplatform_tree *tree, const char *path, size_t limit, size_t *length) {
     /* A pipe in a recorded tree must not stop us. */
+    SS_OWNED(close)
     int file = openat(tree->folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0)
-        return NULL;
-    char *text = ssplatform_read_all(file, limit, length);
-    close(file);
-    return text;
+    return file < 0 ? NULL : ssplatform_read_all(file, limit, length);
 }
 
 #define FORMAT_PATH(path, format)                                                                  \
@@ -158,17 +156,14 @@ static void collect_names(DIR *folder, struct ssplatform_names *names) {
 
 struct ssplatform_names ssplatform_tree_list(const struct ssplatform_tree *tree, const char *path) {
     struct ssplatform_names names = {0};
-    int descriptor = openat(tree->folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = descriptor < 0 ? NULL : fdopendir(descriptor);
-    if (!folder) {
-        if (descriptor >= 0)
-            close(descriptor);
+    SS_OWNED(close) int descriptor = openat(tree->folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    SS_OWNED(closedir) DIR *folder = descriptor < 0 ? NULL : fdopendir(descriptor);
+    if (!folder)
         return names;
-    }
+    ss_owned_take(&descriptor);
     names.list = calloc(NAMES_MAX, sizeof *names.list);
     if (names.list)
         collect_names(folder, &names);
-    closedir(folder);
     return names;
 }
 

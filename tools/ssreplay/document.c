@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/owned.h"
+
 #define SIZE_MAX_READ ((size_t)16 << 20)
 
 /* All of a stream; NULL: it cannot be read, or is too long to be what it should be. */
@@ -28,17 +30,15 @@ static char *read_stream(FILE *stream) {
 }
 
 yajl_val ssreplay_document_parse(FILE *stream, char *why, size_t size) {
-    char *text = read_stream(stream);
-    yajl_val value = text ? yajl_tree_parse(text, why, size) : NULL;
-    free(text);
-    return value;
+    SS_OWNED(free) char *text = read_stream(stream);
+    return text ? yajl_tree_parse(text, why, size) : NULL;
 }
 
 yajl_val ssreplay_document_read(
     const char *folder, const char *name, const char *missing, struct ss_error *error) {
     char path[4200], why[256] = "";
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
-    FILE *stream = fopen(path, "re");
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream) {
         ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *missing ? ": " : "", missing);
         return NULL;
@@ -46,7 +46,6 @@ yajl_val ssreplay_document_read(
     yajl_val value = ssreplay_document_parse(stream, why, sizeof why);
     if (!value)
         ss_error_fail(error, "%s is no JSON: %s", path, why);
-    fclose(stream);
     return value;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/owned.h"
 #include "gnuplot_run.h"
 #include "sheet.h"
 
@@ -62,14 +63,12 @@ static char *read_all(FILE *stream) {
 
 int ssreport_picture(
     FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error) {
-    FILE *file = tmpfile();
+    SS_OWNED(fclose) FILE *file = tmpfile();
     if (!file)
         return ss_error_fail(error, "no temporary file for a picture: %s", strerror(errno));
     int result = sstrace_gnuplot_run(script, file, error);
-    char *svg = result == 0 ? read_all(file) : NULL;
+    SS_OWNED(free) char *svg = result == 0 ? read_all(file) : NULL;
     if (result == 0 && (!svg || ssreport_picture_embed(page, svg, number, what) < 0))
         result = ss_error_fail(error, "gnuplot has drawn no SVG");
-    free(svg);
-    fclose(file);
     return result;
 }

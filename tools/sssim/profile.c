@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -102,13 +103,11 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
 
 int profile_read(struct profile *profile, const char *path, struct ss_error *error) {
     struct reader reader = {.profile = profile};
-    FILE *file = fopen(path, "re");
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
         return ss_error_fail(
             error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
-    int status = read_lines(&reader, file, path, error);
-    fclose(file);
-    return status;
+    return read_lines(&reader, file, path, error);
 }
 
 void profile_free(struct profile *profile) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "gnuplot_run.h"
 
@@ -133,11 +134,9 @@ int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_co
     if (strcmp(kind, "svg") != 0 && strcmp(kind, "png") != 0)
         return ss_error_fail(error, "'%s' is no kind of picture that can be drawn: svg or png",
             ss_words_show(kind).text);
-    FILE *script = tmpfile();
+    SS_OWNED(fclose) FILE *script = tmpfile();
     if (!script)
         return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
     write_script(script, kind, columns, title);
-    int result = sstrace_gnuplot_run(script, stream, error);
-    fclose(script);
-    return result;
+    return sstrace_gnuplot_run(script, stream, error);
 }

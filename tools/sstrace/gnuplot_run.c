@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "trace/record.h"
 
@@ -109,14 +110,8 @@ static int draw(FILE *script, FILE *complaints, FILE *stream, struct ss_error *e
 }
 
 int sstrace_gnuplot_run(FILE *script, FILE *stream, struct ss_error *error) {
-    FILE *complaints = tmpfile();
-    if (!complaints || fflush(stream) != 0) {
-        ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
-        if (complaints)
-            fclose(complaints);
-        return -1;
-    }
-    int result = draw(script, complaints, stream, error);
-    fclose(complaints);
-    return result;
+    SS_OWNED(fclose) FILE *complaints = tmpfile();
+    if (!complaints || fflush(stream) != 0)
+        return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
+    return draw(script, complaints, stream, error);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 static int find_folder(const char *name, char *folder, size_t size) {
@@ -48,12 +49,8 @@ bool ss_platform_freezer_put(const char *name, pid_t pid) {
     if (find_folder(name, folder, sizeof folder) < 0)
         return false;
     mkdir(folder, 0700);
-    int file = open_file(name, "cgroup.procs");
-    if (file < 0)
-        return false;
-    bool put = write_number(file, pid);
-    close(file);
-    return put;
+    SS_OWNED(close) int file = open_file(name, "cgroup.procs");
+    return file >= 0 && write_number(file, pid);
 }
 
 int ss_platform_freezer_open(const char *name) {
@@ -66,11 +63,9 @@ void ss_platform_freezer_freeze(int freezer, bool frozen) {
 }
 
 void ss_platform_freezer_kill(const char *name) {
-    int file = open_file(name, "cgroup.kill");
-    if (file < 0)
-        return;
-    write_number(file, 1);
-    close(file);
+    SS_OWNED(close) int file = open_file(name, "cgroup.kill");
+    if (file >= 0)
+        write_number(file, 1);
 }
 
 bool ss_platform_freezer_remove(const char *name) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/owned.h"
 #include "platform/platform.h"
 
 #include <errno.h>
@@ -32,13 +33,11 @@ pid_t ss_platform_isolation_fork(struct ss_isolation *isolation) {
 }
 
 static int write_text(const char *path, const char *text) {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
+    SS_OWNED(close) int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return -errno;
     size_t length = strlen(text);
-    int why = write(file, text, length) == (ssize_t)length ? 0 : -errno;
-    close(file);
-    return why;
+    return write(file, text, length) == (ssize_t)length ? 0 : -errno;
 }
 
 /* Maps only our own user and group, to themselves; others have no name inside. */

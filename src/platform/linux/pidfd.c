@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 #ifndef SYS_pidfd_open
@@ -50,10 +51,7 @@ int ss_platform_process_signal_group(int pidfd, int signal) {
 }
 
 bool ss_platform_process_holds_groups(void) {
-    int self = ss_linux_pidfd_open(getpid());
-    if (self < 0)
-        return false;
-    int status = send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP);
-    close(self);
-    return status == 0; /* otherwise it is unsupported or forbidden */
+    SS_OWNED(close) int self = ss_linux_pidfd_open(getpid());
+    /* Otherwise it is unsupported or forbidden. */
+    return self >= 0 && send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP) == 0;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 /* /proc shows a thread like a process if it is looked up by its ID. */
@@ -27,13 +28,12 @@ static void identify(int pidfd, struct ss_process *found) {
 bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
     if (pid <= 0 || is_thread(pid))
         return false;
-    int pidfd = ss_linux_pidfd_open(pid);
+    SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
     bool there = ss_linux_process_read(pid, found);
     if (pidfd >= 0) {
         identify(pidfd, found);
         /* As long as the process has not been reaped, the pid was its own all the time. */
         there &= ss_platform_process_signal(pidfd, 0) != -ESRCH;
-        close(pidfd);
     }
     return there;
 }
@@ -69,32 +69,26 @@ static bool leaves_room(int descriptor) {
 int ss_platform_process_open(pid_t pid, uint64_t started) {
     if (pid <= 1)
         return -ESRCH;
-    int pidfd = ss_linux_pidfd_open(pid);
+    SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
     if (pidfd < 0)
         return pidfd; /* ENOSYS: pidfds are not supported */
-    if (!leaves_room(pidfd)) {
-        close(pidfd);
+    if (!leaves_room(pidfd))
         return -EMFILE;
-    }
     /*
      * If the process is still alive after its start time was read, then that was its own start
      * time.
      */
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
-        return pidfd;
-    close(pidfd);
+        return ss_owned_take(&pidfd);
     return -ESRCH;
 }
 
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal) {
-    int pidfd = ss_platform_process_open(pid, started);
+    SS_OWNED(close) int pidfd = ss_platform_process_open(pid, started);
     if (pidfd < 0 && pidfd != -ESRCH && ss_platform_process_lives(pid, started))
         return kill(pid, signal) == 0 ? 0 : -errno;
-    int status = ss_platform_process_signal(pidfd, signal);
-    if (pidfd >= 0)
-        close(pidfd);
-    return status;
+    return ss_platform_process_signal(pidfd, signal);
 }
 
 ss_time ss_platform_process_cpu_time(pid_t pid) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 const char *ss_linux_read_stat(const char *path, char *text, size_t size) {
@@ -85,15 +86,12 @@ pid_t ss_platform_process_limit(void) {
 }
 
 void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context) {
-    DIR *directory = opendir("/proc");
-    if (!directory)
-        return;
+    SS_OWNED(closedir) DIR *directory = opendir("/proc");
     struct dirent *entry;
-    while ((entry = readdir(directory))) {
+    while (directory && (entry = readdir(directory))) {
         if (isdigit((unsigned char)entry->d_name[0]))
             see(context, (pid_t)strtol(entry->d_name, NULL, 10));
     }
-    closedir(directory);
 }
 
 /* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads the text after it. */
@@ -123,10 +121,6 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
     char wanted[128];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     snprintf(wanted, sizeof wanted, "%s=", name);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool found = read_variable(file, wanted, value, size);
-    close(file);
-    return found;
+    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
+    return file >= 0 && read_variable(file, wanted, value, size);
 }

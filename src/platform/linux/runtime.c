@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 /* The inode of the first control group namespace (PROC_CGROUP_INIT_INO in the kernel). */
@@ -32,15 +33,12 @@ static bool is_accounting_root(const char *line, char folder[2048]) {
 static bool find_root(const struct ss_platform_roots *roots, char folder[2048]) {
     char path[4096];
     snprintf(path, sizeof path, "%s/self/mountinfo", ss_linux_proc(roots));
-    FILE *file = fopen(path, "re");
-    char *line = NULL;
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    SS_OWNED(free) char *line = NULL;
     size_t size = 0;
     bool found = false;
     while (file && !found && getline(&line, &size, file) > 0)
         found = is_accounting_root(line, folder);
-    free(line);
-    if (file)
-        fclose(file);
     return found;
 }
 

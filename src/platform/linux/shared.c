@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/owned.h"
 #include "platform/platform.h"
 
 #include <ctype.h>
@@ -18,18 +19,14 @@ static int open_if(const char *path, bool (*fits)(int descriptor)) {
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0 || strncmp(target, FOLDER "/", sizeof FOLDER) != 0)
         return -1;
-    int descriptor = open(path, O_RDWR | O_CLOEXEC);
-    if (descriptor >= 0 && fits(descriptor))
-        return descriptor;
-    if (descriptor >= 0)
-        close(descriptor);
-    return -1;
+    SS_OWNED(close) int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    return descriptor >= 0 && fits(descriptor) ? ss_owned_take(&descriptor) : -1;
 }
 
 int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_error *error) {
     char folder[64];
     snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
-    DIR *directory = opendir(folder);
+    SS_OWNED(closedir) DIR *directory = opendir(folder);
     if (!directory)
         return ss_error_fail(error, "pid %d %s", (int)pid,
             errno == EACCES   ? "belongs to another user"
@@ -43,7 +40,6 @@ int ss_platform_shared_of(pid_t pid, bool (*fits)(int descriptor), struct ss_err
         if (isdigit((unsigned char)entry->d_name[0]))
             found = open_if(path, fits);
     }
-    closedir(directory);
     if (found < 0)
         return ss_error_fail(error, "pid %d is not a running Showstopper", (int)pid);
     return found;

@@ -2,14 +2,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 int ss_linux_read_text(const char *path, char *buffer, size_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return -1;
     ssize_t length = read(file, buffer, size - 1);
-    close(file);
     if (length < 0)
         return -1;
     while (length > 0 && buffer[length - 1] == '\n')

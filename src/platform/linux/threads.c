@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "platform/linux/linux.h"
 
 /* With many waiting threads, a sample of them is enough. */
@@ -23,7 +24,7 @@ static bool wants_cpu(pid_t process, pid_t thread) {
 }
 
 static pid_t find_at_work(const char *path, pid_t process) {
-    DIR *folder = opendir(path);
+    SS_OWNED(closedir) DIR *folder = opendir(path);
     pid_t found = 0;
     struct dirent *entry;
     for (int asked = 0; folder && !found && asked < ASKED_MAX && (entry = readdir(folder));) {
@@ -34,8 +35,6 @@ static pid_t find_at_work(const char *path, pid_t process) {
         if (wants_cpu(process, thread))
             found = thread;
     }
-    if (folder)
-        closedir(folder);
     return found;
 }
 
