@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/owned.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+
+#include "unit.h"
+
+static bool is_open(int descriptor) {
+    return fcntl(descriptor, F_GETFD) >= 0;
+}
+
+static int open_and(bool take) {
+    SS_OWNED(close) int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(is_open(descriptor));
+    return take ? ss_owned_take(&descriptor) : descriptor;
+}
+
+static void a_descriptor_ends_with_its_variable(void **state) {
+    (void)state;
+    assert_false(is_open(open_and(false)));
+}
+
+static void a_descriptor_that_was_taken_stays_open(void **state) {
+    (void)state;
+    int descriptor = open_and(true);
+    assert_true(is_open(descriptor));
+    close(descriptor);
+}
+
+static int open_folder_and_stream(int *stream_descriptor) {
+    SS_OWNED(closedir) DIR *folder = opendir("/");
+    SS_OWNED(fclose) FILE *stream = fopen("/dev/null", "re");
+    SS_OWNED(free) char *text = malloc(1);
+    assert_true(folder && stream && text);
+    *stream_descriptor = fileno(stream);
+    return dirfd(folder);
+}
+
+static void folders_and_streams_end_with_their_variables(void **state) {
+    (void)state;
+    int stream;
+    int folder = open_folder_and_stream(&stream);
+    assert_false(is_open(folder));
+    assert_false(is_open(stream));
+}
+
+static void nothing_is_released_as_nothing(void **state) {
+    (void)state;
+    SS_OWNED(close) int descriptor = -1;
+    SS_OWNED(closedir) DIR *folder = NULL;
+    SS_OWNED(fclose) FILE *stream = NULL;
+    SS_OWNED(free) char *text = NULL;
+    assert_int_equal(ss_owned_take(&descriptor), -1);
+    assert_true(!folder && !stream && !text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_descriptor_ends_with_its_variable),
+        cmocka_unit_test(a_descriptor_that_was_taken_stays_open),
+        cmocka_unit_test(folders_and_streams_end_with_their_variables),
+        cmocka_unit_test(nothing_is_released_as_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
