@@ -40,18 +40,9 @@ struct config {
  * Defaults and bounds are texts, as a user would write them.
  */
 static const struct ss_option options[] = {
-    {.name = "gain",
-        .type = SS_OPTION_NUMBER,
-        .offset = offsetof(struct config, gain),
-        .initial = "1",
-        .min = "0",
-        .max = "100",
-        .help = "how fast the duty follows the error, per second"},
-    {.name = "start",
-        .type = SS_OPTION_LOAD,
-        .offset = offsetof(struct config, start),
-        .initial = "50%",
-        .help = "the duty to begin with"},
+    SS_OPTION("gain", NUMBER, gain, .initial = "1", .min = "0", .max = "100",
+        .help = "how fast the duty follows the error, per second"),
+    SS_OPTION("start", LOAD, start, .initial = "50%", .help = "the duty to begin with"),
     SS_OPTION_END,
 };
 

@@ -50,6 +50,13 @@ struct ss_option {
                              minutes and is warned; as a user would write it; NULL: no warning */
 };
 
+/*
+ * A row for the option `id`, of type SS_OPTION_`kind`, whose value goes to that field of the
+ * module's `struct config`. What else the row says follows as in an initializer: .initial = "20s".
+ */
+#define SS_OPTION(id, kind, field, ...)                                                            \
+    { .name = id, .type = SS_OPTION_##kind, .offset = offsetof(struct config, field), __VA_ARGS__ }
+
 /* Ends a list of rows. */
 #define SS_OPTION_END                                                                              \
     { .name = NULL }

@@ -82,19 +82,11 @@ struct run {
 };
 
 static const struct ss_option options[] = {
-    {.name = "horizon",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, horizon),
-        .initial = "0",
-        .max = "1h",
+    SS_OPTION("horizon", TIME, horizon, .initial = "0", .max = "1h",
         .help =
-            "the time within which a difference is made up; 0: six tenths of a round of dithering"},
-    {.name = "memory",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, memory),
-        .initial = "500m",
-        .min = "1m",
-        .help = "how far back the model of the workload looks"},
+            "the time within which a difference is made up; 0: six tenths of a round of dithering"),
+    SS_OPTION("memory", TIME, memory, .initial = "500m", .min = "1m",
+        .help = "how far back the model of the workload looks"),
     SS_OPTION_END,
 };
 

@@ -8,10 +8,8 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    {.name = "duty",
-        .type = SS_OPTION_LOAD,
-        .offset = offsetof(struct config, duty),
-        .help = "the duty, written as a load (6/10, 0.6, 60%); default: the target"},
+    SS_OPTION("duty", LOAD, duty,
+        .help = "the duty, written as a load (6/10, 0.6, 60%); default: the target"),
     SS_OPTION_END,
 };
 

@@ -22,24 +22,12 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    {.name = "peers",
-        .type = SS_OPTION_COUNT,
-        .offset = offsetof(struct config, peers),
-        .initial = "3",
-        .max = "1000",
-        .help = "with how many other executors' outputs its own is averaged"},
-    {.name = "floor",
-        .type = SS_OPTION_LOAD,
-        .offset = offsetof(struct config, floor),
-        .initial = "1%",
-        .min = "0.01%",
-        .help = "the smallest duty and load used in the formula, as a fraction of the target"},
-    {.name = "previous",
-        .type = SS_OPTION_CHOICE,
-        .offset = offsetof(struct config, previous),
-        .initial = "own",
-        .choices = "own global",
-        .help = "which duty is scaled: this executor's own output, or the average that it used"},
+    SS_OPTION("peers", COUNT, peers, .initial = "3", .max = "1000",
+        .help = "with how many other executors' outputs its own is averaged"),
+    SS_OPTION("floor", LOAD, floor, .initial = "1%", .min = "0.01%",
+        .help = "the smallest duty and load used in the formula, as a fraction of the target"),
+    SS_OPTION("previous", CHOICE, previous, .initial = "own", .choices = "own global",
+        .help = "which duty is scaled: this executor's own output, or the average that it used"),
     SS_OPTION_END,
 };
 

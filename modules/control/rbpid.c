@@ -16,26 +16,12 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    {.name = "peers",
-        .type = SS_OPTION_COUNT,
-        .offset = offsetof(struct config, peers),
-        .initial = "2",
-        .max = "1000",
-        .help = "with how many other executors' outputs its own is averaged"},
-    {.name = "ke",
-        .type = SS_OPTION_NUMBER,
-        .offset = offsetof(struct config, ke),
-        .initial = "1",
-        .min = "0",
-        .max = "1000",
-        .help = "the weight of the present error"},
-    {.name = "ki",
-        .type = SS_OPTION_NUMBER,
-        .offset = offsetof(struct config, ki),
-        .initial = "1",
-        .min = "0",
-        .max = "1000",
-        .help = "the weight of the errors of the past, added up over seconds"},
+    SS_OPTION("peers", COUNT, peers, .initial = "2", .max = "1000",
+        .help = "with how many other executors' outputs its own is averaged"),
+    SS_OPTION("ke", NUMBER, ke, .initial = "1", .min = "0", .max = "1000",
+        .help = "the weight of the present error"),
+    SS_OPTION("ki", NUMBER, ki, .initial = "1", .min = "0", .max = "1000",
+        .help = "the weight of the errors of the past, added up over seconds"),
     SS_OPTION_END,
 };
 

@@ -23,12 +23,9 @@
 
 /* The option for a struct config with this field. */
 #define LEAST_OPTION_MIN                                                                           \
-    {                                                                                              \
-        .name = "min", .type = SS_OPTION_TIME, .offset = offsetof(struct config, min),             \
-        .initial = "1m", .min = "1u",                                                              \
+    SS_OPTION("min", TIME, min, .initial = "1m", .min = "1u",                                      \
         .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
-                "later one"                                                                        \
-    }
+                "later one")
 
 /* Whether `length`, in which every executor switches so many times, is long enough. */
 static inline int least_check_round(const struct ss_self *self, const char *option, ss_time length,

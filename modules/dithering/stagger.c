@@ -37,22 +37,14 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    {.name = "tau",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, tau),
-        .initial = "0",
-        .max = "1h",
+    SS_OPTION("tau", TIME, tau, .initial = "0", .max = "1h",
         .help = "the mean length of a round, one run and one stop; 0: 107m, and "
                 "longer if many instances share few CPUs; refused if stops and continues alone "
-                "would take more than a quarter of the CPU time"},
+                "would take more than a quarter of the CPU time"),
     LEAST_OPTION_MIN,
-    {.name = "jitter",
-        .type = SS_OPTION_NUMBER,
-        .offset = offsetof(struct config, jitter),
-        .initial = "0.1",
-        .max = "0.5",
+    SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
         .help = "how far rounds are moved from their places, as a part of tau or of 107m, so that "
-                "nothing keeps step with the kernel's tick; 0 keeps tau exact"},
+                "nothing keeps step with the kernel's tick; 0 keeps tau exact"),
     SS_OPTION_END,
 };
 

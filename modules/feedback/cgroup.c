@@ -9,10 +9,8 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    {.name = "group",
-        .type = SS_OPTION_TEXT,
-        .offset = offsetof(struct config, group),
-        .help = "path of the control group; without it, the one that Showstopper is in"},
+    SS_OPTION("group", TEXT, group,
+        .help = "path of the control group; without it, the one that Showstopper is in"),
     ESTIMATE_OPTION_PERIOD,
     SS_OPTION_END,
 };

@@ -16,16 +16,10 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    {.name = "command",
-        .type = SS_OPTION_TEXT,
-        .offset = offsetof(struct config, command),
-        .required = 1,
-        .help = "command line of a program that prints a number between 0 and 1 per line"},
-    {.name = "period",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, period),
-        .initial = "0",
-        .help = "blend the numbers with a memory of this length; 0 takes each as it is"},
+    SS_OPTION("command", TEXT, command, .required = 1,
+        .help = "command line of a program that prints a number between 0 and 1 per line"),
+    SS_OPTION("period", TIME, period, .initial = "0",
+        .help = "blend the numbers with a memory of this length; 0 takes each as it is"),
     SS_OPTION_END,
 };
 

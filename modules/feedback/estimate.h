@@ -19,12 +19,9 @@
 
 /* The option of all these modules, for a struct config with this field. */
 #define ESTIMATE_OPTION_PERIOD                                                                     \
-    {                                                                                              \
-        .name = "period", .type = SS_OPTION_TIME, .offset = offsetof(struct config, period),       \
-        .initial = "333m", .min = "1m",                                                            \
+    SS_OPTION("period", TIME, period, .initial = "333m", .min = "1m",                              \
         .help =                                                                                    \
-            "the memory of the estimate: a sample of this length weighs as much as all before it"  \
-    }
+            "the memory of the estimate: a sample of this length weighs as much as all before it")
 
 /* What a module has made of one reading. */
 struct estimate_reading {

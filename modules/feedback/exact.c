@@ -16,14 +16,10 @@ struct config {
 
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
-    {.name = "source",
-        .type = SS_OPTION_CHOICE,
-        .offset = offsetof(struct config, source),
-        .initial = "auto",
-        .choices = "auto runtime idle",
+    SS_OPTION("source", CHOICE, source, .initial = "auto", .choices = "auto runtime idle",
         .help = "runtime: the CPU time that processes used, where control groups of version 1 "
                 "account for it; idle: the time that CPUs were not idle; auto: runtime if the "
-                "system has it, otherwise idle"},
+                "system has it, otherwise idle"),
     SS_OPTION_END,
 };
 

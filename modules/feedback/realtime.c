@@ -21,19 +21,11 @@ struct config {
 
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
-    {.name = "count",
-        .type = SS_OPTION_CHOICE,
-        .offset = offsetof(struct config, count),
-        .initial = "idle",
-        .choices = "idle ticks",
+    SS_OPTION("count", CHOICE, count, .initial = "idle", .choices = "idle ticks",
         .help = "what is counted: idle time, or busy ticks, which programs driven by timers can "
-                "mislead"},
-    {.name = "steal",
-        .type = SS_OPTION_CHOICE,
-        .offset = offsetof(struct config, steal),
-        .initial = "work",
-        .choices = "work idle",
-        .help = "how time taken by a hypervisor counts"},
+                "mislead"),
+    SS_OPTION("steal", CHOICE, steal, .initial = "work", .choices = "work idle",
+        .help = "how time taken by a hypervisor counts"),
     SS_OPTION_END,
 };
 

@@ -8,12 +8,8 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    {.name = "rotate",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, rotate),
-        .initial = "0",
-        .sensible = "100m",
-        .help = "how long until the next instance becomes the first; 0 keeps the order"},
+    SS_OPTION("rotate", TIME, rotate, .initial = "0", .sensible = "100m",
+        .help = "how long until the next instance becomes the first; 0 keeps the order"),
     SS_OPTION_END,
 };
 

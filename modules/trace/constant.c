@@ -6,11 +6,7 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    {.name = "load",
-        .type = SS_OPTION_LOAD,
-        .offset = offsetof(struct config, load),
-        .required = 1,
-        .help = "the target for the whole run"},
+    SS_OPTION("load", LOAD, load, .required = 1, .help = "the target for the whole run"),
     SS_OPTION_END,
 };
 

@@ -34,29 +34,14 @@ struct cursor {
 };
 
 static const struct ss_option options[] = {
-    {.name = "path",
-        .type = SS_OPTION_FILE,
-        .offset = offsetof(struct config, path),
-        .help = "the file with the trace, in text or compiled",
-        .required = 1},
-    {.name = "scale",
-        .type = SS_OPTION_NUMBER,
-        .offset = offsetof(struct config, scale),
-        .initial = "1",
-        .min = "0",
-        .help = "what times are multiplied by: 1/3 plays three times faster"},
-    {.name = "loop",
-        .type = SS_OPTION_CHOICE,
-        .offset = offsetof(struct config, loop),
-        .initial = "yes",
-        .choices = "no yes",
-        .help = "start again at the end; with no, the run ends with the trace"},
-    {.name = "offset",
-        .type = SS_OPTION_TIME,
-        .offset = offsetof(struct config, offset),
-        .initial = "0",
-        .sensible = "500m",
-        .help = "how far into the trace to start, in the file's own time"},
+    SS_OPTION(
+        "path", FILE, path, .help = "the file with the trace, in text or compiled", .required = 1),
+    SS_OPTION("scale", NUMBER, scale, .initial = "1", .min = "0",
+        .help = "what times are multiplied by: 1/3 plays three times faster"),
+    SS_OPTION("loop", CHOICE, loop, .initial = "yes", .choices = "no yes",
+        .help = "start again at the end; with no, the run ends with the trace"),
+    SS_OPTION("offset", TIME, offset, .initial = "0", .sensible = "500m",
+        .help = "how far into the trace to start, in the file's own time"),
     SS_OPTION_END,
 };
 

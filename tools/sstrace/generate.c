@@ -22,9 +22,6 @@ struct config {
     struct ss_option_store *store; /* the texts, and what is warned of */
 };
 
-#define OPTION(id, kind, place, ...)                                                               \
-    { .name = id, .type = SS_OPTION_##kind, .offset = offsetof(struct config, place), __VA_ARGS__ }
-
 /* Shorter ones, written in `m`, were most likely meant in minutes. */
 #define LENGTH "500m"
 #define STEP   "100m"
@@ -45,8 +42,8 @@ static int check_count(ss_time length, ss_time every, struct ss_error *error) {
 }
 
 static const struct ss_option constant_options[] = {
-    OPTION("load", LOAD, load, .required = 1, .help = "the load"),
-    OPTION(
+    SS_OPTION("load", LOAD, load, .required = 1, .help = "the load"),
+    SS_OPTION(
         "length", TIME, length, .initial = "1M", .sensible = LENGTH, .help = "how long it lasts"),
     SS_OPTION_END,
 };
@@ -59,16 +56,16 @@ static int make_constant(const void *data, struct ss_trace_sink *sink, struct ss
 }
 
 static const struct ss_option sine_options[] = {
-    OPTION("mean", LOAD, load, .required = 1, .help = "the load about which it swings"),
-    OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
+    SS_OPTION("mean", LOAD, load, .required = 1, .help = "the load about which it swings"),
+    SS_OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
         .help = "how far it swings to either side; cut off at loads 0 and 1"),
-    OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = STEP,
+    SS_OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = STEP,
         .help = "the time of one swing up and down"),
-    OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
+    SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
         .help = "how far into its period it begins, as a part of the period"),
-    OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
+    SS_OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
         .help = "how long it lasts; 0: one period"),
-    OPTION("every", TIME, every, .initial = "0",
+    SS_OPTION("every", TIME, every, .initial = "0",
         .help = "from one record to the next; 0: a hundredth of the period"),
     SS_OPTION_END,
 };
@@ -93,12 +90,12 @@ static int make_sine(const void *data, struct ss_trace_sink *sink, struct ss_err
 }
 
 static const struct ss_option staircase_options[] = {
-    OPTION("levels", TEXT, levels, .required = 1,
+    SS_OPTION("levels", TEXT, levels, .required = 1,
         .help = "FROM:TO:STEP:HOLD, three loads and a time, such as 95%:5%:5%:3M"),
-    OPTION("symmetric", CHOICE, symmetric, .initial = "no", .choices = "no yes",
+    SS_OPTION("symmetric", CHOICE, symmetric, .initial = "no", .choices = "no yes",
         .help = "whether to go from the highest level down to the lowest and back up, the lowest "
                 "held twice"),
-    OPTION("warmup", TIME, warmup, .initial = "0", .sensible = LENGTH,
+    SS_OPTION("warmup", TIME, warmup, .initial = "0", .sensible = LENGTH,
         .help = "how long the workload runs free before the first level"),
     SS_OPTION_END,
 };
@@ -142,15 +139,15 @@ static int make_staircase(const void *data, struct ss_trace_sink *sink, struct s
 }
 
 static const struct ss_option random_options[] = {
-    OPTION("seed", COUNT, seed, .initial = "1",
+    SS_OPTION("seed", COUNT, seed, .initial = "1",
         .help = "which sequence; the same as that of showstopper -t random"),
-    OPTION("min", LOAD, min, .initial = "0", .help = "the lowest load"),
-    OPTION("max", LOAD, max, .initial = "1", .help = "the highest load"),
-    OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = STEP,
+    SS_OPTION("min", LOAD, min, .initial = "0", .help = "the lowest load"),
+    SS_OPTION("max", LOAD, max, .initial = "1", .help = "the highest load"),
+    SS_OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = STEP,
         .help = "the time from one draw to the next"),
-    OPTION("interpolate", CHOICE, interpolate, .initial = "no", .choices = "no yes",
+    SS_OPTION("interpolate", CHOICE, interpolate, .initial = "no", .choices = "no yes",
         .help = "whether the load moves from draw to draw in a straight line"),
-    OPTION("length", TIME, length, .initial = "10M", .min = "1m", .sensible = LENGTH,
+    SS_OPTION("length", TIME, length, .initial = "10M", .min = "1m", .sensible = LENGTH,
         .help = "how long it lasts"),
     SS_OPTION_END,
 };
@@ -188,15 +185,15 @@ static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_e
 }
 
 static const struct ss_option bursts_options[] = {
-    OPTION("seed", COUNT, seed, .initial = "1",
+    SS_OPTION("seed", COUNT, seed, .initial = "1",
         .help = "which sequence; the same seed gives the same one on every machine"),
-    OPTION("min", LOAD, min, .initial = "10%", .help = "the load between bursts"),
-    OPTION("max", LOAD, max, .initial = "90%", .help = "the load of a burst"),
-    OPTION("every", TIME, every, .initial = "10s", .min = "1m", .sensible = STEP,
+    SS_OPTION("min", LOAD, min, .initial = "10%", .help = "the load between bursts"),
+    SS_OPTION("max", LOAD, max, .initial = "90%", .help = "the load of a burst"),
+    SS_OPTION("every", TIME, every, .initial = "10s", .min = "1m", .sensible = STEP,
         .help = "how long it is from one burst's end to the next one, on average"),
-    OPTION("lasting", TIME, lasting, .initial = "1s", .min = "1m",
+    SS_OPTION("lasting", TIME, lasting, .initial = "1s", .min = "1m",
         .help = "how long a burst is, on average"),
-    OPTION("length", TIME, length, .initial = "1M", .min = "1m", .sensible = LENGTH,
+    SS_OPTION("length", TIME, length, .initial = "1M", .min = "1m", .sensible = LENGTH,
         .help = "how long it lasts"),
     SS_OPTION_END,
 };
