@@ -82,20 +82,16 @@ static void add_ratios(struct ssreport_report *report, const struct levels *leve
     for (size_t i = 0; i < levels->count; i++) {
         const struct level *level = &levels->items[i];
         double ratio = ratio_of(level);
-        ssreport_sheet_number(ratios, level->target);
-        ssreport_sheet_number(ratios, (double)level->occurrence);
+        SSREPORT_NUMBERS(ratios, level->target, (double)level->occurrence);
         for (int set = 0; set < 2; set++)
-            ssreport_sheet_number(ratios, level->sums[set] / (double)level->counts[set]);
-        ssreport_sheet_number(ratios, ratio);
+            SSREPORT_NUMBERS(ratios, level->sums[set] / (double)level->counts[set]);
+        SSREPORT_NUMBERS(ratios, ratio);
         if (isfinite(ratio))
             values[used++] = ratio;
     }
     double median = ssreport_median_of(values, used);
-    ssreport_sheet_number(comparison, (double)used);
-    ssreport_sheet_number(comparison, used ? values[0] : NAN);
-    ssreport_sheet_number(comparison, median);
-    ssreport_sheet_number(comparison, used ? values[used - 1] : NAN);
-    ssreport_sheet_number(comparison, (double)(levels->count - used));
+    SSREPORT_NUMBERS(comparison, (double)used, used ? values[0] : NAN, median,
+        used ? values[used - 1] : NAN, (double)(levels->count - used));
     free(values);
 }
 

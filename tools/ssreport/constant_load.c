@@ -46,20 +46,14 @@ static void add_cell(struct ssreport_report *report, const struct cell *cell) {
     double error = published(report, run, SSREPORT_PUBLISHED_MEAN_ERROR, target);
     bool probable =
         ssreport_published_is_probable(&report->published, run->workload, target, run->method);
-    ssreport_sheet_number(sheet, run->set + 1);
-    ssreport_sheet_text(sheet, run->workload);
-    ssreport_sheet_text(sheet, run->method);
-    ssreport_sheet_number(sheet, run->tau > 0 ? run->tau : NAN);
-    ssreport_sheet_number(sheet, run->target);
-    ssreport_sheet_number(sheet, runs);
-    ssreport_sheet_number(sheet, run->record.instance_count);
-    ssreport_sheet_number(sheet, run->stands_for > 0 ? run->stands_for : NAN);
-    ssreport_sheet_number(sheet, cell->load / runs);
-    ssreport_sheet_number(sheet, cell->error / runs);
-    ssreport_sheet_number(sheet, error);
-    ssreport_sheet_text(sheet, isnan(error) ? "" : probable ? "probable" : "certain");
-    ssreport_sheet_number(sheet, cell->squared / runs);
-    ssreport_sheet_number(sheet, published(report, run, SSREPORT_PUBLISHED_MSE, target));
+    SSREPORT_NUMBERS(sheet, run->set + 1);
+    SSREPORT_TEXTS(sheet, run->workload, run->method);
+    SSREPORT_NUMBERS(sheet, run->tau > 0 ? run->tau : NAN, run->target, runs,
+        run->record.instance_count, run->stands_for > 0 ? run->stands_for : NAN, cell->load / runs,
+        cell->error / runs, error);
+    SSREPORT_TEXTS(sheet, isnan(error) ? "" : probable ? "probable" : "certain");
+    SSREPORT_NUMBERS(
+        sheet, cell->squared / runs, published(report, run, SSREPORT_PUBLISHED_MSE, target));
 }
 
 int ssreport_report_constant_load(struct ssreport_report *report) {

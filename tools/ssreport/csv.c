@@ -27,14 +27,14 @@ bool ssreport_csv_time(const struct sstrace_field *field, double *time) {
     return true;
 }
 
-bool ssreport_csv_make_room(void **rows, size_t count, size_t *capacity, size_t size) {
+bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size) {
     if (count < *capacity)
         return true;
-    size_t larger = *capacity ? 2 * *capacity : 256;
-    void *moved = reallocarray(*rows, larger, size);
+    size_t larger = *capacity ? 2 * *capacity : 16;
+    void *moved = reallocarray(*items, larger, size);
     if (!moved)
         return false;
-    *rows = moved;
+    *items = moved;
     *capacity = larger;
     return true;
 }

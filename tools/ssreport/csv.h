@@ -32,7 +32,7 @@ bool ssreport_csv_number(const struct sstrace_field *field, double *value);
 /* A moment of the wall clock, in seconds since 1970. */
 bool ssreport_csv_time(const struct sstrace_field *field, double *time);
 
-/* Room for one more row behind `count`; false: there is no memory. */
-bool ssreport_csv_make_room(void **rows, size_t count, size_t *capacity, size_t size);
+/* Room for one more item behind `count`, also of other lists; false: there is no memory. */
+bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size);
 
 #endif

@@ -64,12 +64,9 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
 
 static void add_cost(struct ssreport_sheet *sheet, const struct ssreport_cost *cost,
     double iterations, double relative) {
-    ssreport_sheet_number(sheet, (double)cost->seconds);
-    ssreport_sheet_number(sheet, cost->watts);
-    ssreport_sheet_number(sheet, cost->seconds ? cost->watt_hours : NAN);
-    ssreport_sheet_number(sheet, iterations);
-    ssreport_sheet_number(sheet, divide(iterations, cost->watt_hours));
-    ssreport_sheet_number(sheet, relative);
+    SSREPORT_NUMBERS(sheet, (double)cost->seconds, cost->watts,
+        cost->seconds ? cost->watt_hours : NAN, iterations, divide(iterations, cost->watt_hours),
+        relative);
 }
 
 /* ---- runs ---- */
@@ -126,14 +123,13 @@ static void add_run(struct ssreport_report *report, const struct ssreport_run *r
     struct ssreport_cost cost = cost_between(run, from, to);
     struct ssreport_notes notes = {0};
     double iterations = NAN;
-    ssreport_sheet_text(sheet, run->record.name);
-    ssreport_sheet_text(sheet, run->workload);
+    SSREPORT_TEXTS(sheet, run->record.name, run->workload);
     if (run->energy.count == 0) {
-        ssreport_sheet_text(sheet, "");
+        SSREPORT_TEXTS(sheet, "");
         ssreport_notes_add(&notes, "no power was recorded");
         cost = (struct ssreport_cost){.watts = NAN};
     } else {
-        ssreport_sheet_text(sheet, run->power_source ? run->power_source : "not known");
+        SSREPORT_TEXTS(sheet, run->power_source ? run->power_source : "not known");
         if (elsewhere)
             ssreport_notes_add(&notes, "counted with its background");
         else
@@ -142,7 +138,7 @@ static void add_run(struct ssreport_report *report, const struct ssreport_run *r
     }
     add_cost(
         sheet, &cost, iterations, relative_rate(report, run, divide(iterations, cost.watt_hours)));
-    ssreport_sheet_text(sheet, notes.text);
+    SSREPORT_TEXTS(sheet, notes.text);
 }
 
 /* ---- steps ---- */
@@ -160,10 +156,8 @@ static void add_steps(struct ssreport_report *report, const struct ssreport_run 
         double rate = divide(iterations, cost.watt_hours);
         if (!(first > 0))
             first = rate;
-        ssreport_sheet_text(sheet, run->record.name);
-        ssreport_sheet_number(sheet, (double)i + 1);
-        ssreport_sheet_number(sheet, step->target);
-        ssreport_sheet_number(sheet, step->load.mean);
+        SSREPORT_TEXTS(sheet, run->record.name);
+        SSREPORT_NUMBERS(sheet, (double)i + 1, step->target, step->load.mean);
         add_cost(sheet, &cost, iterations, first > 0 ? rate / first : NAN);
     }
 }

@@ -29,14 +29,11 @@ static void choose_name(
 }
 
 static int add_failure(struct ssreport_report *report, const char *name, const char *why) {
-    struct ssreport_failure *moved =
-        reallocarray(report->failures, report->failure_count + 1, sizeof *moved);
-    if (!moved)
+    if (!ssreport_csv_make_room((void **)&report->failures, report->failure_count,
+            &report->failure_capacity, sizeof *report->failures))
         return -1;
-    report->failures = moved;
-    moved[report->failure_count] =
-        (struct ssreport_failure){.name = strdup(name), .why = strdup(why)};
-    struct ssreport_failure *added = &moved[report->failure_count++];
+    struct ssreport_failure *added = &report->failures[report->failure_count++];
+    *added = (struct ssreport_failure){.name = strdup(name), .why = strdup(why)};
     return added->name && added->why ? 0 : -1;
 }
 
@@ -46,15 +43,10 @@ static struct ssreport_run *add_run(
     char name[4200];
     struct ss_error error = {0};
     *result = 0;
-    if (report->run_count == report->run_capacity) {
-        size_t capacity = report->run_capacity ? 2 * report->run_capacity : 16;
-        struct ssreport_run *moved = reallocarray(report->runs, capacity, sizeof *moved);
-        if (!moved) {
-            *result = -1;
-            return NULL;
-        }
-        report->runs = moved;
-        report->run_capacity = capacity;
+    if (!ssreport_csv_make_room((void **)&report->runs, report->run_count, &report->run_capacity,
+            sizeof *report->runs)) {
+        *result = -1;
+        return NULL;
     }
     choose_name(report, path, name, sizeof name);
     struct ssreport_run *run = &report->runs[report->run_count];

@@ -8,12 +8,8 @@
 
 #include "base/version.h"
 #include "base/words.h"
-#include "measure/figures.h"
 #include "record_tables.h"
 #include "ssreplay/document.h"
-
-/* How far a summary may be from its samples, which are kept with six decimals: percent. */
-#define ROUNDING 0.01
 
 static char *copy(const char *text) {
     return text ? strdup(text) : NULL;
@@ -56,16 +52,15 @@ static void read_summary(struct ssreport_record *record) {
     char path[4200];
     snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
     record->interrupted = access(path, F_OK) < 0;
-    if (record->interrupted) {
-        ssreport_notes_add(&record->notes, "interrupted: there is no summary.json");
-        return;
-    }
     struct ss_error error = {0};
-    yajl_val summary = ssreplay_document_read(record->path, "summary.json", "", &error);
+    yajl_val summary = NULL;
+    if (record->interrupted)
+        ss_error_fail(&error, "interrupted: there is no summary.json");
+    else
+        summary = ssreplay_document_read(record->path, "summary.json", "", &error);
     if (!summary)
         ssreport_notes_add(&record->notes, "%s", error.message);
     record->ended_by = copy(ssreplay_document_text(summary, "ended_by"));
-    record->duration = ssreplay_document_number(summary, "duration_seconds");
     record->settling = ssreplay_document_number(summary, "settling_seconds");
     record->switches = ssreplay_document_number(summary, "switches_per_second");
     record->iterations_done = ssreplay_document_number(summary, "iterations");
@@ -82,37 +77,10 @@ static void read_summary(struct ssreport_record *record) {
     yajl_tree_free(summary);
 }
 
-static void compare_with_summary(struct ssreport_record *record) {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < record->sample_count; i++) {
-        const struct ssreport_sample *sample = &record->samples[i];
-        sum += sample->counted ? 100 * (sample->target - sample->load) : 0;
-        count += sample->counted;
-    }
-    double mean = sum / (double)count;
-    if (count > 0 && fabs(mean - record->error_mean_percent) > ROUNDING)
-        ssreport_notes_add(&record->notes,
-            "its summary says a mean error of %.3f %%, its samples %.3f %%",
-            record->error_mean_percent, mean);
-}
-
 int ssreport_record_read(
     struct ssreport_record *record, const char *path, const char *name, struct ss_error *error) {
-    *record = (struct ssreport_record){.path = path,
-        .name = strdup(name),
-        .instance_count = NAN,
-        .cpu_count = NAN,
-        .duration = NAN,
-        .settling = NAN,
-        .switches = NAN,
-        .iterations_done = NAN,
-        .iterations_left = NAN,
-        .own_cpu = NAN,
-        .lateness_p99_us = NAN,
-        .error_mean_percent = NAN,
-        .wall = NAN,
-        .first_end = INFINITY};
+    *record = (struct ssreport_record){
+        .path = path, .name = strdup(name), .wall = NAN, .first_end = INFINITY};
     if (!record->name)
         return ss_error_memory(error);
     if (access(path, R_OK | X_OK) < 0)
@@ -126,6 +94,5 @@ int ssreport_record_read(
     ssreport_record_read_iterations(record);
     /* What never came to be counted has no length. */
     record->counted_from = fmin(record->counted_from, ssreport_record_counted_to(record));
-    compare_with_summary(record);
     return 0;
 }

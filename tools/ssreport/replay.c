@@ -45,23 +45,14 @@ static void add_run(
                        ? run->figures.throughput / original->figures.throughput
                        : NAN;
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
-    ssreport_sheet_number(sheet, run->set + 1);
-    ssreport_sheet_text(sheet, run->workload);
-    ssreport_sheet_text(sheet, run->method);
-    ssreport_sheet_number(sheet, run->round > 0 ? run->round : NAN);
-    ssreport_sheet_number(sheet, run->speed);
-    ssreport_sheet_number(sheet, seconds);
-    ssreport_sheet_number(sheet, run->figures.load_mean);
-    ssreport_sheet_number(sheet, run->figures.error_mean_percent);
-    ssreport_sheet_number(sheet, run->figures.error_mse_e4);
-    ssreport_sheet_number(sheet, published(report, run, "min"));
-    ssreport_sheet_number(sheet, published(report, run, "max"));
-    ssreport_sheet_number(sheet, run->figures.throughput * seconds);
-    ssreport_sheet_number(sheet, run->figures.throughput);
-    ssreport_sheet_number(sheet, original ? original->speed : NAN);
-    ssreport_sheet_number(sheet, ratio);
-    ssreport_sheet_text(sheet, isnan(ratio) ? "" : in_proportion ? "yes" : "no");
-    ssreport_sheet_text(sheet, record->name);
+    SSREPORT_NUMBERS(sheet, run->set + 1);
+    SSREPORT_TEXTS(sheet, run->workload, run->method);
+    SSREPORT_NUMBERS(sheet, run->round > 0 ? run->round : NAN, run->speed, seconds,
+        run->figures.load_mean, run->figures.error_mean_percent, run->figures.error_mse_e4,
+        published(report, run, "min"), published(report, run, "max"),
+        run->figures.throughput * seconds, run->figures.throughput,
+        original ? original->speed : NAN, ratio);
+    SSREPORT_TEXTS(sheet, isnan(ratio) ? "" : in_proportion ? "yes" : "no", record->name);
     if (isfinite(ratio) && !in_proportion)
         ssreport_notes_add(&run->record.notes,
             "the iterations are not in proportion to the time scale (%+.1f %% against speed "

@@ -54,73 +54,41 @@ static const struct ssreport_column throughput_columns[] = {
 };
 // clang-format on
 
-#define NUMBER(value) ssreport_sheet_number(sheet, (double)(value))
-#define TEXT(value)   ssreport_sheet_text(sheet, value)
-
 static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
-    TEXT(record->name);
-    NUMBER(run->set + 1);
-    TEXT(record->interrupted ? "interrupted" : "whole");
-    TEXT(record->version);
-    TEXT(record->command);
-    TEXT(record->started);
-    TEXT(record->ended_by);
-    NUMBER(record->instance_count);
-    NUMBER(record->cpu_count);
-    NUMBER(ssreport_record_counted_to(record) - record->counted_from);
-    NUMBER(run->figures.samples);
-    NUMBER(run->figures.target_mean);
-    NUMBER(run->figures.load_mean);
-    NUMBER(run->figures.error_mean_percent);
-    NUMBER(run->figures.error_mse_e4);
-    NUMBER(run->figures.error_p95_percent);
-    NUMBER(record->settling);
-    NUMBER(run->figures.duty_mean);
-    NUMBER(record->switches);
-    NUMBER(record->iterations_done);
-    NUMBER(run->figures.throughput);
-    NUMBER(run->figures.iteration.mean);
-    NUMBER(run->figures.iteration.deviation);
-    NUMBER(run->figures.iteration.median);
-    NUMBER(run->figures.iteration.p95);
-    NUMBER(run->figures.iteration.p99);
-    NUMBER(record->own_cpu);
-    NUMBER(record->lateness_p99_us);
-    TEXT(record->notes.text);
+    SSREPORT_TEXTS(sheet, record->name);
+    SSREPORT_NUMBERS(sheet, run->set + 1);
+    SSREPORT_TEXTS(sheet, record->interrupted ? "interrupted" : "whole", record->version,
+        record->command, record->started, record->ended_by);
+    SSREPORT_NUMBERS(sheet, record->instance_count, record->cpu_count,
+        ssreport_record_counted_to(record) - record->counted_from, (double)run->figures.samples,
+        run->figures.target_mean, run->figures.load_mean, run->figures.error_mean_percent,
+        run->figures.error_mse_e4, run->figures.error_p95_percent, record->settling,
+        run->figures.duty_mean, record->switches, record->iterations_done, run->figures.throughput,
+        run->figures.iteration.mean, run->figures.iteration.deviation,
+        run->figures.iteration.median, run->figures.iteration.p95, run->figures.iteration.p99,
+        record->own_cpu, record->lateness_p99_us);
+    SSREPORT_TEXTS(sheet, record->notes.text);
 }
 
 static void add_failure(struct ssreport_sheet *sheet, const struct ssreport_failure *failure) {
-    TEXT(failure->name);
-    NUMBER(NAN);
-    TEXT("not reported");
+    SSREPORT_TEXTS(sheet, failure->name);
+    SSREPORT_NUMBERS(sheet, NAN);
+    SSREPORT_TEXTS(sheet, "not reported");
     for (size_t i = 3; i + 1 < sheet->column_count; i++)
-        NUMBER(NAN);
-    TEXT(failure->why);
+        SSREPORT_NUMBERS(sheet, NAN);
+    SSREPORT_TEXTS(sheet, failure->why);
 }
 
 static void add_steps(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
-        TEXT(run->record.name);
-        NUMBER(i + 1);
-        NUMBER(step->half ? step->half : NAN);
-        NUMBER(step->begin);
-        NUMBER(step->end);
-        NUMBER(step->from);
-        NUMBER(step->to);
-        NUMBER(step->target);
-        NUMBER(step->load.count);
-        NUMBER(step->load.mean);
-        NUMBER(step->load.low);
-        NUMBER(step->load.high);
-        NUMBER(step->error_mean_percent);
-        NUMBER(step->error_mse_e4);
-        NUMBER(step->throughput);
-        NUMBER(step->rates.count);
-        NUMBER(step->rates.mean);
-        NUMBER(step->rates.low);
-        NUMBER(step->rates.high);
+        SSREPORT_TEXTS(sheet, run->record.name);
+        SSREPORT_NUMBERS(sheet, (double)(i + 1), step->half ? step->half : NAN, step->begin,
+            step->end, step->from, step->to, step->target, (double)step->load.count,
+            step->load.mean, step->load.low, step->load.high, step->error_mean_percent,
+            step->error_mse_e4, step->throughput, (double)step->rates.count, step->rates.mean,
+            step->rates.low, step->rates.high);
     }
 }
 
@@ -128,27 +96,19 @@ static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_run *run
     const struct ssreport_fit *fit = &run->fit;
     if (!run->record.has_iterations)
         return;
-    TEXT(run->record.name);
-    TEXT(run->fits_steps ? "steps" : "intervals");
-    NUMBER(fit->count);
-    NUMBER(fit->intercept);
-    NUMBER(fit->intercept_error);
-    NUMBER(fit->intercept_p);
-    NUMBER(fit->slope);
-    NUMBER(fit->slope_error);
-    NUMBER(fit->slope_p);
-    NUMBER(fit->r_squared);
-    TEXT(ssreport_fit_missing(fit));
+    SSREPORT_TEXTS(sheet, run->record.name, run->fits_steps ? "steps" : "intervals");
+    SSREPORT_NUMBERS(sheet, (double)fit->count, fit->intercept, fit->intercept_error,
+        fit->intercept_p, fit->slope, fit->slope_error, fit->slope_p, fit->r_squared);
+    SSREPORT_TEXTS(sheet, ssreport_fit_missing(fit));
 }
 
 static void add_errors(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
     for (size_t i = 0; i < SSREPORT_BINS; i++) {
-        TEXT(run->record.name);
-        NUMBER(i > 0 ? errors->from + (double)i * errors->width : -INFINITY);
-        NUMBER(i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY);
-        NUMBER(errors->counts[i]);
-        NUMBER((double)errors->counts[i] / (double)run->figures.samples);
+        SSREPORT_TEXTS(sheet, run->record.name);
+        SSREPORT_NUMBERS(sheet, i > 0 ? errors->from + (double)i * errors->width : -INFINITY,
+            i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY,
+            (double)errors->counts[i], (double)errors->counts[i] / (double)run->figures.samples);
     }
 }
 
@@ -158,12 +118,10 @@ static void add_duties(struct ssreport_sheet *sheet, const struct ssreport_run *
         if (!(instance->all.known > 0))
             continue;
         struct ssreport_range range = ssreport_instance_range(instance);
-        TEXT(run->record.name);
-        NUMBER(instance->number);
-        NUMBER(instance->all.running / instance->all.known);
-        NUMBER(range.least);
-        NUMBER(range.most);
-        NUMBER(instance->all.known);
+        SSREPORT_TEXTS(sheet, run->record.name);
+        SSREPORT_NUMBERS(sheet, (double)instance->number,
+            instance->all.running / instance->all.known, range.least, range.most,
+            instance->all.known);
     }
 }
 
@@ -171,12 +129,10 @@ static void add_throughput(struct ssreport_sheet *sheet, const struct ssreport_r
     const struct ssreport_rates *rates = &run->rates;
     for (size_t i = 0; i < rates->count; i++) {
         double from = rates->from + (double)i * rates->interval;
-        TEXT(run->record.name);
-        NUMBER(from);
-        NUMBER(from + rates->interval);
-        NUMBER(ssreport_run_load(&run->record, from, from + rates->interval));
-        NUMBER(rates->parts[i] * rates->interval);
-        NUMBER(rates->parts[i]);
+        SSREPORT_TEXTS(sheet, run->record.name);
+        SSREPORT_NUMBERS(sheet, from, from + rates->interval,
+            ssreport_run_load(&run->record, from, from + rates->interval),
+            rates->parts[i] * rates->interval, rates->parts[i]);
     }
 }
 

@@ -39,7 +39,7 @@ struct ssreport_report {
     struct ssreport_run *runs;
     size_t run_count, run_capacity;
     struct ssreport_failure *failures;
-    size_t failure_count;
+    size_t failure_count, failure_capacity;
     bool compares;                 /* there are two sets */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
     size_t together_count;

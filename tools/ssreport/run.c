@@ -8,6 +8,9 @@
 #include "record_read.h"
 #include "statistics.h"
 
+/* How far a summary may be from its samples, which are kept with six decimals: percent. */
+#define ROUNDING 0.01
+
 /* Widths of the bins that read well, in percent. */
 static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
@@ -59,6 +62,13 @@ static void set_figures(struct ssreport_run *run) {
     set_iterations(run);
 }
 
+static void compare_with_summary(struct ssreport_run *run) {
+    double summary = run->record.error_mean_percent, mean = run->figures.error_mean_percent;
+    if (fabs(mean - summary) > ROUNDING)
+        ssreport_notes_add(&run->record.notes,
+            "its summary says a mean error of %.3f %%, its samples %.3f %%", summary, mean);
+}
+
 /* So wide that nearly all errors lie within, 0 in the middle. */
 static void set_distribution(struct ssreport_run *run) {
     size_t i = 0;
@@ -91,19 +101,6 @@ double ssreport_run_load(const struct ssreport_record *record, double from, doub
         count++;
     }
     return count ? sum / (double)count : NAN;
-}
-
-static int set_rates(struct ssreport_run *run, const struct ssreport_settings *settings) {
-    const struct ssreport_record *record = &run->record;
-    if (!record->has_iterations)
-        return 0;
-    if (ssreport_rates_open(&run->rates, record->counted_from, ssreport_record_counted_to(record),
-            settings->interval) < 0)
-        return -1;
-    for (size_t i = 0; i < record->iteration_count; i++)
-        ssreport_rates_add(&run->rates, record->iterations[i].start, record->iterations[i].end);
-    ssreport_rates_divide(&run->rates);
-    return 0;
 }
 
 /* The points that a line is laid through: steps, where there are enough, or intervals. */
@@ -148,9 +145,12 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
     if (ssreport_record_read(&run->record, path, name, error) < 0)
         return -1;
     set_figures(run);
+    compare_with_summary(run);
     set_distribution(run);
     if (ssreport_steps_find(&run->steps, &run->record, settings) < 0 ||
-        set_rates(run, settings) < 0 || ssreport_run_fit(run) < 0)
+        ssreport_steps_rates(&run->rates, &run->record, run->record.counted_from,
+            ssreport_record_counted_to(&run->record), settings->interval) < 0 ||
+        ssreport_run_fit(run) < 0)
         return ss_error_memory(error);
     return 0;
 }

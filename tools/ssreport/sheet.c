@@ -6,32 +6,27 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "csv.h"
 #include "gnuplot_run.h"
 
-static struct ssreport_cell *add_cell(struct ssreport_sheet *sheet) {
-    if (sheet->count == sheet->capacity) {
-        size_t capacity = sheet->capacity ? 2 * sheet->capacity : 64;
-        struct ssreport_cell *moved = reallocarray(sheet->cells, capacity, sizeof *moved);
-        if (!moved) {
-            sheet->failed = true;
-            return NULL;
-        }
-        sheet->cells = moved;
-        sheet->capacity = capacity;
-    }
-    return &sheet->cells[sheet->count++];
+static void add_cell(struct ssreport_sheet *sheet, struct ssreport_cell cell) {
+    sheet->failed |= !ssreport_csv_make_room(
+        (void **)&sheet->cells, sheet->count, &sheet->capacity, sizeof cell);
+    if (sheet->failed)
+        free(cell.text);
+    else
+        sheet->cells[sheet->count++] = cell;
 }
 
-void ssreport_sheet_number(struct ssreport_sheet *sheet, double number) {
-    struct ssreport_cell *cell = add_cell(sheet);
-    if (cell)
-        *cell = (struct ssreport_cell){.number = number};
+void ssreport_sheet_numbers(struct ssreport_sheet *sheet, const double *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        add_cell(sheet, (struct ssreport_cell){.number = numbers[i]});
 }
 
-void ssreport_sheet_text(struct ssreport_sheet *sheet, const char *text) {
-    struct ssreport_cell *cell = add_cell(sheet);
-    if (cell)
-        *cell = (struct ssreport_cell){.text = strdup(text ? text : ""), .number = NAN};
+void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        add_cell(
+            sheet, (struct ssreport_cell){.text = strdup(texts[i] ? texts[i] : ""), .number = NAN});
 }
 
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet) {

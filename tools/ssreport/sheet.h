@@ -36,9 +36,16 @@ struct ssreport_sheet {
         .columns = (columns_),                                                                     \
         .column_count = sizeof(columns_) / sizeof *(columns_)})
 
-/* The next cell; a row ends by itself. NaN and NULL: nothing is known. */
-void ssreport_sheet_number(struct ssreport_sheet *sheet, double number);
-void ssreport_sheet_text(struct ssreport_sheet *sheet, const char *text);
+/* The next cells, from left to right; a row ends by itself. NaN and NULL: nothing is known. */
+#define SSREPORT_NUMBERS(sheet, ...)                                                               \
+    ssreport_sheet_numbers(sheet, (const double[]){__VA_ARGS__},                                   \
+        sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+#define SSREPORT_TEXTS(sheet, ...)                                                                 \
+    ssreport_sheet_texts(sheet, (const char *const[]){__VA_ARGS__},                                \
+        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+void ssreport_sheet_numbers(struct ssreport_sheet *sheet, const double *numbers, size_t count);
+void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts, size_t count);
 
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet);
 

@@ -76,24 +76,16 @@ double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
 }
 
 static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_fit *fit) {
-    ssreport_sheet_number(sheet, (double)fit->count);
-    ssreport_sheet_number(sheet, fit->intercept);
-    ssreport_sheet_number(sheet, fit->intercept_p);
-    ssreport_sheet_number(sheet, fit->slope);
-    ssreport_sheet_number(sheet, fit->slope_p);
+    SSREPORT_NUMBERS(
+        sheet, (double)fit->count, fit->intercept, fit->intercept_p, fit->slope, fit->slope_p);
 }
 
 static void add_interference(struct ssreport_sheet *sheet, const struct ssreport_run *foreground,
     const struct ssreport_run *background, const struct ssreport_interference *result) {
-    ssreport_sheet_text(sheet, shown(foreground->placement));
-    ssreport_sheet_text(sheet, shown(foreground->workload));
-    ssreport_sheet_text(sheet, shown(background->workload));
-    ssreport_sheet_number(sheet, result->metric);
-    ssreport_sheet_number(sheet, result->halves[0]);
-    ssreport_sheet_number(sheet, result->halves[1]);
-    ssreport_sheet_number(sheet, result->angle);
-    ssreport_sheet_text(sheet, result->agree ? "yes" : "no");
-    ssreport_sheet_text(sheet, result->significant ? "yes" : "no");
+    SSREPORT_TEXTS(sheet, shown(foreground->placement), shown(foreground->workload),
+        shown(background->workload));
+    SSREPORT_NUMBERS(sheet, result->metric, result->halves[0], result->halves[1], result->angle);
+    SSREPORT_TEXTS(sheet, result->agree ? "yes" : "no", result->significant ? "yes" : "no");
     add_fit(sheet, &result->fits[0]);
     add_fit(sheet, &result->fits[1]);
 }
@@ -110,11 +102,8 @@ static void add_whole_system(struct ssreport_sheet *sheet, const struct ssreport
         sum += isfinite(both) ? both : 0;
         count += isfinite(both);
     }
-    ssreport_sheet_text(sheet, shown(foreground->placement));
-    ssreport_sheet_text(sheet, shown(foreground->workload));
-    ssreport_sheet_number(sheet, (double)count);
-    ssreport_sheet_number(sheet, sum / (double)count);
-    ssreport_sheet_number(sheet, NAN);
+    SSREPORT_TEXTS(sheet, shown(foreground->placement), shown(foreground->workload));
+    SSREPORT_NUMBERS(sheet, (double)count, sum / (double)count, NAN);
 }
 
 /* Fills in the last column, once all are known. */
@@ -135,18 +124,16 @@ static void relate_to_per_chip(struct ssreport_sheet *sheet) {
 static void add_published(struct ssreport_report *report, const struct ssreport_run *foreground,
     const struct ssreport_run *background, double metric) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_INTERFERENCE_PUBLISHED];
-    ssreport_sheet_text(sheet, shown(foreground->placement));
-    ssreport_sheet_text(sheet, shown(foreground->workload));
-    ssreport_sheet_text(sheet, shown(background->workload));
-    ssreport_sheet_number(sheet, metric);
+    SSREPORT_TEXTS(sheet, shown(foreground->placement), shown(foreground->workload),
+        shown(background->workload));
+    SSREPORT_NUMBERS(sheet, metric);
     for (int table = SSREPORT_PUBLISHED_KVM; table <= SSREPORT_PUBLISHED_LXC; table++) {
         struct ssreport_published_range range =
             ssreport_published_range(&report->published, table, foreground->placement);
-        ssreport_sheet_number(
-            sheet, ssreport_published_number(&report->published, table, foreground->placement,
-                       foreground->workload, background->workload));
-        ssreport_sheet_number(sheet, range.least);
-        ssreport_sheet_number(sheet, range.most);
+        SSREPORT_NUMBERS(sheet,
+            ssreport_published_number(&report->published, table, foreground->placement,
+                foreground->workload, background->workload),
+            range.least, range.most);
     }
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "measure/figures.h"
-#include "rates.h"
 
 /* Targets stand in a record with six decimals. */
 #define SAME_TARGET 1e-6
@@ -101,14 +100,23 @@ static void set_halves(struct ssreport_steps *steps) {
 
 /* ---- what was seen ---- */
 
+int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
+    double from, double to, double interval) {
+    *rates = (struct ssreport_rates){0};
+    if (!record->has_iterations)
+        return 0;
+    if (ssreport_rates_open(rates, from, to, interval) < 0)
+        return -1;
+    for (size_t i = 0; i < record->iteration_count; i++)
+        ssreport_rates_add(rates, record->iterations[i].start, record->iterations[i].end);
+    ssreport_rates_divide(rates);
+    return 0;
+}
+
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to) {
     struct ssreport_rates rates;
-    if (!record->has_iterations || !(to > from) ||
-        ssreport_rates_open(&rates, from, to, to - from) < 0)
+    if (!(to > from) || ssreport_steps_rates(&rates, record, from, to, to - from) < 0)
         return NAN;
-    for (size_t i = 0; i < record->iteration_count; i++)
-        ssreport_rates_add(&rates, record->iterations[i].start, record->iterations[i].end);
-    ssreport_rates_divide(&rates);
     double throughput = rates.count ? rates.parts[0] : NAN;
     ssreport_rates_close(&rates);
     return throughput;
@@ -116,13 +124,9 @@ double ssreport_steps_throughput(const struct ssreport_record *record, double fr
 
 static struct ssreport_mean find_rates(const struct ssreport_record *record,
     const struct ssreport_step *step, const struct ssreport_settings *settings) {
-    struct ssreport_rates rates = {0};
-    if (record->has_iterations &&
-        ssreport_rates_open(&rates, step->from, step->to, settings->interval) == 0) {
-        for (size_t i = 0; i < record->iteration_count; i++)
-            ssreport_rates_add(&rates, record->iterations[i].start, record->iterations[i].end);
-        ssreport_rates_divide(&rates);
-    }
+    struct ssreport_rates rates;
+    /* Without memory there are none. */
+    ssreport_steps_rates(&rates, record, step->from, step->to, settings->interval);
     struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
     ssreport_rates_close(&rates);
     return mean;

@@ -4,6 +4,7 @@
 
 /* Stretches of constant target in a record, and what was seen in each. */
 
+#include "rates.h"
 #include "record.h"
 #include "statistics.h"
 
@@ -45,7 +46,14 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
-/* Iterations per second of all instances between two times; NaN: they were not counted. */
+/*
+ * Iterations per second of all instances in equal intervals between two times; none where they were
+ * not counted. -1: no memory.
+ */
+int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
+    double from, double to, double interval);
+
+/* The same of all that time; NaN: they were not counted. */
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
 
 #endif

@@ -11,12 +11,11 @@ static const struct ssreport_column columns[] = {
 static void tables_are_escaped(void **state) {
     (void)state;
     struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T&T", columns);
-    ssreport_sheet_text(&sheet, "a,\"b\"\x01<i>\xc3\xa4\xff");
-    ssreport_sheet_number(&sheet, 0.12345678901234);
-    ssreport_sheet_number(&sheet, NAN);
-    ssreport_sheet_text(&sheet, "plain");
-    ssreport_sheet_number(&sheet, -1e-9);
-    ssreport_sheet_text(&sheet, NULL);
+    SSREPORT_TEXTS(&sheet, "a,\"b\"\x01<i>\xc3\xa4\xff");
+    SSREPORT_NUMBERS(&sheet, 0.12345678901234, NAN);
+    SSREPORT_TEXTS(&sheet, "plain");
+    SSREPORT_NUMBERS(&sheet, -1e-9);
+    SSREPORT_TEXTS(&sheet, NULL);
     struct text text;
     begin(&text);
     ssreport_sheet_print_csv(text.stream, &sheet);

@@ -211,14 +211,11 @@ static void shades_and_marks_tell_the_metric(void **state) {
     } rows[] = {{"x", "x", 30, "yes", "yes"}, {"x", "y", 70, "yes", "no"},
         {"y", "x", -10, "no", "yes"}, {"y", "x", -20, "no", "no"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ssreport_sheet_text(&sheet, "per-core");
-        ssreport_sheet_text(&sheet, rows[i].foreground);
-        ssreport_sheet_text(&sheet, rows[i].background);
-        ssreport_sheet_number(&sheet, rows[i].metric);
+        SSREPORT_TEXTS(&sheet, "per-core", rows[i].foreground, rows[i].background);
+        SSREPORT_NUMBERS(&sheet, rows[i].metric);
         for (int j = 0; j < 3; j++)
-            ssreport_sheet_number(&sheet, 0);
-        ssreport_sheet_text(&sheet, rows[i].agree);
-        ssreport_sheet_text(&sheet, rows[i].significant);
+            SSREPORT_NUMBERS(&sheet, 0);
+        SSREPORT_TEXTS(&sheet, rows[i].agree, rows[i].significant);
     }
     struct text text;
     begin(&text);
