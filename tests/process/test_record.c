@@ -306,27 +306,43 @@ START_TEST(a_record_that_is_there_is_kept) {
 }
 END_TEST
 
-/* Killed at many moments, a record says so and has whole lines but for the last. */
+static void expect_interrupted(const char *record) {
+    ck_assert(has(record, "interrupted"));
+    ck_assert(!has(record, "summary.json"));
+    for (size_t table = 0; table < TABLES; table++) {
+        if (read_record(record, tables[table]).length > 0)
+            expect_table(record, tables[table]);
+    }
+}
+
+/* Killed at many moments, a record says so and has whole lines but for the last. Some run at a
+ * time, since most of them wait nearly all the time. */
 START_TEST(a_killed_run_leaves_whole_lines) {
+    enum { ROUNDS = 10, AT_ONCE = 5 };
     const char *folder = run_make_folder();
-    for (int i = 0; i < 50; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "record%d", i);
-        const char *record = run_path(folder, name);
-        struct run *run = START("-n", "2", "-l", "50%", "-c", "fixed", "-D", "5m", "--iteration",
-            "done ([0-9.]+) ms", "--record", record, PAYLOAD, "lines", "100000", "5");
-        double moment = run_now() + 0.02 * i;
-        RUN_UNTIL(run, run_now() >= moment && has(record, "events.jsonl"));
-        kill(run->pid, SIGKILL);
-        run_wait(run);
-        run_expect_nothing_left();
-        ck_assert(has(record, "interrupted"));
-        ck_assert(!has(record, "summary.json"));
-        for (size_t table = 0; table < TABLES; table++) {
-            if (read_record(record, tables[table]).length > 0)
-                expect_table(record, tables[table]);
+    run_gently();
+    for (int round = 0; round < ROUNDS; round++) {
+        struct run *runs[AT_ONCE];
+        const char *records[AT_ONCE];
+        double begin = run_now();
+        for (int i = 0; i < AT_ONCE; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "record%d.%d", round, i);
+            records[i] = run_path(folder, name);
+            runs[i] = START("-n", "2", "-l", "50%", "-c", "fixed", "-D", "5m", "--iteration",
+                "done ([0-9.]+) ms", "--record", records[i], PAYLOAD, "lines", "100000", "5");
         }
-        run_free(run);
+        for (int i = 0; i < AT_ONCE; i++) {
+            double moment = begin + 0.02 * (round * AT_ONCE + i);
+            RUN_UNTIL(runs[i], run_now() >= moment && has(records[i], "events.jsonl"));
+            kill(runs[i]->pid, SIGKILL);
+            run_wait(runs[i]);
+        }
+        run_expect_nothing_left();
+        for (int i = 0; i < AT_ONCE; i++) {
+            expect_interrupted(records[i]);
+            run_free(runs[i]);
+        }
     }
     run_remove_folder(folder);
 }
