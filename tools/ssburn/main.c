@@ -50,18 +50,16 @@ int main(int argc, char **argv) {
     struct ss_error error = {0};
     ss_streams_occupy();
     reset_signals();
-    int status = 1;
+    int status = SS_ERROR_FAILED;
     if (options_parse(&options, argv + 1, &error) < 0)
         status = 2;
     else if (options.wish == OPTIONS_HELP)
         options_print_help();
     else if (options.wish == OPTIONS_VERSION)
         printf("ssburn %s\n", ss_version());
-    else
-        run(&options, &error);
-    if (!error.status)
-        ss_streams_flush(&error);
-    if (!error.status)
+    else if (run(&options, &error) < 0)
+        status = 1;
+    if (!error.status && ss_streams_flush(&error) == 0)
         return 0;
     fprintf(stderr, "ssburn: %s\n", error.message);
     return status;
