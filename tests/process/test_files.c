@@ -252,9 +252,7 @@ START_TEST(a_closed_output_is_told) {
         if (!run_exists(questions[i][0]))
             continue; /* its library is missing in this build */
         struct run *run = run_wait(run_start(&setup, questions[i]));
-        run_expect(run, strstr(questions[i][0], "sstrace")  ? 2
-                        : strstr(questions[i][0], "ssburn") ? 1
-                                                            : 125);
+        run_expect(run, strstr(questions[i][0], "sstrace") ? 2 : 125);
         run_expect_text(&run->err, "standard output: ");
         run_free(run);
     }
