@@ -46,28 +46,27 @@ static bool find_group(const struct ssplatform_tree *tree, const char *controlle
 
 /* v1 where the controller is mounted there, as it cannot be in both. */
 static struct hierarchy find_hierarchy(const struct ssplatform_tree *tree, const char *controller) {
+    static const struct {
+        const char *controller; /* NULL: all of them */
+        const char *folder;
+        const char *mark; /* the file in it by which it is known */
+        int version;
+    } places[] = {
+        {"cpu", ROOT "/cpu", "", 1},
+        {"cpu", ROOT "/cpu,cpuacct", "", 1},
+        {"cpu", ROOT "/cpuacct,cpu", "", 1},
+        {"cpuset", ROOT "/cpuset", "", 1},
+        {NULL, ROOT "/unified", "/cgroup.controllers", 2},
+        {NULL, ROOT, "/cgroup.controllers", 2},
+    };
     struct hierarchy hierarchy = {0};
-    static const char *const shared[] = {ROOT "/cpu", ROOT "/cpu,cpuacct", ROOT "/cpuacct,cpu"};
-    static const char *const cpuset[] = {ROOT "/cpuset"};
-    bool is_cpuset = strcmp(controller, "cpuset") == 0;
-    const char *const *places = is_cpuset ? cpuset : shared;
-    size_t count = is_cpuset ? 1 : sizeof shared / sizeof *shared;
-    for (size_t i = 0; i < count; i++) {
-        if (!ssplatform_tree_has(tree, "%s", places[i]) ||
-            !find_group(tree, controller, hierarchy.group))
+    for (size_t i = 0; hierarchy.version == 0 && i < sizeof places / sizeof *places; i++) {
+        if ((places[i].controller && strcmp(places[i].controller, controller) != 0) ||
+            !ssplatform_tree_has(tree, "%s%s", places[i].folder, places[i].mark) ||
+            !find_group(tree, places[i].controller, hierarchy.group))
             continue;
-        hierarchy.version = 1;
-        hierarchy.folder = places[i];
-        return hierarchy;
-    }
-    static const char *const unified[] = {ROOT "/unified", ROOT};
-    for (size_t i = 0; i < 2; i++) {
-        if (!ssplatform_tree_has(tree, "%s/cgroup.controllers", unified[i]) ||
-            !find_group(tree, NULL, hierarchy.group))
-            continue;
-        hierarchy.version = 2;
-        hierarchy.folder = unified[i];
-        break;
+        hierarchy.version = places[i].version;
+        hierarchy.folder = places[i].folder;
     }
     return hierarchy;
 }
@@ -154,15 +153,7 @@ static void write_cpuset(struct ss_json *json, const struct ssplatform_tree *tre
 }
 
 char *ssplatform_affinity(const struct ssplatform_tree *tree) {
-    static const char key[] = "\nCpus_allowed_list:";
-    char *text = ssplatform_tree_read(tree, "proc/self/status");
-    char *at = text ? strstr(text, key) : NULL;
-    char *value = at ? at + strlen(key) : NULL;
-    char *line = value ? strsep(&value, "\n") : NULL;
-    char *trimmed = line ? ssplatform_trim(line) : NULL;
-    char *affinity = trimmed ? strdup(trimmed) : NULL;
-    free(text);
-    return affinity;
+    return ssplatform_tree_value(tree, "proc/self/status", "\nCpus_allowed_list:");
 }
 
 void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tree *tree) {

@@ -16,14 +16,19 @@ void ssplatform_put_switch(struct ss_json *json, const char *name, double number
     ss_json_text(json, name, number == 1 ? "on" : number == 0 ? "off" : NULL);
 }
 
+bool ssplatform_open_list(struct ss_json *json, const char *name, bool known) {
+    if (known)
+        ss_json_open(json, name, '[');
+    else
+        ss_json_text(json, name, NULL);
+    return known;
+}
+
 void ssplatform_put_words(
     struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path) {
     char *line = ssplatform_tree_line(tree, "%s", path);
-    if (!line) {
-        ss_json_text(json, name, NULL);
+    if (!ssplatform_open_list(json, name, line))
         return;
-    }
-    ss_json_open(json, name, '[');
     char *rest = NULL;
     for (char *word = strtok_r(line, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
         ss_json_text(json, NULL, word);
@@ -32,15 +37,11 @@ void ssplatform_put_words(
 }
 
 double ssplatform_memory(const struct ssplatform_tree *tree, const char *path) {
-    char *text = ssplatform_tree_read(tree, "%s", path);
-    char *at = text ? strstr(text, "MemTotal:") : NULL;
-    char *value = at ? at + strlen("MemTotal:") : NULL;
-    char *line = value ? strsep(&value, "\n") : NULL;
-    char *unit = line ? strstr(line, " kB") : NULL;
+    char *value = ssplatform_tree_value(tree, path, "MemTotal:");
+    char *unit = value ? strstr(value, " kB") : NULL;
     if (unit)
         *unit = '\0';
-    char *number = unit ? ssplatform_trim(line) : NULL;
-    double bytes = 1024 * ssplatform_number(number);
-    free(text);
+    double bytes = 1024 * ssplatform_number(unit ? ssplatform_trim(value) : NULL);
+    free(value);
     return bytes >= 0 ? bytes : NAN;
 }

@@ -14,6 +14,9 @@ void ssplatform_put_line(
 /* "on" for 1, "off" for 0. */
 void ssplatform_put_switch(struct ss_json *json, const char *name, double number);
 
+/* Opens a list; false: writes null instead, and there is none to close. */
+bool ssplatform_open_list(struct ss_json *json, const char *name, bool known);
+
 /* A file's words as a list. */
 void ssplatform_put_words(
     struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path);

@@ -7,6 +7,8 @@
 #include "groups.h"
 #include "parts.h"
 
+#define CPUS "sys/devices/system/cpu/"
+
 /* In the folder cpufreq of each CPU; frequencies are in kHz there. */
 static const struct field {
     const char *name;
@@ -27,9 +29,7 @@ static const struct field {
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 _Static_assert(FIELD_COUNT <= SSPLATFORM_FIELDS_MAX, "a group must hold all of them");
 
-static void write_field(
-    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
-    (void)context;
+static void write_field(struct ss_json *json, const struct ssplatform_group *group) {
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         double number = ssplatform_number(group->values[i]);
         if (strcmp(fields[i].name, "boost") == 0)
@@ -49,8 +49,7 @@ static void write_groups(
         if (!ss_cpus_has(online, cpu))
             continue;
         for (size_t i = 0; i < FIELD_COUNT; i++) {
-            values[i] = ssplatform_tree_line(
-                tree, "sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, fields[i].file);
+            values[i] = ssplatform_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
             /* What is no number is not known, so it must not set a CPU apart either. */
             if (fields[i].number && isnan(ssplatform_number(values[i]))) {
                 free(values[i]);
@@ -59,14 +58,13 @@ static void write_groups(
         }
         ssplatform_groups_add(&groups, cpu, values);
     }
-    ssplatform_groups_write(&groups, json, "frequency", write_field, NULL);
-    ssplatform_groups_free(&groups);
+    ssplatform_groups_write(&groups, json, "frequency", write_field);
 }
 
 /* Whether the hardware may go beyond its nominal frequency. intel_pstate says the opposite. */
 static double boost(const struct ssplatform_tree *tree) {
-    double allowed = ssplatform_tree_number(tree, "sys/devices/system/cpu/cpufreq/boost");
-    double forbidden = ssplatform_tree_number(tree, "sys/devices/system/cpu/intel_pstate/no_turbo");
+    double allowed = ssplatform_tree_number(tree, CPUS "cpufreq/boost");
+    double forbidden = ssplatform_tree_number(tree, CPUS "intel_pstate/no_turbo");
     if (forbidden == 0 || forbidden == 1)
         return 1 - forbidden;
     return allowed;
@@ -74,25 +72,17 @@ static double boost(const struct ssplatform_tree *tree) {
 
 void ssplatform_write_frequency(
     struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
-    static const char intel[] = "sys/devices/system/cpu/intel_pstate";
-    static const char amd[] = "sys/devices/system/cpu/amd_pstate";
     write_groups(json, tree, online);
     ssplatform_put_switch(json, "boost", boost(tree));
     ss_json_open(json, "pstate", '{');
-    char *line = ssplatform_tree_line(tree, "%s/status", intel);
-    ss_json_text(json, "intel_status", line);
-    free(line);
+    ssplatform_put_line(json, "intel_status", tree, CPUS "intel_pstate/status");
     ss_json_number(
-        json, "intel_min_percent", ssplatform_tree_number(tree, "%s/min_perf_pct", intel));
+        json, "intel_min_percent", ssplatform_tree_number(tree, CPUS "intel_pstate/min_perf_pct"));
     ss_json_number(
-        json, "intel_max_percent", ssplatform_tree_number(tree, "%s/max_perf_pct", intel));
-    ssplatform_put_switch(
-        json, "intel_dynamic_boost", ssplatform_tree_number(tree, "%s/hwp_dynamic_boost", intel));
-    line = ssplatform_tree_line(tree, "%s/status", amd);
-    ss_json_text(json, "amd_status", line);
-    free(line);
-    line = ssplatform_tree_line(tree, "%s/prefcore", amd);
-    ss_json_text(json, "amd_preferred_cores", line);
-    free(line);
+        json, "intel_max_percent", ssplatform_tree_number(tree, CPUS "intel_pstate/max_perf_pct"));
+    ssplatform_put_switch(json, "intel_dynamic_boost",
+        ssplatform_tree_number(tree, CPUS "intel_pstate/hwp_dynamic_boost"));
+    ssplatform_put_line(json, "amd_status", tree, CPUS "amd_pstate/status");
+    ssplatform_put_line(json, "amd_preferred_cores", tree, CPUS "amd_pstate/prefcore");
     ss_json_close(json, '}');
 }

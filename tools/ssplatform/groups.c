@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
+
 static bool is_alike(const struct ssplatform_group *group, char *const *values) {
     for (int i = 0; i < SSPLATFORM_FIELDS_MAX; i++) {
         const char *left = group->values[i], *right = values[i];
@@ -43,7 +45,7 @@ void ssplatform_groups_add(
     }
 }
 
-void ssplatform_groups_free(struct ssplatform_groups *groups) {
+static void free_groups(struct ssplatform_groups *groups) {
     for (size_t i = 0; i < groups->count; i++) {
         for (int field = 0; field < SSPLATFORM_FIELDS_MAX; field++)
             free(groups->list[i].values[field]);
@@ -52,22 +54,18 @@ void ssplatform_groups_free(struct ssplatform_groups *groups) {
     *groups = (struct ssplatform_groups){0};
 }
 
-void ssplatform_groups_write(const struct ssplatform_groups *groups, struct ss_json *json,
-    const char *name,
-    void (*write)(struct ss_json *json, const struct ssplatform_group *group, const void *context),
-    const void *context) {
-    if (groups->count == 0 || groups->failed) {
-        ss_json_text(json, name, NULL);
-        return;
-    }
-    ss_json_open(json, name, '[');
-    for (size_t i = 0; i < groups->count; i++) {
+void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *json,
+    const char *name, void (*write)(struct ss_json *json, const struct ssplatform_group *group)) {
+    bool known = ssplatform_open_list(json, name, groups->count > 0 && !groups->failed);
+    for (size_t i = 0; known && i < groups->count; i++) {
         ss_json_open(json, NULL, '{');
         ssplatform_write_cpus(json, "cpus", &groups->list[i].cpus);
-        write(json, &groups->list[i], context);
+        write(json, &groups->list[i]);
         ss_json_close(json, '}');
     }
-    ss_json_close(json, ']');
+    if (known)
+        ss_json_close(json, ']');
+    free_groups(groups);
 }
 
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus) {

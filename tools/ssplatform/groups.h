@@ -24,16 +24,12 @@ struct ssplatform_groups {
 void ssplatform_groups_add(
     struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]);
 
-void ssplatform_groups_free(struct ssplatform_groups *groups);
-
 /*
- * Writes them as a list of objects with the key `cpus` and what `write` adds for each; null where
- * there is none.
+ * Writes them as a list of objects with the key `cpus` and what `write` adds for each, and frees
+ * them; null where there is none.
  */
-void ssplatform_groups_write(const struct ssplatform_groups *groups, struct ss_json *json,
-    const char *name,
-    void (*write)(struct ss_json *json, const struct ssplatform_group *group, const void *context),
-    const void *context);
+void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *json,
+    const char *name, void (*write)(struct ss_json *json, const struct ssplatform_group *group));
 
 /* CPUs as the kernel lists them; the empty set is the empty text. */
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus);

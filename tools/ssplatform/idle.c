@@ -60,15 +60,10 @@ static void write_state(struct ss_json *json, char *line) {
     ss_json_close(json, '}');
 }
 
-static void write_states(
-    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
-    (void)context;
+static void write_states(struct ss_json *json, const struct ssplatform_group *group) {
     char *copy = group->values[0] ? strdup(group->values[0]) : NULL;
-    if (!copy) {
-        ss_json_text(json, "states", NULL);
+    if (!ssplatform_open_list(json, "states", copy))
         return;
-    }
-    ss_json_open(json, "states", '[');
     char *rest = copy;
     for (char *line; (line = strsep(&rest, "\n")) && *line;)
         write_state(json, line);
@@ -99,7 +94,6 @@ void ssplatform_write_idle(
     ss_json_open(json, "idle", '{');
     ssplatform_put_line(json, "driver", tree, "sys/devices/system/cpu/cpuidle/current_driver");
     write_governor(json, tree);
-    ssplatform_groups_write(&groups, json, "states", write_states, NULL);
+    ssplatform_groups_write(&groups, json, "states", write_states);
     ss_json_close(json, '}');
-    ssplatform_groups_free(&groups);
 }

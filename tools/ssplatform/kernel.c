@@ -104,11 +104,8 @@ static bool matters(const char *word) {
 
 static void write_parameters(struct ss_json *json, const struct ssplatform_tree *tree) {
     char *text = ssplatform_tree_line(tree, "proc/cmdline");
-    if (!text) {
-        ss_json_text(json, "parameters", NULL);
+    if (!ssplatform_open_list(json, "parameters", text))
         return;
-    }
-    ss_json_open(json, "parameters", '[');
     char *rest = NULL;
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (strcmp(word, "--") == 0)
@@ -179,10 +176,8 @@ void ssplatform_write_scheduler(struct ss_json *json, const struct ssplatform_tr
 void ssplatform_write_mitigations(struct ss_json *json, const struct ssplatform_tree *tree) {
     static const char folder[] = "sys/devices/system/cpu/vulnerabilities";
     struct ssplatform_names names = ssplatform_tree_list(tree, folder);
-    if (names.list)
-        ss_json_open(json, "mitigations", '[');
-    else
-        ss_json_text(json, "mitigations", NULL);
+    if (!ssplatform_open_list(json, "mitigations", names.list))
+        return;
     for (size_t i = 0; i < names.count; i++) {
         char *state = ssplatform_tree_line(tree, "%s/%s", folder, names.list[i]);
         ss_json_open(json, NULL, '{');
@@ -191,7 +186,6 @@ void ssplatform_write_mitigations(struct ss_json *json, const struct ssplatform_
         ss_json_close(json, '}');
         free(state);
     }
-    if (names.list)
-        ss_json_close(json, ']');
+    ss_json_close(json, ']');
     ssplatform_names_free(&names);
 }

@@ -96,9 +96,7 @@ static bool is_decimal(const char *text) {
     return digits > 0 && !text[digits] && (*text != '0' || digits == 1);
 }
 
-static void write_model(
-    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
-    (void)context;
+static void write_model(struct ss_json *json, const struct ssplatform_group *group) {
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         const char *value = group->values[i];
         if (fields[i].number && value && is_decimal(value))
@@ -111,8 +109,7 @@ static void write_model(
 void ssplatform_write_models(struct ss_json *json, const struct ssplatform_tree *tree) {
     struct ssplatform_groups groups = {0};
     ssplatform_processors(tree, take_model, &groups);
-    ssplatform_groups_write(&groups, json, "models", write_model, NULL);
-    ssplatform_groups_free(&groups);
+    ssplatform_groups_write(&groups, json, "models", write_model);
 }
 
 /* ---- which CPUs there are ---- */

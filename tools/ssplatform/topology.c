@@ -22,11 +22,8 @@ static void write_count(
 /* `topology` is NULL where the type is not known. */
 static void write_objects(struct ss_json *json, const char *name, hwloc_topology_t topology,
     hwloc_obj_type_t type, const struct ssplatform_tree *tree) {
-    if (!topology) {
-        ss_json_text(json, name, NULL);
+    if (!ssplatform_open_list(json, name, topology))
         return;
-    }
-    ss_json_open(json, name, '[');
     for (hwloc_obj_t object = NULL;
          (object = hwloc_get_next_obj_by_type(topology, type, object));) {
         struct ss_cpus cpus = ssplatform_cpus_of(object);
@@ -42,9 +39,7 @@ static void write_objects(struct ss_json *json, const char *name, hwloc_topology
     ss_json_close(json, ']');
 }
 
-static void write_threads(
-    struct ss_json *json, const struct ssplatform_group *group, const void *context) {
-    (void)context;
+static void write_threads(struct ss_json *json, const struct ssplatform_group *group) {
     double threads = ssplatform_number(group->values[0]);
     ss_json_number(json, "cores", ss_cpus_count(&group->cpus) / threads);
     ss_json_number(json, "threads", threads);
@@ -65,8 +60,7 @@ static void write_cores(struct ss_json *json, hwloc_topology_t topology) {
             ssplatform_groups_add(&groups, cpu, values);
         }
     }
-    ssplatform_groups_write(&groups, json, "threads_per_core", write_threads, NULL);
-    ssplatform_groups_free(&groups);
+    ssplatform_groups_write(&groups, json, "threads_per_core", write_threads);
 }
 
 /* Where the kernel tells no nodes, hwloc makes one up. */
@@ -158,11 +152,8 @@ static bool is_first_of_its_like(hwloc_obj_t cache) {
 }
 
 static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
-    if (!topology) {
-        ss_json_text(json, "caches", NULL);
+    if (!ssplatform_open_list(json, "caches", topology))
         return;
-    }
-    ss_json_open(json, "caches", '[');
     /* From the CPUs outwards. */
     for (int depth = hwloc_topology_get_depth(topology) - 1; depth >= 0; depth--) {
         for (hwloc_obj_t cache = hwloc_get_obj_by_depth(topology, depth, 0); cache;

@@ -119,6 +119,17 @@ char *ssplatform_tree_line(const struct ssplatform_tree *tree, const char *forma
     return read_line(tree, path);
 }
 
+char *ssplatform_tree_value(const struct ssplatform_tree *tree, const char *path, const char *key) {
+    char *text = ssplatform_tree_read(tree, "%s", path);
+    char *at = text ? strstr(text, key) : NULL;
+    char *rest = at ? at + strlen(key) : NULL;
+    char *line = rest ? strsep(&rest, "\n") : NULL;
+    char *trimmed = line ? ssplatform_trim(line) : NULL;
+    char *value = trimmed ? strdup(trimmed) : NULL;
+    free(text);
+    return value;
+}
+
 double ssplatform_number(const char *text) {
     const char *digits = text && *text == '-' ? text + 1 : text;
     size_t length = digits ? strspn(digits, "0123456789") : 0;

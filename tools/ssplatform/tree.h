@@ -35,6 +35,10 @@ char *ssplatform_tree_read_large(
 SSPLATFORM_PATH char *ssplatform_tree_line(
     const struct ssplatform_tree *tree, const char *format, ...);
 
+/* What stands behind a key in its line, without the blanks around it; free() it. NULL: not known.
+ */
+char *ssplatform_tree_value(const struct ssplatform_tree *tree, const char *path, const char *key);
+
 /* NaN where the only line is no number; it may be negative. */
 SSPLATFORM_PATH double ssplatform_tree_number(
     const struct ssplatform_tree *tree, const char *format, ...);
