@@ -63,14 +63,14 @@ static void print_sheet(FILE *page, const struct ssreport_sheet *sheet) {
         ssreport_sheet_print_html(page, sheet, NULL);
 }
 
-static void print_plots(FILE *page, const struct ssreport_run *run,
-    const struct ssreport_settings *settings, unsigned *number, struct ss_error *without) {
+static void print_plots(
+    FILE *page, const struct ssreport_run *run, unsigned *number, struct ss_error *without) {
     fputs("<div class=\"plots\">\n", page);
     for (const struct ssreport_plot *plot = ssreport_plots; plot->caption; plot++) {
         FILE *script = without->status || !plot->is_there(run) ? NULL : tmpfile();
         if (!script)
             continue;
-        plot->write(script, run, settings);
+        plot->write(script, run);
         fprintf(page, "<figure><figcaption>%s</figcaption>\n", plot->caption);
         ssreport_picture(page, script, ++*number, plot->caption, without);
         fputs("</figure>\n", page);
@@ -89,7 +89,7 @@ static void print_run(FILE *page, const struct ssreport_report *report,
     if (*run->record.notes.text)
         print_note(page, NULL, run->record.notes.text);
     if (report->run_count <= PICTURED_MOST)
-        print_plots(page, run, &report->settings, number, without);
+        print_plots(page, run, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
     if (run->steps.count > 1 && run->energy.count > 0)
@@ -107,7 +107,7 @@ static void print_together(
         fputs("<section>\n<h2>", page);
         ssreport_html_text(page, together->record.name);
         fputs("</h2>\n", page);
-        print_plots(page, together, &report->settings, number, without);
+        print_plots(page, together, number, without);
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_FITS], together->record.name);
         fputs("</section>\n", page);
     }

@@ -65,13 +65,11 @@ static struct column take_column(const struct ssreport_record *record, size_t fr
     return column;
 }
 
-static void write_over_time(
-    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void write_over_time(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     size_t count = record->sample_count < COLUMNS_MOST ? record->sample_count : COLUMNS_MOST;
     bool merges = count < record->sample_count;
     double unit = time_unit(run);
-    (void)settings;
     write_time_frame(script, run, "load, %");
     fputs("set yrange [0:100]\n$load << END\n", script);
     for (size_t i = 0; i < count; i++) {
@@ -104,10 +102,8 @@ static bool has_errors(const struct ssreport_run *run) {
     return run->figures.samples > 0;
 }
 
-static void write_errors(
-    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void write_errors(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
-    (void)settings;
     write_frame(script, "error (target minus load), %", "samples, %");
     fprintf(script, "set xrange [%.9g:%.9g]\nset yrange [0:*]\n$errors << END\n", errors->from,
         -errors->from);
@@ -132,10 +128,8 @@ static bool has_duties(const struct ssreport_run *run) {
     return false;
 }
 
-static void write_duties(
-    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void write_duties(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
-    (void)settings;
     write_frame(script, "instance", "duty, %");
     fprintf(script, "set yrange [0:100]\nset xrange [-0.7:%.9g]\n$duties << END\n",
         (double)record->instance_room - 0.3);
@@ -178,15 +172,13 @@ static double duty_of(
     return running / known;
 }
 
-static void write_duties_over_time(
-    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void write_duties_over_time(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     size_t instances = record->instance_room;
     size_t rows = instances < ROWS_MOST ? instances : ROWS_MOST;
     size_t most = FIELDS_MOST / rows;
     size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
     double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
-    (void)settings;
     write_time_frame(script, run, "instance");
     fprintf(script,
         "unset grid\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\nset cblabel \"duty, %%\"\n"
@@ -216,11 +208,9 @@ static bool has_rates(const struct ssreport_run *run) {
     return run->rates.count > 1;
 }
 
-static void write_rates(
-    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void write_rates(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_rates *rates = &run->rates;
     double unit = time_unit(run);
-    (void)settings;
     write_time_frame(script, run, "throughput, /s");
     fputs("set yrange [0:*]\n$rates << END\n", script);
     for (size_t i = 0; i < rates->count; i++)
@@ -251,22 +241,21 @@ static void write_points(FILE *script, const struct ssreport_run *run) {
     }
 }
 
-static void write_against_load(
-    FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+static void write_against_load(FILE *script, const struct ssreport_run *run) {
     write_frame(script, "load observed, %", "throughput, /s");
     fprintf(script, "set xrange [0:100]\nset yrange [0:*]\n$points << END\n");
     write_points(script, run);
     fputs("END\n$line << END\n", script);
     for (int i = 0; i <= BAND_POINTS; i++) {
         double load = run->least_load + (run->most_load - run->least_load) * i / BAND_POINTS;
-        struct ssreport_band band = ssreport_fit_at(&run->fit, load, settings->confidence);
+        struct ssreport_band band = ssreport_fit_at(&run->fit, load, run->confidence);
         fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
     }
     fputs("END\nplot ", script);
     if (isfinite(run->fit.slope_error))
         fprintf(script,
             "$line using 1:3:4 with filledcurves lc rgb \"#f6dccf\" title \"%g %% band\", ",
-            100 * settings->confidence);
+            100 * run->confidence);
     if (isfinite(run->fit.slope))
         fputs("$line using 1:2 with lines lw 1.3 lc rgb \"#d9541e\" title \"least squares\", ",
             script);

@@ -9,8 +9,7 @@
 struct ssreport_plot {
     const char *caption;
     bool (*is_there)(const struct ssreport_run *run);
-    void (*write)(
-        FILE *script, const struct ssreport_run *run, const struct ssreport_settings *settings);
+    void (*write)(FILE *script, const struct ssreport_run *run);
 };
 
 /* In the order in which they are shown; the last one has no caption. */

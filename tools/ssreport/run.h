@@ -41,6 +41,7 @@ struct ssreport_run {
     struct ssreport_rates rates;
     struct ssreport_fit fit; /* throughput against load, over the steps or else the intervals */
     bool fits_steps;
+    double confidence;            /* of what is said of the line, as in 0.95 */
     double least_load, most_load; /* that were seen in what the line is made of */
 
     struct ssreport_energy energy;

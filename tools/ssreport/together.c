@@ -44,7 +44,8 @@ static void set_name(struct ssreport_run *together, const struct ssreport_run *o
 static int put_together(struct ssreport_report *report, size_t first) {
     struct ssreport_run *together = &report->together[report->together_count];
     size_t runs = 0;
-    *together = (struct ssreport_run){.set = report->runs[first].set};
+    *together = (struct ssreport_run){
+        .set = report->runs[first].set, .confidence = report->settings.confidence};
     for (size_t i = 0; i < report->run_count; i++) {
         if (!belong_together(&report->runs[first], &report->runs[i]))
             continue;

@@ -185,7 +185,7 @@ static struct text write_plot(const struct ssreport_report *report, const char *
     assert_non_null(plot->caption);
     assert_true(plot->is_there(&report->runs[0]));
     begin(&text);
-    plot->write(text.stream, &report->runs[0], &report->settings);
+    plot->write(text.stream, &report->runs[0]);
     end(&text);
     return text;
 }
