@@ -116,9 +116,7 @@ static void describe(const struct ss_self *self, ss_time round, char *buffer, si
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_control_module),
-            .kind = SS_KIND_CONTROL,
+            SS_MODULE_HEAD(control, CONTROL),
             .name = "skeleton",
             .summary = "adds up the error; a beginning for modules of your own",
             .options = options,

@@ -108,4 +108,8 @@ struct ss_module {
     void (*release)(struct ss_self *self);
 };
 
+/* The first fields of the head of a struct ss_`type`_module, of the kind SS_KIND_`TYPE`. */
+#define SS_MODULE_HEAD(type, TYPE)                                                                 \
+    .version = SS_MODULE_VERSION, .size = sizeof(struct ss_##type##_module), .kind = SS_KIND_##TYPE
+
 #endif

@@ -270,9 +270,7 @@ static void describe(const struct ss_self *self, ss_time round, char *buffer, si
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_control_module),
-            .kind = SS_KIND_CONTROL,
+            SS_MODULE_HEAD(control, CONTROL),
             .name = "deadbeat",
             .summary = "keeps an account of CPU time and makes up differences within a round",
             .options = options,

@@ -21,9 +21,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_control_module),
-            .kind = SS_KIND_CONTROL,
+            SS_MODULE_HEAD(control, CONTROL),
             .name = "fixed",
             .summary = "the target itself, or a given duty, without any feedback",
             .options = options,

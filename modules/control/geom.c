@@ -63,9 +63,7 @@ static uint32_t get_peers(const struct ss_self *self) {
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_control_module),
-            .kind = SS_KIND_CONTROL,
+            SS_MODULE_HEAD(control, CONTROL),
             .name = "geom",
             .summary = "scales the duty by target over load",
             .options = options,

@@ -9,9 +9,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_control_module),
-            .kind = SS_KIND_CONTROL,
+            SS_MODULE_HEAD(control, CONTROL),
             .name = "null",
             .summary = "a duty equal to the target, without any feedback (for tests)",
         },

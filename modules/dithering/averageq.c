@@ -76,9 +76,7 @@ static ss_time round_length(const struct ss_self *self) {
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_dithering_module),
-            .kind = SS_KIND_DITHERING,
+            SS_MODULE_HEAD(dithering, DITHERING),
             .name = "averageq",
             .summary = "rounds of one run and one stop, of equal length on average",
             .options = options,

@@ -55,9 +55,7 @@ static ss_time round_length(const struct ss_self *self) {
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_dithering_module),
-            .kind = SS_KIND_DITHERING,
+            SS_MODULE_HEAD(dithering, DITHERING),
             .name = "fixedq",
             .summary = "states last whole quanta, as many running ones as the duty asks for",
             .options = options,

@@ -10,9 +10,7 @@ static void next(const struct ss_self *self, const struct ss_turn *turn, struct 
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_dithering_module),
-            .kind = SS_KIND_DITHERING,
+            SS_MODULE_HEAD(dithering, DITHERING),
             .name = "null",
             .summary = "runs always, whatever the duty (for tests)",
         },

@@ -214,9 +214,7 @@ static void describe(const struct ss_self *self, ss_time round, char *buffer, si
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_dithering_module),
-            .kind = SS_KIND_DITHERING,
+            SS_MODULE_HEAD(dithering, DITHERING),
             .name = "stagger",
             .summary = "rounds of one run and one stop, the executors' spread over the round",
             .options = options,

@@ -43,9 +43,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
 SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_feedback_module),
-            .kind = SS_KIND_FEEDBACK,
+            SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "cgroup",
             .summary = "the load of one control group, relative to what it may use",
             .options = options,

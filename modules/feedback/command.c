@@ -67,9 +67,7 @@ static bool get_estimate(const struct ss_self *self, const struct ss_moment *mom
 SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_feedback_module),
-            .kind = SS_KIND_FEEDBACK,
+            SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "command",
             .summary = "the numbers that a program prints",
             .options = options,

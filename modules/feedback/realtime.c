@@ -61,9 +61,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
 SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_feedback_module),
-            .kind = SS_KIND_FEEDBACK,
+            SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "realtime",
             .summary = "the load of the measured CPUs, from the system's counters",
             .options = options,

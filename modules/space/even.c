@@ -11,9 +11,7 @@ static double local_duty(
 SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_space_module),
-            .kind = SS_KIND_SPACE,
+            SS_MODULE_HEAD(space, SPACE),
             .name = "even",
             .summary = "every instance gets the same duty",
         },

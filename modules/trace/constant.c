@@ -19,9 +19,7 @@ static void get_target(const struct ss_self *self, ss_time time, struct ss_targe
 SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_trace_module),
-            .kind = SS_KIND_TRACE,
+            SS_MODULE_HEAD(trace, TRACE),
             .name = "constant",
             .summary = "one constant target",
             .options = options,

@@ -173,9 +173,7 @@ static ss_time length(const struct ss_self *self) {
 SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_trace_module),
-            .kind = SS_KIND_TRACE,
+            SS_MODULE_HEAD(trace, TRACE),
             .name = "file",
             .summary = "replays a load trace from a file",
             .options = options,

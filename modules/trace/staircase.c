@@ -72,9 +72,7 @@ static ss_time get_length(const struct ss_self *self) {
 SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
     .head =
         {
-            .version = SS_MODULE_VERSION,
-            .size = sizeof(struct ss_trace_module),
-            .kind = SS_KIND_TRACE,
+            SS_MODULE_HEAD(trace, TRACE),
             .name = "staircase",
             .summary = "level after level, each held for a time, then the end",
             .options = options,

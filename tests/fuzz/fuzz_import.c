@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (result == 0)
         result = import(&input, &options, &collector.sink);
     if (FORMAT.detect && size > 0)
-        FORMAT.detect(sstrace_input_head(&input));
+        FORMAT.detect(input.head);
     FUZZ_CHECK(sstrace_input_close(&input) == 0);
     if (result == 0)
         check_records(&records);

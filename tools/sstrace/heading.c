@@ -13,36 +13,29 @@ struct plain_name {
     char text[48];
 };
 
-/* What may stand behind a name, and what it says of the numbers. */
-static const struct {
+/* What may stand behind the name of a time or of a load, and what it says of the numbers. */
+static const struct ending {
     const char *name;
-    enum sstrace_unit unit;
-} load_endings[] = {
-    {"", SSTRACE_UNIT_DEFAULT},
-    {"percent", SSTRACE_UNIT_PERCENT},
-    {"percentage", SSTRACE_UNIT_PERCENT},
-    {"pct", SSTRACE_UNIT_PERCENT},
-    {"fraction", SSTRACE_UNIT_FRACTION},
-    {"ratio", SSTRACE_UNIT_FRACTION},
-};
-
-static const struct {
-    const char *name;
+    bool of_time;
     int64_t ns;
-} time_endings[] = {
-    {"", 0},
-    {"s", 1000000000},
-    {"sec", 1000000000},
-    {"seconds", 1000000000},
-    {"ms", 1000000},
-    {"us", 1000},
-    {"ns", 1},
-    {"utc", 0},
-    {"local", 0},
+    enum sstrace_unit unit;
+} endings[] = {
+    {"percent", .unit = SSTRACE_UNIT_PERCENT},
+    {"percentage", .unit = SSTRACE_UNIT_PERCENT},
+    {"pct", .unit = SSTRACE_UNIT_PERCENT},
+    {"fraction", .unit = SSTRACE_UNIT_FRACTION},
+    {"ratio", .unit = SSTRACE_UNIT_FRACTION},
+    {"s", .of_time = true, .ns = 1000000000},
+    {"sec", .of_time = true, .ns = 1000000000},
+    {"seconds", .of_time = true, .ns = 1000000000},
+    {"ms", .of_time = true, .ns = 1000000},
+    {"us", .of_time = true, .ns = 1000},
+    {"ns", .of_time = true, .ns = 1},
+    {"utc", .of_time = true},
+    {"local", .of_time = true},
 };
 
-#define LOAD_ENDINGS (sizeof load_endings / sizeof *load_endings)
-#define TIME_ENDINGS (sizeof time_endings / sizeof *time_endings)
+#define ENDINGS (sizeof endings / sizeof *endings)
 
 /* Names that mean nothing else. What is not among them must be named by the user. */
 static const char *const time_names[] = {"time", "timestamp", "datetime", "date", "epoch", "ts",
@@ -71,16 +64,13 @@ static const char *behind(const char *text, const char *base) {
     return strncmp(text, base, length) == 0 ? text + length : NULL;
 }
 
-static bool is_ending(const char *text, enum sstrace_meaning meaning) {
-    for (size_t i = 0; meaning == SSTRACE_MEANS_TIME && i < TIME_ENDINGS; i++) {
-        if (strcmp(text, time_endings[i].name) == 0)
-            return true;
+/* NULL: no name of that kind ends so. */
+static const struct ending *find_ending(const char *text, bool of_time) {
+    for (size_t i = 0; i < ENDINGS; i++) {
+        if (endings[i].of_time == of_time && strcmp(text, endings[i].name) == 0)
+            return &endings[i];
     }
-    for (size_t i = 0; meaning != SSTRACE_MEANS_TIME && i < LOAD_ENDINGS; i++) {
-        if (strcmp(text, load_endings[i].name) == 0)
-            return true;
-    }
-    return false;
+    return NULL;
 }
 
 static bool means(const struct sstrace_field *field, enum sstrace_meaning meaning) {
@@ -93,7 +83,7 @@ static bool means(const struct sstrace_field *field, enum sstrace_meaning meanin
     struct plain_name plain = make_plain(field);
     for (const char *const *name = names[meaning]; *name; name++) {
         const char *ending = behind(plain.text, *name);
-        if (ending && (*ending ? is_ending(ending, meaning) : true))
+        if (ending && (!*ending || find_ending(ending, meaning == SSTRACE_MEANS_TIME)))
             return true;
     }
     return false;
@@ -152,16 +142,6 @@ static int look(struct sstrace_heading *heading, struct sstrace_input *input,
     return more;
 }
 
-static size_t count_fields(struct sstrace_input *line, char separator) {
-    struct sstrace_walk walk;
-    struct sstrace_field field;
-    size_t count = 0;
-    sstrace_walk_begin(&walk, line, separator);
-    while (sstrace_walk_next(&walk, &field) > 0)
-        count++;
-    return count;
-}
-
 int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
     char separator, const char *comment, const struct sstrace_import_options *options) {
     *heading = (struct sstrace_heading){.separator = separator};
@@ -177,7 +157,11 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
         return ss_error_memory(input->error);
     heading->header.length = strlen(heading->header.text);
     /* Another comment. */
-    if (!heading->is_first_row && count_fields(&heading->header, separator) != heading->count)
+    size_t count;
+    struct sstrace_walk walk;
+    sstrace_walk_begin(&walk, &heading->header, separator);
+    sstrace_walk_count(&walk, &count);
+    if (!heading->is_first_row && count != heading->count)
         sstrace_heading_close(heading);
     heading->header.error = NULL;
     return 0;
@@ -274,9 +258,9 @@ enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, si
     if (memchr(field.text, '%', field.length))
         return SSTRACE_UNIT_PERCENT;
     struct plain_name plain = make_plain(&field);
-    for (size_t i = 1; i < LOAD_ENDINGS; i++) {
-        if (strstr(plain.text, load_endings[i].name))
-            return load_endings[i].unit;
+    for (size_t i = 0; i < ENDINGS; i++) {
+        if (!endings[i].of_time && strstr(plain.text, endings[i].name))
+            return endings[i].unit;
     }
     return SSTRACE_UNIT_DEFAULT;
 }
@@ -287,11 +271,10 @@ int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t 
         return 0;
     struct plain_name plain = make_plain(&field);
     for (const char *const *name = time_names; *name; name++) {
-        const char *ending = behind(plain.text, *name);
-        for (size_t i = 1; ending && i < TIME_ENDINGS; i++) {
-            if (strcmp(ending, time_endings[i].name) == 0)
-                return time_endings[i].ns;
-        }
+        const char *text = behind(plain.text, *name);
+        const struct ending *ending = text ? find_ending(text, true) : NULL;
+        if (ending)
+            return ending->ns;
     }
     return 0;
 }

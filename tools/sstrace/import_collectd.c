@@ -41,7 +41,7 @@ static const char *file_name(const char *path) {
 static bool looks_like_counter(const struct sstrace_input *input) {
     double before = NAN, first = NAN;
     bool falls = false;
-    for (const char *at = sstrace_input_head(input); (at = strchr(at, '\n'));) {
+    for (const char *at = input->head; (at = strchr(at, '\n'));) {
         const char *end = strchr(++at, '\n'), *comma = strchr(at, ',');
         if (!comma || (end && comma > end))
             continue;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "heading.h"
-#include "import.h"
+#include "import_lines.h"
 #include "stamp.h"
 
 struct csv {
@@ -131,22 +131,19 @@ static int choose_units(struct csv *csv) {
         unit == SSTRACE_UNIT_DEFAULT ? SSTRACE_UNIT_PERCENT : unit, csv->input->error);
 }
 
-/* Without times a file goes on where the one before ended. */
-static int64_t find_end(const struct sstrace_samples *samples) {
-    return samples->has_held ? samples->held.to : samples->any ? samples->reached : 0;
-}
-
 static int choose_all(struct csv *csv) {
     if (choose_time(csv) != 0 || choose_load(csv) != 0 || choose_series(csv) != 0 ||
         choose_units(csv) != 0)
         return -1;
     sstrace_table_pick(&csv->table, csv->load_number, &csv->load);
-    if (csv->time_number)
-        sstrace_table_pick(&csv->table, csv->time_number, &csv->time);
     if (csv->series_number)
         sstrace_table_pick(&csv->table, csv->series_number, &csv->series);
-    csv->samples->stamp = csv->time_number ? SSTRACE_STAMP_END : SSTRACE_STAMP_SPAN;
-    csv->now = find_end(csv->samples);
+    if (csv->time_number) {
+        sstrace_table_pick(&csv->table, csv->time_number, &csv->time);
+        csv->samples->stamp = SSTRACE_STAMP_END;
+    } else {
+        csv->now = sstrace_lines_begin(csv->samples);
+    }
     return 0;
 }
 

@@ -9,19 +9,23 @@
 
 #define PLANETLAB_EVERY (300 * SS_SECOND)
 
-/* The number of a line that was read; `has` is false where there is none. */
-static int split(struct sstrace_input *input, struct sstrace_field *field, bool *has) {
+/* 1: `field` is the number of the next line that has one. 0: there is none. */
+static int next_number(struct sstrace_input *input, struct sstrace_field *field) {
     struct sstrace_walk walk;
     struct sstrace_field more;
-    sstrace_walk_begin(&walk, input, ' ');
-    int result = sstrace_walk_next(&walk, field);
-    *has = result > 0 && field->length > 0 && *field->text != '#';
-    if (result < 0 || !*has)
-        return result < 0 ? -1 : 0;
-    result = sstrace_walk_next(&walk, &more);
-    if (result > 0 && more.length > 0 && *more.text != '#')
-        return sstrace_input_blame(input, more.column, "one number a line was expected");
-    return result < 0 ? -1 : 0;
+    int result;
+    while ((result = sstrace_input_read_line(input)) > 0) {
+        sstrace_walk_begin(&walk, input, ' ');
+        if ((result = sstrace_walk_next(&walk, field)) < 0)
+            return -1;
+        if (result == 0 || field->length == 0 || *field->text == '#')
+            continue;
+        result = sstrace_walk_next(&walk, &more);
+        if (result > 0 && more.length > 0 && *more.text != '#')
+            return sstrace_input_blame(input, more.column, "one number a line was expected");
+        return result < 0 ? -1 : 1;
+    }
+    return result;
 }
 
 static int planetlab_load(
@@ -39,52 +43,30 @@ static int planetlab_load(
         input, field->column, "a whole percentage from 0 to 100 was expected");
 }
 
-static int import_planetlab(const struct sstrace_format *format, struct sstrace_input *input,
+static int import(const struct sstrace_format *format, struct sstrace_input *input,
     struct sstrace_samples *samples) {
-    (void)format;
-    struct sstrace_sample sample = {.to = sstrace_lines_begin(samples)};
-    ss_time every = samples->options->every ? samples->options->every : PLANETLAB_EVERY;
-    struct sstrace_field field;
-    bool has;
-    int result;
-    while ((result = sstrace_input_read_line(input)) > 0) {
-        if (split(input, &field, &has) != 0)
-            return -1;
-        if (!has)
-            continue;
-        sstrace_lines_doubt(input);
-        if (planetlab_load(input, &field, &sample.load) != 0 ||
-            sstrace_lines_add(samples, input, field.column, &sample, (int64_t)every) != 0)
-            return -1;
-    }
-    return result;
-}
-
-static int import_levels(const struct sstrace_format *format, struct sstrace_input *input,
-    struct sstrace_samples *samples) {
-    (void)format;
+    bool planetlab = format == &sstrace_format_planetlab;
     struct sstrace_scale scale = {.comma = true};
     struct sstrace_field field;
-    bool has;
+    ss_time every = samples->options->every;
     int result;
-    if (samples->options->every == 0)
+    if (every == 0 && !planetlab)
         return ss_error_fail(input->error,
             "%s:1:1: --every TIME was expected: a file of load levels does not say how long each "
             "one lasts",
             ss_words_show(input->name).text);
+    if (every == 0)
+        every = PLANETLAB_EVERY;
     if (sstrace_scale_set(&scale, samples->options, SSTRACE_UNIT_PERCENT, input->error) != 0)
         return -1;
     struct sstrace_sample sample = {.to = sstrace_lines_begin(samples)};
-    while ((result = sstrace_input_read_line(input)) > 0) {
+    while ((result = next_number(input, &field)) > 0) {
         double number;
-        if (split(input, &field, &has) != 0)
-            return -1;
-        if (!has)
-            continue;
         sstrace_lines_doubt(input);
-        if (sstrace_scale_load(&scale, input, &field, &number, &sample.load) != 0 ||
-            sstrace_lines_add(
-                samples, input, field.column, &sample, (int64_t)samples->options->every) != 0)
+        result = planetlab ? planetlab_load(input, &field, &sample.load)
+                           : sstrace_scale_load(&scale, input, &field, &number, &sample.load);
+        if (result != 0 ||
+            sstrace_lines_add(samples, input, field.column, &sample, (int64_t)every) != 0)
             return -1;
     }
     return result;
@@ -94,12 +76,12 @@ const struct sstrace_format sstrace_format_planetlab = {
     .name = "planetlab",
     .summary = "PlanetLab as CloudSim ships it: a whole percentage a line, every 300 s",
     .takes = SSTRACE_TAKES_EVERY,
-    .import = import_planetlab,
+    .import = import,
 };
 
 const struct sstrace_format sstrace_format_levels = {
     .name = "levels",
     .summary = "one load a line, in percent or by --unit; --every TIME says how long each lasts",
     .takes = SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
-    .import = import_levels,
+    .import = import,
 };

@@ -118,10 +118,7 @@ static bool detect_ssload(const char *head) {
 static int read_header(struct rows *rows, size_t *time, size_t *load) {
     const struct layout *layout = rows->layout;
     struct sstrace_heading heading;
-    int more;
-    do
-        more = sstrace_input_read_line(rows->input);
-    while (more > 0 && !sstrace_table_is_row(rows->input));
+    int more = sstrace_table_read_row(rows->input);
     if (more <= 0)
         return more;
     if (!begins_with(rows->input->text, layout->header))

@@ -175,10 +175,6 @@ int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_
         error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
 }
 
-const char *sstrace_input_head(const struct sstrace_input *input) {
-    return input->head;
-}
-
 static int blame_length(struct sstrace_input *input) {
     return sstrace_input_blame(
         input, LINE_LONGEST, "the line has more than %zu characters", LINE_LONGEST);

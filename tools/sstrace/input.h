@@ -26,10 +26,10 @@ struct sstrace_input {
     size_t head_length, head_used;
     pid_t children[2]; /* they unpack; 0: none */
     size_t capacity;
-    bool pending;    /* the line was given back */
-    bool in_lines;   /* that is how it is read */
-    size_t unbroken; /* bytes since the last end of a line, about */
-    char head[SSTRACE_HEAD + 1];
+    bool pending;                /* the line was given back */
+    bool in_lines;               /* that is how it is read */
+    size_t unbroken;             /* bytes since the last end of a line, about */
+    char head[SSTRACE_HEAD + 1]; /* what the input begins with, and a 0; it is still to be read */
 };
 
 /* NULL or "-": standard input. */
@@ -38,9 +38,6 @@ int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_
 /* Reads on the bytes of a stream, which stays the caller's: for tests. */
 int sstrace_input_open_descriptor(
     struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
-
-/* What it begins with, up to 4096 bytes, with a 0 behind them; nothing of it is taken. */
-const char *sstrace_input_head(const struct sstrace_input *input);
 
 /*
  * 1: `text` is the next line. 0: there is none. -1: it cannot be read, is longer than 1 MiB or has

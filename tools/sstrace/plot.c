@@ -210,9 +210,8 @@ struct used {
     bool range, free;
 };
 
-static struct used print_row(FILE *stream, const struct sstrace_columns *columns,
-    const struct glyphs *glyphs, int row, int rows) {
-    struct used used = {0};
+static void print_row(FILE *stream, const struct sstrace_columns *columns,
+    const struct glyphs *glyphs, int row, int rows, struct used *used) {
     int percent = percent_at(row + 1, rows);
     if (percent >= 0)
         fprintf(stream, "%3d%%%s", percent, glyphs->mark);
@@ -221,8 +220,8 @@ static struct used print_row(FILE *stream, const struct sstrace_columns *columns
     int blanks = 0;
     for (size_t i = 0; i < columns->count; i++) {
         const char *glyph = choose_glyph(glyphs, &columns->items[i], row, rows);
-        used.range |= glyph == glyphs->range;
-        used.free |= glyph == glyphs->free;
+        used->range |= glyph == glyphs->range;
+        used->free |= glyph == glyphs->free;
         blanks++;
         if (*glyph == ' ')
             continue;
@@ -230,7 +229,6 @@ static struct used print_row(FILE *stream, const struct sstrace_columns *columns
         blanks = 0;
     }
     fputc('\n', stream);
-    return used;
 }
 
 struct axis {
@@ -294,11 +292,8 @@ void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode) {
     const struct glyphs *glyphs = unicode ? &blocks : &letters;
     struct used used = {0};
-    for (int row = rows - 1; row >= 0; row--) {
-        struct used here = print_row(stream, columns, glyphs, row, rows);
-        used.range |= here.range;
-        used.free |= here.free;
-    }
+    for (int row = rows - 1; row >= 0; row--)
+        print_row(stream, columns, glyphs, row, rows, &used);
     print_axis(stream, columns, glyphs);
     if (used.range || used.free)
         fprintf(stream, "%*s", MARGIN, "");

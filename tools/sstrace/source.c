@@ -26,7 +26,7 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
 }
 
 static const struct sstrace_format *detect(const struct sstrace_input *input) {
-    const char *head = sstrace_input_head(input);
+    const char *head = input->head;
     for (size_t i = 0; sstrace_formats[i]; i++) {
         if (sstrace_formats[i]->detect && sstrace_formats[i]->detect(head))
             return sstrace_formats[i];
@@ -36,7 +36,7 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
 
 /* Output of sysstat's programs is imported in other forms only; the message names them. */
 static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *error) {
-    const char *head = sstrace_input_head(input);
+    const char *head = input->head;
     const unsigned char *magic = (const unsigned char *)head;
     const char *cpus = strstr(head, " CPU)");
     bool binary = (magic[0] == 0x96 && magic[1] == 0xd5) || (magic[0] == 0xd5 && magic[1] == 0x96);
@@ -108,7 +108,7 @@ static int import(const struct sstrace_request *request, const struct sstrace_fo
 static int read_input(const struct sstrace_request *request, struct sstrace_input *input,
     struct ss_trace_sink *sink, struct ss_error *error) {
     const char *name = request->import.format;
-    bool compiled = (unsigned char)*sstrace_input_head(input) == SS_TRACE_MAGIC_FIRST;
+    bool compiled = (unsigned char)*input->head == SS_TRACE_MAGIC_FIRST;
     const struct sstrace_format *format = name ? find_format(name, error) : NULL;
     if (name && !format)
         return -1;

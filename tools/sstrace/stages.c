@@ -10,27 +10,17 @@ static ss_time scaled(ss_time time, double factor) {
     return product < (long double)SS_TIME_NEVER ? (ss_time)product : SS_TIME_NEVER;
 }
 
-static int take_scale(
+/* SCALE, LATER and LOAD_SCALE: every record by itself. */
+static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     struct ss_trace_record changed = *record;
-    changed.time = scaled(record->time, stage->how.factor);
-    return sstrace_give(stage, changed, error);
-}
-
-static int take_later(
-    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
-    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    struct ss_trace_record changed = *record;
-    changed.time = ss_time_add(record->time, stage->how.from);
-    return sstrace_give(stage, changed, error);
-}
-
-static int take_load_scale(
-    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
-    struct sstrace_stage *stage = (struct sstrace_stage *)sink;
-    struct ss_trace_record changed = *record;
-    changed.load = record->load * stage->how.factor;
+    if (stage->how.kind == SSTRACE_SCALE)
+        changed.time = scaled(record->time, stage->how.factor);
+    else if (stage->how.kind == SSTRACE_LATER)
+        changed.time = ss_time_add(record->time, stage->how.from);
+    else
+        changed.load = record->load * stage->how.factor;
     return sstrace_give(stage, changed, error);
 }
 
@@ -168,11 +158,11 @@ void sstrace_stage_open_last(struct sstrace_stage *stage, struct ss_trace_sink *
 int sstrace_stage_open(struct sstrace_stage *stage, const struct sstrace_transform *how,
     struct ss_trace_sink *next, struct ss_error *error) {
     static const struct ss_trace_sink sinks[] = {
-        [SSTRACE_SCALE] = {take_scale, end_plain},
-        [SSTRACE_LATER] = {take_later, end_plain},
+        [SSTRACE_SCALE] = {take_each, end_plain},
+        [SSTRACE_LATER] = {take_each, end_plain},
         [SSTRACE_CLIP] = {take_clip, end_clip},
         [SSTRACE_REPEAT] = {take_repeat, end_repeat},
-        [SSTRACE_LOAD_SCALE] = {take_load_scale, end_plain},
+        [SSTRACE_LOAD_SCALE] = {take_each, end_plain},
         [SSTRACE_LOAD_CLAMP] = {sstrace_take_clamp, end_plain},
         [SSTRACE_RESAMPLE] = {sstrace_take_resample, sstrace_end_resample},
         [SSTRACE_STEPS] = {sstrace_take_steps, end_plain},

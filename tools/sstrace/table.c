@@ -127,8 +127,7 @@ bool sstrace_table_is_row(const struct sstrace_input *input) {
     return *text && *text != '#';
 }
 
-/* How many fields there are from where the walk stands. */
-static int count_rest(struct sstrace_walk *walk, size_t *count) {
+int sstrace_walk_count(struct sstrace_walk *walk, size_t *count) {
     *count = 0;
     if (!walk->at)
         return 0;
@@ -183,18 +182,23 @@ int sstrace_table_split(struct sstrace_table *table) {
             return blame_count(table, passed, table->columns ? table->columns : least);
         *table->picks[i].field = field;
     }
-    if (count_rest(&walk, &rest) < 0)
+    if (sstrace_walk_count(&walk, &rest) < 0)
         return -1;
     if (!table->columns)
         table->columns = passed + rest;
     return passed + rest == table->columns ? 1 : blame_count(table, passed + rest, table->columns);
 }
 
-int sstrace_table_next(struct sstrace_table *table) {
+int sstrace_table_read_row(struct sstrace_input *input) {
     int more;
     do
-        more = sstrace_input_read_line(table->input);
-    while (more > 0 && !sstrace_table_is_row(table->input));
+        more = sstrace_input_read_line(input);
+    while (more > 0 && !sstrace_table_is_row(input));
+    return more;
+}
+
+int sstrace_table_next(struct sstrace_table *table) {
+    int more = sstrace_table_read_row(table->input);
     return more > 0 ? sstrace_table_split(table) : more;
 }
 

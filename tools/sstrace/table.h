@@ -55,6 +55,9 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
 /* 1: `field` is the next one. 0: there is none. -1: a quote is wrong. */
 int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
 
+/* How many fields there are from where the walk stands. -1: a quote is wrong behind so many. */
+int sstrace_walk_count(struct sstrace_walk *walk, size_t *count);
+
 /* From now on a row's field of that number goes to `field`. */
 void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
 
@@ -68,6 +71,9 @@ int sstrace_table_next(struct sstrace_table *table);
 int sstrace_table_split(struct sstrace_table *table);
 
 bool sstrace_table_is_row(const struct sstrace_input *input);
+
+/* sstrace_input_read_line() up to the next line that is a row. */
+int sstrace_table_read_row(struct sstrace_input *input);
 
 /* Whether a field is that word, in letters of any case. */
 bool sstrace_field_is(const struct sstrace_field *field, const char *word);
