@@ -28,12 +28,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
     const struct ss_counters *counters) {
     const struct config *config = self->config;
     struct estimate_reading reading = {
-        .time = counters->time,
-        .set = counters->set,
-        .capacity = counters->capacity,
-        .cpus = counters->cpus,
-        .quota_period = counters->period,
-        .throttled = counters->throttled,
+        .counters = counters,
         .count = counters->used,
         .spacing = estimate_spacing(self),
     };

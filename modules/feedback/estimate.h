@@ -25,16 +25,11 @@
 
 /* What a module has made of one reading. */
 struct estimate_reading {
-    ss_time time;
-    uint64_t set;
-    double capacity;      /* CPUs that make a load of 1 */
-    double cpus;          /* CPUs that can be used at one instant */
-    ss_time quota_period; /* 0: no quota */
-    uint64_t throttled;   /* nanoseconds for which the quota has held tasks back */
-    uint64_t count;       /* CPU time in nanoseconds, never falling */
-    bool idle;            /* `count` is the time not worked, otherwise the time worked */
-    bool bounded;         /* no more than `capacity` CPUs can add to `count` at a time */
-    ss_time spacing;      /* how long after the last sample the next one is due */
+    const struct ss_counters *counters;
+    uint64_t count;  /* CPU time in nanoseconds, never falling */
+    bool idle;       /* `count` is the time not worked, otherwise the time worked */
+    bool bounded;    /* no more than `capacity` CPUs can add to `count` at a time */
+    ss_time spacing; /* how long after the last sample the next one is due */
 };
 
 /*
@@ -145,11 +140,12 @@ static inline bool estimate_wants_sample(
  */
 static inline bool estimate_compare(
     const struct estimate *last, const struct estimate_reading *reading, double *load) {
-    if (reading->set != last->set || reading->capacity != last->capacity ||
-        !(reading->capacity > 0) || reading->count < last->count)
+    const struct ss_counters *counters = reading->counters;
+    if (counters->set != last->set || counters->capacity != last->capacity ||
+        !(counters->capacity > 0) || reading->count < last->count)
         return false;
-    double elapsed = (double)(reading->time - last->time);
-    double counted = (double)(reading->count - last->count) / reading->capacity;
+    double elapsed = (double)(counters->time - last->time);
+    double counted = (double)(reading->count - last->count) / counters->capacity;
     const double slack = 2 * 10e6 + 1e6;
     if (reading->bounded && counted > elapsed + slack)
         return false;
@@ -167,15 +163,16 @@ static inline double estimate_blend(
 /* The estimate after a reading that is later than `last`. */
 static inline struct estimate estimate_advance(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading, ss_time period) {
+    const struct ss_counters *counters = reading->counters;
     struct estimate next = {
-        .time = reading->time,
-        .set = reading->set,
-        .capacity = reading->capacity,
-        .cpus = reading->cpus,
-        .quota_period = reading->quota_period,
-        .throttled = reading->throttled,
+        .time = counters->time,
+        .set = counters->set,
+        .capacity = counters->capacity,
+        .cpus = counters->cpus,
+        .quota_period = counters->period,
+        .throttled = counters->throttled,
         .count = reading->count,
-        .used = reading->idle ? reading->capacity * (double)reading->time - (double)reading->count
+        .used = reading->idle ? counters->capacity * (double)counters->time - (double)reading->count
                               : (double)reading->count,
         .ran = !reading->idle,
         .taken = true,
@@ -188,7 +185,7 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         next.known = last->known;
         return next;
     }
-    double elapsed = (double)(reading->time - last->time);
+    double elapsed = (double)(counters->time - last->time);
     next.load = last->known ? estimate_blend(last, load, elapsed, period) : load;
     next.known = true;
     return next;
@@ -200,9 +197,9 @@ static inline struct estimate estimate_advance(const struct estimate *last,
  */
 static inline bool estimate_is_overtaken(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading) {
-    if (!last->taken || reading->time > last->time + reading->spacing / 2)
+    if (!last->taken || reading->counters->time > last->time + reading->spacing / 2)
         return false;
-    return reading->time <= last->time || estimate_is_of_stretch(last, moment);
+    return reading->counters->time <= last->time || estimate_is_of_stretch(last, moment);
 }
 
 /* Takes the reading that was wanted. */

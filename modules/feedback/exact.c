@@ -48,10 +48,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
     const struct ss_counters *counters) {
     const struct config *config = self->config;
     struct estimate_reading reading = {
-        .time = counters->time,
-        .set = counters->set,
-        .capacity = counters->capacity,
-        .cpus = counters->cpus,
+        .counters = counters,
         .count = counters->ran ? counters->used : counters->idle,
         .idle = !counters->ran,
         .bounded = true,
