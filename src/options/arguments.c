@@ -2,6 +2,7 @@
 #include "options/arguments.h"
 
 #include "base/nearest.h"
+#include "base/words.h"
 
 #define NAMES_MAX   64
 #define HELP_MARGIN 30
@@ -42,16 +43,24 @@ struct cursor {
     struct ss_error *error;
 };
 
-static const char *next_word(struct cursor *cursor) {
+static char *next_word(struct cursor *cursor) {
     return cursor->at[1] ? *++cursor->at : NULL;
 }
 
+static int call_taker(struct cursor *cursor, const struct ss_argument *row, char *value) {
+    if (row->take(cursor->config, row, value, cursor->error) < 0)
+        return ss_error_wrap(cursor->error, "--%s", row->option.name);
+    return 0;
+}
+
 /* Sets one option. `value` is what was joined to it (--name=value, -n12), or NULL. */
-static int take(struct cursor *cursor, const struct ss_argument *row, const char *value) {
+static int take(struct cursor *cursor, const struct ss_argument *row, char *value) {
     const char *name = row->option.name;
     char *config = cursor->config;
     if (!row->value && value)
         return ss_error_fail(cursor->error, "--%s takes no value, but got '%s'", name, value);
+    if (!row->value && row->take)
+        return call_taker(cursor, row, NULL);
     if (!row->value) {
         *(int *)(config + row->option.offset) = 1;
         return 0;
@@ -63,6 +72,8 @@ static int take(struct cursor *cursor, const struct ss_argument *row, const char
             row->second ? "two values" : "a value", name, row->value);
     if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
         return ss_error_fail(cursor->error, "--%s is empty: write --%s %s", name, name, row->value);
+    if (row->take)
+        return call_taker(cursor, row, value);
     if (row->second)
         *(const char **)(config + row->second) = second;
     struct ss_option dashed = row->option;
@@ -72,8 +83,7 @@ static int take(struct cursor *cursor, const struct ss_argument *row, const char
     return ss_option_set(&dashed, value, config, cursor->store, cursor->error);
 }
 
-static int take_letters(
-    struct cursor *cursor, const struct ss_argument *rows, const char *letters) {
+static int take_letters(struct cursor *cursor, const struct ss_argument *rows, char *letters) {
     for (; *letters; letters++) {
         const struct ss_argument *row = find_letter(rows, *letters, cursor->error);
         if (!row)
@@ -87,7 +97,7 @@ static int take_letters(
     return 0;
 }
 
-static int take_name(struct cursor *cursor, const struct ss_argument *rows, const char *word) {
+static int take_name(struct cursor *cursor, const struct ss_argument *rows, char *word) {
     size_t length = strcspn(word, "=");
     const struct ss_argument *row = find_name(rows, word, length, cursor->error);
     return row ? take(cursor, row, word[length] ? word + length + 1 : NULL) : -1;
@@ -103,25 +113,39 @@ static int set_defaults(const struct ss_argument *rows, void *config, struct ss_
     return 0;
 }
 
+static const struct ss_argument *last_row(const struct ss_argument *rows) {
+    while (rows->option.name)
+        rows++;
+    return rows;
+}
+
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,
     char **argv, char ***rest, struct ss_error *error) {
     struct cursor cursor = {argv, config, store, error};
+    const struct ss_argument *words = last_row(rows);
+    bool marked = false;
     if (set_defaults(rows, config, store, error) < 0)
         return -1;
     for (cursor.at = argv[0] ? argv + 1 : argv; *cursor.at; cursor.at++) {
-        const char *word = *cursor.at;
-        if (word[0] != '-' || word[1] == '\0')
+        char *word = *cursor.at;
+        bool is_option = !marked && word[0] == '-' && word[1] != '\0';
+        if (!is_option && !words->take)
             break;
-        if (strcmp(word, "--") == 0) {
-            cursor.at++;
-            break;
+        if (is_option && strcmp(word, "--") == 0) {
+            marked = true;
+            continue;
         }
-        int status = word[1] == '-' ? take_name(&cursor, rows, word + 2)
-                                    : take_letters(&cursor, rows, word + 1);
+        int status = !is_option       ? words->take(config, words, word, error)
+                     : word[1] == '-' ? take_name(&cursor, rows, word + 2)
+                                      : take_letters(&cursor, rows, word + 1);
         if (status < 0)
             return -1;
     }
-    *rest = cursor.at;
+    if (rest)
+        *rest = cursor.at;
+    else if (*cursor.at)
+        return ss_error_fail(
+            error, "'%s' is not an option: see --help", ss_words_show(*cursor.at).text);
     return 0;
 }
 
@@ -131,6 +155,8 @@ void ss_arguments_print_help(FILE *stream, const struct ss_argument *rows) {
         char letter[] = {'-', rows->letter, ',', '\0'};
         char left[96];
         char text[512];
+        if (rows->heading)
+            fprintf(stream, "%s\n", rows->heading);
         int length = snprintf(left, sizeof left, "  %-3s --%s%s%s", rows->letter ? letter : "",
             option->name, rows->value ? " " : "", rows->value ? rows->value : "");
         fprintf(stream, "%-*s", HELP_MARGIN, left);
