@@ -87,7 +87,7 @@ wrong_words_are_refused() {
     expect_refusal "unknown option '-x'" serial -x
     expect_refusal '--threads: serial ' serial --threads 2
     expect_refusal '--threads: ' parallel --threads 0
-    expect_refusal '--threads: needs a value' parallel --threads
+    expect_refusal '--threads wants a value' parallel --threads
     expect_refusal '--work: excludes --iteration' serial --work 1 --iteration 10m
     expect_refusal '--work: ' serial --work 0
     expect_refusal '--work: ' serial --work many
@@ -97,7 +97,7 @@ wrong_words_are_refused() {
     expect_refusal '--memory: ' serial --memory 64
     expect_refusal '--memory: ' serial --memory 1Q
     expect_refusal '--memory: ' serial --memory 99999999999G
-    expect_refusal '--help: ' --help=yes
+    expect_refusal '--help takes no value' --help=yes
 }
 
 help_and_version() {

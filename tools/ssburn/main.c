@@ -51,11 +51,11 @@ int main(int argc, char **argv) {
     ss_streams_occupy();
     reset_signals();
     int status = SS_ERROR_FAILED;
-    if (options_parse(&options, argv + 1, &error) < 0)
+    if (options_parse(&options, argv, &error) < 0)
         status = 2;
-    else if (options.wish == OPTIONS_HELP)
+    else if (options.help)
         options_print_help();
-    else if (options.wish == OPTIONS_VERSION)
+    else if (options.version)
         printf("ssburn %s\n", ss_version());
     else if (run(&options, &error) < 0)
         status = 1;

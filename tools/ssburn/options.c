@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "options/arguments.h"
 #include "platform/platform.h"
 
 #define THREADS_MAX 4096
@@ -43,87 +44,22 @@ static int read_size(const char *text, uint64_t *bytes, struct ss_error *error) 
     return 0;
 }
 
-static int count_between(
-    const char *text, uint64_t min, uint64_t max, uint64_t *value, struct ss_error *error) {
-    if (ss_units_count(text, value, error) < 0)
+static int take_memory(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    uint64_t *memory = &((struct options *)config)->memory;
+    (void)row;
+    if (read_size(value, memory, error) < 0)
         return -1;
-    if (*value < min || *value > max)
-        return ss_error_fail(
-            error, "%" PRIu64 " is not between %" PRIu64 " and %" PRIu64, *value, min, max);
-    return 0;
-}
-
-static int set_threads(struct options *options, const char *value, struct ss_error *error) {
-    return count_between(value, 1, THREADS_MAX, &options->threads, error);
-}
-
-static int set_iteration(struct options *options, const char *value, struct ss_error *error) {
-    if (ss_units_time(value, &options->iteration, error) < 0)
-        return -1;
-    return options->iteration > 0 ? 0 : ss_error_fail(error, "must be more than 0");
-}
-
-static int set_work(struct options *options, const char *value, struct ss_error *error) {
-    return count_between(value, 1, WORK_UNITS_MAX, &options->work, error);
-}
-
-static int set_iterations(struct options *options, const char *value, struct ss_error *error) {
-    return count_between(value, 0, TALLY_ENDLESS - 1, &options->iterations, error);
-}
-
-static int set_memory(struct options *options, const char *value, struct ss_error *error) {
-    if (read_size(value, &options->memory, error) < 0)
-        return -1;
-    return options->memory >= WORK_MEMORY_MIN
+    return *memory >= WORK_MEMORY_MIN
                ? 0
                : ss_error_fail(error, "must be %d bytes or more", WORK_MEMORY_MIN);
 }
 
-static int set_help(struct options *options, const char *value, struct ss_error *error) {
-    (void)value, (void)error;
-    options->wish = OPTIONS_HELP;
-    return 0;
-}
-
-static int set_version(struct options *options, const char *value, struct ss_error *error) {
-    (void)value, (void)error;
-    options->wish = OPTIONS_VERSION;
-    return 0;
-}
-
-static const struct row {
-    const char *name;
-    const char *value; /* what to call it in the help; NULL: takes none */
-    int (*set)(struct options *options, const char *value, struct ss_error *error);
-    const char *help;
-} rows[] = {
-    {"--threads", "N", set_threads, "threads, or children at work at a time (see the classes)"},
-    {"--iteration", "TIME", set_iteration, "CPU time of the work of one iteration (100m)"},
-    {"--work", "COUNT", set_work, "that work in units, as an earlier ssburn printed it"},
-    {"--iterations", "N", set_iterations, "end after this many (endless); 0 only calibrates"},
-    {"--memory", "SIZE", set_memory, "work by walking so many bytes: 32K, 8M, 1G"},
-    {"--help", NULL, set_help, "print this and end"},
-    {"--version", NULL, set_version, "print the version and end"},
-};
-
-#define ROW_COUNT (sizeof rows / sizeof *rows)
-
-void options_print_help(void) {
-    printf("Usage: ssburn CLASS [OPTION]...\n"
-           "Keeps CPUs busy and prints a line for each iteration.\n\nClasses:\n");
-    for (size_t i = 0; i < CLASS_COUNT; i++)
-        printf("  %-20s  %s\n", classes[i].name, classes[i].help);
-    printf("\nOptions:\n");
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        char left[32];
-        snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].value ? " " : "",
-            rows[i].value ? rows[i].value : "");
-        printf("  %-20s  %s\n", left, rows[i].help);
-    }
-}
-
-static int take_class(struct options *options, const char *word, struct ss_error *error) {
+static int take_class(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct options *options = config;
     const char *names[CLASS_COUNT];
+    (void)row;
     for (size_t i = 0; i < CLASS_COUNT; i++) {
         names[i] = classes[i].name;
         if (strcmp(word, names[i]) != 0)
@@ -134,31 +70,38 @@ static int take_class(struct options *options, const char *word, struct ss_error
         options->class = &classes[i];
         return 0;
     }
-    struct ss_nearest_names known = {"class", names, CLASS_COUNT, "see ssburn --help"};
-    return ss_nearest_refuse(&known, word, error);
+    return ss_nearest_refuse(
+        &(struct ss_nearest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
 }
 
-/* Takes one option and its value, which may be the next word; `words` stops at the last one taken.
- */
-static int take_option(struct options *options, char ***words, struct ss_error *error) {
-    char *word = **words;
-    size_t length = strcspn(word, "=");
-    const char *names[ROW_COUNT];
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        const struct row *row = &rows[i];
-        names[i] = row->name + strlen("--");
-        if (strlen(row->name) != length || strncmp(word, row->name, length) != 0)
-            continue;
-        const char *value = word[length] ? word + length + 1 : NULL;
-        if (value && !row->value)
-            return ss_error_fail(error, "%s: takes no value", row->name);
-        if (row->value && !value && !(value = *++*words))
-            return ss_error_fail(error, "%s: needs a value: %s", row->name, row->value);
-        return row->set(options, value, error) < 0 ? ss_error_wrap(error, "%s", row->name) : 0;
-    }
-    word[length] = '\0';
-    struct ss_nearest_names known = {"option", names, ROW_COUNT, "see ssburn --help"};
-    return ss_nearest_refuse(&known, word, error);
+/* Bounds are text: those of THREADS_MAX and WORK_UNITS_MAX. */
+#define AT(member) .offset = offsetof(struct options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "N", {"threads", SS_OPTION_COUNT, AT(threads), .min = "1", .max = "4096",
+        .help = "threads, or children at work at a time; default: see the classes"}},
+    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .min = "1n",
+        .help = "CPU time of the work of one iteration; default: 100m"}},
+    {0, "COUNT", {"work", SS_OPTION_COUNT, AT(work), .min = "1", .max = "4611686018427387904",
+        .help = "that work in units, as an earlier ssburn printed it"}},
+    {0, "N", {"iterations", SS_OPTION_COUNT, AT(iterations),
+        .help = "end after this many; 0 only calibrates; default: endless"}},
+    {0, "SIZE", {"memory", .help = "work by walking so many bytes: 32K, 8M, 1G"},
+        .take = take_memory},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_class),
+};
+// clang-format on
+
+void options_print_help(void) {
+    printf("Usage: ssburn CLASS [OPTION]...\n"
+           "Keeps CPUs busy and prints a line for each iteration.\n\nClasses:\n");
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        printf("  %-26s  %s\n", classes[i].name, classes[i].help);
+    printf("\nOptions:\n");
+    ss_arguments_print_help(stdout, rows);
 }
 
 /* How many CPUs we may use, which may be fewer than there are. */
@@ -186,15 +129,9 @@ static int complete(struct options *options, struct ss_error *error) {
     return 0;
 }
 
-int options_parse(struct options *options, char **words, struct ss_error *error) {
+int options_parse(struct options *options, char **argv, struct ss_error *error) {
     *options = (struct options){.iterations = TALLY_ENDLESS};
-    for (; *words; words++) {
-        int result = (*words)[0] == '-' ? take_option(options, &words, error)
-                                        : take_class(options, *words, error);
-        if (result < 0)
-            return result;
-        if (options->wish != OPTIONS_RUN)
-            return 0;
-    }
-    return complete(options, error);
+    if (ss_arguments_parse(rows, options, NULL, argv, NULL, error) < 0)
+        return -1;
+    return options->help || options->version ? 0 : complete(options, error);
 }

@@ -17,10 +17,8 @@ struct burn_class {
     const char *help;
 };
 
-enum options_wish { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION };
-
 struct options {
-    enum options_wish wish;
+    int help, version;
     const struct burn_class *class;
     uint64_t threads;
     ss_time iteration;
@@ -29,7 +27,7 @@ struct options {
     uint64_t memory; /* bytes */
 };
 
-int options_parse(struct options *options, char **words, struct ss_error *error);
+int options_parse(struct options *options, char **argv, struct ss_error *error);
 void options_print_help(void);
 
 #endif
