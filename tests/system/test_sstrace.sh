@@ -96,11 +96,17 @@ error_has 'choose one of them'
 expect 2 --chekc </dev/null
 error_has "unknown option '--chekc': did you mean '--check'?"
 expect 2 -z </dev/null
-error_has "unknown option '-z': see sstrace --help"
+error_has "unknown option '-z': see --help"
 expect 2 -xyz </dev/null
 error_has "unknown option '-x'"
 expect 2 --check=yes "$traces/saw.txt"
-error_has '--check takes no argument'
+error_has '--check takes no value'
+expect 2 --scale
+error_has '--scale wants a value: --scale F'
+expect 0 "$traces/saw.txt" --check
+no_error
+expect 2 "$traces/saw.txt" --check -- -x
+error_has "'-x' is too much"
 expect 2 --check "$traces/saw.txt" "$traces/steps.txt"
 error_has "'$traces/steps.txt' is too much"
 
@@ -212,7 +218,7 @@ else
 fi
 
 expect 2 -o '' --constant 50%
-error_has '--output is empty: name a file'
+error_has '--output is empty: write --output FILE'
 
 # What sysstat writes for people, or for itself, is told from a trace.
 printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"

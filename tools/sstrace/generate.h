@@ -20,7 +20,7 @@ struct sstrace_generator {
 struct sstrace_generation {
     const struct sstrace_generator *generator; /* NULL: none is made */
     const char *text;                          /* "MAIN,name=value,..." */
-    bool symmetric;                            /* says the same as that option of a staircase */
+    int symmetric;                             /* says the same as that option of a staircase */
 };
 
 /* NULL: there is none of that name. */

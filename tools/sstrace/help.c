@@ -13,45 +13,7 @@ static const char usage[] =
     "A trace has one record per line, TIME LOAD, and comments after #. In times, m is\n"
     "milliseconds and M is minutes: 20s, 107m, 2M, 1/3s, +5s (from the one before).\n"
     "Loads lie between 0 and 1: 60%, 0.6, 6/10; or the word free.\n"
-    "\n"
-    "Instead of the compiled form:\n"
-    "  --dump             write the text\n"
-    "  --check            write nothing; status 0: the trace is valid\n"
-    "  --stat             print length, number of records, and mean (weighted by\n"
-    "                     time), smallest and largest load; free sections left out\n"
-    "  --plot             draw it: on the terminal or, with -o, as FILE.svg or .png\n"
-    "  -o, --output FILE  write to FILE, whole or not at all\n"
-    "\n"
-    "Changes, made in the order in which they are given:\n"
-    "  --scale F          multiply times: 1/3 plays three times faster\n"
-    "  --offset TIME      begin later; -TIME: leave out the beginning\n"
-    "  --clip FROM,TO     keep the part between two times\n"
-    "  --repeat N         play it N times in a row\n"
-    "  --load-scale F     multiply loads\n"
-    "  --load-clamp MIN,MAX\n"
-    "                     limit loads to this range\n"
-    "  --resample TIME    steps of this length, each with the mean load of its time\n"
-    "  --steps            hold each load until the next record\n"
-    "\n"
-    "Make a trace instead of reading one (more about each below):\n"
-    "  --constant LOAD,...  --sine MEAN,...  --random SEED,...  --bursts SEED,...\n"
-    "  --staircase FROM:TO:STEP:HOLD,... [--symmetric]\n"
-    "\n"
-    "Read measurements (several files are read one after the other):\n"
-    "  --from FORMAT      one of those below; not needed if the file identifies it\n"
-    "  --select NAME      the machine, CPU or series, if there are several\n"
-    "  --gaps keep|fill|refuse\n"
-    "                     if samples are missing, hold the load (the default),\n"
-    "                     draw a straight line, or fail\n"
-    "  --every TIME       from one sample to the next, if there are no times\n"
-    "  --unit percent|fraction|cores\n"
-    "                     the unit of the loads; cores: 100 is one of --cpus N\n"
-    "  --time-column C, --load-column C, --idle-column C, --series-column C\n"
-    "                     columns of csv, by name or by number from 1\n"
-    "  --separator C, --time-unit s|ms|us|ns\n"
-    "                     of csv\n"
-    "\n"
-    "  --help, --version  print this, or the version\n";
+    "\n";
 
 static void print_formats(FILE *stream) {
     fputs("\nFormats:\n", stream);
@@ -63,6 +25,7 @@ static void print_formats(FILE *stream) {
 
 void sstrace_help_print(FILE *stream) {
     fputs(usage, stream);
+    sstrace_options_print(stream);
     print_formats(stream);
     fputc('\n', stream);
     sstrace_generators_print(stream);

@@ -180,13 +180,15 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
 }
 
 static int run(const struct sstrace_request *request, struct ss_error *error) {
-    switch (request->action) {
-    case SSTRACE_HELP:
+    if (request->help) {
         sstrace_help_print(stdout);
         return 0;
-    case SSTRACE_VERSION:
+    }
+    if (request->version) {
         printf("sstrace %s\n", ss_version());
         return 0;
+    }
+    switch (request->action) {
     case SSTRACE_CHECK:
         return check(request, error);
     case SSTRACE_STAT:
@@ -197,11 +199,12 @@ static int run(const struct sstrace_request *request, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
+    (void)argc;
     struct sstrace_request request;
     struct ss_option_store store = {0};
     struct ss_error error = {0};
     ss_streams_occupy();
-    int result = sstrace_request_parse(argc, argv, &request, &store, &error);
+    int result = sstrace_request_parse(argv, &request, &store, &error);
     if (result == 0)
         result = run(&request, &error);
     if (result == 0)

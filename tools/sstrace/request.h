@@ -17,12 +17,11 @@ enum sstrace_action {
     SSTRACE_DUMP,
     SSTRACE_STAT,
     SSTRACE_PLOT,
-    SSTRACE_HELP,
-    SSTRACE_VERSION,
 };
 
 struct sstrace_request {
     enum sstrace_action action;
+    int help, version;
     const char *output; /* NULL: standard output */
     char **files;       /* none: standard input */
     int file_count;
@@ -33,9 +32,13 @@ struct sstrace_request {
     struct ss_option_store *store; /* texts and warnings */
 };
 
-/* The request points into `store`. */
-int sstrace_request_parse(int argc, char **argv, struct sstrace_request *request,
+/* The request points into `store` and `argv`: files move to its front, over words parsed already.
+ */
+int sstrace_request_parse(char **argv, struct sstrace_request *request,
     struct ss_option_store *store, struct ss_error *error);
+
+/* The part of the help with the options. */
+void sstrace_options_print(FILE *stream);
 
 void sstrace_help_print(FILE *stream);
 

@@ -2,7 +2,6 @@
 
 /* Transformations of traces, told as a user would: options in, text out. */
 
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +32,15 @@ static int end_text(struct ss_trace_sink *sink, struct ss_error *error) {
     return 0;
 }
 
+/* `copies` are changed: files move to the front. They belong to the store. */
 static int parse(const char *const *words, struct sstrace_request *request, char **copies,
     struct ss_error *error) {
-    int count = 1;
-    copies[0] = strdup("sstrace");
-    while (words[count - 1]) {
-        copies[count] = strdup(words[count - 1]);
-        count++;
-    }
-    copies[count] = NULL;
-    optind = 0;
     static struct ss_option_store store;
-    return sstrace_request_parse(count, copies, request, &store, error);
-}
-
-static void forget(char **copies) {
-    for (; *copies; copies++)
-        free(*copies);
+    ss_option_store_free(&store);
+    *copies++ = (char *)"sstrace";
+    for (char **copy = copies; (*copy = NULL, *words); copy++, words++)
+        *copy = (char *)ss_option_store_add(&store, *words);
+    return sstrace_request_parse(copies - 1, request, &store, error);
 }
 
 static int run(const struct sstrace_request *request, const char *text, struct ss_trace_sink *end,
@@ -85,7 +76,6 @@ static char *transform(const char *text, const char *const *words, struct ss_err
         result = run(&request, text, &sink.sink, error);
         fclose(sink.stream);
     }
-    forget(copies);
     if (result != 0) {
         free(output);
         return NULL;
@@ -221,12 +211,10 @@ static void resampling_keeps_the_work(void **state) {
     const char *random = "--random=5,interpolate=yes,step=1.7s,length=100s";
     assert_int_equal(parse(WORDS(random), &request, copies, &error), 0);
     assert_int_equal(run(&request, NULL, &before.sink, &error), 0);
-    forget(copies);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct sstrace_statistics after = sstrace_statistics_open();
         assert_int_equal(parse(WORDS(random, "--resample", steps[i]), &request, copies, &error), 0);
         assert_int_equal(run(&request, NULL, &after.sink, &error), 0);
-        forget(copies);
         assert_true(fabs(after.work - before.work) < 1e-9);
         assert_true(fabs(after.duration - before.duration) < 1e-9);
     }
@@ -297,7 +285,6 @@ static void bursts_come_and_go(void **state) {
                          &request, copies, &error),
         0);
     assert_int_equal(run(&request, NULL, &statistics.sink, &error), 0);
-    forget(copies);
     /* One second in ten; 8640 bursts: two standard deviations are 2 %. */
     assert_true(statistics.mean > 0.098 && statistics.mean < 0.102);
     assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
@@ -310,8 +297,8 @@ static void bad_command_lines_are_refused(void **state) {
     assert_refused("", WORDS("--check", "--dump"), "choose one");
     assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "one of them");
     assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is too much");
-    assert_refused("", WORDS("--scale"), "needs an argument");
-    assert_refused("", WORDS("--check=3"), "takes no argument");
+    assert_refused("", WORDS("--scale"), "wants a value");
+    assert_refused("", WORDS("--check=3"), "takes no value");
     assert_refused("", WORDS("-x"), "-x");
     assert_refused("", WORDS("--gaps", "no"), "--gaps");
     assert_refused("", WORDS("--stat", "-o", "file"), "-o");
