@@ -163,15 +163,16 @@ static int run(const struct ssreport_request *request, struct ss_error *error) {
 }
 
 int main(int argc, char **argv) {
+    (void)argc;
     struct ss_error error = {0};
     struct ssreport_request request;
     ss_streams_occupy();
-    if (ssreport_request_parse(&request, argc, argv, &error) == 0) {
+    if (ssreport_request_parse(&request, argv, &error) == 0) {
         ss_option_store_print_warnings(stderr, "ssreport", &request.store);
         run(&request, &error);
     }
     if (error.status)
         fprintf(stderr, "ssreport: %s\n", error.message);
-    ssreport_request_free(&request);
+    ss_option_store_free(&request.store);
     return error.status;
 }

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include "options/arguments.h"
+
+static int take_folder(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct ssreport_request *request = config;
+    (void)row, (void)error;
+    request->folders[request->count++] = word;
+    return 0;
+}
+
+static int take_against(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssreport_request *request = config;
+    (void)row, (void)value;
+    if (request->against)
+        return ss_error_fail(error, "is given twice");
+    request->against = true;
+    request->first_set = request->count;
+    return 0;
+}
 
 #define AT(member) .offset = offsetof(struct ssreport_request, member)
 
@@ -24,13 +40,13 @@ static const struct ss_argument rows[] = {
         .help = "warn if the throughput of a replay differs by more than this"}},
     {0, "DIR", {"published", SS_OPTION_TEXT, AT(published),
         .help = "the folder with published figures; default: the installed one"}},
-    {0, NULL, {"against", AT(against),
+    {0, NULL, {"against",
         .help = "the records after this option are a second set, with which the first one is "
-                "compared"}},
+                "compared"}, .take = take_against},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_END,
+    SS_ARGUMENTS_WORDS(take_folder),
 };
 // clang-format on
 
@@ -44,65 +60,17 @@ void ssreport_request_print_help(void) {
            "The status is 0 if at least one record was reported, otherwise 125.\n");
 }
 
-/* Whether the option that a word names takes the next one for its value. */
-static bool takes_next(const char *word) {
-    for (const struct ss_argument *row = rows; row->option.name; row++) {
-        bool is_it = word[1] == '-' ? strcmp(word + 2, row->option.name) == 0
-                                    : word[1] == row->letter && word[2] == '\0';
-        if (is_it)
-            return row->value != NULL;
-    }
-    return false;
-}
-
-/* Parts options from folders, so that either may stand anywhere. */
-static int sort_words(
-    struct ssreport_request *request, char **argv, char **options, struct ss_error *error) {
-    bool marked = false, against = false;
-    size_t used = 1;
-    options[0] = argv[0];
-    for (char **word = argv + 1; *word; word++) {
-        if (!marked && strcmp(*word, "--") == 0) {
-            marked = true;
-        } else if (!marked && strcmp(*word, "--against") == 0) {
-            if (against)
-                return ss_error_fail(error, "--against is there twice");
-            against = true;
-            request->first_set = request->count;
-        } else if (!marked && **word == '-') {
-            bool takes = takes_next(*word) && word[1];
-            options[used++] = *word;
-            if (takes)
-                options[used++] = *++word;
-        } else {
-            request->folders[request->count++] = *word;
-        }
-    }
-    if (!against)
+int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
+    /* The folders move to the front of argv, over words that have been parsed. */
+    *request = (struct ssreport_request){.edge = SS_TIME_NEVER, .folders = argv + 1};
+    if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
+        return -1;
+    if (request->help || request->version)
+        return 0;
+    if (!request->against)
         request->first_set = request->count;
     else if (request->first_set == 0 || request->first_set == request->count)
         return ss_error_fail(
             error, "--against stands between two sets: ssreport A... --against B...");
-    return 0;
-}
-
-int ssreport_request_parse(
-    struct ssreport_request *request, int argc, char **argv, struct ss_error *error) {
-    *request = (struct ssreport_request){.edge = SS_TIME_NEVER};
-    char **options = calloc((size_t)argc + 2, sizeof *options), **rest;
-    request->folders = calloc((size_t)argc + 2, sizeof *request->folders);
-    int result = -1;
-    if (!options || !request->folders)
-        ss_error_memory(error);
-    else if (sort_words(request, argv, options, error) == 0)
-        result = ss_arguments_parse(rows, request, &request->store, options, &rest, error);
-    free(options);
-    if (result == 0 && !request->help && !request->version && request->count == 0)
-        return ss_error_fail(error, "name at least one record: see --help");
-    return result;
-}
-
-void ssreport_request_free(struct ssreport_request *request) {
-    free(request->folders);
-    ss_option_store_free(&request->store);
+    return request->count > 0 ? 0 : ss_error_fail(error, "name at least one record: see --help");
 }

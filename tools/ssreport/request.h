@@ -2,6 +2,8 @@
 #ifndef SSREPORT_REQUEST_H
 #define SSREPORT_REQUEST_H
 
+#include <stdbool.h>
+
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -16,16 +18,15 @@ struct ssreport_request {
     double confidence; /* 0 to 1 */
     double deviation;  /* part of 1 */
     int help, version, quiet;
-    int against;    /* is never set: what it parts is sorted before */
-    char **folders; /* of both sets, ended by NULL; owned */
+    bool against;
+    char **folders; /* of both sets */
     size_t first_set;
     size_t count;
     struct ss_option_store store;
 };
 
-int ssreport_request_parse(
-    struct ssreport_request *request, int argc, char **argv, struct ss_error *error);
-void ssreport_request_free(struct ssreport_request *request);
+/* The request points into `argv`, whose words it sorts, and owns its store. */
+int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error);
 void ssreport_request_print_help(void);
 
 #endif
