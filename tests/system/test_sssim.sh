@@ -143,8 +143,8 @@ expect "${run[@]}" --sweep load=25%,75% --csv
 refused '--sweep wants a value' --sweep
 refused "--sweep: 'load' names no option" --sweep load
 refused "--sweep: '=1' names no option" --sweep =1
-refused '--load is swept twice' --sweep load=1 --sweep load=2
-refused '--sweep cannot be swept' --sweep sweep=1
+refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
+refused '--sweep: cannot be swept' --sweep sweep=1
 refused "--laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
 refused '--csv=1: --csv takes no value' --sweep csv=1
 # Nothing is run before all has been looked at.
@@ -155,7 +155,7 @@ many=()
 for i in $(seq 17); do
     many+=(--sweep "o$i=1")
 done
-refused '--sweep is given too often: at most 16 times' "${many[@]}"
+refused '--sweep: is given too often: at most 16 times' "${many[@]}"
 
 refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
 printf '0 1\n2s\n' >a
@@ -164,7 +164,7 @@ refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --l
 refused '--background-period has no halves' -l 50% --background-period 1n
 refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
 refused '--settle leaves nothing' -l 50% --settle 60s
-refused "'true' is no option" -l 50% -- true
+refused "'true' is not an option" -l 50% -- true
 
 # Milliseconds that were most likely meant as minutes are taken, and warned of once.
 for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do

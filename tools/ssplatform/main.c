@@ -36,15 +36,9 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 static int parse(struct request *request, char **argv, struct ss_error *error) {
-    char **rest;
     *request = (struct request){.sets = -1};
-    if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
+    if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;
-    if (*rest)
-        return ss_error_fail(error,
-            "'%s' is no option; see showstopper-platform "
-            "--help",
-            ss_words_show(*rest).text);
     if (request->sets >= 0 && request->output)
         return ss_error_fail(error, "--sets prints on standard output: leave --output away");
     return 0;

@@ -12,49 +12,26 @@
 
 /* ---- the axes ---- */
 
-static int add_axis(struct grid *grid, const char *text, struct ss_error *error) {
+int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "=");
     if (length == 0 || !text[length])
-        return ss_error_fail(error,
-            "--sweep: '%s' names no option and values: write --sweep NAME=VALUE,...",
+        return ss_error_fail(error, "'%s' names no option and values: write --sweep NAME=VALUE,...",
             ss_words_show(text).text);
     if (grid->count == GRID_AXES_MAX)
-        return ss_error_fail(error, "--sweep is given too often: at most %d times", GRID_AXES_MAX);
+        return ss_error_fail(error, "is given too often: at most %d times", GRID_AXES_MAX);
     struct grid_axis *axis = &grid->axes[grid->count++];
     axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);
     if (!axis->values || !axis->name)
         return ss_error_memory(error);
     if (strcmp(axis->name, "sweep") == 0)
-        return ss_error_fail(error, "--sweep cannot be swept itself");
+        return ss_error_fail(error, "cannot be swept itself");
     for (size_t i = 0; i + 1 < grid->count; i++) {
         if (strcmp(grid->axes[i].name, axis->name) == 0)
             return ss_error_fail(error, "--%s is swept twice: give all its values to one --sweep",
                 ss_words_show(axis->name).text);
     }
     return 0;
-}
-
-int grid_take(struct grid *grid, char **argv, struct ss_error *error) {
-    static const char joined[] = "--sweep=";
-    *grid = (struct grid){0};
-    char **to = argv, **from = argv;
-    int status = 0;
-    for (; *from && strcmp(*from, "--") != 0; from++) {
-        const char *text = NULL;
-        if (strncmp(*from, joined, sizeof joined - 1) == 0)
-            text = *from + sizeof joined - 1;
-        else if (strcmp(*from, "--sweep") == 0 && from[1])
-            text = *++from;
-        if (!text)
-            *to++ = *from;
-        else if (status == 0)
-            status = add_axis(grid, text, error);
-    }
-    while (*from)
-        *to++ = *from++;
-    *to = NULL;
-    return status;
 }
 
 size_t grid_count_runs(const struct grid *grid) {

@@ -22,18 +22,15 @@ struct grid {
     size_t count; /* axes; 0: nothing is swept */
 };
 
-/*
- * Takes all --sweep NAME=VALUE,... out of a command line, as the options' table has room for one
- * only. The grid is to be closed in any case.
- */
-int grid_take(struct grid *grid, char **argv, struct ss_error *error);
+/* Adds what "NAME=VALUE,..." says. The grid is to be closed in any case. */
+int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error);
 
 void grid_close(struct grid *grid);
 
 size_t grid_count_runs(const struct grid *grid);
 
 /*
- * Runs all of it over the rest of the command line. Prints a table that ends in what it shows, or
+ * Runs all of it over the command line. Prints a table that ends in what it shows, or
  * CSV, and what it shows on standard error. All runs are tried before the first begins, so
  * that nothing is wrong with the last.
  */

@@ -24,6 +24,12 @@ enum simulation_priority {
     PRIORITY_NORMAL,
 };
 
+static int take_sweep(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    (void)row;
+    return grid_add_axis(&((struct simulation *)config)->grid, value, error);
+}
+
 #define AT(member) .offset = offsetof(struct simulation, member)
 
 // clang-format off
@@ -92,9 +98,10 @@ const struct ss_argument simulation_rows[] = {
                  .help = "the counters that the modules see: exact values, or those of /proc/stat"}},
     {0, "HZ", {"tick-rate", SS_OPTION_COUNT, AT(tick_rate), .initial = "250", .min = "1",
                .max = "10000", .help = "ticks per second for --accounting ticks"}},
-    {0, "NAME=V,...", {"sweep", SS_OPTION_TEXT, AT(sweep),
+    {0, "NAME=V,...", {"sweep",
                        .help = "run once with each of these values of a long option; given again, "
-                               "with each combination; prints a table and what to choose"}},
+                               "with each combination; prints a table and what to choose"},
+                       .take = take_sweep},
     {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, "
                                     "the table"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -113,18 +120,15 @@ static int check(const struct simulation *simulation, struct ss_error *error) {
 }
 
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
-    char **rest;
     *simulation = (struct simulation){.duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER};
-    if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, &rest, error) < 0)
+    if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, NULL, error) < 0)
         return -1;
-    if (*rest)
-        return ss_error_fail(
-            error, "'%s' is no option, and there are no commands to run here", *rest);
     return check(simulation, error);
 }
 
 void simulation_close(struct simulation *simulation) {
     demand_mix_free(&simulation->mix);
+    grid_close(&simulation->grid);
     ss_option_store_free(&simulation->store);
 }
 

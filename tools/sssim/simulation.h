@@ -3,6 +3,7 @@
 #define SSSIM_SIMULATION_H
 
 #include "demand.h"
+#include "grid.h"
 #include "options/arguments.h"
 #include "trial.h"
 
@@ -32,7 +33,7 @@ struct simulation {
     ss_time quota_period;
     double background; /* of the whole machine */
     ss_time background_period;
-    const char *sweep;
+    struct grid grid; /* of --sweep */
     int csv;
     int help;
     int version;

@@ -80,15 +80,15 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     return status;
 }
 
-static int serve(const struct grid *grid, char **argv, struct ss_error *error) {
+static int serve(char **argv, struct ss_error *error) {
     struct simulation simulation;
     int status = simulation_parse(&simulation, argv, error);
     if (status == 0 && simulation.help)
         print_help();
     else if (status == 0 && simulation.version)
         printf("sssim %s\n", ss_version());
-    else if (status == 0 && grid->count > 0)
-        status = grid_run(grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
+    else if (status == 0 && simulation.grid.count > 0)
+        status = grid_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
     else if (status == 0)
         status = run(&simulation, error);
     simulation_close(&simulation);
@@ -97,15 +97,11 @@ static int serve(const struct grid *grid, char **argv, struct ss_error *error) {
 
 int main(int argc, char **argv) {
     (void)argc;
-    struct grid grid;
     struct ss_error error = {0};
     ss_streams_occupy();
-    int status = grid_take(&grid, argv, &error);
-    if (status == 0)
-        status = serve(&grid, argv, &error);
+    int status = serve(argv, &error);
     if (status == 0)
         status = ss_streams_flush(&error);
-    grid_close(&grid);
     if (status < 0)
         fprintf(stderr, "sssim: %s\n", error.message);
     return status < 0 ? error.status : 0;
