@@ -285,8 +285,8 @@ static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_close(json, '}');
 }
 
-static void print_words(struct ss_json *json, const char *const *words) {
-    ss_json_open(json, "command", '[');
+static void print_words(struct ss_json *json, const char *name, const char *const *words) {
+    ss_json_open(json, name, '[');
     for (; *words; words++)
         ss_json_text(json, NULL, *words);
     ss_json_close(json, ']');
@@ -296,7 +296,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     char cpus[4096];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_text(json, "version", ss_version());
-    print_words(json, plan->words);
+    print_words(json, "command", plan->words);
     ss_json_number(json, "instances", plan->instances);
     ss_json_text(json, "cpus", cpus);
     ss_json_number(json, "cpu_count", plan->cpu_count);
@@ -325,10 +325,7 @@ void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
     char folder[4096], started[64];
     ss_json_open(&json, NULL, '{');
     print_plan(&json, plan);
-    ss_json_open(&json, "arguments", '[');
-    for (char *const *word = plan->arguments + 1; *word; word++)
-        ss_json_text(&json, NULL, *word);
-    ss_json_close(&json, ']');
+    print_words(&json, "arguments", (const char *const *)plan->arguments + 1);
     ss_json_number(&json, "options", (double)plan->option_words);
     print_inputs(&json, plan);
     ss_json_text(&json, "folder", getcwd(folder, sizeof folder));
@@ -364,7 +361,7 @@ static void print_commands_json(
     for (uint32_t i = 0; i < plan->line_count; i++) {
         const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
         ss_json_open(json, NULL, '{');
-        print_words(json, (const char *const *)plan->lines[i].words);
+        print_words(json, "command", (const char *const *)plan->lines[i].words);
         ss_json_number(json, "instances", plan->lines[i].count);
         ss_json_number(json, "iterations", line ? (double)line->ended : NAN);
         ss_json_number(json, "iterations_per_second", line ? line->per_second : NAN);

@@ -162,6 +162,13 @@ static void add_steps(struct ssreport_report *report, const struct ssreport_run 
     }
 }
 
+bool ssreport_report_has_energy(const struct ssreport_report *report) {
+    bool known = false;
+    for (size_t i = 0; i < report->run_count; i++)
+        known |= report->runs[i].energy.count > 0;
+    return known;
+}
+
 void ssreport_report_energy(struct ssreport_report *report) {
     report->sheets[SSREPORT_ENERGY] = SSREPORT_SHEET("energy",
         "Energy: iterations per watt-hour, relative to the first run of the same program",

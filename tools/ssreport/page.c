@@ -148,10 +148,7 @@ static void print_replay(FILE *page, const struct ssreport_report *report) {
 
 /* Where power was not sampled, a note says so. */
 static void print_energy(FILE *page, const struct ssreport_report *report) {
-    bool known = false;
-    for (size_t i = 0; i < report->run_count; i++)
-        known |= report->runs[i].energy.count > 0;
-    if (!known) {
+    if (!ssreport_report_has_energy(report)) {
         fputs("<p>Energy: no power was recorded beside these runs.</p>\n", page);
         return;
     }

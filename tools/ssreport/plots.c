@@ -227,24 +227,11 @@ static bool has_points(const struct ssreport_run *run) {
     return run->record.has_iterations && run->least_load <= run->most_load;
 }
 
-static void write_points(FILE *script, const struct ssreport_run *run) {
-    for (size_t i = 0; !run->fits_steps && i < run->rates.count; i++) {
-        double from = run->rates.from + (double)i * run->rates.interval;
-        double load = ssreport_run_load(&run->record, from, from + run->rates.interval);
-        if (isfinite(load))
-            fprintf(script, "%.9g %.9g\n", 100 * load, run->rates.parts[i]);
-    }
-    for (size_t i = 0; run->fits_steps && i < run->steps.count; i++) {
-        const struct ssreport_step *step = &run->steps.items[i];
-        if (isfinite(step->throughput))
-            fprintf(script, "%.9g %.9g\n", 100 * step->load.mean, step->throughput);
-    }
-}
-
 static void write_against_load(FILE *script, const struct ssreport_run *run) {
     write_frame(script, "load observed, %", "throughput, /s");
     fprintf(script, "set xrange [0:100]\nset yrange [0:*]\n$points << END\n");
-    write_points(script, run);
+    for (size_t i = 0; i < run->fit.count; i++)
+        fprintf(script, "%.9g %.9g\n", 100 * run->loads[i], run->throughputs[i]);
     fputs("END\n$line << END\n", script);
     for (int i = 0; i <= BAND_POINTS; i++) {
         double load = run->least_load + (run->most_load - run->least_load) * i / BAND_POINTS;

@@ -164,9 +164,9 @@ bool ssreport_published_is_probable(const struct ssreport_published *published,
     return false;
 }
 
-struct ssreport_published_range ssreport_published_range(const struct ssreport_published *published,
+struct ssreport_range ssreport_published_range(const struct ssreport_published *published,
     enum ssreport_published_table table, const char *first) {
-    struct ssreport_published_range range = {NAN, NAN};
+    struct ssreport_range range = {NAN, NAN};
     for (size_t i = 0; first && i < published->count; i++) {
         const struct ssreport_published_cell *cell = &published->cells[i];
         if (cell->table != table || !is_word(cell->keys[0], first))

@@ -10,6 +10,7 @@
 #include <showstopper/contract.h>
 
 #include "notes.h"
+#include "statistics.h"
 
 enum ssreport_published_table {
     SSREPORT_PUBLISHED_MEAN_ERROR, /* of workload and target: percent, by method */
@@ -52,12 +53,8 @@ double ssreport_published_number(const struct ssreport_published *published,
 bool ssreport_published_is_probable(const struct ssreport_published *published,
     const char *workload, const char *target, const char *method);
 
-/* The smallest and the largest number of a table in rows with this first word; NaN: none. */
-struct ssreport_published_range {
-    double least, most;
-};
-
-struct ssreport_published_range ssreport_published_range(const struct ssreport_published *published,
+/* Of the numbers of a table in rows with this first word. */
+struct ssreport_range ssreport_published_range(const struct ssreport_published *published,
     enum ssreport_published_table table, const char *first);
 
 #endif

@@ -14,6 +14,7 @@
 #include <showstopper/error.h>
 
 #include "notes.h"
+#include "statistics.h"
 
 /* What lies between two samples and is one of them. Loads are parts of 1. */
 struct ssreport_sample {
@@ -46,11 +47,7 @@ struct ssreport_instance {
     struct ssreport_duty *parts; /* owned; NULL: nothing is known */
 };
 
-/* The smallest and the largest duty that an instance had in a part of the run; NaN: unknown. */
-struct ssreport_range {
-    double least, most;
-};
-
+/* Of the duties that an instance had in the parts of the run. */
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
 
 struct ssreport_record {

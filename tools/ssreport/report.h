@@ -75,6 +75,9 @@ int ssreport_report_replay(struct ssreport_report *report);
 /* The last two: what the iterations have cost, in all and step by step. */
 void ssreport_report_energy(struct ssreport_report *report);
 
+/* Whether power was sampled beside any run. */
+bool ssreport_report_has_energy(const struct ssreport_report *report);
+
 /* The tables that have no row: "a.csv, b.csv"; empty where all have one. */
 SS_WRITES(2, 3)
 void ssreport_report_name_empty(const struct ssreport_report *report, char *text, size_t size);

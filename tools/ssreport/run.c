@@ -104,7 +104,7 @@ double ssreport_run_load(const struct ssreport_record *record, double from, doub
 }
 
 /* The points that a line is laid through: steps, where there are enough, or intervals. */
-static size_t collect(const struct ssreport_run *run, double *loads, double *throughputs) {
+static size_t collect(struct ssreport_run *run) {
     size_t used = 0;
     size_t count = run->fits_steps ? run->steps.count : run->rates.count;
     for (size_t i = 0; i < count; i++) {
@@ -115,8 +115,8 @@ static size_t collect(const struct ssreport_run *run, double *loads, double *thr
         double throughput = run->fits_steps ? run->steps.items[i].throughput : run->rates.parts[i];
         if (!isfinite(load) || !isfinite(throughput))
             continue;
-        loads[used] = load;
-        throughputs[used++] = throughput;
+        run->loads[used] = load;
+        run->throughputs[used++] = throughput;
     }
     return used;
 }
@@ -124,18 +124,17 @@ static size_t collect(const struct ssreport_run *run, double *loads, double *thr
 int ssreport_run_fit(struct ssreport_run *run) {
     run->fits_steps = run->steps.count > 1;
     size_t room = run->steps.count + run->rates.count + 1;
-    double *loads = calloc(2 * room, sizeof *loads);
-    if (!loads)
+    run->loads = calloc(2 * room, sizeof *run->loads);
+    if (!run->loads)
         return -1;
-    size_t count = collect(run, loads, loads + room);
-    run->fit = ssreport_fit_line(loads, loads + room, count);
+    run->throughputs = run->loads + room;
+    run->fit = ssreport_fit_line(run->loads, run->throughputs, collect(run));
     run->least_load = INFINITY;
     run->most_load = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        run->least_load = fmin(run->least_load, loads[i]);
-        run->most_load = fmax(run->most_load, loads[i]);
+    for (size_t i = 0; i < run->fit.count; i++) {
+        run->least_load = fmin(run->least_load, run->loads[i]);
+        run->most_load = fmax(run->most_load, run->loads[i]);
     }
-    free(loads);
     return 0;
 }
 
@@ -160,6 +159,7 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_steps_free(&run->steps);
     ssreport_rates_close(&run->rates);
     ssreport_energy_free(&run->energy);
+    free(run->loads);
     free(run->experiment);
     free(run->method);
     free(run->group);

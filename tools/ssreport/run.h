@@ -42,7 +42,8 @@ struct ssreport_run {
     struct ssreport_fit fit; /* throughput against load, over the steps or else the intervals */
     bool fits_steps;
     double confidence;            /* of what is said of the line, as in 0.95 */
-    double least_load, most_load; /* that were seen in what the line is made of */
+    double *loads, *throughputs;  /* the points that it is laid through; `loads` owns both */
+    double least_load, most_load; /* of these points */
 
     struct ssreport_energy energy;
 

@@ -128,7 +128,7 @@ static void add_published(struct ssreport_report *report, const struct ssreport_
         shown(background->workload));
     SSREPORT_NUMBERS(sheet, metric);
     for (int table = SSREPORT_PUBLISHED_KVM; table <= SSREPORT_PUBLISHED_LXC; table++) {
-        struct ssreport_published_range range =
+        struct ssreport_range range =
             ssreport_published_range(&report->published, table, foreground->placement);
         SSREPORT_NUMBERS(sheet,
             ssreport_published_number(&report->published, table, foreground->placement,

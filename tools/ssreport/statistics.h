@@ -33,6 +33,11 @@ double ssreport_median_of(double *values, size_t count);
  */
 double ssreport_quantile_of(double *values, size_t count, double share);
 
+/* The smallest and the largest of some values; NaN: there is none. */
+struct ssreport_range {
+    double least, most;
+};
+
 /*
  * y = intercept + slope x by least squares.
  *

@@ -183,6 +183,8 @@ static const struct ssreport_cell *find_cell(
 
 static void print_table(FILE *stream, const struct ssreport_sheet *sheet, const char *title,
     const struct shown *columns) {
+    if (ssreport_sheet_rows(sheet) == 0)
+        return;
     fprintf(stream, "\n%s\n", title);
     for (const struct shown *shown = columns; shown->name; shown++)
         fprintf(stream, shown->decimals || shown->width < 10 ? "%*s" : "%-*s", shown->width,
@@ -219,28 +221,22 @@ static void print_sources(FILE *stream, const struct ssreport_report *report) {
 }
 
 static void print_energy(FILE *stream, const struct ssreport_report *report) {
-    for (size_t i = 0; i < report->run_count; i++) {
-        if (report->runs[i].energy.count == 0)
-            continue;
-        print_table(stream, &report->sheets[SSREPORT_ENERGY],
-            "energy; iterations per watt-hour, relative to the first run of the same program",
-            energy_columns);
-        print_sources(stream, report);
+    if (!ssreport_report_has_energy(report)) {
+        fputs("energy: no power was recorded\n", stream);
         return;
     }
-    fputs("energy: no power was recorded\n", stream);
+    print_table(stream, &report->sheets[SSREPORT_ENERGY],
+        "energy; iterations per watt-hour, relative to the first run of the same program",
+        energy_columns);
+    print_sources(stream, report);
 }
 
 static void print_experiments(FILE *stream, const struct ssreport_report *report) {
-    const struct ssreport_sheet *constant = &report->sheets[SSREPORT_CONSTANT_LOAD];
-    const struct ssreport_sheet *replay = &report->sheets[SSREPORT_REPLAY];
-    if (ssreport_sheet_rows(constant) > 0)
-        print_table(stream, constant,
-            "constant load; mean error in %, mean squared error (MSE) in %^2", constant_columns);
-    if (ssreport_sheet_rows(replay) > 0)
-        print_table(stream, replay,
-            "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's",
-            replay_columns);
+    print_table(stream, &report->sheets[SSREPORT_CONSTANT_LOAD],
+        "constant load; mean error in %, mean squared error (MSE) in %^2", constant_columns);
+    print_table(stream, &report->sheets[SSREPORT_REPLAY],
+        "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's",
+        replay_columns);
 }
 
 void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) {

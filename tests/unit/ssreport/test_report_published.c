@@ -35,7 +35,7 @@ static void our_names_find_published_figures(void **state) {
     assert_false(ssreport_published_is_probable(published, "serial", "50", "pi-uneven"));
     assert_false(ssreport_published_is_probable(published, "serial", "66", "geom-even"));
     assert_false(ssreport_published_is_probable(published, "serial", "66", NULL));
-    struct ssreport_published_range range =
+    struct ssreport_range range =
         ssreport_published_range(published, SSREPORT_PUBLISHED_LXC, "per-thread");
     assert_true(range.least == -16.2 && range.most == 45.6);
     assert_true(isnan(ssreport_published_range(published, SSREPORT_PUBLISHED_LXC, "sets").least));
