@@ -2,7 +2,6 @@
 #ifndef SSSIM_GRID_H
 #define SSSIM_GRID_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include <showstopper/error.h>
@@ -28,12 +27,5 @@ int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error);
 void grid_close(struct grid *grid);
 
 size_t grid_count_runs(const struct grid *grid);
-
-/*
- * Runs all of it over the command line. Prints a table that ends in what it shows, or
- * CSV, and what it shows on standard error. All runs are tried before the first begins, so
- * that nothing is wrong with the last.
- */
-int grid_run(const struct grid *grid, char **argv, bool csv, struct ss_error *error);
 
 #endif

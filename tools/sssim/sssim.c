@@ -9,6 +9,7 @@
 #include "crash.h"
 #include "grid.h"
 #include "simulation.h"
+#include "sweep.h"
 
 static void print_help(void) {
     printf("Usage: sssim [OPTION]...\n"
@@ -88,7 +89,7 @@ static int serve(char **argv, struct ss_error *error) {
     else if (status == 0 && simulation.version)
         printf("sssim %s\n", ss_version());
     else if (status == 0 && simulation.grid.count > 0)
-        status = grid_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
+        status = sweep_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
     else if (status == 0)
         status = run(&simulation, error);
     simulation_close(&simulation);

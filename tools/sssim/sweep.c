@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "conclusion.h"
+#include "crash.h"
+#include "simulation.h"
+
+/* ---- one run ---- */
+
+/* The command line of a run: what is swept comes last, and so is what counts. */
+struct words {
+    char **argv;
+    char *swept[GRID_AXES_MAX];
+};
+
+static void free_words(struct words *words) {
+    for (size_t i = 0; i < GRID_AXES_MAX; i++)
+        free(words->swept[i]);
+    free(words->argv);
+}
+
+static int make_words(struct words *words, const struct grid *grid, const size_t *place,
+    char **argv, struct ss_error *error) {
+    size_t count = 0;
+    while (argv[count] && strcmp(argv[count], "--") != 0)
+        count++;
+    *words = (struct words){.argv = calloc(count + grid->count + 1, sizeof *argv)};
+    if (!words->argv)
+        return ss_error_memory(error);
+    memcpy(words->argv, argv, count * sizeof *argv);
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct grid_axis *axis = &grid->axes[i];
+        if (asprintf(&words->swept[i], "--%s=%s", axis->name, axis->values[place[i]]) < 0) {
+            words->swept[i] = NULL;
+            return ss_error_memory(error);
+        }
+        words->argv[count + i] = words->swept[i];
+    }
+    return 0;
+}
+
+/* Which run it is that failed. */
+static int blame(const struct words *words, struct ss_error *error) {
+    char text[128] = "";
+    for (size_t i = 0; i < GRID_AXES_MAX && words->swept[i]; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", words->swept[i]);
+    }
+    return ss_error_wrap(error, "%s", ss_words_show(text).text);
+}
+
+/* `store` gets the warnings. */
+static int simulate(char **argv, bool dry, struct trial_figures *figures,
+    struct ss_option_store *store, struct ss_error *error) {
+    static struct trial trial; /* large */
+    struct simulation simulation;
+    ss_time length;
+    int status = simulation_parse(&simulation, argv, error);
+    crash_name_modules(&trial.set);
+    if (status == 0)
+        status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
+    if (status == 0) {
+        if (dry)
+            ss_option_store_merge(store, &simulation.store);
+        else
+            status = trial_advance(&trial, length, error);
+        trial_get_figures(&trial, figures);
+        ss_pipeline_warn_of_excess(&trial.set, trial.board, store);
+        trial_close(&trial);
+    }
+    simulation_close(&simulation);
+    return status;
+}
+
+/* ---- the output ---- */
+
+static void print_number(double value) {
+    putchar(',');
+    if (!isnan(value))
+        printf("%.6f", value);
+}
+
+static void print_csv_heading(const struct grid *grid) {
+    for (size_t i = 0; i < grid->count; i++) {
+        ss_words_quote_csv(stdout, grid->axes[i].name);
+        putchar(',');
+    }
+    puts("samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent,"
+         "settling_seconds,duty_mean,switches_per_second,own_cpu");
+}
+
+static void print_csv_row(
+    const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
+    for (size_t i = 0; i < grid->count; i++) {
+        ss_words_quote_csv(stdout, grid->axes[i].values[place[i]]);
+        putchar(',');
+    }
+    printf("%zu", figures->samples);
+    print_number(figures->target_mean);
+    print_number(figures->load_mean);
+    print_number(figures->error_mean_percent);
+    print_number(figures->error_mse_e4);
+    print_number(figures->error_p95_percent);
+    print_number(figures->settling_seconds);
+    print_number(figures->duty_mean);
+    print_number(figures->switches_per_second);
+    print_number(figures->own_cpu);
+    putchar('\n');
+}
+
+static int width_of(const struct grid_axis *axis) {
+    size_t width = strlen(axis->name);
+    for (size_t i = 0; i < axis->count; i++) {
+        if (strlen(axis->values[i]) > width)
+            width = strlen(axis->values[i]);
+    }
+    return (int)width;
+}
+
+static void print_table_heading(const struct grid *grid) {
+    for (size_t i = 0; i < grid->count; i++)
+        printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].name);
+    puts("mean error %  MSE %^2  settling s  switches/s  own CPU %");
+}
+
+static void print_cell(int width, int digits, double value) {
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else
+        printf("%*.*f", width, digits, value);
+}
+
+static void print_table_row(
+    const struct grid *grid, const size_t *place, const struct trial_figures *figures) {
+    for (size_t i = 0; i < grid->count; i++)
+        printf("%-*s  ", width_of(&grid->axes[i]), grid->axes[i].values[place[i]]);
+    print_cell(12, 3, figures->error_mean_percent);
+    print_cell(9, 3, figures->error_mse_e4);
+    print_cell(12, 1, figures->settling_seconds);
+    print_cell(12, 1, figures->switches_per_second);
+    print_cell(11, 3, 100 * figures->own_cpu);
+    putchar('\n');
+}
+
+/* ---- all runs ---- */
+
+/* The last axis turns fastest. False: all have been. */
+static bool go_on(const struct grid *grid, size_t *place) {
+    for (size_t i = grid->count; i-- > 0;) {
+        if (++place[i] < grid->axes[i].count)
+            return true;
+        place[i] = 0;
+    }
+    return false;
+}
+
+/* All runs of a sweep. */
+struct sweep {
+    const struct grid *grid;
+    struct trial_figures *rows;   /* NULL: the command lines are only checked */
+    struct ss_option_store store; /* warnings of all of them, each once */
+    bool csv;
+};
+
+static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
+    if (sweep->csv)
+        print_csv_row(sweep->grid, place, &sweep->rows[run]);
+    else
+        print_table_row(sweep->grid, place, &sweep->rows[run]);
+    /* A long sweep is looked at while it goes on. */
+    fflush(stdout);
+}
+
+static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
+    size_t place[GRID_AXES_MAX] = {0}, run = 0;
+    int status;
+    do {
+        struct words words;
+        struct trial_figures figures;
+        status = make_words(&words, sweep->grid, place, argv, error);
+        if (status == 0 && simulate(words.argv, !sweep->rows, &figures, &sweep->store, error) < 0)
+            status = blame(&words, error);
+        if (status == 0 && sweep->rows) {
+            sweep->rows[run] = figures;
+            take_row(sweep, run++, place);
+        }
+        free_words(&words);
+    } while (status == 0 && go_on(sweep->grid, place));
+    return status;
+}
+
+static int run_and_conclude(struct sweep *sweep, char **argv, struct ss_error *error) {
+    sweep->rows = calloc(grid_count_runs(sweep->grid), sizeof *sweep->rows);
+    if (!sweep->rows)
+        return ss_error_memory(error);
+    if (sweep->csv)
+        print_csv_heading(sweep->grid);
+    else
+        print_table_heading(sweep->grid);
+    int status = run_all(sweep, argv, error);
+    if (status == 0) {
+        char conclusion[2048];
+        conclusion_make(conclusion, sizeof conclusion, sweep->grid, sweep->rows);
+        fprintf(sweep->csv ? stderr : stdout, "%s\n", conclusion);
+    }
+    free(sweep->rows);
+    return status;
+}
+
+int sweep_run(const struct grid *grid, char **argv, bool csv, struct ss_error *error) {
+    struct sweep sweep = {.grid = grid, .csv = csv};
+    int status = run_all(&sweep, argv, error);
+    ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
+    ss_option_store_free(&sweep.store);
+    if (status == 0)
+        status = run_and_conclude(&sweep, argv, error);
+    ss_option_store_print_warnings(stderr, "sssim", &sweep.store);
+    ss_option_store_free(&sweep.store);
+    return status;
+}
