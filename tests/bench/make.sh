@@ -18,8 +18,8 @@ showstopper.
   --seconds N     seconds that are counted, and more until the last build is whole; default 60
   --tolerance N   the largest mean error, in percent, that is not a failure; default 1
   --rounds N      runs; default 3
-  --quick         short for --settle 1 --seconds 2 --rounds 1, and only showstopper is built,
-                  without optimization
+  --quick         short for --settle 1 --seconds 2 --rounds 1, and only src/base is built, without
+                  optimization
   --build DIR     the build whose showstopper holds the load; default build
   --help          print this and end
 END
@@ -34,7 +34,8 @@ copy_source() {
 
 configure() {
     cmake -G "Unix Makefiles" -S "$folder/source" -B "$folder/built" \
-        -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_C_FLAGS_DEBUG=-O0 >"$folder/log" 2>&1 || fail_with_log "cmake failed"
+        -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_C_FLAGS_DEBUG=-O0 >"$folder/log" 2>&1 ||
+        fail_with_log "cmake failed"
 }
 
 fail_with_log() {
@@ -122,7 +123,7 @@ if [ -n "$quick" ]; then
     settle=1
     seconds=2
     rounds=1
-    goal=showstopper
+    goal=room_base
     build_type=Debug
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs us
