@@ -124,7 +124,7 @@ check_minimal() {
 
 check_sanitized() {
     build asan-ubsan
-    run_tests asan-ubsan 4
+    run_tests asan-ubsan 6
     build tsan --target thread_tests
     find_fixed_layout
     run_tests tsan "$(nproc)" -L threads
@@ -147,7 +147,7 @@ check_fused() {
         return
     fi
     build fma --target unit_tests
-    run_tests fma 4
+    run_tests fma "$(nproc)"
 }
 
 quick='' strict=''
@@ -169,4 +169,4 @@ if [ -z "$quick" ]; then
     check_fused
 fi
 # The sum of all tests stands last. Most of them wait most of the time.
-run_tests release 4
+run_tests release 6

@@ -18,7 +18,7 @@ showstopper.
   --seconds N     seconds that are counted, and more until the last build is whole; default 60
   --tolerance N   the largest mean error, in percent, that is not a failure; default 1
   --rounds N      runs; default 3
-  --quick         short for --settle 1 --seconds 2 --rounds 1, and only src/base is built, without
+  --quick         short for --settle 1 --seconds 2 --rounds 1, and only ssburn is built, without
                   optimization
   --build DIR     the build whose showstopper holds the load; default build
   --help          print this and end
@@ -75,13 +75,13 @@ build_unthrottled() {
     awk -v begun="$begun" -v ended="$EPOCHREALTIME" \
         'BEGIN { printf "One build without showstopper takes %.1f s\n", ended - begun }'
     list_binaries >"$folder/binaries"
-    grep -q ' ./bin/showstopper$' "$folder/binaries" || fail "showstopper has not been built"
+    grep -q " ./bin/$program\$" "$folder/binaries" || fail "$program has not been built"
 }
 
 check_binaries() {
     list_binaries | diff "$folder/binaries" - >&2 || fail "another result than without showstopper"
-    "$folder/built/bin/showstopper" --version | grep -q '^showstopper ' ||
-        fail "the built showstopper does not run"
+    "$folder/built/bin/$program" --version | grep -q "^$program " ||
+        fail "the built $program does not run"
 }
 
 # measure ROUND
@@ -118,12 +118,14 @@ quick=
 build=$source/build
 take_options load control settle seconds tolerance rounds quick build -- "$@"
 goal=all
+program=showstopper
 build_type=RelWithDebInfo
 if [ -n "$quick" ]; then
     settle=1
     seconds=2
     rounds=1
-    goal=room_base
+    goal=ssburn
+    program=ssburn
     build_type=Debug
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs us
