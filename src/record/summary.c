@@ -223,8 +223,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     if (!isnan(outcome->own_cpu))
         print_row(stream, "own CPU time", 100 * outcome->own_cpu, 2, "%", "of one CPU");
     print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
-        "median; 99 %% < %.0f us, all < %.0f us", outcome->wake_p99_us,
-        outcome->wake_max_us);
+        "median; 99 %% < %.0f us, all < %.0f us", outcome->wake_p99_us, outcome->wake_max_us);
     for (int i = 0; i < outcome->warning_count; i++) {
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
