@@ -169,6 +169,16 @@ bool control_group_limit(
     return write_text(path, value);
 }
 
+bool control_group_has(const struct control_group *group, const char *name, const char *value) {
+    char path[PATH_MAX], text[64] = "";
+    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    FILE *file = fopen(path, "re");
+    bool has = file && fscanf(file, "%63s", text) == 1 && strcmp(text, value) == 0;
+    if (file)
+        fclose(file);
+    return has;
+}
+
 void control_group_enter(const struct control_group *group) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/cgroup.procs", group->path);

@@ -61,6 +61,9 @@ bool control_group_make(struct control_group *group, const char *controller);
 bool control_group_limit(
     const struct control_group *group, const char *name, const char *unified, const char *value);
 
+/* Whether a file of the group begins with this word. */
+bool control_group_has(const struct control_group *group, const char *name, const char *value);
+
 /* Puts the calling process into it. */
 void control_group_enter(const struct control_group *group);
 
