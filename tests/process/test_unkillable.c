@@ -53,7 +53,7 @@ static bool make_group(struct control_group *group) {
 
 static void end_held(const struct control_group *group, struct run *run, bool is_frozen) {
     static const char warning[] = "1 killed process of instances had not ended";
-    ck_assert_int_eq(run_count_text(&run->err, warning), is_frozen);
+    ck_assert_msg(run_count_text(&run->err, warning) == (size_t)is_frozen, "%s", run->err.bytes);
     set(group, "freezer.state", "THAWED");
     run_free_clean(run);
 }
