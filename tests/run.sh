@@ -124,7 +124,7 @@ check_minimal() {
 
 check_sanitized() {
     build asan-ubsan
-    run_tests asan-ubsan 6
+    run_tests asan-ubsan 4
     build tsan --target thread_tests
     find_fixed_layout
     run_tests tsan "$(nproc)" -L threads
@@ -146,7 +146,7 @@ check_fused() {
         stage "fma: skipped: the compiler has no -march=x86-64-v3, or the CPU no fused multiply-add"
         return
     fi
-    build fma --target unit_tests
+    build fma --target arithmetic_tests
     run_tests fma "$(nproc)"
 }
 
@@ -169,4 +169,4 @@ if [ -z "$quick" ]; then
     check_fused
 fi
 # The sum of all tests stands last. Most of them wait most of the time.
-run_tests release 6
+run_tests release 4
