@@ -51,8 +51,8 @@ struct ss_option {
 };
 
 /*
- * A row for the option `id`, of type SS_OPTION_`kind`, whose value goes to that field of the
- * module's `struct config`. What else the row says follows as in an initializer: .initial = "20s".
+ * A row for the option `id` of type SS_OPTION_`kind`; its value is stored in that field of the
+ * module's `struct config`. The other members follow as in an initializer: .initial = "20s".
  */
 #define SS_OPTION(id, kind, field, ...)                                                            \
     { .name = id, .type = SS_OPTION_##kind, .offset = offsetof(struct config, field), __VA_ARGS__ }

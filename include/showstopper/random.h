@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* A hash whose bits are as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
+/* A hash with bits as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
  * pseudorandom number generators, 2014). */
 static inline uint64_t ss_random_hash(uint64_t word) {
     word += UINT64_C(0x9e3779b97f4a7c15);

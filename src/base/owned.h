@@ -7,8 +7,8 @@
  *
  *     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
  *
- * ss_owned_take() gives it to somebody else. A negative descriptor and NULL are nothing. The return
- * value is computed before the release, so `return -errno` is safe.
+ * ss_owned_take() takes it out of the variable. A negative descriptor and NULL own nothing. The
+ * return value is computed before the release, so `return -errno` is safe.
  */
 
 #include <dirent.h>

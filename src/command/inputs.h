@@ -38,7 +38,7 @@ struct ss_inputs {
 };
 
 /*
- * Call this before reading the file whose path is in `*slot`: until check() the reader must take
+ * Call this before the file named in `*slot` is read: until check() the reader must take
  * the path from there. Texts are not copied. A file that cannot be opened is no error here: its
  * reader reports it.
  */

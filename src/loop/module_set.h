@@ -76,7 +76,7 @@ void ss_module_set_release(struct ss_module_set *set);
 size_t ss_module_set_memory(const struct ss_module_set *set);
 
 /*
- * Fills in what the modules' functions are given for one executor, or for the master, whose index
+ * Fills in what the modules' functions are given for one executor, or for the master: its index
  * is `instances`. `board` is NULL as long as there is none.
  */
 void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *board,

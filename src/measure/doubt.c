@@ -83,20 +83,15 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
 
 static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt) {
     char use[96] = "";
-    if (ss_doubt_cause(doubt) == SS_DOUBT_ESCAPED) {
+    enum ss_doubt_cause cause = ss_doubt_cause(doubt);
+    if (cause == SS_DOUBT_ESCAPED || cause == SS_DOUBT_OWN) {
+        bool own = cause == SS_DOUBT_OWN;
         snprintf(buffer, size,
             "the load was above the target in %.0f %% of the samples although the instances were "
-            "stopped: processes of theirs that do not stop used %.0f %% of the CPUs, other "
-            "processes %.0f %%",
-            100 * doubt->part, 100 * doubt->instances_use, 100 * doubt->others_use);
-        return;
-    }
-    if (ss_doubt_cause(doubt) == SS_DOUBT_OWN) {
-        snprintf(buffer, size,
-            "the load was above the target in %.0f %% of the samples although the instances were "
-            "stopped: Showstopper itself used %.0f %% of the CPUs, other processes %.0f %%; a "
-            "longer round (-D) takes less",
-            100 * doubt->part, 100 * doubt->own_use, 100 * doubt->others_use);
+            "stopped: %s used %.0f %% of the CPUs, other processes %.0f %%%s",
+            100 * doubt->part, own ? "Showstopper itself" : "processes of theirs that do not stop",
+            100 * (own ? doubt->own_use : doubt->instances_use), 100 * doubt->others_use,
+            own ? "; a longer round (-D) takes less" : "");
         return;
     }
     if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))

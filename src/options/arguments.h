@@ -22,7 +22,7 @@ typedef int ss_argument_taker(
 /* One option of a command line: a module option's row, with what a command line adds. */
 struct ss_argument {
     char letter;       /* 0: none */
-    const char *value; /* what the help calls its value; NULL: a flag, whose field is an int */
+    const char *value; /* its name for the value in the help; NULL: a flag, stored in an int */
     struct ss_option option;
     size_t second; /* where a second value goes as it stands, a const char *; 0: there is none */
     bool may_be_empty;       /* an empty text means something; for others it is an error */
