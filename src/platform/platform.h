@@ -159,6 +159,13 @@ SS_WRITES(3, 4)
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
+ * Whether all threads of the process have begun to exit, or there is no such process. From then on
+ * its environment cannot be read, though it is still the parent of its children until its memory is
+ * freed, which takes about 0.1 s per GiB.
+ */
+bool ss_platform_process_is_exiting(pid_t pid);
+
+/*
  * When a process was started, in system-specific units since boot; 0: no such process. The pid and
  * the start time together identify one process forever.
  */

@@ -81,6 +81,7 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
  * ours, whatever their environment says.
  */
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
+    pid_t seen = pid;
     pid_t parent = process.parent;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
         /* A living executor ends what is below it until it is done with that or gives it up. */
@@ -100,11 +101,17 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
         if (process.parent == sweep->stranger)
             return false;
         pid = process.parent;
-        if (!ss_platform_process_look(pid, &process))
+        if (!ss_platform_process_look(pid, &process)) {
+            sweep->unknown++; /* its children are about to get another parent */
             return false;
+        }
     }
     if (is_marked(sweep, pid))
         return true;
+    if (pid != seen && ss_platform_process_is_exiting(pid)) {
+        sweep->unknown++; /* likewise; the mark may be gone already */
+        return false;
+    }
     if (pid == parent)
         sweep->stranger = parent; /* which goes for all its other children, too */
     return false;
@@ -126,9 +133,11 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     static _Atomic uint32_t nothing;
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
+        sweep->unknown = 0;
         sweep->stranger = 0;
         ss_platform_process_each(see, sweep);
-        empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
+        bool all_seen = (!sweep->touched || sweep->board->keep) && !sweep->unknown;
+        empty = all_seen ? empty + 1 : 0;
         ss_time now = ss_platform_now();
         if (now >= deadline)
             return;

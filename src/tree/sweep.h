@@ -17,6 +17,7 @@ struct ss_sweep {
     pid_t master;
     pid_t stranger;   /* a parent known in this round not to be ours */
     uint32_t touched; /* processes signaled in this round */
+    uint32_t unknown; /* processes that this round could not tell from others */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -84,6 +85,19 @@ static void await_all(const struct gate *gate) {
     payload_say("ready");
 }
 
+/* Uses so much memory that the kernel needs a while to free it. */
+static void use_memory(long mebibytes) {
+    size_t size = (size_t)mebibytes << 20;
+    volatile char *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("payload: mmap");
+        exit(98);
+    }
+    for (size_t i = 0; i < size; i += 4096)
+        memory[i] = 1;
+}
+
 /* Children that leave us by `leave`; all spin. */
 static int lead_leavers(long count, const char *name, void (*leave)(void)) {
     struct gate gate = open_gate();
@@ -108,6 +122,22 @@ static void leave_group(void) {
 
 static int do_setsid(char **words) {
     return lead_leavers(word_number(words, 0), "payload-session", leave_session);
+}
+
+/* `large-setsid MEBIBYTES COUNT` */
+static int do_large_setsid(char **words) {
+    long count = word_number(words, 1);
+    struct gate gate = open_gate();
+    for (long i = 0; i < count; i++) {
+        if (fork_named("payload-session") == 0) {
+            setsid();
+            pass(&gate);
+            payload_spin();
+        }
+    }
+    use_memory(word_number(words, 0));
+    await_all(&gate);
+    payload_spin();
 }
 
 static int do_groups(char **words) {
@@ -360,6 +390,7 @@ static int do_threads_many(char **words) {
 
 const struct payload_act payload_tree_acts[] = {
     {"setsid", do_setsid},
+    {"large-setsid", do_large_setsid},
     {"groups", do_groups},
     {"bloom", do_bloom},
     {"daemon", do_daemon},

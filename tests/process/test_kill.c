@@ -27,7 +27,6 @@ static struct run *start_with(
     const struct run_setup *setup, const char *const *options, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER};
     size_t count = 1;
-    run_gently();
     while (*options)
         words[count++] = *options++;
     while (*command)
@@ -442,20 +441,47 @@ START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
 }
 END_TEST
 
+/* In this order: the master would continue the guardian. */
+static void stop_master_and_guardian(struct run *run) {
+    kill(run->pid, SIGSTOP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    pid_t guardian = find_guardian(run, 0);
+    kill(guardian, SIGSTOP);
+    RUN_UNTIL(run, run_state(guardian) == 'T');
+}
+
 /* As below a container's first process: it adopts orphans, so the kernel does not rescue them. */
 START_TEST(all_others_killed_beside_a_stopped_guardian_leave_nothing) {
     ss_platform_adopt_orphans();
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
     struct family executors = family_find("ss-executor");
-    kill(run->pid, SIGSTOP);
-    RUN_UNTIL(run, run_state(run->pid) == 'T');
-    pid_t stopped = find_guardian(run, 0);
-    kill(stopped, SIGSTOP);
-    RUN_UNTIL(run, run_state(stopped) == 'T');
+    stop_master_and_guardian(run);
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
     run_free_clean(run);
+}
+END_TEST
+
+/*
+ * The guardian has not seen the sessions begin, so the mark must tell, which is gone with the
+ * leader's memory. Until all of that is freed the sessions are still the leader's children.
+ */
+START_TEST(children_of_a_leader_that_takes_long_to_exit_end) {
+    const char *folder = run_make_folder();
+    struct run_setup setup = {.folder = folder};
+    struct run *run = start_with(&setup, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "100%"),
+        WORDS("sh", "-c",
+            "until [ -e go ]; do sleep 0.05; done; exec " PAYLOAD " large-setsid 512 2"));
+    run_wait_text(run, "instances run");
+    struct family executors = family_find("ss-executor");
+    stop_master_and_guardian(run);
+    run_write_file(run_path(folder, "go"), "");
+    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 1);
+    family_kill_together(&executors, run->pid);
+    run_expect(run_wait(run), -SIGKILL);
+    run_free_clean(run);
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -505,6 +531,7 @@ PROCESS_MAIN(
     SS_CASE(one_executor_alone_ends_daemons),
     SS_CASE(one_executor_alone_ends_unmarked_sessions),
     SS_CASE(an_executor_completes_the_work_of_a_killed_guardian),
+    SS_CASE(children_of_a_leader_that_takes_long_to_exit_end),
     SS_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian),
     SS_CASE(nothing_is_left_when_all_are_killed),
     SS_CASE(killed_keepers_leave_instances_running),

@@ -124,3 +124,34 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
     return file >= 0 && read_variable(file, wanted, value, size);
 }
+
+/* Bit of field 9, as the kernel's PF_EXITING. */
+#define EXITING 4
+
+static bool is_exiting(pid_t pid, const char *thread) {
+    char path[64];
+    char text[1024];
+    uint64_t fields[10] = {0};
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
+    const char *at = ss_linux_read_stat(path, text, sizeof text);
+    if (!at)
+        return true;
+    at += 2; /* skips the state, which is field 3 */
+    for (int field = 4; field <= 9; field++) {
+        at += strspn(at, " ");
+        at += *at == '-';
+        at = ss_linux_read_number(at, &fields[field]);
+    }
+    return fields[9] & EXITING;
+}
+
+bool ss_platform_process_is_exiting(pid_t pid) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    SS_OWNED(closedir) DIR *folder = opendir(path);
+    bool exiting = true;
+    struct dirent *entry;
+    while (folder && exiting && (entry = readdir(folder)))
+        exiting = !isdigit((unsigned char)entry->d_name[0]) || is_exiting(pid, entry->d_name);
+    return exiting;
+}
