@@ -81,7 +81,7 @@ static int print_environment(int argc, char **argv) {
 }
 
 bool payload_is_gentle(void) {
-    return getenv(RUN_GENTLE) != NULL;
+    return getenv(RUN_GREEDY) == NULL;
 }
 
 #define GENTLE_TURNS (1UL << 19) /* about a millisecond */

@@ -20,7 +20,7 @@ extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
 
-/* Uses all the CPU time it gets; where the test is gentle, a part of it. */
+/* Uses a part of the CPU time it gets; where the test is greedy, all of it. */
 _Noreturn void payload_spin(void);
 
 bool payload_is_gentle(void);

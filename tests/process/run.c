@@ -56,8 +56,8 @@ static void become(const struct run_setup *setup, const char *const *words, cons
     _exit(99);
 }
 
-void run_gently(void) {
-    setenv(RUN_GENTLE, "yes", 1);
+void run_greedily(void) {
+    setenv(RUN_GREEDY, "yes", 1);
 }
 
 struct run *run_start(const struct run_setup *setup, const char *const *words) {
@@ -194,11 +194,13 @@ size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *wh
     while (count < RUN_PIDS_MAX && (entry = readdir(directory))) {
         char here[64];
         pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 1 || pid == getpid() || !is_wanted(pid, what))
+        if (pid <= 1 || pid == getpid())
+            continue;
+        read_proc(pid, "comm", here, sizeof here); /* the cheapest of these files comes first */
+        if (strncmp(here, name, strlen(name)) != 0 || !is_wanted(pid, what))
             continue;
         char state = run_state(pid);
-        read_proc(pid, "comm", here, sizeof here);
-        if (state && state != 'Z' && state != 'X' && strncmp(here, name, strlen(name)) == 0)
+        if (state && state != 'Z' && state != 'X')
             pids[count++] = pid;
     }
     closedir(directory);

@@ -44,12 +44,13 @@ struct run {
 };
 
 /*
- * From now on payloads nap between short turns instead of using all the CPU time they get. For
- * tests of what lives and dies, not of loads: they need no more, and others run beside them.
+ * From now on payloads use all the CPU time they get. Usually they nap between short turns, as
+ * other tests run beside them: that is enough for what lives and dies, but not for shares of CPU
+ * time.
  */
-void run_gently(void);
+void run_greedily(void);
 
-#define RUN_GENTLE "SS_TEST_GENTLE" /* the variable that tells the payload */
+#define RUN_GREEDY "SS_TEST_GREEDY" /* the variable that tells the payload */
 
 /* The words of a command, as the functions below take them. */
 #define WORDS(...)                                                                                 \

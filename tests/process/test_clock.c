@@ -112,7 +112,6 @@ static void signal_runs(struct run *runs[RUNS], int number) {
 /* Several at a time: each is in another phase of its rounds. */
 static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     struct run_setup setup = {.prepare = prepare};
-    run_gently();
     for (int i = 0; i < RUNS; i++)
         runs[i] = run_start(
             &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",

@@ -35,6 +35,7 @@ static void start_others(void) {
 }
 
 START_TEST(busy_cpus_are_told) {
+    run_greedily();
     start_others();
     struct run *run = RUN(BELOW, "-n", "1", "--duration", "3s", PAYLOAD, "spin", "");
     run_expect(run, 0);
@@ -80,6 +81,7 @@ START_TEST(an_uncontrolled_load_is_told) {
 END_TEST
 
 START_TEST(others_that_take_too_much_are_told) {
+    run_greedily();
     start_others();
     struct run *run = RUN(ABOVE, "-n", "1", "--duration", "4s", PAYLOAD, "spin", "");
     run_expect(run, 0);
@@ -96,6 +98,7 @@ static void enter_group(void) {
 }
 
 START_TEST(a_quota_is_told) {
+    run_greedily();
     SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: none can be made");
     SKIP_UNLESS(control_group_limit(&group, "cpu.cfs_quota_us", "cpu.max", "3000"),
         "cgroup-quota: none can be set");

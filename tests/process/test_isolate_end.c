@@ -9,7 +9,7 @@
 #define OPTIONS   "--isolate", "-v", "-n", "3", "-c", "fixed", "-l", "20%"
 
 /* Without any mark. */
-#define BARE "env", "-i", RUN_GENTLE "=yes"
+#define BARE "env", "-i"
 
 /* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
 #define MOMENTS  10
@@ -34,7 +34,6 @@ static struct isolated_run start(const char *const *command) {
         count++;
     while (*command)
         words[count++] = *command++;
-    run_gently();
     struct isolated_run isolated = isolated_find(run_start(NULL, words));
     RUN_UNTIL(isolated.run, run_count_text(&isolated.run->out, "ready\n") == INSTANCES);
     return isolated;
@@ -70,7 +69,6 @@ END_TEST
 
 START_TEST(a_process_outside_killed_at_its_start_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
-    run_gently();
     for (int step = 0; step < 60; step++) {
         struct run *run = START(OPTIONS, PAYLOAD, "ignore-term");
         double moment = run_now() + 0.0003 * step;

@@ -232,6 +232,7 @@ static void pause_and_continue(const struct isolated_run *isolated, pid_t target
 }
 
 static struct isolated_run start_in_group(const char *duration) {
+    run_greedily();
     struct run_setup setup = {.prepare = lead_a_group};
     return isolated_find(run_start(&setup,
         WORDS(SHOWSTOPPER, ISOLATE, "-q", "-l", "100%", "--duration", duration, PAYLOAD, "spin")));

@@ -38,7 +38,6 @@ static void expect_no_half_summary(const char *folder) {
 
 /* Every part of the program is wanted that asks for memory or files. */
 static void try_all(const char *kind, unsigned long count, unsigned long least) {
-    run_gently();
     const char *folder = run_make_folder();
     const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200ms",
         "--iteration", "done", "--output", folder, "--json", run_path(folder, "summary.json"), "sh",
@@ -97,7 +96,6 @@ static bool run_or_refuse(struct run *run) {
 /* The modules' memory, the board, the guardian's lists. */
 START_TEST(large_allocations_that_fail_are_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
-    run_gently();
     for (int ever = 0; ever < 2; ever++) {
         bool struck = true;
         for (unsigned long first = 1; struck; first++) {
@@ -137,7 +135,6 @@ static rlim_t find_least_address_space(const struct run_setup *setup) {
 
 START_TEST(a_bounded_address_space_is_refused_or_enough) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
-    run_gently();
     struct run_setup setup = {.prepare = bound_address_space};
     int refused = 0;
     int well = 0;

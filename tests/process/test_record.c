@@ -320,7 +320,6 @@ static void expect_interrupted(const char *record) {
 START_TEST(a_killed_run_leaves_whole_lines) {
     enum { ROUNDS = 10, AT_ONCE = 5 };
     const char *folder = run_make_folder();
-    run_gently();
     for (int round = 0; round < ROUNDS; round++) {
         struct run *runs[AT_ONCE];
         const char *records[AT_ONCE];

@@ -58,6 +58,7 @@ START_TEST(summary_has_all_fields) {
 END_TEST
 
 START_TEST(load_follows_the_target) {
+    run_greedily();
     struct run *run = FIGURES("-l", "50%", "--settle", "1s", "--duration", "4s", PAYLOAD, "spin");
     run_expect(run, 0);
     expect_between(run->out.bytes, "load_mean", 0.25, 1);

@@ -167,6 +167,7 @@ static bool all_in_state(char state) {
 }
 
 START_TEST(a_pause_stops_everything) {
+    run_greedily();
     struct run *run = START("-q", "-n", "2", "-l", "100%", "-c", "fixed", "--duration", "2s",
         "--json", "-", "-v", PAYLOAD, "spin");
     run_wait_text(run, "instances run");

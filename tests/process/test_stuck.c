@@ -104,7 +104,6 @@ static void expect_stuck(const char *source, const char *const *options, bool re
     if (!realtime && geteuid() == 0)
         family_need_nobody();
     need_compiler();
-    run_gently();
     const char *folder = run_make_folder();
     build(folder, source);
     struct run_setup setup = {.folder = folder, .prepare = realtime ? NULL : be_ordinary};
@@ -191,7 +190,6 @@ static void stop_all(struct run *run, const struct family *family) {
  * guardian. With `all`, the guardian and the instances are stopped as well.
  */
 static void stand_still(bool all) {
-    run_gently();
     double begin = run_now();
     struct run *run =
         START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "--duration", "6s", PAYLOAD, "spin");

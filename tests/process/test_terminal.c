@@ -42,7 +42,7 @@ START_TEST(ctrl_z_stops_and_fg_continues) {
     RUN_UNTIL(terminal->run, stand_still(pids, 3, &since));
     terminal_type(terminal, "fg\n");
     for (int i = 0; i < 2; i++)
-        RUN_UNTIL(terminal->run, run_state(pids[i]) == 'R');
+        RUN_UNTIL(terminal->run, run_state(pids[i]) != 'T');
     RUN_UNTIL(terminal->run, run_state(master) != 'T');
     terminal_type(terminal, TERMINAL_CTRL_C);
     terminal_wait_prompt(terminal);
