@@ -199,7 +199,13 @@ static uint32_t cover(
     if (!census->groups || group <= 1 || (group != pid && trace(census, group, &leader) != row) ||
         leader.group != group || leader.state == 'Z' || leader.state == 'X')
         return claim(census, row, pid, process, false);
-    if (claim(census, row, group, &leader, true) < SS_BOARD_BRANCHES)
+    uint32_t slot = claim(census, row, group, &leader, true);
+    /* Its leader may have ended since; an executor that was faster must not be alone with it. */
+    if (slot < SS_BOARD_BRANCHES && census->source->is_gone(census->source->holder, slot)) {
+        ss_branch_release(census->board, slot);
+        return claim(census, row, pid, process, false);
+    }
+    if (slot < SS_BOARD_BRANCHES)
         ss_pid_map_set(&census->covered, group, row);
     return SS_BOARD_BRANCHES;
 }

@@ -306,6 +306,26 @@ static void a_group_that_the_executor_missed_is_found_otherwise(void **state) {
     world_check(true);
 }
 
+static pid_t ending;
+
+static bool is_gone_once_ended(void *holder, uint32_t slot) {
+    if (world_is_there(ending))
+        world_end(ending);
+    return world_is_gone(holder, slot);
+}
+
+/* The guardian has not taken hold of the group in time; an executor may have. */
+static void a_group_that_the_guardian_missed_is_found_otherwise(void **state) {
+    (void)state;
+    world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
+    ending = world_fork_session(world_leader(0));
+    pid_t worker = world_fork(ending);
+    world.source.is_gone = is_gone_once_ended;
+    world_take();
+    world_expect_branch(0, worker, false);
+    world_check(true);
+}
+
 static void a_strangers_group_is_not_claimed(void **state) {
     (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
@@ -523,6 +543,7 @@ WORLD_MAIN(
     cmocka_unit_test(a_process_without_a_leader_is_a_branch_alone),
     cmocka_unit_test(a_dead_process_leads_no_group),
     cmocka_unit_test(a_group_that_the_executor_missed_is_found_otherwise),
+    cmocka_unit_test(a_group_that_the_guardian_missed_is_found_otherwise),
     cmocka_unit_test(a_strangers_group_is_not_claimed),
     cmocka_unit_test(a_group_without_a_leader_is_not_claimed),
     cmocka_unit_test(a_group_belongs_to_its_leaders_instance),
