@@ -88,15 +88,18 @@ static inline bool world_is_gone(void *holder, uint32_t place) {
     return world_reaches_nobody(&world.guardian[place]);
 }
 
-/* Whether signals to the row reach this process: through the instance's group or a branch. */
-static inline bool world_is_reached(uint32_t row, pid_t pid) {
-    const struct ss_row *shown = &world.board->rows[row];
-    if (world_at(pid)->group > 1 && world_at(pid)->group == atomic_load(&shown->leader) &&
-        world_at(pid)->group_started == atomic_load(&shown->leader_started))
-        return true;
+/* Whether signals to an instance reach this process: through the instance's group or a branch. */
+static inline bool world_is_reached(pid_t pid) {
+    const struct world_process *process = world_at(pid);
+    for (uint32_t row = 0; row < WORLD_ROWS; row++) {
+        const struct ss_row *shown = &world.board->rows[row];
+        if (process->group > 1 && process->group == atomic_load(&shown->leader) &&
+            process->group_started == atomic_load(&shown->leader_started))
+            return true;
+    }
     uint32_t used = atomic_load(&world.board->branches_used);
     for (uint32_t place = 0; place < used; place++) {
-        if (world.executors[place].row == row && world_hold_reaches(&world.executors[place], pid))
+        if (world_hold_reaches(&world.executors[place], pid))
             return true;
     }
     return false;
@@ -255,12 +258,10 @@ static inline void world_expect_branch(uint32_t row, pid_t number, bool group) {
 
 /* No stranger is reached; and with `whole`, all of ours are. */
 static inline void world_check(bool whole) {
-    for (pid_t pid = 1; pid <= world.limit; pid++) {
+    for (pid_t pid = 1; pid <= world.highest; pid++) {
         if (!world_is_there(pid))
             continue;
-        bool reached = false;
-        for (uint32_t row = 0; row < WORLD_ROWS; row++)
-            reached |= world_is_reached(row, pid);
+        bool reached = world_is_reached(pid);
         if (reached && !world_at(pid)->ours)
             fail_msg("process %d is none of ours and would be signaled", (int)pid);
         if (whole && !reached && world_at(pid)->ours && world_at(pid)->state != 'Z')

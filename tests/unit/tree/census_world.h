@@ -52,6 +52,7 @@ static struct {
     ss_time now;
     ss_time due;
     pid_t latest;
+    pid_t highest; /* that any process has had */
     pid_t limit;
     uint64_t clock; /* gives every process another start */
     uint32_t changes;
@@ -135,7 +136,7 @@ static inline bool world_listen(void *holder, bool on) {
 
 static inline void world_each(void (*see)(void *context, pid_t pid), void *context) {
     world.surveys++;
-    for (pid_t pid = 1; pid <= world.limit; pid++) {
+    for (pid_t pid = 1; pid <= world.highest; pid++) {
         if (world_group(pid) >= 0)
             see(context, pid);
     }
@@ -169,6 +170,8 @@ static inline bool world_is_free(pid_t number) {
 
 static inline void world_put(pid_t pid, pid_t parent) {
     assert_true(world_is_free(pid));
+    if (pid > world.highest)
+        world.highest = pid;
     *world_at(pid) = (struct world_process){
         .parent = parent,
         .started = ++world.clock,
@@ -205,7 +208,7 @@ static inline void world_orphan_children(pid_t pid) {
     pid_t heir = world_at(pid)->parent;
     while (!world_adopts(heir))
         heir = world_at(heir)->parent;
-    for (pid_t child = 1; child <= world.limit; child++) {
+    for (pid_t child = 1; child <= world.highest; child++) {
         if (world_is_there(child) && world.processes[child].parent == pid)
             world.processes[child].parent = heir;
     }

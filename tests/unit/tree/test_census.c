@@ -153,7 +153,7 @@ static ss_time grow_bloom(ss_time age, ss_time *whole) {
         world_pass(SS_MILLISECOND);
         bool missed = false;
         for (size_t i = 0; i < count; i++) {
-            bool reached = world_is_reached(0, all[i].pid);
+            bool reached = world_is_reached(all[i].pid);
             missed |= !reached;
             all[i].unreached = reached ? 0 : all[i].unreached + SS_MILLISECOND;
             if (all[i].unreached > longest)
