@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Some rounds of chaos, and that chaos sees what it is there to see. Argument: the build directory.
+# Some rounds of chaos, and that chaos sees what it is there to see.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -52,7 +56,7 @@ what_is_left_is_seen() {
     one_fault 0 '0\.' --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
     pretend '"$payload" setsid 1 & sleep 0.2'
-    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ R payload-session'
+    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [RS] payload-session'
     pretend '"$payload" stop & sleep 0.2'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
     pretend '"$payload" daemon-storm 20 & sleep 0.2'
@@ -109,17 +113,26 @@ wrong_words_are_refused() {
     expect 2 "chaos: $folder/bin/showstopper is not there" "$here/chaos" "$folder"
 }
 
+rounds_leave_nothing() {
+    "$here/chaos" --gentle --rounds 30 --patience 5 "$build"
+}
+
+# What only executors can see to.
+rounds_of_survivors_leave_nothing() {
+    "$here/chaos" --gentle --rounds 5 --fault survivor --patience 5 "$build"
+    "$here/chaos" --gentle --rounds 5 --fault stopped-executors --patience 5 "$build"
+}
+
 mkdir -p "$folder/build/bin"
 ln -s "$build/tests" "$folder/build/tests"
 ln -s "$build/bin/ssburn" "$folder/build/bin/ssburn"
 pretend 'exit 0'
 chmod +x "$folder/build/bin/showstopper"
-what_is_left_is_seen
-touched_bystanders_are_seen
-targets_are_chosen
-failures_are_counted
-wrong_words_are_refused
-"$here/chaos" --rounds 30 --patience 5 "$build"
-# The ones that only executors can see to.
-"$here/chaos" --rounds 5 --fault survivor --patience 5 "$build"
-"$here/chaos" --rounds 5 --fault stopped-executors --patience 5 "$build"
+run_case what_is_left_is_seen
+run_case touched_bystanders_are_seen
+run_case targets_are_chosen
+run_case failures_are_counted
+run_case wrong_words_are_refused
+run_case rounds_leave_nothing
+run_case rounds_of_survivors_leave_nothing
+end_cases
