@@ -13,6 +13,13 @@
 #define ROUND (3 * SS_MILLISECOND)
 
 /*
+ * Time for the memory of exiting processes to be freed: until the next round, which takes CPU time
+ * from them, and in addition to any deadline.
+ */
+#define EXIT_ROUND    (30 * SS_MILLISECOND)
+#define EXIT_PATIENCE (10 * SS_SECOND)
+
+/*
  * How many rounds in a row must find nothing: a process may start where a
  * round has looked already.
  */
@@ -75,6 +82,18 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
 }
 
 /*
+ * Whether the mark of `top` makes its descendant `pid` ours. When a process exits, its mark is gone
+ * before its children get another parent.
+ */
+static bool has_marked_top(struct ss_sweep *sweep, pid_t pid, pid_t top) {
+    if (is_marked(sweep, top))
+        return true;
+    if (top != pid && ss_platform_process_is_exiting(top))
+        sweep->unknown++;
+    return false;
+}
+
+/*
  * Walks up to the process just below an adopter. A child of the master that is not crew is an
  * orphan of ours, unless the program may have inherited children (`something & exec showstopper`);
  * then, and elsewhere, the process must carry the mark. All descendants of a process of ours are
@@ -95,7 +114,7 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
         if (has_master && pid == sweep->master)
             return false;
         if (has_master && process.parent == sweep->master)
-            return sweep->board->alone || is_marked(sweep, pid);
+            return sweep->board->alone || has_marked_top(sweep, seen, pid);
         if (may_adopt(sweep, process.parent))
             break;
         if (process.parent == sweep->stranger)
@@ -106,13 +125,10 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
             return false;
         }
     }
-    if (is_marked(sweep, pid))
+    uint32_t unknown = sweep->unknown;
+    if (has_marked_top(sweep, seen, pid))
         return true;
-    if (pid != seen && ss_platform_process_is_exiting(pid)) {
-        sweep->unknown++; /* likewise; the mark may be gone already */
-        return false;
-    }
-    if (pid == parent)
+    if (pid == parent && sweep->unknown == unknown)
         sweep->stranger = parent; /* which goes for all its other children, too */
     return false;
 }
@@ -139,8 +155,8 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
         bool all_seen = (!sweep->touched || sweep->board->keep) && !sweep->unknown;
         empty = all_seen ? empty + 1 : 0;
         ss_time now = ss_platform_now();
-        if (now >= deadline)
+        if (now >= deadline + (sweep->unknown ? EXIT_PATIENCE : 0))
             return;
-        ss_platform_sleep(&nothing, 0, now + ROUND);
+        ss_platform_sleep(&nothing, 0, now + (sweep->unknown ? EXIT_ROUND : ROUND));
     }
 }
