@@ -131,18 +131,12 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
 static bool is_exiting(pid_t pid, const char *thread) {
     char path[64];
     char text[1024];
-    uint64_t fields[10] = {0};
+    unsigned flags = EXITING;
     snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
     const char *at = ss_linux_read_stat(path, text, sizeof text);
-    if (!at)
-        return true;
-    at += 2; /* skips the state, which is field 3 */
-    for (int field = 4; field <= 9; field++) {
-        at += strspn(at, " ");
-        at += *at == '-';
-        at = ss_linux_read_number(at, &fields[field]);
-    }
-    return fields[9] & EXITING;
+    if (at)
+        sscanf(at, " %*c %*d %*d %*d %*d %*d %u", &flags);
+    return flags & EXITING;
 }
 
 bool ss_platform_process_is_exiting(pid_t pid) {
