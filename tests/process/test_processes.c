@@ -77,13 +77,16 @@ START_TEST(a_child_lives_in_its_threads) {
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
     ck_assert_int_ne(process.state, 'Z'); /* it would not be ended */
+    ck_assert(!ss_platform_process_is_exiting(child));
     int hold = ss_platform_process_open(child, started);
     ck_assert_int_ge(hold, 0);
     close(hold);
     kin_end_unreaped(child);
     ck_assert(!ss_platform_has_living_children());
     ck_assert(!ss_platform_process_lives(child, started));
+    ck_assert(ss_platform_process_is_exiting(child));
     kin_reap(child);
+    ck_assert(ss_platform_process_is_exiting(child));
 }
 END_TEST
 
