@@ -165,9 +165,14 @@ void terminal_expect_only_shell(struct terminal *terminal) {
 }
 
 void terminal_leave_shell(struct terminal *terminal) {
+    struct run *run = terminal->run;
     terminal_expect_only_shell(terminal);
     terminal_type(terminal, "exit\n");
-    run_wait(terminal->run);
+    /* It refuses once if it has not been told yet that a stopped job has been killed. */
+    RUN_UNTIL(run, run->ended || run_count_text(&run->out, "There are stopped jobs") > 0);
+    if (!run->ended)
+        terminal_type(terminal, "exit\n");
+    run_wait(run);
     run_expect_nothing_left();
     terminal_free(terminal);
 }
