@@ -103,8 +103,6 @@ static bool start_instance(struct executor *executor) {
 static int reap_instance(struct executor *executor) {
     ss_instance_clear(
         &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
-    if (!ss_instance_is_empty(&executor->instance))
-        atomic_fetch_add(&executor->board->losses, 1);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);
@@ -118,13 +116,20 @@ _Noreturn static void go(struct executor *executor) {
     _exit(0);
 }
 
+/* Called when the row is settled: before that a sweep leaves alone what is below an executor. */
+static void report_rest(struct executor *executor) {
+    if (!executor->setup->plan->keep && ss_platform_has_living_children())
+        atomic_fetch_add(&executor->board->losses, 1);
+    ring(executor);
+}
+
 _Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
     ss_journal_end(&executor->journal, ss_platform_now());
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
     ss_board_leave(executor->board, executor->setup->index);
-    ring(executor);
+    report_rest(executor);
     go(executor);
 }
 
@@ -132,7 +137,7 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
 _Noreturn static void leave_exec_failed(struct executor *executor) {
     ss_board_leave(executor->board, executor->setup->index);
     atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
-    ring(executor);
+    report_rest(executor);
     go(executor);
 }
 
