@@ -13,8 +13,8 @@
 #define ROUND (3 * SS_MILLISECOND)
 
 /*
- * Time for the memory of exiting processes to be freed: until the next round, which takes CPU time
- * from them, and in addition to any deadline.
+ * Time for exiting processes to free their memory: until the next round, which takes CPU time from
+ * them, and beyond the deadline for those that were exiting before it.
  */
 #define EXIT_ROUND    (30 * SS_MILLISECOND)
 #define EXIT_PATIENCE (10 * SS_SECOND)
@@ -81,6 +81,22 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
            strcmp(mark, sweep->board->mark) == 0;
 }
 
+static bool has_exit(const struct ss_sweep_exits *exits, pid_t pid) {
+    for (uint32_t i = 0; i < exits->count; i++) {
+        if (exits->pids[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+/* On a machine where parents come and go all the time the deadline would have no end otherwise. */
+static void await_exit(struct ss_sweep *sweep, pid_t pid) {
+    struct ss_sweep_exits *exits = &sweep->exits;
+    bool counts = !sweep->late || has_exit(&sweep->exits_before, pid);
+    if (counts && exits->count < SS_SWEEP_EXITS && !has_exit(exits, pid))
+        exits->pids[exits->count++] = pid;
+}
+
 /*
  * Whether the mark of `top` makes its descendant `pid` ours. When a process exits, its mark is gone
  * before its children get another parent.
@@ -89,7 +105,7 @@ static bool has_marked_top(struct ss_sweep *sweep, pid_t pid, pid_t top) {
     if (is_marked(sweep, top))
         return true;
     if (top != pid && ss_platform_process_is_exiting(top))
-        sweep->unknown++;
+        await_exit(sweep, top);
     return false;
 }
 
@@ -121,14 +137,13 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
             return false;
         pid = process.parent;
         if (!ss_platform_process_look(pid, &process)) {
-            sweep->unknown++; /* its children are about to get another parent */
+            await_exit(sweep, pid);
             return false;
         }
     }
-    uint32_t unknown = sweep->unknown;
     if (has_marked_top(sweep, seen, pid))
         return true;
-    if (pid == parent && sweep->unknown == unknown)
+    if (pid == parent && !has_exit(&sweep->exits, pid))
         sweep->stranger = parent; /* which goes for all its other children, too */
     return false;
 }
@@ -147,16 +162,20 @@ static void see(void *context, pid_t pid) {
 
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     static _Atomic uint32_t nothing;
+    sweep->late = false;
+    sweep->exits.count = 0;
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
-        sweep->unknown = 0;
         sweep->stranger = 0;
+        sweep->exits_before = sweep->exits;
+        sweep->exits.count = 0;
         ss_platform_process_each(see, sweep);
-        bool all_seen = (!sweep->touched || sweep->board->keep) && !sweep->unknown;
-        empty = all_seen ? empty + 1 : 0;
+        bool waits = sweep->exits.count > 0;
+        empty = waits || (sweep->touched && !sweep->board->keep) ? 0 : empty + 1;
         ss_time now = ss_platform_now();
-        if (now >= deadline + (sweep->unknown ? EXIT_PATIENCE : 0))
+        sweep->late = now >= deadline;
+        if (now >= deadline + (waits ? EXIT_PATIENCE : 0))
             return;
-        ss_platform_sleep(&nothing, 0, now + (sweep->unknown ? EXIT_ROUND : ROUND));
+        ss_platform_sleep(&nothing, 0, now + (waits ? EXIT_ROUND : ROUND));
     }
 }

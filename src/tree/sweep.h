@@ -12,12 +12,22 @@
 /* The environment variable with the mark of the run, ss_board.mark. */
 #define SS_SWEEP_MARK "SHOWSTOPPER_INSTANCE_OF"
 
+#define SS_SWEEP_EXITS 16
+
+/* Parents that are exiting: whether their children are ours is known when they have exited. */
+struct ss_sweep_exits {
+    pid_t pids[SS_SWEEP_EXITS];
+    uint32_t count;
+};
+
 struct ss_sweep {
     struct ss_board *board;
     pid_t master;
     pid_t stranger;   /* a parent known in this round not to be ours */
     uint32_t touched; /* processes signaled in this round */
-    uint32_t unknown; /* processes that this round could not tell from others */
+    bool late;        /* this round begins after the deadline */
+    struct ss_sweep_exits exits;
+    struct ss_sweep_exits exits_before; /* in the round before this one */
 };
 
 /*
