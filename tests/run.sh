@@ -141,7 +141,7 @@ check_sanitized() {
         fused=
     fi
     build asan-ubsan all -DCMAKE_C_FLAGS="$fused"
-    run_tests asan-ubsan 6
+    run_tests asan-ubsan 8
     build tsan thread_tests
     find_fixed_layout
     run_tests tsan "$(nproc)" -L threads
