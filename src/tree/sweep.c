@@ -89,7 +89,10 @@ static bool has_exit(const struct ss_sweep_exits *exits, pid_t pid) {
     return false;
 }
 
-/* On a machine where parents come and go all the time the deadline would have no end otherwise. */
+/*
+ * After the deadline only parents count that were exiting in the round before: on a busy machine
+ * there is always one that has just begun.
+ */
 static void await_exit(struct ss_sweep *sweep, pid_t pid) {
     struct ss_sweep_exits *exits = &sweep->exits;
     bool counts = !sweep->late || has_exit(&sweep->exits_before, pid);

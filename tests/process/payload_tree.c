@@ -98,8 +98,8 @@ static void use_memory(long mebibytes) {
         memory[i] = 1;
 }
 
-/* Children that leave us by `leave`; all spin. */
-static int lead_leavers(long count, const char *name, void (*leave)(void)) {
+/* Children that leave us by `leave`, and so much memory of our own; all spin. */
+static int lead_leavers(long count, const char *name, void (*leave)(void), long mebibytes) {
     struct gate gate = open_gate();
     for (long i = 0; i < count; i++) {
         if (fork_named(name) == 0) {
@@ -108,6 +108,8 @@ static int lead_leavers(long count, const char *name, void (*leave)(void)) {
             payload_spin();
         }
     }
+    if (mebibytes > 0)
+        use_memory(mebibytes);
     await_all(&gate);
     payload_spin();
 }
@@ -121,27 +123,17 @@ static void leave_group(void) {
 }
 
 static int do_setsid(char **words) {
-    return lead_leavers(word_number(words, 0), "payload-session", leave_session);
+    return lead_leavers(word_number(words, 0), "payload-session", leave_session, 0);
 }
 
-/* `large-setsid MEBIBYTES COUNT` */
+/* `large-setsid COUNT MEBIBYTES` */
 static int do_large_setsid(char **words) {
-    long count = word_number(words, 1);
-    struct gate gate = open_gate();
-    for (long i = 0; i < count; i++) {
-        if (fork_named("payload-session") == 0) {
-            setsid();
-            pass(&gate);
-            payload_spin();
-        }
-    }
-    use_memory(word_number(words, 0));
-    await_all(&gate);
-    payload_spin();
+    long mebibytes = word_number(words, 1);
+    return lead_leavers(word_number(words, 0), "payload-session", leave_session, mebibytes);
 }
 
 static int do_groups(char **words) {
-    return lead_leavers(word_number(words, 0), "payload-group", leave_group);
+    return lead_leavers(word_number(words, 0), "payload-group", leave_group, 0);
 }
 
 /*

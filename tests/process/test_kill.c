@@ -472,7 +472,7 @@ START_TEST(children_of_a_leader_that_takes_long_to_exit_end) {
     struct run_setup setup = {.folder = folder};
     struct run *run = start_with(&setup, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "100%"),
         WORDS("sh", "-c",
-            "until [ -e go ]; do sleep 0.05; done; exec " PAYLOAD " large-setsid 256 2"));
+            "until [ -e go ]; do sleep 0.05; done; exec " PAYLOAD " large-setsid 2 256"));
     run_wait_text(run, "instances run");
     struct family executors = family_find("ss-executor");
     stop_master_and_guardian(run);

@@ -19,7 +19,7 @@
 /* Whether all have been stopped since `since`, which is moved on when one has not. */
 static bool stand_still(const pid_t *pids, size_t count, double *since) {
     for (size_t i = 0; i < count; i++) {
-        if (run_state(pids[i]) != 'T')
+        if (run_state(pids[i]) == 'R')
             *since = run_now();
     }
     return run_now() > *since + STANDSTILL;
@@ -32,6 +32,7 @@ static void find_instances(struct terminal *terminal, pid_t pids[RUN_PIDS_MAX], 
 /* ---- Ctrl-Z ---- */
 
 START_TEST(ctrl_z_stops_and_fg_continues) {
+    run_greedily();
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
