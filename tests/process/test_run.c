@@ -117,13 +117,19 @@ START_TEST(fail_fast_ends_the_run) {
 }
 END_TEST
 
+#define ONCE_CONTROLLED "until [ -e controlled ]; do sleep 0.05; done; "
+
 /* Of two instances of the script, the second one dies and the other goes on. */
 static void expect_death_told(const char *script, const char *repeat, int status, const char *how) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     char event[128], line[128];
-    struct run *run = START("-n", "2", "-l", "100%", "-c", "fixed", "--duration", "3s",
-        "--progress", "always", "--json", "-", "--record", record, repeat, "sh", "-c", script);
+    struct run_setup setup = {.folder = folder};
+    struct run *run = run_start(&setup,
+        WORDS(SHOWSTOPPER, "-n", "2", "-l", "100%", "-c", "fixed", "--duration", "3s", "--progress",
+            "always", "--json", "-", "--record", record, repeat, "sh", "-c", script));
+    run_wait_text(run, "showstopper: 0/3 s");
+    run_write_file(run_path(folder, "controlled"), "");
     run_wait(run);
     run_expect(run, status);
     expect_ended_by(run, "duration");
@@ -147,10 +153,12 @@ static void expect_death_told(const char *script, const char *repeat, int status
 }
 
 START_TEST(death_of_an_instance_is_told) {
-    expect_death_told("sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
-    expect_death_told("sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$", "--repeat",
-        128 + 11, "killed by SIGSEGV");
-    expect_death_told("[ % = 0 ] && exec sleep 50; exit 7", "--", 7, "exit status 7");
+    expect_death_told(
+        ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
+    expect_death_told(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
+        "--repeat", 128 + 11, "killed by SIGSEGV");
+    expect_death_told(
+        ONCE_CONTROLLED "[ % = 0 ] && exec sleep 50; exit 7", "--", 7, "exit status 7");
 }
 END_TEST
 
