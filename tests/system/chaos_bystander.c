@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "chaos_marked.h"
@@ -75,11 +76,19 @@ void bystanders_await(struct bystanders *bystanders) {
     }
 }
 
+/* A signal makes a sleeping process runnable at once; it acts on the signal when it gets a CPU. */
+static void await_reaction(const struct bystander *bystander) {
+    static const struct timespec nap = {0, 3000000};
+    for (int waited = 0; waited < PATIENCE && marked_state(bystander->pid) == 'R'; waited += 3)
+        nanosleep(&nap, NULL);
+}
+
 size_t bystanders_touched(struct bystanders *bystanders) {
     size_t touched = 0;
     for (int i = 0; i < BYSTANDERS; i++) {
         const struct bystander *bystander = &bystanders->each[i];
         char text[256];
+        await_reaction(bystander);
         ssize_t length = read(bystander->output[0], text, sizeof text);
         const char *how = NULL;
         if (length == 0)

@@ -69,15 +69,17 @@ what_is_left_is_seen() {
 
 # shellcheck disable=SC2016
 touched_bystanders_are_seen() {
-    local children='children() { cat /proc/[0-9]*/stat 2>/dev/null | awk "\$4 == $1 { print \$1 }"; }'
-    pretend "$children" 'kill -CONT $(children $$ | head -n 1)'
+    # The shell's own subshells are no bystanders.
+    local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
+        awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
+    pretend "$children" 'kill -CONT $(children $$)'
     one_fault 1 'chaos: bystander .*, a child from before, was continued'
-    pretend "$children" 'kill -KILL $(children $$ | head -n 1)'
+    pretend "$children" 'kill -KILL $(children $$)'
     one_fault 1 'chaos: bystander .*, a child from before, was ended'
-    pretend "$children" 'kill -STOP $(children $PPID | grep -vx $$)'
+    pretend "$children" 'kill -STOP $(children $PPID)'
     one_fault 1 'chaos: bystander .*, a sibling of the run, is stopped'
-    pretend "$children" 'kill -STOP $(children $PPID | grep -vx $$)' \
-        'kill -CONT $(children $PPID | grep -vx $$)'
+    pretend "$children" 'kill -STOP $(children $PPID)' \
+        'kill -CONT $(children $PPID)'
     one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
 }
 
