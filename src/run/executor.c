@@ -120,11 +120,10 @@ _Noreturn static void go(struct executor *executor) {
  * Called when the row is settled: before that a sweep leaves alone what is below an executor. What
  * --keep leaves at the end of the run is no loss.
  */
-static void report_losses(struct executor *executor) {
+static void count_losses(struct executor *executor) {
     bool kept = executor->setup->plan->keep && atomic_load(&executor->row->ended_by_us);
     if (!kept && ss_platform_has_living_children())
         atomic_fetch_add(&executor->board->losses, 1);
-    ring(executor);
 }
 
 _Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
@@ -133,7 +132,8 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
     ss_board_leave(executor->board, executor->setup->index);
-    report_losses(executor);
+    count_losses(executor);
+    ring(executor);
     go(executor);
 }
 
@@ -141,7 +141,8 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
 _Noreturn static void leave_exec_failed(struct executor *executor) {
     ss_board_leave(executor->board, executor->setup->index);
     atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
-    report_losses(executor);
+    count_losses(executor);
+    ring(executor);
     go(executor);
 }
 

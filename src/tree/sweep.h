@@ -12,7 +12,7 @@
 /* The environment variable with the mark of the run, ss_board.mark. */
 #define SS_SWEEP_MARK "SHOWSTOPPER_INSTANCE_OF"
 
-#define SS_SWEEP_EXITS 16
+#define SS_SWEEP_EXITS 64
 
 /* Parents that are exiting: whether their children are ours is known when they have exited. */
 struct ss_sweep_exits {

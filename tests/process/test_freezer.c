@@ -13,7 +13,7 @@
 
 /* How long CPU time is watched, in seconds, and the most of it that a process may have used. */
 #define WATCHED    3.0
-#define SHARE_MOST 0.4
+#define SHARE_MOST 0.2
 
 #define WARNING "processes could not be controlled"
 

@@ -14,7 +14,7 @@
 
 #include "chaos_marked.h"
 
-#define PATIENCE 20000 /* milliseconds until one must have started */
+#define PATIENCE 20000 /* milliseconds until one must have started, or acted on a signal */
 
 _Noreturn static void fail(const char *what) {
     fprintf(stderr, "chaos: bystander: %s: %s\n", what, strerror(errno));
