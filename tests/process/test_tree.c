@@ -2,6 +2,7 @@
 
 /* All that an instance starts is throttled and ended with it, wherever it has got to. */
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,10 +23,14 @@
 /* How long CPU time is watched, in seconds. */
 #define WATCHED 3.0
 
-/* The most of it that each of so many may have used: half of what it would have unstopped. */
+/*
+ * The most of it that each of so many may have used: half of what it would have unstopped, but as
+ * much as a process that is stopped with the others can get, which has a CPU for itself in the
+ * tenth of the time in which they run.
+ */
 static double share_most(size_t count) {
     double unstopped = (double)sysconf(_SC_NPROCESSORS_ONLN) / (double)count;
-    return unstopped < 0.4 ? unstopped / 2 : 0.2;
+    return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
 static void wait_for_ready(struct run *run, size_t count) {
