@@ -33,6 +33,11 @@ static double share_most(size_t count) {
     return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
+/* The most of it that all may have used together: twice what two instances can in their tenths. */
+static double sum_most(size_t count) {
+    return 0.4 * fmin((double)sysconf(_SC_NPROCESSORS_ONLN), (double)count);
+}
+
 static void wait_for_ready(struct run *run, size_t count) {
     RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
 }
@@ -54,11 +59,14 @@ static void expect_throttled(struct run *run, size_t count) {
         used[i] = family_cpu_time(family.pids[i]);
     family_expect_to_run(run, &family, 0.02);
     RUN_UNTIL(run, run_now() >= begin + WATCHED);
+    double sum = 0;
     for (size_t i = 0; i < family.count; i++) {
         double share = (family_cpu_time(family.pids[i]) - used[i]) / (run_now() - begin);
         ck_assert_msg(share < share_most(count), "process %zu of %zu ran for %.0f %% of the time",
             i, family.count, 100 * share);
+        sum += share;
     }
+    ck_assert_msg(sum < sum_most(count), "%zu processes used %.2f CPUs", family.count, sum);
     RUN_UNTIL(run, family_is_stopped("payload", count));
     end_politely(run);
 }
