@@ -10,9 +10,9 @@ fail() {
 }
 
 # take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME
-# alone where it is `quick` or `steps`. `usage` is the caller's.
+# alone where it is one of the flags. `usage` is the caller's.
 take_options() {
-    local names=() name
+    local names=() name flags=' quick steps list install '
     while [ "$1" != -- ]; do
         names+=("$1")
         shift
@@ -22,7 +22,7 @@ take_options() {
         name=${1#--}
         [ "$1" != --help ] || { usage && exit; }
         [[ $1 = --* && " ${names[*]} " = *" $name "* ]] || fail "$1: unknown option: see --help"
-        if [ "$name" = quick ] || [ "$name" = steps ]; then
+        if [[ $flags = *" $name "* ]]; then
             printf -v "$name" yes
             shift
             continue
@@ -98,6 +98,13 @@ hold() {
 # result NAME: a figure of the last run.
 result() {
     figure "$folder/result.json" "$1"
+}
+
+# copy_source FOLDER: a copy of this source tree, which does not change meanwhile.
+copy_source() {
+    mkdir "$1"
+    find "${source:?}" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.git*' \
+        -exec cp -r {} "$1" \;
 }
 
 # Reads numbers; prints their median, smallest and largest.

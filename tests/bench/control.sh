@@ -4,6 +4,8 @@ set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
 . "$source/tests/bench/common.sh"
+# shellcheck source=launched.sh
+. "$source/tests/bench/launched.sh"
 # shellcheck source=control_configs.sh
 . "$source/tests/bench/control_configs.sh"
 # shellcheck source=control_steps.sh

@@ -1,66 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh: what holds a load, how it is started, and how all of it is ended.
+# To be sourced by control.sh: what holds a load, how it is started, and how it is ended.
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
-launched=() # leaders of sessions; each session is ended as a whole
-declare -A names
+cleanups=(end_launched remove_group close_bench)
 
-# A process of its own clears up when the bench itself is killed: it sees the end of a pipe that
-# only the bench holds open.
 open_control() {
-    open_bench
     find_quota
-    : >"$folder/launched"
-    exec {lease}> >(sweep >/dev/null 2>&1)
-    trap 'close_control' EXIT
-}
-
-close_control() {
-    end_launched
-    remove_group
-    close_bench
-}
-
-sweep() {
-    trap '' INT TERM HUP
-    cat
-    [ -d "$folder" ] || return 0
-    mapfile -t launched <"$folder/launched"
-    close_control
-}
-
-# launch FILE COMMAND...: its output goes into the file.
-launch() {
-    setsid "${@:2}" {lease}>&- >"$1" 2>>"$folder/errors" &
-    launched+=($!)
-    names[$!]=$2
-    echo $! >>"$folder/launched"
-}
-
-# A program that stops others may have left them stopped, so all are continued until all are gone.
-end_launched() {
-    local leader attempt left
-    for leader in "${launched[@]}"; do
-        kill -TERM -- "-$leader" 2>/dev/null || true
-    done
-    for ((attempt = 0; attempt < 80; attempt++)); do
-        left=()
-        for leader in "${launched[@]}"; do
-            ! kill -CONT -- "-$leader" 2>/dev/null || left+=("$leader")
-        done
-        [ ${#left[@]} -gt 0 ] || break
-        sleep 0.1
-    done
-    for leader in "${left[@]}"; do
-        kill -KILL -- "-$leader" 2>/dev/null || true
-    done
-    for leader in "${launched[@]}"; do
-        wait "$leader" 2>/dev/null || true
-    done
-    launched=()
-    : >"$folder/launched"
+    open_launching
 }
 
 # Sets where the hierarchy of the controller `cpu` is mounted, and the name of our group in it.
@@ -177,25 +125,6 @@ start_config() {
         launch /dev/null "${burner[@]}"
     done
     [ "$1" != cpulimit ] || limit_each "$2" "$3" "$4"
-}
-
-# watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names what
-# ended before it did.
-watch_load() {
-    local leader status=0
-    launch "$folder/judge.json" judge "$seconds" 500,100 --start-at "$1" "${@:2}"
-    wait "${launched[-1]}" 2>/dev/null || status=$?
-    [ "$status" -eq 0 ] || fail "judge: status $status"
-    unset 'launched[-1]'
-    early=()
-    for leader in "${launched[@]}"; do
-        kill -0 "$leader" 2>/dev/null || early+=("${names[$leader]}")
-    done
-}
-
-# What the machine does between our runs, in percent; others may use it, too.
-load_before() {
-    judge 0.4 400 | sed -n 's/.*"idle_400": {"load_percent": \([0-9.]*\),.*/\1/p'
 }
 
 # Showstopper ends by itself and leaves its figures.

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh: raw results as CSV, and tables of their medians.
+# To be sourced by control.sh and zoo.sh: raw results as CSV, and tables of their medians.
 # shellcheck disable=SC2154 # variables are shared with it
 
 # Names of the columns, as they stand in the CSV.
 list_columns() {
-    local measure interval
     printf 'date,version,cpus,seconds,settle,config,class,instances,target,round,early,before_percent'
     printf ',own_cpu_percent,switches_per_second,settling_seconds,overshoot_percent'
+    list_judged
+}
+
+list_judged() {
+    local measure interval
     for measure in runtime idle ticks; do
         for interval in 500 100; do
             printf ",${measure}_$interval%s" _load_percent _error_mean_percent _error_mse_e4 \
@@ -25,23 +29,30 @@ flatten() {
         END { print row }' "$1"
 }
 
+# Own CPU time in percent of one CPU, and switches a second; two empty cells if showstopper has not
+# run.
+own_figures() {
+    local ours="$folder/result.json"
+    if [ -e "$ours" ]; then
+        awk -v cpu="$(figure "$ours" own_cpu)" -v switches="$(figure "$ours" switches_per_second)" \
+            'BEGIN { printf "%.4f,%.2f", 100 * cpu, switches }'
+    else
+        printf ,
+    fi
+}
+
 # add_row CONFIGURATION CLASS INSTANCES TARGET ROUND BEFORE FOLLOWED
 add_row() {
-    local own=, ours="$folder/result.json"
-    if [ -e "$ours" ]; then
-        own=$(awk -v cpu="$(figure "$ours" own_cpu)" \
-            -v switches="$(figure "$ours" switches_per_second)" \
-            'BEGIN { printf "%.4f,%.2f", 100 * cpu, switches }')
-    fi
     printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s%s\n' "$(date -u +%FT%TZ)" "$version" "$cpus" \
-        "$seconds" "$settle" "$1" "$2" "$3" "$4" "$5" "${#early[@]}" "$6" "$own" "$7" \
+        "$seconds" "$settle" "$1" "$2" "$3" "$4" "$5" "${#early[@]}" "$6" "$(own_figures)" "$7" \
         "$(flatten "$folder/judge.json")" | tee -a "$folder/raw.csv" >>"$csv"
 }
 
 # print_table CLASS COLUMN...: a column is NAME:FORMAT:TITLE, or with a + before the format to get
-# the smallest and the largest value, too. Rows stand as their cells were first measured.
+# the smallest and the largest value, too. Rows stand as their cells were first measured. `subject` is
+# the column that names what is measured; with an empty CLASS all rows count.
 print_table() {
-    awk -F, -v class="$1" -v specification="$(printf '%s,' "${@:2}")" '
+    awk -F, -v subject="${subject:-config}" -v class="$1" -v specification="$(printf '%s,' "${@:2}")" '
         function sort(values, count,    i, j, value) {
             for (i = 2; i <= count; i++) {
                 value = values[i]
@@ -78,8 +89,8 @@ print_table() {
             }
             next
         }
-        $at["class"] == class {
-            cell = $at["config"] " | " $at["instances"] " | " $at["target"]
+        class == "" || $at["class"] == class {
+            cell = $at[subject] " | " $at["instances"] " | " $at["target"]
             if (!(cell in rounds))
                 cells[++count] = cell
             rounds[cell]++
@@ -89,7 +100,7 @@ print_table() {
                 all[cell, rounds[cell], i] = $at[names[i]]
         }
         END {
-            print "| config | N | target |" heads
+            print "| " subject " | N | target |" heads
             print "|--------|--:|-------:|" line
             for (i = 1; i <= count; i++) {
                 row = "| " cells[i] broken[cells[i]] " |"

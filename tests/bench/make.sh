@@ -25,13 +25,6 @@ showstopper.
 END
 }
 
-# A copy, which does not change meanwhile.
-copy_source() {
-    mkdir "$folder/source"
-    find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.git*' \
-        -exec cp -r {} "$folder/source" \;
-}
-
 configure() {
     cmake -G "Unix Makefiles" -S "$folder/source" -B "$folder/built" \
         -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_C_FLAGS_DEBUG=-O0 >"$folder/log" 2>&1 ||
@@ -132,7 +125,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs us
 failed=
 open_bench
 print_machine
-copy_source
+copy_source "$folder/source"
 configure
 write_again
 build_unthrottled

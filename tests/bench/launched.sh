@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by control.sh and zoo.sh: starts programs in sessions of their own, watches the load
+# with the independent monitor, and ends everything, even if the bench itself is killed.
+# shellcheck disable=SC2034,SC2154 # variables are shared with them
+
+launched=() # leaders of sessions; each session is ended as a whole
+declare -A names
+cleanups=(end_launched close_bench) # in this order, when the bench ends
+
+# A process of its own clears up when the bench itself is killed: it sees the end of a pipe that
+# only the bench holds open.
+open_launching() {
+    open_bench
+    : >"$folder/launched"
+    exec {lease}> >(sweep >/dev/null 2>&1)
+    trap 'close_launching' EXIT
+}
+
+close_launching() {
+    local cleanup
+    for cleanup in "${cleanups[@]}"; do
+        "$cleanup"
+    done
+}
+
+sweep() {
+    trap '' INT TERM HUP
+    cat
+    [ -d "$folder" ] || return 0
+    mapfile -t launched <"$folder/launched"
+    close_launching
+}
+
+# launch FILE COMMAND...: its output goes into the file.
+launch() {
+    setsid "${@:2}" {lease}>&- >"$1" 2>>"$folder/errors" &
+    launched+=($!)
+    names[$!]=$2
+    echo $! >>"$folder/launched"
+}
+
+# A program that stops others may have left them stopped, so all are continued until all are gone.
+end_launched() {
+    local leader attempt left
+    for leader in "${launched[@]}"; do
+        kill -TERM -- "-$leader" 2>/dev/null || true
+    done
+    for ((attempt = 0; attempt < 80; attempt++)); do
+        left=()
+        for leader in "${launched[@]}"; do
+            ! kill -CONT -- "-$leader" 2>/dev/null || left+=("$leader")
+        done
+        [ ${#left[@]} -gt 0 ] || break
+        sleep 0.1
+    done
+    for leader in "${left[@]}"; do
+        kill -KILL -- "-$leader" 2>/dev/null || true
+    done
+    for leader in "${launched[@]}"; do
+        wait "$leader" 2>/dev/null || true
+    done
+    launched=()
+    : >"$folder/launched"
+}
+
+# watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names what
+# ended before it did. `windows` are in milliseconds.
+windows=500,100
+watch_load() {
+    local leader status=0
+    launch "$folder/judge.json" judge "$seconds" "$windows" --start-at "$1" "${@:2}"
+    wait "${launched[-1]}" 2>/dev/null || status=$?
+    [ "$status" -eq 0 ] || fail "judge: status $status"
+    unset 'launched[-1]'
+    early=()
+    for leader in "${launched[@]}"; do
+        kill -0 "$leader" 2>/dev/null || early+=("${names[$leader]}")
+    done
+}
+
+# What the machine does between our runs, in percent; others may use it, too.
+load_before() {
+    judge 0.4 400 | sed -n 's/.*"idle_400": {"load_percent": \([0-9.]*\),.*/\1/p'
+}
