@@ -82,7 +82,7 @@ check_options() {
 install_programs() {
     local program pairs=()
     for program in ${programs//,/ }; do
-        # shellcheck disable=SC2046 # several words
+        # shellcheck disable=SC2207 # several words
         pairs+=($(packages_of "$program"))
     done
     install_missing "${pairs[@]}" || echo "Not all packages could be installed" >&2
@@ -90,11 +90,11 @@ install_programs() {
 
 # why_not PROGRAM: prints why it cannot be measured; fails if it can.
 why_not() {
-    local pair missing=
+    local pair packages=
     for pair in $(packages_of "$1"); do
-        probe_finds "${pair#*=}" || missing+=" ${pair%%=*}"
+        probe_finds "${pair#*=}" || packages+=" ${pair%%=*}"
     done
-    [ -z "$missing" ] || { echo "not installed:$missing" && return; }
+    [ -z "$packages" ] || { echo "not installed:$packages" && return; }
     mkdir "$folder/$1"
     [ "$(type -t "make_$1")" = function ] || return 1
     ! (cd "$folder/$1" && "make_$1") >"$folder/log" 2>&1 || return 1
@@ -125,6 +125,7 @@ watch_copies() {
     read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$2" -v settle="$settle" \
         -v warmup="$warmup" 'BEGIN { now += 1 + warmup + instances / 50
                                      printf "%.3f %.3f\n", now, now + settle }')
+    # shellcheck disable=SC2016 # the inner shell expands them
     launch /dev/null showstopper --quiet --fail-fast --json "$folder/result.json" \
         --warmup "${warmup}s" --start-at "@$begin" --settle "${settle}s" \
         --duration "$((1000 * (settle + seconds) + 100))ms" -n "$number" "${@:5}" -p '' -- \
@@ -251,7 +252,7 @@ all=${zoo[*]}
 [ -z "$list" ] || { list_programs && exit; }
 check_options
 PATH=$PATH:/usr/sbin:/sbin
-copies=$(printf '%s\n' ${instances//,/ } | sort -n | tail -n 1)
+copies=$(tr , '\n' <<<"$instances" | sort -n | tail -n 1)
 open_launching
 print_machine
 version=$(showstopper --version | head -n 1)

@@ -4,7 +4,7 @@
 # zoo. Each has packages, perhaps something that is made once (make_NAME, in the program's folder),
 # perhaps a server of each copy (serve_NAME), and a loop (loop_NAME); these two run in the copy's own
 # folder. A loop whose program fails ends its copy.
-# shellcheck disable=SC2317 # functions are called by their names
+# shellcheck disable=SC2034,SC2154,SC2317 # variables are shared, functions are called by their names
 
 zoo=(cc openssl xz sysbench sqlite redis ffmpeg h2 lucene python stress-ng nginx)
 

@@ -7,6 +7,8 @@ set -euo pipefail
 
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 build=$1
 benches=$(cd "$(dirname "$0")/../bench" && pwd)
 output=$(mktemp)
@@ -105,7 +107,7 @@ held_make() {
 
 wrong_words_are_refused() {
     local name
-    for name in own-cpu lateness accuracy tree make control; do
+    for name in own-cpu lateness accuracy tree make control zoo; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name takes --sedonds"
@@ -117,6 +119,8 @@ wrong_words_are_refused() {
     ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: nothing becomes ready"
     ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control takes pid"
     prints "control.sh: --configs: pid: see --help"
+    ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo takes gcc"
+    prints "zoo.sh: --programs: gcc: see --list"
     ! "$build/tests/judge" 1 500,300 >"$output" 2>&1 || fail "judge: what windows?"
     ! "$build/tests/judge" 1 500 1.1 >"$output" 2>&1 || fail "judge: more than all"
     ! "$build/tests/tree" 5 4 >"$output" 2>&1 || fail "tree: empty sessions"
@@ -173,6 +177,72 @@ control() {
     prints "\| fixed \| 2 \| steps \| .* \| $number \| $number \|"
     prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
 }
+
+# What the bench writes of a program can be replayed.
+zoo() {
+    local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
+    need xz
+    bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 5 --gains "$scratch/zoo" \
+        --csv "$scratch/zoo.csv"
+    prints "\| xz \| 2 \| 5 \| $number \|( $figure( \([-+.0-9]*\))? \|){5}"
+    prints "By idle time: median MSE $number \(bar: 0\.5\), worst $number \(bar: 3\), [01] of 1 cells miss"
+    prints "\| xz \| $number \| $number \| $number \| $number\.\.$number \|"
+    awk -F, 'NF != 44 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/zoo.csv" ||
+        fail "raw results: $(cat "$scratch/zoo.csv")"
+    awk -F, 'NF != 4 { exit bad = 1 } END { exit bad || NR != 21 }' "$scratch/zoo/xz-2-5-2.csv" ||
+        fail "gains: $(cat "$scratch/zoo/xz-2-5-2.csv")"
+    "$build/bin/sssim" -P 2 -n 2 --class "profile:$profile" -l 25% --duration 5s >"$output" ||
+        fail "not a profile: $(cat "$profile")"
+    prints "samples +10"
+}
+
+# One program is not there, another one fails.
+zoo_says_why_it_skips() {
+    mkdir "$scratch/bin"
+    cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
+    rm -f "$scratch/bin/xz"
+    ! PATH=$scratch/bin "$benches/zoo.sh" --build "$build" --quick >"$output" 2>&1 || fail "without xz"
+    prints "xz is skipped: not installed: xz-utils"
+    prints "zoo.sh: no program is left"
+    printf '#!/bin/sh\necho worn out >&2\nexit 3\n' >"$scratch/bin/xz"
+    chmod 755 "$scratch/bin/xz"
+    PATH=$scratch/bin bench zoo.sh --quick --seconds 1
+    prints "xz, 2 instances: ended early: worn out"
+}
+
+# Made-up figures: 1.5 CPUs, then one, in windows of 20 ms; and a run in which one of two instances
+# is stopped for the second half.
+zoo_gains() (
+    # shellcheck source=../bench/zoo_gains.sh
+    . "$benches/zoo_gains.sh"
+    # shellcheck disable=SC2030,SC2031,SC2034 # it reads them
+    folder=$scratch gains=$scratch settle=1
+    nproc() { echo 2; }
+    mkdir "$folder/it"
+    awk 'BEGIN {
+        print "elapsed_seconds,target,runtime,idle,ticks"
+        for (i = 1; i <= 50; i++)
+            print i / 50 ",,," (i % 2 ? 0.75 : 0.5) ",0" }' >"$folder/series.csv"
+    write_profile it
+    sed -n 2,5p "$folder/it.profile" | tr '\n' ' ' >"$output"
+    prints "0\.000m 2 10\.000m 1 50\.000m 2 60\.000m 1 "
+    [ "$(tail -n 1 "$folder/it.profile")" = "1000.000m 0" ] || fail "$(cat "$folder/it.profile")"
+    # shellcheck disable=SC2034 # it reads it
+    usable=(it)
+    print_gains >"$output"
+    prints "\| it \| 1\.25 \| 0\.05 \| 0\.01 \| 1\.24\.\.1\.26 \|"
+    mkdir "$folder/record"
+    {
+        echo time,elapsed_seconds,executor,state,planned_seconds,real_seconds
+        echo ,0.5,0,running,1,1
+        echo ,0.5,1,running,0.65,0.65
+        echo ,1.15,1,stopped,1,1
+    } >"$folder/record/decisions.csv"
+    printf 'elapsed_seconds,target,runtime,idle,ticks\n0.1,,0.9,,\n0.2,,0.6,,\n' >"$folder/series.csv"
+    write_gains "$folder/gains.csv"
+    [ "$(tail -n 2 "$folder/gains.csv" | tr '\n' ' ')" = \
+        "0.1,1.800,2.000,0.900 0.2,1.200,1.500,0.800 " ] || fail "$(cat "$folder/gains.csv")"
+)
 
 # until_it SECONDS COMMAND...
 until_it() {
@@ -253,6 +323,9 @@ tables_and_steps() (
 run_case independent_judge
 run_case tables_and_steps
 run_case control
+run_case zoo
+run_case zoo_says_why_it_skips
+run_case zoo_gains
 run_case ended_bench_leaves_nothing
 run_case own_cpu_and_memory
 run_case lateness
