@@ -126,7 +126,7 @@ watch_copies() {
         -v warmup="$warmup" 'BEGIN { now += 1 + warmup + instances / 50
                                      printf "%.3f %.3f\n", now, now + settle }')
     # shellcheck disable=SC2016 # the inner shell expands them
-    launch /dev/null showstopper --quiet --fail-fast --json "$folder/result.json" \
+    launch /dev/null showstopper --quiet --json "$folder/result.json" \
         --warmup "${warmup}s" --start-at "@$begin" --settle "${settle}s" \
         --duration "$((1000 * (settle + seconds) + 100))ms" -n "$number" "${@:5}" -p '' -- \
         bash -c '. "$0"; run_program "$@"' "$source/tests/bench/zoo_programs.sh" \

@@ -196,7 +196,7 @@ zoo() {
     prints "samples +10"
 }
 
-# One program is not there, another one fails.
+# One program is not there; of another one a single copy fails.
 zoo_says_why_it_skips() {
     mkdir "$scratch/bin"
     cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
@@ -204,7 +204,12 @@ zoo_says_why_it_skips() {
     ! PATH=$scratch/bin "$benches/zoo.sh" --build "$build" --quick >"$output" 2>&1 || fail "without xz"
     prints "xz is skipped: not installed: xz-utils"
     prints "zoo.sh: no program is left"
-    printf '#!/bin/sh\necho worn out >&2\nexit 3\n' >"$scratch/bin/xz"
+    cat >"$scratch/bin/xz" <<'END'
+#!/bin/sh
+[ "$SHOWSTOPPER_INSTANCE" = 1 ] || exec sleep 100
+echo worn out >&2
+exit 3
+END
     chmod 755 "$scratch/bin/xz"
     PATH=$scratch/bin bench zoo.sh --quick --seconds 1
     prints "xz, 2 instances: ended early: worn out"
@@ -231,6 +236,14 @@ zoo_gains() (
     usable=(it)
     print_gains >"$output"
     prints "\| it \| 1\.25 \| 0\.05 \| 0\.01 \| 1\.24\.\.1\.26 \|"
+    # What rounding leaves is not lost.
+    awk 'BEGIN {
+        print "elapsed_seconds,target,runtime,idle,ticks"
+        for (i = 1; i <= 50; i++)
+            print i / 50 ",,0.51,0,0" }' >"$folder/series.csv"
+    write_profile it
+    awk '!/#/ { sum += threads * ($1 - time); time = $1; threads = $2 }
+        END { exit sum < 1019 || sum > 1021 }' "$folder/it.profile" || fail "$(cat "$folder/it.profile")"
     mkdir "$folder/record"
     {
         echo time,elapsed_seconds,executor,state,planned_seconds,real_seconds
