@@ -36,6 +36,7 @@ $bar_error %, median MSE at most $bar_median, none above $bar_most.
   --settle N        seconds that are controlled but not counted; default 2
   --seconds N       seconds that are counted; default 60
   --rounds N        of all targets and numbers of instances, in turn; default 1
+  --with WORDS      options of showstopper for controlled runs, split at blanks, as '-D 27m'
   --gains DIR       for each program write what sssim replays, DIR/PROGRAM.profile: the CPUs that one
                     uncontrolled copy uses; and for each run DIR/PROGRAM-N-TARGET-ROUND.csv: the CPUs
                     used and the gain, which is that divided by the instances running, every 100 ms
@@ -160,7 +161,8 @@ measure() {
     local words=("$(awk -v target="$3" 'BEGIN { print target / 100 }')" --series "$folder/series.csv")
     [ -z "$gains" ] || recorded=(--record "$folder/record" --force)
     before=$(load_before)
-    watch_copies "$1" "$2" "$seconds" words -l "$3%" "${recorded[@]}"
+    # shellcheck disable=SC2086 # several words
+    watch_copies "$1" "$2" "$seconds" words -l "$3%" "${recorded[@]}" $with
     printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s%s\n' "$(date -u +%FT%TZ)" "$version" "$(nproc)" \
         "$seconds" "$settle" "$1" "$2" "$3" "$4" "${#early[@]}" "$before" "${loads[$1 $2]}" \
         "$(own_figures)" "$(flatten "$folder/judge.json")" | tee -a "$folder/raw.csv" >>"$csv"
@@ -238,9 +240,9 @@ print_bar() {
 }
 
 programs='' instances='' targets='' look='' warmup='' settle='' seconds=''
-margin=15 rounds=1 gains='' csv=/dev/null list='' install='' quick=''
+margin=15 rounds=1 with='' gains='' csv=/dev/null list='' install='' quick=''
 build=$source/build
-take_options programs list install instances targets margin look warmup settle seconds rounds gains \
+take_options programs list install instances targets margin look warmup settle seconds rounds with gains \
     csv quick build -- "$@"
 if [ -n "$quick" ]; then
     : "${programs:=xz}" "${instances:=2}" "${targets:=50}" "${seconds:=3}"
@@ -266,7 +268,7 @@ for program in "${usable[@]}"; do
     measure_program "$program"
 done
 echo
-echo "$seconds s counted after $warmup s of warm-up and $settle s of settling; medians of $rounds rounds"
+echo "$seconds s counted after $warmup s of warm-up and $settle s of settling; medians of $rounds rounds${with:+; $with}"
 echo
 subject=program print_table '' "uncontrolled_percent:%.1f:uncontrolled %" \
     "runtime_500_error_mean_percent:%+.2f:error % run time" \

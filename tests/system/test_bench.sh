@@ -182,15 +182,16 @@ control() {
 zoo() {
     local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
     need xz
-    bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 5 --gains "$scratch/zoo" \
-        --csv "$scratch/zoo.csv"
-    prints "\| xz \| 2 \| 5 \| $number \|( $figure( \([-+.0-9]*\))? \|){5}"
+    bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 50 --gains "$scratch/zoo" \
+        --with '-c fixed -D 20m' --csv "$scratch/zoo.csv"
+    prints "\| xz \| 2 \| 50 \| $number \|( $figure( \([-+.0-9]*\))? \|){5}"
+    grep -q "medians of 2 rounds; -c fixed -D 20m$" "$output" || fail "nothing is added"
     prints "By idle time: median MSE $number \(bar: 0\.5\), worst $number \(bar: 3\), [01] of 1 cells miss"
     prints "\| xz \| $number \| $number \| $number \| $number\.\.$number \|"
-    awk -F, 'NF != 44 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/zoo.csv" ||
+    awk -F, 'NF != 44 || NR > 1 && $14 < 50 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/zoo.csv" ||
         fail "raw results: $(cat "$scratch/zoo.csv")"
-    awk -F, 'NF != 4 { exit bad = 1 } END { exit bad || NR != 21 }' "$scratch/zoo/xz-2-5-2.csv" ||
-        fail "gains: $(cat "$scratch/zoo/xz-2-5-2.csv")"
+    awk -F, 'NF != 4 { exit bad = 1 } END { exit bad || NR != 21 }' "$scratch/zoo/xz-2-50-2.csv" ||
+        fail "gains: $(cat "$scratch/zoo/xz-2-50-2.csv")"
     "$build/bin/sssim" -P 2 -n 2 --class "profile:$profile" -l 25% --duration 5s >"$output" ||
         fail "not a profile: $(cat "$profile")"
     prints "samples +10"
