@@ -14,16 +14,21 @@ struct ss_trace_records;
  * quantities, and load traces. Each function takes a whole text, or returns -1 with `error` set.
  */
 struct ss_host {
+    double cpus; /* CPUs that make a load of 1, for loads given in CPUs; 0: unknown */
+
     int (*parse_time)(const char *text, ss_time *value, struct ss_error *error); /* 107m, 2M */
-    int (*parse_load)(const char *text, double *value, struct ss_error *error);  /* 6/10, 60% */
     int (*parse_number)(const char *text, double *value, struct ss_error *error);
+
+    /* 6/10, 60%, 0.5cpu */
+    int (*parse_load)(
+        const struct ss_host *host, const char *text, double *value, struct ss_error *error);
 
     /*
      * Loads separated by `separator`, exactly `count` of them: "95%:5%:5%". The message names the
      * one that is wrong.
      */
-    int (*parse_loads)(
-        const char *text, char separator, double *values, size_t count, struct ss_error *error);
+    int (*parse_loads)(const struct ss_host *host, const char *text, char separator, double *values,
+        size_t count, struct ss_error *error);
 
     /* A trace, in text or compiled; see <showstopper/trace.h>. Nothing of the file is needed
      * afterwards. */

@@ -26,7 +26,7 @@
 #include <showstopper/time.h>
 
 /* Raised whenever a table changes its meaning; a module of another version is refused. */
-#define SS_MODULE_VERSION 5
+#define SS_MODULE_VERSION 6
 
 #define SS_MODULE_EXPORT __attribute__((visibility("default")))
 

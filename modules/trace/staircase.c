@@ -42,7 +42,7 @@ static int prepare_stairs(struct ss_self *self, struct ss_error *error) {
     double parts[3];
     self->prepared = stairs;
     stairs->symmetric = config->symmetric == SYMMETRIC_YES;
-    if (self->host->parse_loads(config->levels, ':', parts, 3, error) == 0 &&
+    if (self->host->parse_loads(self->host, config->levels, ':', parts, 3, error) == 0 &&
         ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) == 0)
         return 0;
     release_stairs(self);

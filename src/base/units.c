@@ -223,10 +223,30 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     return 0;
 }
 
-int ss_units_load(const char *text, double *value, struct ss_error *error) {
+/* `cpus` of them make a load of 1; 0: not known. */
+static int divide_cpus(const char *text, const struct quotient *number, double cpus, double *value,
+    struct ss_error *error) {
+    struct ss_words_shown shown = ss_words_show(text);
+    if (!(cpus > 0))
+        return ss_error_fail(error,
+            "'%s' is a number of CPUs, and how many make a load of 100 %% is unknown here: write "
+            "60%%, 0.6 or 6/10",
+            shown.text);
+    double load = divide(number) / cpus;
+    if (load > 1)
+        return ss_error_fail(error,
+            "'%s' is too large: a load of 100 %% is %g CPU%s here: write at most %gcpu", shown.text,
+            cpus, cpus == 1 ? "" : "s", cpus);
+    *value = load;
+    return 0;
+}
+
+int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error) {
     struct quotient number;
     const char *at = text;
     enum reading reading = read_number(&at, &number);
+    if (reading == READ_WELL && (strcmp(at, "cpu") == 0 || strcmp(at, "cpus") == 0))
+        return divide_cpus(text, &number, cpus, value, error);
     if (reading == READ_WELL && *at == '%') {
         at++;
         number.under *= 100;
@@ -245,8 +265,8 @@ int ss_units_load(const char *text, double *value, struct ss_error *error) {
         error, "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
 }
 
-int ss_units_loads(
-    const char *text, char separator, double *values, size_t count, struct ss_error *error) {
+int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,
+    struct ss_error *error) {
     const char *at = text;
     for (size_t i = 0; i < count; i++) {
         char load[64];
@@ -256,7 +276,7 @@ int ss_units_loads(
             return ss_error_fail(
                 error, "it takes %zu loads with '%c' between them", count, separator);
         *(char *)mempcpy(load, part.text, part.length) = '\0';
-        if (ss_units_load(load, &values[i], error) < 0)
+        if (ss_units_load(load, cpus, &values[i], error) < 0)
             return -1;
     }
     return 0;

@@ -28,13 +28,17 @@ SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     struct ss_units_doubt *doubt, struct ss_error *error);
 
-/* 6/10, 0.6 or 60%; from 0 to 1. */
-SS_NONNULL(1, 2) int ss_units_load(const char *text, double *value, struct ss_error *error);
+/*
+ * 6/10, 0.6 or 60%; from 0 to 1. Or a number of CPUs, 0.5cpu or 2cpus: `cpus` of them make a load
+ * of 1; 0: that is unknown, and such a load is refused.
+ */
+SS_NONNULL(1, 3)
+int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
 
 /* As many loads as are wanted, and no more, with `separator` between them: "95%:5%:5%". */
-SS_NONNULL(1, 3)
-int ss_units_loads(
-    const char *text, char separator, double *values, size_t count, struct ss_error *error);
+SS_NONNULL(1, 4)
+int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,
+    struct ss_error *error);
 
 /* A whole number, not negative. */
 SS_NONNULL(1, 2) int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);

@@ -101,22 +101,15 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
     return plan->labels ? 0 : ss_error_memory(error);
 }
 
-static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
-    const char *trace_options = cli->options[SS_KIND_TRACE];
-    if (cli->load) {
-        if (strcmp(cli->modules[SS_KIND_TRACE], "constant") != 0 || trace_options)
-            return ss_error_fail(
-                error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
-        trace_options = cli->load;
-    } else if (strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0 && !trace_options) {
+static int check_target(const struct ss_cli *cli, struct ss_error *error) {
+    bool constant = strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0;
+    const char *options = cli->options[SS_KIND_TRACE];
+    if (cli->load && (!constant || options))
+        return ss_error_fail(
+            error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
+    if (!cli->load && constant && !options)
         return ss_error_fail(
             error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
-    }
-    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
-        const char *options = kind == SS_KIND_TRACE ? trace_options : cli->options[kind];
-        if (ss_module_set_load(&plan->set, kind, cli->modules[kind], options, error) < 0)
-            return -1;
-    }
     return 0;
 }
 
@@ -132,33 +125,17 @@ static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *e
     return 0;
 }
 
-static int read_files(struct ss_plan *plan, struct ss_error *error) {
-    for (enum ss_kind kind = 0; plan->record && kind < SS_KINDS; kind++) {
-        if (add_files(plan, kind, error) < 0)
-            return -1;
-    }
-    if (ss_module_set_prepare(&plan->set, plan->instances, plan->cpu_count, error) < 0)
+static int load_module(
+    struct ss_plan *plan, const struct ss_cli *cli, enum ss_kind kind, struct ss_error *error) {
+    const char *options = kind == SS_KIND_TRACE && cli->load ? cli->load : cli->options[kind];
+    if (ss_module_set_load(&plan->set, kind, cli->modules[kind], options, error) < 0)
         return -1;
-    if (ss_inputs_check(&plan->inputs, error) < 0)
-        return ss_error_wrap(error, "--record");
-    return 0;
+    return plan->record ? add_files(plan, kind, error) : 0;
 }
 
-static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
-    if (read_files(plan, error) < 0)
+static int open_source(struct ss_plan *plan, struct ss_error *error) {
+    if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
-    struct ss_self selves[SS_KINDS];
-    ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
-    plan->set.modules[SS_KIND_FEEDBACK].table.feedback.source(
-        &selves[SS_KIND_FEEDBACK], &plan->source);
-    ss_time length = plan->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
-    if (length < plan->duration) {
-        plan->duration = length;
-        plan->ends_with_trace = true;
-    }
-    if (plan->settle >= plan->duration)
-        return ss_error_fail(
-            error, "--settle leaves no time to count: it must be shorter than the run");
     /* The monitor needs the system's counters even if control does not. */
     if (plan->source.source == SS_SOURCE_SENSOR)
         return 0;
@@ -172,7 +149,40 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
     if (plan->source.source != SS_SOURCE_NONE)
         plan->source.source = plan->reader.source;
+    plan->set.load_cpus =
+        plan->source.source == SS_SOURCE_CGROUP ? plan->reader.capacity : plan->cpu_count;
     return 0;
+}
+
+/* The feedback says what a load of 100 % is, which the target may depend on. */
+static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    plan->set.instances = plan->instances;
+    plan->set.cpus = plan->cpu_count;
+    if (load_module(plan, cli, SS_KIND_FEEDBACK, error) < 0 || open_source(plan, error) < 0)
+        return -1;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (kind != SS_KIND_FEEDBACK && load_module(plan, cli, kind, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
+    if (ss_module_set_prepare(&plan->set, error) < 0)
+        return -1;
+    if (ss_inputs_check(&plan->inputs, error) < 0)
+        return ss_error_wrap(error, "--record");
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
+    ss_time length = plan->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    if (length < plan->duration) {
+        plan->duration = length;
+        plan->ends_with_trace = true;
+    }
+    if (plan->settle < plan->duration)
+        return 0;
+    return ss_error_fail(
+        error, "--settle leaves no time to count: it must be shorter than the run");
 }
 
 /* Needed because the platform chooses the source, not the module. */
@@ -311,11 +321,12 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : resolve_end(plan, cli, error);
     status = status < 0 ? status : resolve_cpus(plan, cli, error);
     status = status < 0 ? status : resolve_times(plan, cli, error);
-    status = status < 0 ? status : load_modules(plan, cli, error);
+    status = status < 0 ? status : check_target(cli, error);
     status = status < 0 ? status : resolve_commands(plan, cli, error);
     status = status < 0 ? status : number_instances(plan, error);
     status = status < 0 ? status : check_limits(plan, error);
     status = status < 0 ? status : check_output(plan, cli, error);
+    status = status < 0 ? status : load_modules(plan, cli, error);
     status = status < 0 ? status : prepare_modules(plan, error);
     if (status == 0)
         describe_modules(plan);

@@ -60,11 +60,13 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         return ss_error_fail(error,
             "--set: unexpected argument '%s': it takes PID and LOAD, and starts nothing",
             ss_words_show(*cli->command).text);
-    if (strcmp(load, "trace") != 0 && ss_units_load(load, &value, error) < 0)
-        return ss_error_wrap(error, "--set: a load or the word trace was expected");
     struct ss_board *board = attach(cli->set_pid, error);
     if (!board)
         return -1;
+    if (strcmp(load, "trace") != 0 && ss_units_load(load, board->load_cpus, &value, error) < 0) {
+        ss_board_close(board);
+        return ss_error_wrap(error, "--set: a load or the word trace was expected");
+    }
     atomic_store(&board->setpoint, ss_word_from_double(value));
     atomic_fetch_add(&board->setpoint_changes, 1);
     /* An executor that sleeps through a `free` interval would notice only at its end. */

@@ -24,7 +24,7 @@
 #include "loop/ring.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 8
+#define SS_BOARD_VERSION 9
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -118,6 +118,7 @@ struct ss_board {
     int32_t master;           /* pid; with --isolate that of the process outside */
     uint32_t keep;            /* --keep: instances outlive the run */
     uint32_t alone;           /* all children of the master belong to the run */
+    double load_cpus;         /* CPUs that make a load of 1; 0: unknown */
     _Atomic uint32_t ready;   /* set last: nothing is valid before */
     _Atomic uint32_t phase;   /* master */
     _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */

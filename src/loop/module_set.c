@@ -30,6 +30,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     if (!set->configs[kind])
         return ss_error_memory(error);
     size_t before = set->store.warning_count;
+    set->store.cpus = kind == SS_KIND_TRACE ? set->load_cpus : 0;
     char label[128];
     snprintf(label, sizeof label, "%s/%.100s", ss_kind_names[kind], name);
     if (ss_option_parse_string(
@@ -49,21 +50,37 @@ static int check_account(const struct ss_module_set *set, struct ss_error *error
         control->head.name, set->modules[SS_KIND_FEEDBACK].head->name);
 }
 
-int ss_module_set_prepare(
-    struct ss_module_set *set, uint32_t instances, uint32_t cpus, struct ss_error *error) {
+static int prepare(struct ss_module_set *set, enum ss_kind kind, struct ss_error *error) {
+    const struct ss_module *head = set->modules[kind].head;
+    struct ss_self selves[SS_KINDS];
+    if (set->is_prepared[kind])
+        return 0;
+    set->host = ss_host;
+    set->host.cpus = set->load_cpus;
+    ss_module_set_selves(set, NULL, set->instances, selves);
+    int status = head->prepare(&selves[kind], error);
+    set->prepared[kind] = selves[kind].prepared;
+    set->is_prepared[kind] = status == 0;
+    return status < 0 ? ss_error_wrap(error, "%s/%s", ss_kind_names[kind], head->name) : 0;
+}
+
+int ss_module_set_ask_source(
+    struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error) {
+    struct ss_self selves[SS_KINDS];
+    if (prepare(set, SS_KIND_FEEDBACK, error) < 0)
+        return -1;
+    ss_module_set_selves(set, NULL, set->instances, selves);
+    *request = (struct ss_source_request){0};
+    set->modules[SS_KIND_FEEDBACK].table.feedback.source(&selves[SS_KIND_FEEDBACK], request);
+    return 0;
+}
+
+int ss_module_set_prepare(struct ss_module_set *set, struct ss_error *error) {
     if (check_account(set, error) < 0)
         return -1;
-    set->instances = instances;
-    set->cpus = cpus;
-    struct ss_self selves[SS_KINDS];
-    ss_module_set_selves(set, NULL, instances, selves);
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
-        const struct ss_module *head = set->modules[kind].head;
-        int status = head->prepare(&selves[kind], error);
-        set->prepared[kind] = selves[kind].prepared;
-        set->is_prepared[kind] = status == 0;
-        if (status < 0)
-            return ss_error_wrap(error, "%s/%s", ss_kind_names[kind], head->name);
+        if (prepare(set, kind, error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -109,7 +126,7 @@ void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *boar
         const struct ss_module *head = set->modules[kind].head;
         struct ss_self *self = &selves[kind];
         *self = (struct ss_self){
-            .host = &ss_host,
+            .host = &set->host,
             .config = set->configs[kind],
             .prepared = set->prepared[kind],
             .executor = executor,

@@ -51,7 +51,10 @@ struct ss_module_set {
     void *prepared[SS_KINDS];
     bool is_prepared[SS_KINDS];
     struct ss_option_store store;
-    uint32_t instances;
+    struct ss_host host; /* what prepared modules see of the program */
+    double load_cpus;    /* CPUs that make a load of 1, which targets may be given in; 0: unknown.
+                            To be set before the trace is loaded */
+    uint32_t instances;  /* to be set, as `cpus`, before the first module is prepared */
     uint32_t cpus;
 };
 
@@ -62,9 +65,15 @@ struct ss_module_set {
 int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char *name,
     const char *options, struct ss_error *error);
 
-/* Lets the modules check and read what they need; the sizes of the run are known from here on. */
-int ss_module_set_prepare(
-    struct ss_module_set *set, uint32_t instances, uint32_t cpus, struct ss_error *error);
+/*
+ * Prepares the feedback, which is loaded, and asks it what it measures: what a load of 1 is, is
+ * known before the other modules are loaded.
+ */
+int ss_module_set_ask_source(
+    struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error);
+
+/* Lets all modules that are not prepared yet check and read what they need. */
+int ss_module_set_prepare(struct ss_module_set *set, struct ss_error *error);
 
 /* What a prepared module has found for this run, as a clause; "" where its options say it all. */
 void ss_module_set_describe(

@@ -75,17 +75,20 @@ static int read_time(const struct ss_option *row, const char *text, ss_time *tim
     return ss_units_time_sensible(text, sensible, time, doubt, error);
 }
 
-/*
- * A value of any numeric type, comparable with the row's bounds. `doubt` is what the user should be
- * told of it though it can be read.
- */
-static int read_quantity(const struct ss_option *row, const char *text, void *place, double *value,
-    struct ss_units_doubt *doubt, struct ss_error *error) {
-    doubt->text[0] = '\0';
+struct quantity {
+    double cpus;                 /* to be filled in: see struct ss_option_store */
+    double value;                /* of any numeric type, comparable with the row's bounds */
+    struct ss_units_doubt doubt; /* what the user should be told of it though it can be read */
+};
+
+static int read_quantity(const struct ss_option *row, const char *text, void *place,
+    struct quantity *quantity, struct ss_error *error) {
+    double *value = &quantity->value;
+    quantity->doubt.text[0] = '\0';
     switch (row->type) {
     case SS_OPTION_TIME: {
         ss_time time;
-        if (read_time(row, text, &time, doubt, error) < 0)
+        if (read_time(row, text, &time, &quantity->doubt, error) < 0)
             return -1;
         *value = (double)time;
         if (place)
@@ -102,7 +105,7 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
         return 0;
     }
     default: {
-        int status = row->type == SS_OPTION_LOAD      ? ss_units_load(text, value, error)
+        int status = row->type == SS_OPTION_LOAD ? ss_units_load(text, quantity->cpus, value, error)
                      : row->type == SS_OPTION_PERCENT ? ss_units_percent(text, value, error)
                                                       : ss_units_number(text, value, error);
         if (status == 0 && place)
@@ -112,14 +115,16 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
     }
 }
 
-static int check_range(const struct ss_option *row, const char *text, double value,
-    const struct ss_units_doubt *doubt, struct ss_error *error) {
-    struct ss_units_doubt none;
-    double bound;
-    if (row->min && read_quantity(row, row->min, NULL, &bound, &none, error) == 0 && value < bound)
-        return ss_error_fail(error, "'%s' is too small: at least %s%s%s", text, row->min,
-            *doubt->text ? "; " : "", doubt->text);
-    if (row->max && read_quantity(row, row->max, NULL, &bound, &none, error) == 0 && value > bound)
+static int check_range(const struct ss_option *row, const char *text,
+    const struct quantity *quantity, struct ss_error *error) {
+    const char *doubt = quantity->doubt.text;
+    struct quantity bound = {0};
+    if (row->min && read_quantity(row, row->min, NULL, &bound, error) == 0 &&
+        quantity->value < bound.value)
+        return ss_error_fail(
+            error, "'%s' is too small: at least %s%s%s", text, row->min, *doubt ? "; " : "", doubt);
+    if (row->max && read_quantity(row, row->max, NULL, &bound, error) == 0 &&
+        quantity->value > bound.value)
         return ss_error_fail(error, "'%s' is too large: at most %s", text, row->max);
     return error && error->status ? -1 : 0;
 }
@@ -166,12 +171,11 @@ static int set_value(const struct ss_option *row, const char *text, void *place,
         *(int *)place = position;
         return 0;
     }
-    double value;
-    struct ss_units_doubt doubt;
-    if (read_quantity(row, text, place, &value, &doubt, error) < 0 ||
-        check_range(row, text, value, &doubt, error) < 0)
+    struct quantity quantity = {.cpus = store ? store->cpus : 0};
+    if (read_quantity(row, text, place, &quantity, error) < 0 ||
+        check_range(row, text, &quantity, error) < 0)
         return -1;
-    warn(store, row, &doubt);
+    warn(store, row, &quantity.doubt);
     return 0;
 }
 

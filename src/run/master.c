@@ -112,6 +112,7 @@ static int open_board(struct ss_master *master) {
     if (!master->board)
         return -1;
     master->board->keep = plan->keep;
+    master->board->load_cpus = plan->set.load_cpus;
     /* The first process of a container adopts the orphans of all others. */
     master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),

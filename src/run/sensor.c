@@ -54,7 +54,7 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
     sensor->line[sensor->length] = '\0';
     char *text = sensor->line + strspn(sensor->line, " \t");
     text[strcspn(text, " \t\r")] = '\0';
-    bool unusable = sensor->overlong || ss_units_load(text, &sensor->value, NULL) < 0;
+    bool unusable = sensor->overlong || ss_units_load(text, 0, &sensor->value, NULL) < 0;
     sensor->length = 0;
     sensor->overlong = false;
     sensor->last_line = now;

@@ -115,7 +115,7 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
     }
     record->free = strcmp(reader->field, "free") == 0;
     record->load = reader->last.load;
-    if (!record->free && ss_units_load(reader->field, &record->load, reader->error) != 0) {
+    if (!record->free && ss_units_load(reader->field, 0, &record->load, reader->error) != 0) {
         if (reader->error && !strpbrk(reader->field, "0123456789"))
             snprintf(reader->error->message, sizeof reader->error->message,
                 "'%s' is not a load: write a number from 0 to 1 (60%%, 0.6 or 6/10) or the word "

@@ -26,7 +26,7 @@ static void check_numbers(const char *text) {
     struct ss_error load_error = {0}, number_error = {0}, count_error = {0};
     double load, number;
     uint64_t count;
-    int load_result = ss_units_load(text, &load, &load_error);
+    int load_result = ss_units_load(text, 2, &load, &load_error);
     int number_result = ss_units_number(text, &number, &number_error);
     int count_result = ss_units_count(text, &count, &count_error);
     check_error(load_result, &load_error);

@@ -161,6 +161,11 @@ START_TEST(modules_are_taken_with_their_options) {
     PLAN_WITHOUT_LOAD("load=0.25", "--trace", "constant", "--trace-options=load=1/4", "true");
     PLAN("load=0.5", "true");
     PLAN_WITHOUT_LOAD("load=0.6", "--load", "6/10", "true");
+    PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "true");
+    PLAN_WITHOUT_LOAD("mean=0.5,amplitude=0.2", "--cpus", "0", "-t", "sine", "-T",
+        "mean=0.5cpus,amplitude=20%,period=1M", "true");
+    PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", "0", "-t", "staircase", "-T",
+        "1cpu:0.5cpu:0.1cpu", "true");
     PLAN("period=103m", "-f", "realtime", "-F", "103m", "true");
     PLAN("count=ticks", "--feedback", "realtime", "--feedback-options", "count=ticks", "true");
     PLAN("ki=3", "-c", "rbpid", "-C", "ki=3", "true");
@@ -317,6 +322,14 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "load", TOUCH_AT("150%"));
     REFUSED(125, "load", TOUCH_AT("-1"));
     REFUSED(125, "load", TOUCH_AT("half"));
+    REFUSED(125, "a load of 100 % is 1 CPU here: write at most 1cpu", "--cpus", "0",
+        TOUCH_AT("1.5cpus"));
+    REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", "0", "-t", "staircase", "-T",
+        "2cpu:0:1cpu", TOUCH);
+    REFUSED(125, "how many make a load of 100 % is unknown here", "-f", "command", "-F", "echo 1",
+        TOUCH_AT("0.5cpu"));
+    REFUSED(125, "how many make a load of 100 % is unknown here", "-c", "fixed", "-C", "0.5cpu",
+        TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "0", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "1000001", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "many", TOUCH_AT("50%"));

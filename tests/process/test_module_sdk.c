@@ -183,7 +183,7 @@ START_TEST(built_in_modules_need_the_public_headers_alone) {
     }
     run = run_installed(variable, WORDS("-c", "fixed", "-C", "30%", "--duration", "700m"));
     run_expect(run, 0);
-    expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown trace module");
+    expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown feedback module");
     free(flags);
     run_remove_folder(root);
 }

@@ -34,6 +34,19 @@ START_TEST(target_is_set_while_it_runs) {
 }
 END_TEST
 
+START_TEST(target_is_set_in_cpus) {
+    struct run *run = START("-q", "-v", "-n", "1", "--cpus", "0", "-l", "10%", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    struct run *wrong = RUN("--set", number_of(run), "2cpu");
+    run_expect(wrong, 125);
+    run_expect_text(&wrong->err, "a load of 100 % is 1 CPU here: write at most 1cpu");
+    run_expect(RUN("--set", number_of(run), "0.3cpu"), 0);
+    run_wait_text(run, "the target was set to 30 %");
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+}
+END_TEST
+
 START_TEST(target_goes_back_to_the_trace) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
@@ -170,6 +183,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(target_is_set_while_it_runs),
+    SS_CASE(target_is_set_in_cpus),
     SS_CASE(target_goes_back_to_the_trace),
     SS_CASE(target_reaches_the_instances),
     SS_CASE(target_ends_a_free_stretch),

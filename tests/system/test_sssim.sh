@@ -65,6 +65,13 @@ expect -P 2 -l 50% --duration 3s --csv
 [ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "heading: $(cat out)"
 [ "$(wc -l <out)" -eq 7 ] || fail "not 6 samples: $(cat out)"
 
+# A load may be a number of CPUs: of the machine's, or of those that the group is allowed.
+expect -P 2 -l 0.5cpu --duration 1s
+[ "$(figure target)" = 25.000 ] || fail "0.5 of 2 CPUs: $(cat out)"
+expect -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
+[ "$(figure target)" = 20.000 ] || fail "0.3 of 1.5 CPUs: $(cat out)"
+refused "trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here" -P 2 -l 3cpu
+
 # In open loop the load is what the instances want.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
 [[ $(figure load) == 16.2* ]] || fail "blocking: $(cat out)"

@@ -210,32 +210,39 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
 
 /* ---- the whole ---- */
 
-static int check_source(struct trial *trial, struct ss_error *error) {
-    const struct ss_feedback_module *feedback =
-        &trial->set.modules[SS_KIND_FEEDBACK].table.feedback;
-    struct ss_self selves[SS_KINDS];
-    struct ss_source_request request = {0};
-    ss_module_set_selves(&trial->set, NULL, trial->options.instances, selves);
-    feedback->source(&selves[SS_KIND_FEEDBACK], &request);
+static int load_module(struct trial *trial, enum ss_kind kind, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    return ss_module_set_load(
+        &trial->set, kind, options->modules[kind], options->options[kind], error);
+}
+
+static int find_source(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    struct ss_source_request request;
+    if (ss_module_set_ask_source(&trial->set, &request, error) < 0)
+        return -1;
     trial->source = request.source;
+    bool limited = request.source == SS_SOURCE_CGROUP && options->quota > 0;
+    trial->set.load_cpus = limited ? fmin(options->quota, options->cpus) : options->cpus;
     if (request.source != SS_SOURCE_SENSOR)
         return 0;
     return ss_error_fail(error,
         "feedback/%s: a simulated machine has no programs that print numbers: take one that reads "
         "the system's counters, such as realtime",
-        feedback->head.name);
+        trial->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 
+/* The feedback says what a load of 100 % is, which the target may depend on. */
 static int load_rig(struct trial *trial, struct ss_error *error) {
-    const struct trial_options *options = &trial->options;
+    trial->set.instances = trial->options.instances;
+    trial->set.cpus = trial->options.cpus;
+    if (load_module(trial, SS_KIND_FEEDBACK, error) < 0 || find_source(trial, error) < 0)
+        return -1;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
-        if (ss_module_set_load(
-                &trial->set, kind, options->modules[kind], options->options[kind], error) < 0)
+        if (kind != SS_KIND_FEEDBACK && load_module(trial, kind, error) < 0)
             return -1;
     }
-    if (ss_module_set_prepare(&trial->set, options->instances, options->cpus, error) < 0)
-        return -1;
-    return check_source(trial, error);
+    return ss_module_set_prepare(&trial->set, error);
 }
 
 static int open_board(struct trial *trial, struct ss_error *error) {

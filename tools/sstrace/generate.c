@@ -112,7 +112,7 @@ static int parse_stairs(
     const struct ss_option row = {
         .name = "HOLD", .type = SS_OPTION_TIME, .min = "1u", .sensible = STEP};
     double parts[3];
-    if (ss_units_loads(levels, ':', parts, 3, error) != 0 ||
+    if (ss_units_loads(levels, ':', 0, parts, 3, error) != 0 ||
         ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) != 0)
         return ss_error_wrap(
             error, "FROM:TO:STEP:HOLD: '%s' is not FROM:TO:STEP", ss_words_show(levels).text);

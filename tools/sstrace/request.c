@@ -117,8 +117,8 @@ static int add_clamp(
     char *second = added ? split(text, row, error) : NULL;
     if (!second)
         return -1;
-    if (ss_units_load(text, &added->min, error) != 0 ||
-        ss_units_load(second, &added->max, error) != 0)
+    if (ss_units_load(text, 0, &added->min, error) != 0 ||
+        ss_units_load(second, 0, &added->max, error) != 0)
         return -1;
     if (added->max < added->min)
         return ss_error_fail(error, "%s is less than %s", second, text);

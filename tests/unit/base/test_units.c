@@ -199,29 +199,62 @@ static void times_too_long_are_refused(void **state) {
         ss_units_time, "1/9999999999999999999999999999999999999999999n", "too large");
 }
 
+static int read_part(const char *text, double *value, struct ss_error *error) {
+    return ss_units_load(text, 0, value, error);
+}
+
+static int read_of_two(const char *text, double *value, struct ss_error *error) {
+    return ss_units_load(text, 2, value, error);
+}
+
+static int read_of_half(const char *text, double *value, struct ss_error *error) {
+    return ss_units_load(text, 0.5, value, error);
+}
+
 static void loads_are_fractions_decimals_or_percentages(void **state) {
     (void)state;
     static const char *const texts[] = {"6/10", "0.6", "60%", ".6", "60.0%", "0.60000", "3/5"};
     for (size_t i = 0; i < COUNT(texts); i++)
-        assert_double(ss_units_load, texts[i], 0.6);
-    assert_double(ss_units_load, "0", 0);
-    assert_double(ss_units_load, "1", 1);
-    assert_double(ss_units_load, "100%", 1);
-    assert_double(ss_units_load, "33.3%", 0.333);
-    assert_double(ss_units_load, "200/3%", 2.0 / 3);
-    assert_double(ss_units_load, "1/3", 1.0 / 3);
+        assert_double(read_part, texts[i], 0.6);
+    assert_double(read_part, "0", 0);
+    assert_double(read_part, "1", 1);
+    assert_double(read_part, "100%", 1);
+    assert_double(read_part, "33.3%", 0.333);
+    assert_double(read_part, "200/3%", 2.0 / 3);
+    assert_double(read_part, "1/3", 1.0 / 3);
 }
 
 static void loads_out_of_range_are_refused(void **state) {
     (void)state;
-    assert_refused_double(ss_units_load, "1.5",
-        "'1.5' is not a load: it must lie between 0 and 1 (60%, 0.6 or 6/10)");
-    assert_refused_double(ss_units_load, "60", "between 0 and 1; for percent write 60%");
-    assert_refused_double(ss_units_load, "101", "between 0 and 1 (60%, 0.6 or 6/10)");
+    assert_refused_double(
+        read_part, "1.5", "'1.5' is not a load: it must lie between 0 and 1 (60%, 0.6 or 6/10)");
+    assert_refused_double(read_part, "60", "between 0 and 1; for percent write 60%");
+    assert_refused_double(read_part, "101", "between 0 and 1 (60%, 0.6 or 6/10)");
     static const char *const texts[] = {"", "-0.1", "60", "101%", "7/6", "1/0", "0/0", "60%%",
         "0,6", "1e-1", "nan", "inf", "0x1", " 0.5", "0.5 ", "1.00000000000000000000001", "%"};
     for (size_t i = 0; i < COUNT(texts); i++)
-        assert_refused_double(ss_units_load, texts[i], "between 0 and 1");
+        assert_refused_double(read_part, texts[i], "between 0 and 1");
+}
+
+static void loads_may_be_numbers_of_cpus(void **state) {
+    (void)state;
+    assert_double(read_of_two, "0.5cpu", 0.25);
+    assert_double(read_of_two, "1.5cpus", 0.75);
+    assert_double(read_of_two, "1cpu", 0.5);
+    assert_double(read_of_two, "2cpu", 1);
+    assert_double(read_of_two, "0cpu", 0);
+    assert_double(read_of_two, "1/3cpu", 1.0 / 3 / 2);
+    assert_double(read_of_two, "60%", 0.6);
+    assert_double(read_of_half, "0.1cpu", 0.1 / 0.5);
+    assert_refused_double(read_of_two, "2.1cpu",
+        "'2.1cpu' is too large: a load of 100 % is 2 CPUs here: write at most 2cpu");
+    assert_refused_double(read_of_half, "1cpu", "a load of 100 % is 0.5 CPUs here");
+    assert_refused_double(read_part, "0.5cpu",
+        "'0.5cpu' is a number of CPUs, and how many make a load of 100 % is unknown here: write "
+        "60%, 0.6 or 6/10");
+    static const char *const texts[] = {"cpu", "1 cpu", "1CPU", "1cpu%", "50%cpu", "1cpuss"};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_refused_double(read_of_two, texts[i], "is not a load");
 }
 
 static void counts_are_whole_numbers(void **state) {
@@ -371,7 +404,7 @@ static void the_locale_changes_nothing(void **state) {
             break;
     }
     assert_time("0.107s", 107 * SS_MILLISECOND);
-    assert_double(ss_units_load, "0.6", 0.6);
+    assert_double(read_part, "0.6", 0.6);
     setlocale(LC_ALL, "C");
 }
 
@@ -390,6 +423,7 @@ UNIT_MAIN(
     cmocka_unit_test(times_too_long_are_refused),
     cmocka_unit_test(loads_are_fractions_decimals_or_percentages),
     cmocka_unit_test(loads_out_of_range_are_refused),
+    cmocka_unit_test(loads_may_be_numbers_of_cpus),
     cmocka_unit_test(counts_are_whole_numbers),
     cmocka_unit_test(numbers_are_decimals_or_fractions),
     cmocka_unit_test(percentages_may_have_their_sign),

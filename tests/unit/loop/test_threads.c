@@ -116,7 +116,9 @@ static void open_run(struct run *run, const char *const modules[SS_KINDS]) {
         if (ss_module_set_load(&run->rig, kind, modules[kind], options, &error) < 0)
             fail_msg("%s", error.message);
     }
-    assert_int_equal(ss_module_set_prepare(&run->rig, EXECUTORS, CPUS, &error), 0);
+    run->rig.instances = EXECUTORS;
+    run->rig.cpus = CPUS;
+    assert_int_equal(ss_module_set_prepare(&run->rig, &error), 0);
     run->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&run->rig));
     assert_non_null(run->board);
     assert_int_equal(machine_open(&run->kernel.machine, CPUS, EXECUTORS, 1, START, &error), 0);

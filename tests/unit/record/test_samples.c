@@ -27,7 +27,8 @@ static void load_set(void) {
         if (ss_module_set_load(&set, kind, names[kind], options, &error) < 0)
             fail_msg("%s", error.message);
     }
-    assert_int_equal(ss_module_set_prepare(&set, 1, 1, &error), 0);
+    set.instances = set.cpus = 1;
+    assert_int_equal(ss_module_set_prepare(&set, &error), 0);
 }
 
 /*
