@@ -28,6 +28,9 @@
 /* Raised whenever a table changes its meaning; a module of another version is refused. */
 #define SS_MODULE_VERSION 6
 
+/* The window of a run that asks for no other one. */
+#define SS_WINDOW_DEFAULT (500 * SS_MILLISECOND)
+
 #define SS_MODULE_EXPORT __attribute__((visibility("default")))
 
 enum ss_kind {
@@ -56,11 +59,17 @@ struct ss_self {
     uint32_t executor;  /* the index of this one: 0 to instances - 1 */
     uint32_t instances; /* N */
     uint32_t cpus;      /* P: CPUs measured when the run began, at least 1 */
+    ss_time window;     /* the load is to be even in samples of this length */
 };
 
 /* The memory of executor `index`, to read only. The other one may be writing: use atomics. */
 static inline const void *ss_self_of(const struct ss_self *self, uint32_t index) {
     return (const char *)self->executors + (size_t)index * self->stride;
+}
+
+/* How long the run's window is, in default ones. */
+static inline double ss_self_window_scale(const struct ss_self *self) {
+    return (double)self->window / (double)SS_WINDOW_DEFAULT;
 }
 
 /* When something is asked. Every executor sees the same clock. */

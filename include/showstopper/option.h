@@ -49,6 +49,8 @@ struct ss_option {
     int required;         /* there is no run without it */
     const char *sensible; /* SS_OPTION_TIME: the user who gives less, in `m`, most likely meant
                              minutes and is warned; as a user would write it; NULL: no warning */
+    int scales;           /* SS_OPTION_TIME: the default is one for SS_WINDOW_DEFAULT, and as much
+                             shorter or longer as the run's window */
 };
 
 /*

@@ -18,7 +18,7 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("tau", TIME, tau, .initial = "107m", .min = "1m", .max = "1h",
+    SS_OPTION("tau", TIME, tau, .initial = "107m", .scales = 1, .min = "1m", .max = "1h",
         .help = "the mean length of a round, one run and one stop; refused if stops and continues "
                 "alone would take more than a quarter of the CPU time"),
     LEAST_OPTION_MIN,

@@ -15,7 +15,7 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("quantum", TIME, quantum, .initial = "13m", .min = "1m", .max = "1h",
+    SS_OPTION("quantum", TIME, quantum, .initial = "13m", .scales = 1, .min = "1m", .max = "1h",
         .help = "the length of which every state is a multiple; refused if stops and continues "
                 "alone would take more than a quarter of the CPU time"),
     SS_OPTION_END,

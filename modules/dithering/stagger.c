@@ -8,9 +8,11 @@
 #include "least.h"
 
 /*
- * The published quantum; where many share few CPUs a longer one, so that two executors that share a
- * CPU begin so far apart, which costs less and lets the tick see what it counts; but no longer than
- * a change of the target may wait, as long as that leaves them time enough.
+ * For windows of SS_WINDOW_DEFAULT; in other ones as much shorter or longer, so that as many rounds
+ * lie in a window. The published quantum; where many share few CPUs a longer one, so that two
+ * executors that share a CPU begin so far apart, which costs less and lets the tick see what it
+ * counts; but no longer than a change of the target may wait, as long as that leaves them time
+ * enough.
  */
 #define TAU        107e6
 #define TAU_LONG   285e6
@@ -38,8 +40,9 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("tau", TIME, tau, .initial = "0", .max = "1h",
-        .help = "the mean length of a round, one run and one stop; 0: 107m, and "
-                "longer if many instances share few CPUs; refused if stops and continues alone "
+        .help = "the mean length of a round, one run and one stop; 0: 107m in "
+                "proportion to a window of 500m, and longer if many instances share few CPUs; "
+                "refused if stops and continues alone "
                 "would take more than a quarter of the CPU time"),
     LEAST_OPTION_MIN,
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
@@ -53,9 +56,9 @@ struct pace {
     double moved; /* how far to either side, nanoseconds */
 };
 
-static double find_tau(double instances, double sharing) {
+static double find_tau(double instances, double sharing, double scale) {
     double shortest = fmax(sharing * SLOT_SHORT, instances * SLOT_LEAST);
-    return fmax(fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
+    return fmax(scale * fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
 }
 
 /* The tick asks for a few milliseconds, however long the round. */
@@ -63,7 +66,7 @@ static struct pace choose_pace(const struct ss_self *self, uint32_t instances) {
     const struct config *config = self->config;
     double tau = (double)config->tau;
     if (config->tau == 0)
-        tau = find_tau(instances, (double)instances / self->cpus);
+        tau = find_tau(instances, (double)instances / self->cpus, ss_self_window_scale(self));
     return (struct pace){tau, config->jitter * fmin(tau, TAU)};
 }
 
@@ -205,10 +208,13 @@ static ss_time round_length(const struct ss_self *self) {
 
 static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
     const struct config *config = self->config;
+    char window[48] = "";
+    if (self->window != SS_WINDOW_DEFAULT)
+        snprintf(window, sizeof window, " and a window of %g ms", (double)self->window / 1e6);
     if (config->tau == 0)
-        snprintf(buffer, size, "tau is %g ms, for %u instance%s on %u CPU%s", (double)round / 1e6,
+        snprintf(buffer, size, "tau is %g ms, for %u instance%s on %u CPU%s%s", (double)round / 1e6,
             self->instances, self->instances == 1 ? "" : "s", self->cpus,
-            self->cpus == 1 ? "" : "s");
+            self->cpus == 1 ? "" : "s", window);
 }
 
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {

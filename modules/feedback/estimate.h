@@ -113,9 +113,19 @@ static inline bool estimate_is_of_stretch(
     return estimate->taken && estimate->time >= moment->since;
 }
 
+/* Counters are brought up to date at ticks, so samples that are closer say little more. */
+#define ESTIMATE_TICK (4 * SS_MILLISECOND)
+
+/* How far apart samples are that are `spacing` apart with the default window. */
+static inline ss_time estimate_scale(const struct ss_self *self, ss_time spacing) {
+    ss_time scaled = ss_time_from_double((double)spacing * ss_self_window_scale(self));
+    ss_time least = spacing < ESTIMATE_TICK ? spacing : ESTIMATE_TICK;
+    return scaled > least ? scaled : least;
+}
+
 /* The published distance of samples. */
 static inline ss_time estimate_spacing(const struct ss_self *self) {
-    return 160 * SS_MILLISECOND / self->cpus;
+    return estimate_scale(self, 160 * SS_MILLISECOND / self->cpus);
 }
 
 /* Whether a sample is due, and this executor the one to take it. */

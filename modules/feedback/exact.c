@@ -35,13 +35,13 @@ static void request_source(const struct ss_self *self, struct ss_source_request 
  * The time that processes ran is read in a microsecond, but a running one's is brought up to date
  * at ticks only. Idle time comes in steps of 10 ms and costs more.
  */
-static ss_time spacing(bool ran) {
-    return ran ? 12 * SS_MILLISECOND : 16 * SS_MILLISECOND;
+static ss_time spacing(const struct ss_self *self, bool ran) {
+    return estimate_scale(self, ran ? 12 * SS_MILLISECOND : 16 * SS_MILLISECOND);
 }
 
 static bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
     const struct estimate *last = estimate_look(self);
-    return estimate_wants_sample_after(self, moment, spacing(last->ran));
+    return estimate_wants_sample_after(self, moment, spacing(self, last->ran));
 }
 
 static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
@@ -52,7 +52,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         .count = counters->ran ? counters->used : counters->idle,
         .idle = !counters->ran,
         .bounded = true,
-        .spacing = spacing(counters->ran),
+        .spacing = spacing(self, counters->ran),
     };
     estimate_sample(self, moment, &reading, config->period);
 }

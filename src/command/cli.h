@@ -15,6 +15,7 @@ struct ss_cli {
     uint64_t instances; /* 0: not given */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: not given */
+    ss_time window;
     const char *load;
     const char *workloads;
     const char *placeholder;

@@ -158,6 +158,7 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     plan->set.instances = plan->instances;
     plan->set.cpus = plan->cpu_count;
+    plan->set.window = cli->window;
     if (load_module(plan, cli, SS_KIND_FEEDBACK, error) < 0 || open_source(plan, error) < 0)
         return -1;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {

@@ -22,6 +22,7 @@ static void print_time(FILE *stream, const char *name, ss_time time) {
 }
 
 static void print_times(FILE *stream, const struct ss_plan *plan) {
+    print_time(stream, "window", plan->set.window);
     print_time(stream, "warm-up", plan->warmup);
     print_time(stream, "settle", plan->settle);
     if (plan->duration == SS_TIME_NEVER)

@@ -30,6 +30,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     if (!set->configs[kind])
         return ss_error_memory(error);
     size_t before = set->store.warning_count;
+    set->store.scale = (double)set->window / (double)SS_WINDOW_DEFAULT;
     set->store.cpus = kind == SS_KIND_TRACE ? set->load_cpus : 0;
     char label[128];
     snprintf(label, sizeof label, "%s/%.100s", ss_kind_names[kind], name);
@@ -132,6 +133,7 @@ void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *boar
             .executor = executor,
             .instances = set->instances,
             .cpus = set->cpus,
+            .window = set->window,
         };
         if (!at || !head)
             continue;

@@ -30,7 +30,8 @@
 #define SS_CONTROL_DEFAULT         "deadbeat"
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
 
-/* Those of all kinds, with the defaults, for a structure with the fields modules and options. */
+/* Those of all kinds, with the defaults, and what they are to reach, for a structure with the
+ * fields modules, options and window. */
 #define SS_ARGUMENTS_MODULES(config)                                                               \
     SS_ARGUMENTS_KIND(                                                                             \
         config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),              \
@@ -42,7 +43,15 @@
         SS_ARGUMENTS_KIND(                                                                         \
             config, 's', 'S', "space", SS_KIND_SPACE, "even", "which instances run"),              \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when they run")
+            config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when they run"),         \
+    {                                                                                              \
+        0, "TIME", {                                                                               \
+            .name = "window", .type = SS_OPTION_TIME, .offset = offsetof(config, window),          \
+            .initial = "500m", .min = "50m", .max = "1M", .sensible = "50m",                       \
+            .help = "the length of the samples in which the load is to be even: a shorter one "    \
+                    "needs more stops and continues"                                               \
+        }                                                                                          \
+    }
 
 /* The five modules of a run, loaded and configured. Zeroed: an empty one. */
 struct ss_module_set {
@@ -54,8 +63,9 @@ struct ss_module_set {
     struct ss_host host; /* what prepared modules see of the program */
     double load_cpus;    /* CPUs that make a load of 1, which targets may be given in; 0: unknown.
                             To be set before the trace is loaded */
-    uint32_t instances;  /* to be set, as `cpus`, before the first module is prepared */
+    uint32_t instances;  /* to be set, as `cpus` and `window`, before the first module is loaded */
     uint32_t cpus;
+    ss_time window;
 };
 
 /*

@@ -22,6 +22,7 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
         /* Control without feedback is watched by the system's counters all the same. */
         .source = source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : source,
         .trace = selves[SS_KIND_TRACE],
+        .interval = SS_MONITOR_INTERVAL,
         .next = SS_TIME_NEVER,
         .control_from = SS_TIME_NEVER,
         .counted_from = SS_TIME_NEVER,
@@ -55,7 +56,7 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
     monitor->was_free = target_at(monitor, now).free;
     monitor->has_last = take_reading(monitor, now);
     ss_duty_begin(&monitor->duty, monitor->board, now);
-    monitor->next = ss_time_add(now, SS_MONITOR_INTERVAL);
+    monitor->next = ss_time_add(now, monitor->interval);
 }
 
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
@@ -66,9 +67,9 @@ void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
 
 /* The samples that should have been taken since `next` and were not. */
 static void count_lost(struct ss_monitor *monitor, ss_time now) {
-    while (ss_time_since(now, monitor->next) >= SS_MONITOR_INTERVAL) {
+    while (ss_time_since(now, monitor->next) >= monitor->interval) {
         monitor->lost++;
-        monitor->next += SS_MONITOR_INTERVAL;
+        monitor->next += monitor->interval;
     }
 }
 
@@ -141,7 +142,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     const struct ss_cpu_reading *before = &monitor->meter->before, *last = &monitor->meter->last;
     count_lost(monitor, now);
     ss_time end = monitor->next;
-    monitor->next = ss_time_add(monitor->next, SS_MONITOR_INTERVAL);
+    monitor->next = ss_time_add(monitor->next, monitor->interval);
     bool had_last = monitor->has_last;
     monitor->has_last = take_reading(monitor, now);
     double duty = ss_duty_take(&monitor->duty, monitor->board, now);

@@ -33,6 +33,7 @@ struct ss_monitor {
     bool has_last; /* the meter's last reading can be used */
     struct ss_duty_meter duty;
     bool was_free;        /* the last reading lay in a `free` stretch */
+    ss_time interval;     /* from sample to sample */
     ss_time next;         /* when the next sample is due */
     ss_time control_from; /* SS_TIME_NEVER: not yet under control */
     ss_time counted_from; /* likewise for the figures */

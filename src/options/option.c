@@ -192,6 +192,9 @@ static int set_defaults(const struct ss_option *rows, void *config, struct ss_op
     for (const struct ss_option *row = rows; row && row->name; row++) {
         if (row->initial && ss_option_set(row, row->initial, config, store, error) < 0)
             return -1;
+        ss_time *place = (ss_time *)(void *)((char *)config + row->offset);
+        if (row->scales && store->scale > 0)
+            *place = ss_time_from_double((double)*place * store->scale);
     }
     return 0;
 }
@@ -365,7 +368,8 @@ void ss_option_print_help(FILE *stream, const struct ss_option *rows) {
         append(text, sizeof text, "one of: ", row->choices);
         append(text, sizeof text, "at least ", row->min);
         append(text, sizeof text, "at most ", row->max);
-        append(text, sizeof text, "default ", row->initial);
+        append(text, sizeof text, row->scales ? "default in proportion to --window, " : "default ",
+            row->initial);
         append(text, sizeof text, "", row->required ? "required" : NULL);
         fprintf(stream, "  %s=%s%s\n      ", row->name, type_name(row),
             row == rows ? " (main option: may come first without its name)" : "");

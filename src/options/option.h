@@ -10,6 +10,7 @@
 /* What comes with a configuration beside its values. Zeroed: an empty one. */
 struct ss_option_store {
     double cpus;  /* that make a load of 1, for loads given in CPUs; 0: those are refused */
+    double scale; /* the run's window in default ones, for defaults that follow it; 0: is as 1 */
     char **texts; /* those that the configuration points to */
     size_t count;
     char **warnings; /* of values that are allowed but hardly meant; each only once */

@@ -273,14 +273,10 @@ static const char *scope_of(const struct ss_plan *plan) {
 /* What the load is of, and where it is read from. */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = plan->source.source == SS_SOURCE_SENSOR;
-    bool group = plan->source.source == SS_SOURCE_CGROUP;
     ss_json_open(json, "measured", '{');
     ss_json_text(json, "scope", scope_of(plan));
     ss_json_text(json, "from", sensor ? plan->source.argument : plan->reader.path);
-    ss_json_number(json, "capacity_cpus",
-        sensor  ? NAN
-        : group ? plan->reader.capacity
-                : plan->cpu_count);
+    ss_json_number(json, "capacity_cpus", sensor ? NAN : plan->set.load_cpus);
     ss_json_close(json, '}');
 }
 
@@ -301,6 +297,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_number(json, "cpu_count", plan->cpu_count);
     print_measured(json, plan);
     print_modules(json, plan);
+    ss_json_number(json, "window_seconds", ss_time_seconds(plan->set.window));
 }
 
 /* The files that the record has copies of. */

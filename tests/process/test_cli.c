@@ -63,11 +63,11 @@ static void plan_as(const char *const *words, const char *const *parts) {
 START_TEST(help_and_version_are_printed) {
     static const char *const names[] = {"--instances N", "--load LOAD", "--trace NAME",
         "--trace-options OPTS", "--feedback NAME", "--control NAME", "--space NAME",
-        "--dithering NAME", "--workloads FILE", "--placeholder STR", "--cpus LIST", "--warmup TIME",
-        "--settle TIME", "--duration TIME", "--start-at TIME", "--fail-fast", "--repeat",
-        "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN", "--grace TIME",
-        "--keep", "--set PID LOAD", "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run",
-        "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
+        "--dithering NAME", "--window TIME", "--workloads FILE", "--placeholder STR", "--cpus LIST",
+        "--warmup TIME", "--settle TIME", "--duration TIME", "--start-at TIME", "--fail-fast",
+        "--repeat", "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN",
+        "--grace TIME", "--keep", "--set PID LOAD", "--quiet", "--verbose", "--tolerance PERCENT",
+        "--dry-run", "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
     struct run *run = RUN("--help");
     run_expect(run, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -243,6 +243,13 @@ END_TEST
 START_TEST(the_plan_shows_times_and_places) {
     PLAN("warm-up    2 s\n", "--warmup", "2s", "true");
     PLAN("settle     1.5 s\n", "--settle=1500m", "true");
+    PLAN("window     500 ms\n", "true");
+    PLAN("window     100 ms\n", "--window", "100m", "true");
+    PLAN("tau is 21.4 ms, for 2 instances on 1 CPU and a window of 100 ms\n", "-n", "2", "--cpus",
+        "0", "--window", "100m", "true");
+    PLAN("stagger  tau=107m,", "-D", "107m", "--window", "100m", "true");
+    PLAN("averageq  tau=21400u,", "-d", "averageq", "--window", "100m", "true");
+    PLAN("fixedq  quantum=2600u", "-d", "fixedq", "--window", "100m", "true");
     PLAN("duration   1 min\n", "--duration", "1M", "true");
     PLAN("duration   until the workloads end\n", "true");
     PLAN("grace      7 s\n", "--grace", "7s", "true");
@@ -336,6 +343,9 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "--instances", "-n", "-3", TOUCH_AT("50%"));
     REFUSED(125, "--grace", "--grace", "5", TOUCH_AT("50%"));
     REFUSED(125, "--duration", "--duration", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--window: '0' is too small: at least 50m", "--window", "0", TOUCH_AT("50%"));
+    REFUSED(125, "--window", "--window", "2h", TOUCH_AT("50%"));
+    REFUSED(125, "--window", "--window", "short", TOUCH_AT("50%"));
     REFUSED(125, "--tolerance", "--tolerance", "-1", TOUCH_AT("50%"));
     REFUSED(125, "period", "-F", "0", TOUCH_AT("50%"));
     REFUSED(125, "tau", "-D", "tau=2h", TOUCH_AT("50%"));

@@ -72,6 +72,15 @@ expect -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
 [ "$(figure target)" = 20.000 ] || fail "0.3 of 1.5 CPUs: $(cat out)"
 refused "trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here" -P 2 -l 3cpu
 
+# The window is the length of a sample, and what modules choose follows it, not what is given.
+expect -P 2 -n 4 -l 50% --duration 10s --window 100m
+[ "$(figure samples)" = 100 ] || fail "not 100 samples: $(cat out)"
+[[ $(figure switches) == 37?.* ]] || fail "another round: $(cat out)"
+expect -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
+[[ $(figure switches) == 7?.* ]] || fail "another round: $(cat out)"
+expect -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
+[[ $(figure switches) == 2??.* ]] || fail "another round: $(cat out)"
+
 # In open loop the load is what the instances want.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
 [[ $(figure load) == 16.2* ]] || fail "blocking: $(cat out)"
@@ -170,6 +179,12 @@ refused '--class: a:2: "2s" is no line of a profile' -l 50% --class profile:a
 refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --lateness 1m
 refused '--background-period has no halves' -l 50% --background-period 1n
 refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
+refused '--window wants a value' --window
+refused "--window: '100' has no unit" -l 50% --window 100
+refused "--window: '0' is too small: at least 50m" -l 50% --window 0
+refused "--window: '1m' is too small: at least 50m; 1m is 1 millisecond" -l 50% --window 1m
+refused "--window: '1h' is too large: at most 1M" -l 50% --window 1h
+refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
 refused '--settle leaves nothing' -l 50% --settle 60s
 refused "'true' is not an option" -l 50% -- true
 

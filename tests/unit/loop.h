@@ -42,6 +42,7 @@ static inline struct trial_options make_options(
         .width = 1,
         .modules = {"constant", "realtime", "rbpid", "even", "averageq"},
         .options = {[SS_KIND_TRACE] = load},
+        .window = SS_WINDOW_DEFAULT,
         .settle = 10 * SS_SECOND,
         .seed = 1,
     };

@@ -83,14 +83,20 @@ static inline void rig_share(struct rig *rig, struct ss_self first) {
     }
 }
 
-static inline void rig_open(
-    struct rig *rig, const char *which, const char *options, uint32_t instances, uint32_t cpus) {
-    struct ss_self self = {.host = &ss_host, .instances = instances, .cpus = cpus};
+static inline void rig_open_window(struct rig *rig, const char *which, const char *options,
+    uint32_t instances, uint32_t cpus, ss_time window) {
+    struct ss_self self = {
+        .host = &ss_host, .instances = instances, .cpus = cpus, .window = window};
     struct ss_error error = {0};
     rig_load(rig, which);
     if (rig_prepare(rig, options, &self, &error) < 0)
         fail_msg("%s: %s", which, error.message);
     rig_share(rig, self);
+}
+
+static inline void rig_open(
+    struct rig *rig, const char *which, const char *options, uint32_t instances, uint32_t cpus) {
+    rig_open_window(rig, which, options, instances, cpus, SS_WINDOW_DEFAULT);
 }
 
 static inline void rig_close(struct rig *rig) {
@@ -114,7 +120,8 @@ static inline void assert_described(const struct rig *rig, ss_time round, const 
 /* That nothing starts with these options, and that the message says so in the words given. */
 static inline void assert_refused(const char *which, const char *options, const char *words) {
     struct rig rig;
-    struct ss_self self = {.host = &ss_host, .instances = 1, .cpus = 1};
+    struct ss_self self = {
+        .host = &ss_host, .instances = 1, .cpus = 1, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
     rig_load(&rig, which);
     assert_int_equal(rig_prepare(&rig, options, &self, &error), -1);

@@ -174,6 +174,7 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .inside = simulation->priority == PRIORITY_NORMAL,
         .overhead = simulation->overhead,
         .tick_rate = simulation->accounting == ACCOUNTING_TICKS ? simulation->tick_rate : 0,
+        .window = simulation->window,
         .warmup = simulation->warmup,
         .settle = simulation->settle,
         .lateness = simulation->lateness == SS_TIME_NEVER ? 0 : simulation->lateness,

@@ -17,6 +17,7 @@ struct simulation {
     const char *load;
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS];
+    ss_time window;
     ss_time warmup;
     ss_time settle;
     ss_time duration; /* SS_TIME_NEVER: not given */

@@ -167,11 +167,12 @@ static void take_sample(struct trial *trial) {
 
 /* The trace starts with a new sample, so that none is half warm-up. */
 static void start_monitor(struct trial *trial) {
-    ss_time first = trial->options.warmup % SS_MONITOR_INTERVAL;
+    ss_time first = trial->options.warmup % trial->options.window;
     trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
     ss_monitor_open(&trial->monitor, &trial->set,
         trial->source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM, &trial->meter,
         trial->board);
+    trial->monitor.interval = trial->options.window;
     ss_monitor_begin(&trial->monitor, trial->now);
     if (first)
         trial->monitor.next = trial->now + first;
@@ -203,8 +204,8 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
         .settling_seconds = ss_settling_seconds(&monitor->settling),
         .duty_mean = monitor->duty_sum * per_sample,
         .switches_per_second =
-            (double)trial->switches_sum * per_sample / ss_time_seconds(SS_MONITOR_INTERVAL),
-        .own_cpu = (double)trial->own_sum * per_sample / (double)SS_MONITOR_INTERVAL,
+            (double)trial->switches_sum * per_sample / ss_time_seconds(monitor->interval),
+        .own_cpu = (double)trial->own_sum * per_sample / (double)monitor->interval,
     };
 }
 
@@ -236,6 +237,7 @@ static int find_source(struct trial *trial, struct ss_error *error) {
 static int load_rig(struct trial *trial, struct ss_error *error) {
     trial->set.instances = trial->options.instances;
     trial->set.cpus = trial->options.cpus;
+    trial->set.window = trial->options.window;
     if (load_module(trial, SS_KIND_FEEDBACK, error) < 0 || find_source(trial, error) < 0)
         return -1;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {

@@ -48,6 +48,7 @@ struct trial_options {
     uint64_t tick_rate;           /* Hz of the kernel's own account; 0: what it shows is exact */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: the defaults */
+    ss_time window;                /* of the modules, and the length of a sample */
     ss_time warmup;
     ss_time settle;
     ss_time lateness; /* TRIAL_LATENESS_RECORDED has its own */

@@ -47,6 +47,60 @@ static void the_default_holds_a_load(void **state) {
     }
 }
 
+/* With the default modules, in samples of 100 ms; `most` by class. */
+static void assert_windows_held(
+    const struct trial_options *machine, const char *const *classes, const double *most) {
+    static const char *const loads[] = {"25%", "50%", "75%"};
+    for (size_t i = 0; classes[i]; i++) {
+        struct demand_mix mix = parse_mix(classes[i]);
+        for (size_t j = 0; j < 3; j++) {
+            struct trial_options options = *machine;
+            options.mix = &mix;
+            options.options[SS_KIND_TRACE] = loads[j];
+            struct trial_figures figures = run(&options, 12 * SS_SECOND);
+            assert_int_equal(figures.samples, 100);
+            assert_close(figures.error_mean_percent, 0, 0.1);
+            if (!(figures.error_mse_e4 <= most[i]))
+                fail_msg("%u CPUs, %s at %s: MSE %g", machine->cpus, classes[i], loads[j],
+                    figures.error_mse_e4);
+        }
+        demand_mix_free(&mix);
+    }
+}
+
+static struct trial_options make_window_options(uint32_t cpus) {
+    struct trial_options options = make_options(cpus, 4, NULL);
+    options.modules[SS_KIND_FEEDBACK] = "exact";
+    options.modules[SS_KIND_CONTROL] = "deadbeat";
+    options.modules[SS_KIND_DITHERING] = "stagger";
+    options.window = 100 * SS_MILLISECOND;
+    options.settle = 2 * SS_SECOND;
+    return options;
+}
+
+static void short_windows_are_held_even(void **state) {
+    (void)state;
+    static const char *const classes[] = {"serial", "parallel", "blocking", "forking", NULL};
+    static const double most[] = {1, 3, 3, 3};
+    for (uint32_t cpus = 2; cpus <= 4; cpus += 2) {
+        struct trial_options options = make_window_options(cpus);
+        options.switch_cost = 42 * SS_MICROSECOND;
+        options.lateness_law = TRIAL_LATENESS_RECORDED;
+        assert_windows_held(&options, classes, most);
+    }
+}
+
+/* Counters are as old as the last tick, and a stop reaches some threads only at the next one. */
+static void short_windows_are_held_even_with_ticks(void **state) {
+    (void)state;
+    static const char *const classes[] = {"serial", "blocking", "forking", NULL};
+    static const double most[] = {1, 2, 1.5};
+    struct trial_options options = make_window_options(2);
+    options.tick_rate = 250;
+    options.stop_lateness = 4 * SS_MILLISECOND;
+    assert_windows_held(&options, classes, most);
+}
+
 /* The published bounds are for the class `fop`: see constant-load-*.csv among the figures. */
 static void serial_instances_are_held_as_published(void **state) {
     (void)state;
@@ -363,6 +417,8 @@ static void a_warm_up_is_counted_nowhere(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_machine_counts_exactly),
     cmocka_unit_test(the_default_holds_a_load),
+    cmocka_unit_test(short_windows_are_held_even),
+    cmocka_unit_test(short_windows_are_held_even_with_ticks),
     cmocka_unit_test(serial_instances_are_held_as_published),
     cmocka_unit_test(parallel_instances_are_held_as_published),
     cmocka_unit_test(parallel_instances_saturate_without_feedback),

@@ -118,6 +118,7 @@ static void open_run(struct run *run, const char *const modules[SS_KINDS]) {
     }
     run->rig.instances = EXECUTORS;
     run->rig.cpus = CPUS;
+    run->rig.window = SS_WINDOW_DEFAULT;
     assert_int_equal(ss_module_set_prepare(&run->rig, &error), 0);
     run->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&run->rig));
     assert_non_null(run->board);

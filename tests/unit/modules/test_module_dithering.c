@@ -357,7 +357,7 @@ static void null_runs_always(void **state) {
 static void assert_least(
     const char *module, const char *options, uint32_t instances, const char *words) {
     struct rig rig;
-    struct ss_self self = {.instances = instances, .cpus = 2};
+    struct ss_self self = {.instances = instances, .cpus = 2, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
     rig_load(&rig, module);
     int status = rig_prepare(&rig, options, &self, &error);

@@ -107,9 +107,9 @@ static void exact_accounts_across_stretches(void **state) {
     rig_close(&rig);
 }
 
-static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
+static void assert_spacing_in(ss_time window, bool ran, uint32_t cpus, double spacing) {
     struct rig rig;
-    rig_open(&rig, "feedback/exact", NULL, 2, cpus);
+    rig_open_window(&rig, "feedback/exact", NULL, 2, cpus, window);
     void (*sample)(const struct rig *, uint32_t, double, double) = ran ? sample_ran : sample_idle;
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
@@ -120,6 +120,19 @@ static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
     assert_false(wants(&rig, 0, 1000 + 2 * spacing - 0.001, 1000));
     assert_true(wants(&rig, 0, 1000 + 2 * spacing, 1000));
     rig_close(&rig);
+}
+
+static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
+    assert_spacing_in(SS_WINDOW_DEFAULT, ran, cpus, spacing);
+}
+
+/* But counters move at ticks. */
+static void exact_samples_as_the_window_asks(void **state) {
+    (void)state;
+    assert_spacing_in(250 * SS_MILLISECOND, true, 4, 6);
+    assert_spacing_in(250 * SS_MILLISECOND, false, 4, 8);
+    assert_spacing_in(100 * SS_MILLISECOND, true, 4, 4);
+    assert_spacing_in(SS_SECOND, true, 4, 24);
 }
 
 /* By the source that served, not by that which was asked for; CPUs make no difference. */
@@ -257,6 +270,7 @@ UNIT_MAIN(
     cmocka_unit_test(exact_accounts_in_series),
     cmocka_unit_test(exact_accounts_across_stretches),
     cmocka_unit_test(exact_samples_when_due),
+    cmocka_unit_test(exact_samples_as_the_window_asks),
     cmocka_unit_test(exact_drops_what_is_overtaken),
     cmocka_unit_test(exact_estimates_as_realtime_does),
     cmocka_unit_test(exact_survives_jumping_counters),

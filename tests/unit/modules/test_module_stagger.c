@@ -3,14 +3,36 @@
 
 #include "stagger_walk.h"
 
-static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
+static double tau_in(ss_time window, const char *options, uint32_t instances, uint32_t cpus) {
     struct rig rig;
-    rig_open(&rig, "dithering/stagger", options, instances, cpus);
+    rig_open_window(&rig, "dithering/stagger", options, instances, cpus, window);
     const struct ss_dithering_module *module = (const void *)rig.head;
     assert_true(module->spreads);
     double tau = (double)module->round_length(&rig.selves[0]) / 1e6;
     rig_close(&rig);
     return tau;
+}
+
+static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
+    return tau_in(SS_WINDOW_DEFAULT, options, instances, cpus);
+}
+
+/* As long as switches do not cost too much. */
+static void stagger_follows_the_window(void **state) {
+    (void)state;
+    const ss_time window = 100 * SS_MILLISECOND;
+    assert_close(tau_in(window, NULL, 1, 1), 21.4, 1e-6);
+    assert_close(tau_in(window, NULL, 4, 2), 21.4, 1e-6);
+    assert_close(tau_in(window, NULL, 4, 1), 4 * 8.9, 1e-6);
+    assert_close(tau_in(window, NULL, 30, 30), 30 * 2.2, 1e-6);
+    assert_close(tau_in(window, NULL, 64, 64), 64 * 2.2, 1e-6);
+    assert_close(tau_in(10 * SS_SECOND, NULL, 4, 2), 2140, 1e-6);
+    assert_close(tau_in(window, "107m", 4, 2), 107, 1e-6);
+    struct rig rig;
+    rig_open_window(&rig, "dithering/stagger", NULL, 4, 2, window);
+    assert_described(
+        &rig, 21400000, "tau is 21.4 ms, for 4 instances on 2 CPUs and a window of 100 ms");
+    rig_close(&rig);
 }
 
 static void stagger_finds_its_round(void **state) {
@@ -284,6 +306,7 @@ static void stagger_keeps_no_step_with_the_tick(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(stagger_finds_its_round),
+    cmocka_unit_test(stagger_follows_the_window),
     cmocka_unit_test(stagger_says_what_it_found),
     cmocka_unit_test(stagger_refuses_what_would_never_end),
     cmocka_unit_test(stagger_begins_a_part_behind),

@@ -111,7 +111,7 @@ static void stagger_misses_no_turn_by_a_hair(void **state) {
 static void stagger_keeps_the_duty_of_those_left(void **state) {
     (void)state;
     struct rig rig;
-    struct ss_self self = {.instances = 100, .cpus = 1};
+    struct ss_self self = {.instances = 100, .cpus = 1, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
     rig_load(&rig, "dithering/stagger");
     if (rig_prepare(&rig, "min=200m,jitter=0", &self, &error) == 0) {

@@ -51,6 +51,10 @@ static const struct ss_option needed[] = {
         .required = 1},
     {.name = "length", .type = SS_OPTION_TIME, AT(length), .help = "how long"}, SS_OPTION_END};
 
+static const struct ss_option scaled[] = {
+    {.name = "length", .type = SS_OPTION_TIME, AT(length), .initial = "107m", .scales = 1},
+    SS_OPTION_END};
+
 static const struct ss_option doubtful[] = {
     {.name = "length", .type = SS_OPTION_TIME, AT(length), .min = "2m", .sensible = "500m"},
     {.name = "gain", .type = SS_OPTION_PERCENT, AT(gain), .max = "150"}, SS_OPTION_END};
@@ -88,6 +92,20 @@ static void defaults_are_filled_in(void **state) {
     assert_int_equal(config.copies, 3);
     assert_true(config.gain == 0.25);
     assert_int_equal(config.mode, 1);
+}
+
+static void a_default_follows_the_window_and_a_value_does_not(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    parse(scaled, NULL);
+    assert_int_equal(config.length, 107 * SS_MILLISECOND);
+    store.scale = 0.2;
+    assert_int_equal(ss_option_parse_string(scaled, NULL, &config, &store, &error), 0);
+    assert_int_equal(config.length, 21400 * SS_MICROSECOND);
+    assert_int_equal(ss_option_parse_string(scaled, "107m", &config, &store, &error), 0);
+    assert_int_equal(config.length, 107 * SS_MILLISECOND);
+    assert_int_equal(ss_option_parse_string(all, NULL, &config, &store, &error), 0);
+    assert_int_equal(config.length, 20 * SS_SECOND);
 }
 
 static void every_type_is_read(void **state) {
@@ -329,6 +347,7 @@ static void percentages_are_read(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(defaults_are_filled_in),
+    cmocka_unit_test(a_default_follows_the_window_and_a_value_does_not),
     cmocka_unit_test(every_type_is_read),
     cmocka_unit_test(what_is_not_given_keeps_its_default),
     cmocka_unit_test(the_main_option_may_stand_bare),

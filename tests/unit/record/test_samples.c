@@ -28,6 +28,7 @@ static void load_set(void) {
             fail_msg("%s", error.message);
     }
     set.instances = set.cpus = 1;
+    set.window = SS_WINDOW_DEFAULT;
     assert_int_equal(ss_module_set_prepare(&set, &error), 0);
 }
 

@@ -35,6 +35,8 @@ static void set_up(void) {
     for (int kind = 0; kind < SS_KINDS; kind++)
         plan.set.modules[kind].head = &heads[kind];
     plan.set.configs[SS_KIND_TRACE] = &config;
+    plan.set.load_cpus = 3;
+    plan.set.window = SS_WINDOW_DEFAULT;
     ss_cpus_add(&plan.cpus, 0);
     ss_cpus_add(&plan.cpus, 1);
     ss_cpus_add(&plan.cpus, 5);
@@ -104,6 +106,7 @@ static void json_has_modules_with_their_options(void **state) {
                       "      \"options\": {}\n    }\n  },\n");
     assert_says(text, "\"feedback\": {\n      \"name\": \"realtime\"");
     assert_says(text, "\"control\": {\n      \"name\": \"rbpid\"");
+    assert_says(text, "\"window_seconds\": 0.5,");
     assert_says(text, "\"space\": {\n      \"name\": \"even\"");
     free(text);
 }
