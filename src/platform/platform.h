@@ -252,22 +252,34 @@ struct ss_platform_roots {
     const char *cgroup;
 };
 
+/* Larger than the number of groups that any system has directly below the root. */
+#define SS_GROUP_SUM_MAX 64
+
+/* Control groups whose CPU time is added up. Zeroed: none. */
+struct ss_group_sum {
+    uint32_t count;
+    int groups[SS_GROUP_SUM_MAX]; /* descriptors of their files */
+    uint64_t set;                 /* changes with the groups */
+    uint64_t version;             /* of the folder that they were found in */
+};
+
 struct ss_counter_reader {
     enum ss_source source;
     struct ss_cpus cpus;
     int file;
     char *buffer;
     size_t size;
-    double unit;      /* nanoseconds per unit in the file */
-    double capacity;  /* CPUs that make a load of 1, if the file does not tell */
-    double at_once;   /* likewise, CPUs that can be used at the same time */
-    ss_time period;   /* SS_SOURCE_CGROUP: of the quota; 0: none */
-    int throttling;   /* likewise: the file that tells how long the quota has held tasks back; only
-                         with `throttling_path` */
-    bool whole;       /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
-    ss_time looked;   /* likewise: when CPUs were last counted */
-    char reason[128]; /* why `source` is not the requested one; empty: it is */
-    char path[4096];  /* the file that is read, for messages and records */
+    double unit;     /* nanoseconds per unit in the file */
+    double capacity; /* CPUs that make a load of 1, if the file does not tell */
+    double at_once;  /* likewise, CPUs that can be used at the same time */
+    ss_time period;  /* SS_SOURCE_CGROUP: of the quota; 0: none */
+    int throttling;  /* likewise: the file that tells how long the quota has held tasks back; only
+                        with `throttling_path` */
+    bool whole;      /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
+    ss_time looked;  /* likewise: when CPUs were last counted */
+    struct ss_group_sum sum;    /* likewise: `file` is the folder of these groups */
+    char reason[128];           /* why `source` is not the requested one; empty: it is */
+    char path[4096];            /* the file that is read, for messages and records */
     char throttling_path[4096]; /* empty: none */
 };
 

@@ -65,7 +65,7 @@ int ss_platform_counters_reopen(struct ss_counter_reader *reader) {
         return -errno;
     reader->file = file;
     ss_linux_cgroup_open_throttling(reader);
-    return 0;
+    return reader->sum.version ? ss_linux_groups_reopen(reader) : 0;
 }
 
 void ss_platform_counters_close(struct ss_counter_reader *reader) {
@@ -74,6 +74,7 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
     if (*reader->throttling_path)
         close(reader->throttling);
     *reader->throttling_path = '\0';
+    ss_linux_groups_close(reader);
     free(reader->buffer);
     reader->file = -1;
     reader->buffer = NULL;
@@ -94,14 +95,22 @@ static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *coun
     return counters->capacity > 0 ? 0 : -EBADMSG;
 }
 
-int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters) {
-    *counters = (struct ss_counters){0};
-    ss_time before = ss_platform_now();
+static int read_file(struct ss_counter_reader *reader) {
     ssize_t length = pread(reader->file, reader->buffer, reader->size - 1, 0);
-    ss_time after = ss_platform_now();
     if (length < 0)
         return -errno;
     reader->buffer[length] = '\0';
+    return 0;
+}
+
+int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters) {
+    *counters = (struct ss_counters){0};
+    ss_time before = ss_platform_now();
+    int why =
+        reader->sum.version ? ss_linux_groups_read(reader, &counters->used) : read_file(reader);
+    ss_time after = ss_platform_now();
+    if (why)
+        return why;
     counters->time = before + (after - before) / 2;
     switch (reader->source) {
     case SS_SOURCE_CGROUP:

@@ -22,6 +22,18 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
 SS_NONNULL()
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
+/*
+ * The CPU time of version 2's control groups, summed over the children of the root in `folder`.
+ * open() returns NULL, or why this is not the CPU time of the machine.
+ */
+SS_NONNULL(1, 3)
+const char *ss_linux_groups_open(
+    struct ss_counter_reader *reader, const struct ss_platform_roots *roots, const char *folder);
+SS_NONNULL()
+int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used);
+SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
+SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
+
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";
 }
@@ -55,6 +67,9 @@ SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, siz
 
 /* Like ss_platform_process_look(), for an ID that may be a thread's, and without an identity. */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
+
+/* False for kernel threads and for what is ending or gone. */
+bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
 /* Opens a pidfd of whatever has this pid now. Returns a negative errno if that fails. */
 int ss_linux_pidfd_open(pid_t pid);

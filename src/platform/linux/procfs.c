@@ -125,18 +125,29 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
     return file >= 0 && read_variable(file, wanted, value, size);
 }
 
-/* Bit of field 9, as the kernel's PF_EXITING. */
-#define EXITING 4
+/* Bits of field 9, as the kernel's PF_EXITING and PF_KTHREAD. */
+#define EXITING       0x4
+#define KERNEL_THREAD 0x200000
+
+/* Reads field 9 of a stat file. False if there is no such file. */
+static bool read_flags(const char *path, unsigned *flags) {
+    char text[1024];
+    const char *at = ss_linux_read_stat(path, text, sizeof text);
+    return at && sscanf(at, " %*c %*d %*d %*d %*d %*d %u", flags) == 1;
+}
 
 static bool is_exiting(pid_t pid, const char *thread) {
     char path[64];
-    char text[1024];
-    unsigned flags = EXITING;
+    unsigned flags;
     snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
-    const char *at = ss_linux_read_stat(path, text, sizeof text);
-    if (at)
-        sscanf(at, " %*c %*d %*d %*d %*d %*d %u", &flags);
-    return flags & EXITING;
+    return !read_flags(path, &flags) || flags & EXITING;
+}
+
+bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid) {
+    char path[4096];
+    unsigned flags;
+    snprintf(path, sizeof path, "%s/%d/stat", ss_linux_proc(roots), (int)pid);
+    return read_flags(path, &flags) && !(flags & (KERNEL_THREAD | EXITING));
 }
 
 bool ss_platform_process_is_exiting(pid_t pid) {

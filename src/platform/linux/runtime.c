@@ -22,15 +22,19 @@ static bool is_first_namespace(const struct ss_platform_roots *roots) {
     return stat(path, &status) < 0 || status.st_ino == FIRST_NAMESPACE;
 }
 
-/* "ID PARENT DEVICE ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5). */
-static bool is_accounting_root(const char *line, char folder[2048]) {
+/*
+ * Whether this mount is the root of a hierarchy, and which folder it is in.
+ * "ID PARENT DEVICE ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
+ */
+static bool is_root(const char *line, const char *type, const char *option, char folder[2048]) {
     char root[2048];
-    const char *rest = strstr(line, " - cgroup ");
-    return rest && strstr(rest, "cpuacct") &&
+    const char *rest = strstr(line, type);
+    return rest && strstr(rest, option) &&
            sscanf(line, "%*s %*s %*s %2047s %2047s", root, folder) == 2 && strcmp(root, "/") == 0;
 }
 
-static bool find_root(const struct ss_platform_roots *roots, char folder[2048]) {
+static bool find_root(const struct ss_platform_roots *roots, const char *type, const char *option,
+    char folder[2048]) {
     char path[4096];
     snprintf(path, sizeof path, "%s/self/mountinfo", ss_linux_proc(roots));
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
@@ -38,7 +42,7 @@ static bool find_root(const struct ss_platform_roots *roots, char folder[2048]) 
     size_t size = 0;
     bool found = false;
     while (file && !found && getline(&line, &size, file) > 0)
-        found = is_accounting_root(line, folder);
+        found = is_root(line, type, option, folder);
     return found;
 }
 
@@ -59,21 +63,31 @@ static size_t list_size(const struct ss_cpus *cpus) {
     return 21 * ((size_t)last + 1) + 64;
 }
 
-int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
+static const char *open_usage(struct ss_counter_reader *reader, const char *folder) {
+    snprintf(reader->path, sizeof reader->path, "%s/%s", folder,
+        reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu");
+    reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
+    return reader->file < 0 ? strerror(errno) : NULL;
+}
+
+/* NULL, or why there is nothing to read. */
+static const char *open_root(
+    struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];
-    const char *why = NULL;
+    reader->whole = has_all_cpus(reader);
     if (!is_first_namespace(roots))
-        why = "inside a container the machine's control groups are not seen";
-    else if (!find_root(roots, folder))
-        why = "there are no control groups of version 1 that account for CPU time";
-    if (!why) {
-        reader->whole = has_all_cpus(reader);
-        snprintf(reader->path, sizeof reader->path, "%s/%s", folder,
-            reader->whole ? "cpuacct.usage" : "cpuacct.usage_percpu");
-        reader->file = open(reader->path, O_RDONLY | O_CLOEXEC);
-        if (reader->file < 0)
-            why = strerror(errno);
-    }
+        return "inside a container the machine's control groups are not seen";
+    if (find_root(roots, " - cgroup ", "cpuacct", folder))
+        return open_usage(reader, folder);
+    if (!find_root(roots, " - cgroup2 ", "", folder))
+        return "there are no control groups that account for CPU time";
+    if (!reader->whole)
+        return "control groups of version 2 do not account for single CPUs";
+    return ss_linux_groups_open(reader, roots, folder);
+}
+
+int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
+    const char *why = open_root(reader, roots);
     if (why) {
         snprintf(reader->reason, sizeof reader->reason, "%s", why);
         return -1;
@@ -118,6 +132,8 @@ int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters 
     }
     counters->ran = true;
     counters->capacity = counters->cpus = reader->capacity;
-    counters->set = (uint64_t)reader->capacity;
+    counters->set = (uint64_t)reader->capacity ^ reader->sum.set;
+    if (reader->sum.version)
+        return 0;
     return reader->whole ? read_all(reader, &counters->used) : add_cpus(reader, &counters->used);
 }

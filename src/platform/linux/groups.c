@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The CPU time of the whole machine from version 2 of control groups: the sum over the child groups
+ * of the root. The root's own cpu.stat is made from clock ticks, those of its children are exact.
+ * With systemd every process is in one of them, except for kernel threads.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "platform/linux/linux.h"
+
+/* As the kernel fills it: struct linux_dirent64. */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static void close_groups(struct ss_group_sum *sum) {
+    while (sum->count > 0)
+        close(sum->groups[--sum->count]);
+}
+
+void ss_linux_groups_close(struct ss_counter_reader *reader) {
+    close_groups(&reader->sum);
+}
+
+/* Changes whenever a child is made or removed. Not all file systems count links of folders. */
+static uint64_t children_version(int folder) {
+    struct stat status;
+    if (fstat(folder, &status) < 0)
+        return 0;
+    return ((uint64_t)status.st_mtim.tv_sec * SS_SECOND + (uint64_t)status.st_mtim.tv_nsec) ^
+           (uint64_t)status.st_nlink << 48;
+}
+
+static int add_group(struct ss_group_sum *sum, int folder, const struct entry *entry) {
+    char name[sizeof "/cpu.stat" + 255];
+    if (entry->type != DT_DIR || entry->name[0] == '.')
+        return 0;
+    if (sum->count == SS_GROUP_SUM_MAX)
+        return -E2BIG;
+    snprintf(name, sizeof name, "%s/cpu.stat", entry->name);
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno == ENOENT ? 0 : -errno; /* it has just been removed */
+    sum->groups[sum->count++] = file;
+    sum->set = (sum->set ^ entry->inode) * UINT64_C(1099511628211); /* FNV-1a */
+    return 0;
+}
+
+/* Not readdir(): it allocates, and this is called while readings are taken. */
+static int list_groups(struct ss_counter_reader *reader) {
+    struct ss_group_sum *sum = &reader->sum;
+    _Alignas(struct entry) char entries[4096];
+    close_groups(sum);
+    sum->set = 0;
+    sum->version = children_version(reader->file);
+    if (lseek(reader->file, 0, SEEK_SET) < 0)
+        return -errno;
+    long length;
+    while ((length = syscall(SYS_getdents64, reader->file, entries, sizeof entries)) > 0) {
+        for (long at = 0; at < length;) {
+            const struct entry *entry = (const struct entry *)(entries + at);
+            int why = add_group(sum, reader->file, entry);
+            if (why)
+                return why;
+            at += entry->length;
+        }
+    }
+    return length < 0 ? -errno : 0;
+}
+
+static int add_up(const struct ss_group_sum *sum, uint64_t *used) {
+    static const char label[] = "usage_usec ";
+    char text[64];
+    *used = 0;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        uint64_t microseconds;
+        ssize_t length = pread(sum->groups[i], text, sizeof text - 1, 0);
+        if (length < 0)
+            return -errno;
+        text[length] = '\0';
+        if (strncmp(text, label, sizeof label - 1) != 0 || !strchr(text, '\n'))
+            return -EBADMSG;
+        ss_linux_read_number(text + sizeof label - 1, &microseconds);
+        *used += microseconds * SS_MICROSECOND;
+    }
+    return sum->count > 0 ? 0 : -ENOENT;
+}
+
+/* A group that is removed takes its CPU time with it: the sum is of another set then. */
+int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
+    bool changed = children_version(reader->file) != reader->sum.version;
+    int why = changed ? list_groups(reader) : 0;
+    if (!why)
+        why = add_up(&reader->sum, used);
+    if (why != -ENODEV)
+        return why;
+    /* One was removed meanwhile. */
+    why = list_groups(reader);
+    return why ? why : add_up(&reader->sum, used);
+}
+
+int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
+    reader->sum.count = 0; /* the descriptors are the parent's */
+    return list_groups(reader);
+}
+
+/*
+ * Kernel threads cannot leave the root; any other process there would be missing in the sum. A
+ * process outside our namespace has pid 0 and may be anything.
+ */
+static bool has_processes(const struct ss_platform_roots *roots, const char *folder) {
+    char path[4096];
+    snprintf(path, sizeof path, "%.2000s/cgroup.procs", folder);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    int pid;
+    bool found = !file;
+    while (!found && fscanf(file, "%d", &pid) == 1)
+        found = pid == 0 || ss_linux_is_user_process(roots, pid);
+    return found;
+}
+
+const char *ss_linux_groups_open(
+    struct ss_counter_reader *reader, const struct ss_platform_roots *roots, const char *folder) {
+    if (has_processes(roots, folder))
+        return "not all processes are in child groups of the root control group";
+    snprintf(reader->path, sizeof reader->path, "%s", folder);
+    reader->file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int why = reader->file < 0 ? -errno : list_groups(reader);
+    if (!why && reader->sum.count == 0)
+        why = -ENOENT;
+    if (!why)
+        return NULL;
+    close_groups(&reader->sum);
+    reader->sum = (struct ss_group_sum){0};
+    if (reader->file >= 0)
+        close(reader->file);
+    reader->file = -1;
+    return strerror(-why);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time that processes ran, summed over the child groups of version 2's root. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/sysinfo.h>
+
+#include "counter_reader.h"
+
+#define OUTSIDE "not all processes are in child groups of the root control group"
+
+#define KERNEL_THREAD "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0\n"
+#define EXITING       "7 (gone) Z 1 7 7 0 -1 4228108 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n"
+#define PROCESS       "9 (a b) S 1 9 9 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n"
+
+static void write_usage(const char *group, const char *microseconds) {
+    char name[256];
+    char text[256];
+    snprintf(name, sizeof name, "groups/%s/cpu.stat", group);
+    snprintf(text, sizeof text, "usage_usec %s\nuser_usec 1\nsystem_usec 2\n", microseconds);
+    tree_write(name, text);
+}
+
+/* As systemd leaves it: only kernel threads, and what is ending, in the root. */
+static void make_machine(void) {
+    char text[4096];
+    tree_new();
+    tree_write("proc/stat", "cpu0 1 2 3 4\n");
+    tree_write("proc/2/stat", KERNEL_THREAD);
+    tree_write("proc/7/stat", EXITING);
+    snprintf(text, sizeof text,
+        "31 23 0:28 / %s/elsewhere rw,relatime - tmpfs tmpfs rw,mode=755\n"
+        "33 31 0:30 /a %s/part rw - cgroup2 cgroup2 rw\n"
+        "34 31 0:30 / %s/groups rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n",
+        tree_root, tree_root, tree_root);
+    tree_write("proc/self/mountinfo", text);
+    tree_write("groups/cgroup.procs", "2\n7\n8\n");
+    tree_write("groups/cpu.stat", "usage_usec 99\n");
+    write_usage("init.scope", "1000");
+    write_usage("system.slice", "20000");
+    write_usage("system.slice/a.service", "700");
+    write_usage("user.slice", "300000");
+}
+
+static void open_with(const char *list) {
+    struct ss_error error = {0};
+    if (try_to_open(SS_SOURCE_RUNTIME, tree_path("proc"), list, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void open_reader(void) {
+    char list[32];
+    snprintf(list, sizeof list, "0-%d", get_nprocs() - 1);
+    open_with(list);
+}
+
+static void assert_fallback(const char *reason) {
+    open_reader();
+    assert_int_not_equal(reader.source, SS_SOURCE_RUNTIME);
+    assert_string_equal(reader.reason, reason);
+    read_reader();
+    assert_false(counters.ran);
+    assert_int_equal(counters.idle / SS_MILLISECOND, 40);
+}
+
+static void assert_used(uint64_t microseconds) {
+    read_reader();
+    assert_int_equal(counters.used, microseconds * SS_MICROSECOND);
+}
+
+static void the_children_are_summed(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    assert_int_equal(reader.source, SS_SOURCE_RUNTIME);
+    assert_string_equal(reader.path, tree_path("groups"));
+    assert_string_equal(reader.reason, "");
+    ss_time before = ss_platform_now();
+    assert_used(321000);
+    assert_true(counters.ran);
+    assert_true(counters.capacity == get_nprocs());
+    assert_in_range(counters.time, before, ss_platform_now());
+    uint64_t set = counters.set;
+    write_usage("user.slice", "18446744073709551");
+    assert_used(18446744073709551 + 21000);
+    assert_int_equal(counters.set, set);
+}
+
+static void groups_may_come_and_go(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    assert_used(321000);
+    uint64_t set = counters.set;
+    write_usage("machine.slice", "4000000");
+    assert_used(4321000);
+    assert_int_not_equal(counters.set, set);
+    set = counters.set;
+    assert_int_equal(remove(tree_path("groups/init.scope/cpu.stat")), 0);
+    assert_int_equal(remove(tree_path("groups/init.scope")), 0);
+    assert_used(4320000);
+    assert_int_not_equal(counters.set, set);
+}
+
+static void a_child_process_reads_on_its_own(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    assert_used(321000);
+    uint64_t set = counters.set;
+    int first = reader.sum.groups[0];
+    assert_int_equal(ss_platform_counters_reopen(&reader), 0);
+    assert_int_not_equal(reader.sum.groups[0], first);
+    assert_used(321000);
+    assert_int_equal(counters.set, set);
+    first = reader.sum.groups[0];
+    ss_platform_counters_close(&reader);
+    assert_int_equal(fcntl(first, F_GETFD), -1);
+}
+
+/* What runs in the root itself would be missing. */
+static void a_process_in_the_root_is_a_reason(void **state) {
+    (void)state;
+    make_machine();
+    tree_write("groups/cgroup.procs", "2\n9\n");
+    tree_write("proc/9/stat", PROCESS);
+    assert_fallback(OUTSIDE);
+    tree_write("groups/cgroup.procs", "2\n0\n");
+    assert_fallback(OUTSIDE);
+    assert_int_equal(remove(tree_path("groups/cgroup.procs")), 0);
+    assert_fallback(OUTSIDE);
+}
+
+static void a_root_without_children_is_a_reason(void **state) {
+    (void)state;
+    make_machine();
+    char text[4096];
+    snprintf(text, sizeof text, "34 31 0:30 / %s/bare rw - cgroup2 cgroup2 rw\n", tree_root);
+    tree_write("proc/self/mountinfo", text);
+    tree_write("bare/cgroup.procs", "2\n");
+    assert_fallback(strerror(ENOENT));
+}
+
+static void a_part_of_the_cpus_is_a_reason(void **state) {
+    (void)state;
+    SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
+    make_machine();
+    open_with("0");
+    assert_int_not_equal(reader.source, SS_SOURCE_RUNTIME);
+    assert_string_equal(
+        reader.reason, "control groups of version 2 do not account for single CPUs");
+}
+
+/* Exact for every CPU. */
+static void version_1_comes_first(void **state) {
+    (void)state;
+    make_machine();
+    char text[4096];
+    snprintf(text, sizeof text,
+        "34 31 0:30 / %s/groups rw - cgroup2 cgroup2 rw\n"
+        "35 31 0:31 / %s/old rw - cgroup cgroup rw,cpuacct\n",
+        tree_root, tree_root);
+    tree_write("proc/self/mountinfo", text);
+    tree_write("old/cpuacct.usage", "5\n");
+    open_reader();
+    assert_string_equal(reader.path, tree_path("old/cpuacct.usage"));
+    read_reader();
+    assert_int_equal(counters.used, 5);
+}
+
+static void garbled_files_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "usage_usec ", "usage_usec 12", "nr_periods 5\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        make_machine();
+        open_reader();
+        tree_write("groups/system.slice/cpu.stat", texts[i]);
+        assert_int_equal(ss_platform_counters_read(&reader, &counters), -EBADMSG);
+    }
+}
+
+/* Adding up some of them would tell a load that is too small. */
+static void too_many_groups_are_refused(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    for (int i = 0; i < SS_GROUP_SUM_MAX; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "g%d", i);
+        write_usage(name, "1");
+    }
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -E2BIG);
+    assert_fallback(strerror(E2BIG));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_children_are_summed),
+    cmocka_unit_test(groups_may_come_and_go),
+    cmocka_unit_test(a_child_process_reads_on_its_own),
+    cmocka_unit_test(a_process_in_the_root_is_a_reason),
+    cmocka_unit_test(a_root_without_children_is_a_reason),
+    cmocka_unit_test(a_part_of_the_cpus_is_a_reason),
+    cmocka_unit_test(version_1_comes_first),
+    cmocka_unit_test(garbled_files_are_refused),
+    cmocka_unit_test(too_many_groups_are_refused))
