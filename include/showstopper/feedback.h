@@ -13,7 +13,9 @@ enum ss_source {
     SS_SOURCE_CGROUP,  /* the CPU time of one control group; argument: its path, NULL: our own */
     SS_SOURCE_SENSOR,  /* numbers that a program prints; argument: its command line */
     SS_SOURCE_RUNTIME, /* CPU time that processes ran on the measured CPUs; where the machine does
-                          not keep it, SS_SOURCE_SYSTEM serves in its place */
+                          not keep it, SS_SOURCE_IDLE serves in its place */
+    SS_SOURCE_IDLE,    /* as SS_SOURCE_SYSTEM, with idle time to the microsecond; where the machine
+                          does not keep that, SS_SOURCE_SYSTEM serves in its place */
 };
 
 struct ss_source_request {

@@ -7,6 +7,7 @@ enum source {
     SOURCE_AUTO,
     SOURCE_RUNTIME,
     SOURCE_IDLE,
+    SOURCE_STAT,
 };
 
 struct config {
@@ -16,24 +17,31 @@ struct config {
 
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
-    SS_OPTION("source", CHOICE, source, .initial = "auto", .choices = "auto runtime idle",
-        .help = "runtime: the CPU time that processes used, where control groups of version 1 "
-                "account for it; idle: the time that CPUs were not idle; auto: runtime if the "
-                "system has it, otherwise idle"),
+    SS_OPTION("source", CHOICE, source, .initial = "auto", .choices = "auto runtime idle stat",
+        .help = "runtime: the CPU time that processes used, where control groups account for it; "
+                "idle: the time that CPUs were not idle, from cpuidle and /proc/stat; stat: the "
+                "same from /proc/stat alone, in steps of 10 ms; auto: the first of these that the "
+                "system has"),
     SS_OPTION_END,
 };
 
 static void request_source(const struct ss_self *self, struct ss_source_request *request) {
     const struct config *config = self->config;
+    static const enum ss_source sources[] = {
+        [SOURCE_AUTO] = SS_SOURCE_RUNTIME,
+        [SOURCE_RUNTIME] = SS_SOURCE_RUNTIME,
+        [SOURCE_IDLE] = SS_SOURCE_IDLE,
+        [SOURCE_STAT] = SS_SOURCE_SYSTEM,
+    };
     *request = (struct ss_source_request){
-        .source = config->source == SOURCE_IDLE ? SS_SOURCE_SYSTEM : SS_SOURCE_RUNTIME,
+        .source = sources[config->source],
         .required = config->source == SOURCE_RUNTIME,
     };
 }
 
 /*
  * The time that processes ran is read in a microsecond, but a running one's is brought up to date
- * at ticks only. Idle time comes in steps of 10 ms and costs more.
+ * at ticks only. Idle time may come in steps of 10 ms and costs more.
  */
 static ss_time spacing(const struct ss_self *self, bool ran) {
     return estimate_scale(self, ran ? 12 * SS_MILLISECOND : 16 * SS_MILLISECOND);

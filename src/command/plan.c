@@ -189,6 +189,8 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
 /* Needed because the platform chooses the source, not the module. */
 static void describe_source(char *buffer, size_t size, const struct ss_plan *plan) {
     const struct ss_counter_reader *reader = &plan->reader;
+    char from[4200];
+    ss_platform_counters_from(from, sizeof from, reader);
     switch (plan->source.source) {
     case SS_SOURCE_NONE:
         break;
@@ -196,12 +198,13 @@ static void describe_source(char *buffer, size_t size, const struct ss_plan *pla
         snprintf(buffer, size, "the load is what a program prints");
         break;
     case SS_SOURCE_SYSTEM:
-        snprintf(buffer, size, "the load is measured by idle time, from %.300s%s%s", reader->path,
+    case SS_SOURCE_IDLE:
+        snprintf(buffer, size, "the load is measured by idle time, from %.300s%s%s", from,
             *reader->reason ? ": " : "", reader->reason);
         break;
     default:
-        snprintf(buffer, size, "the load is measured by the time that processes ran, from %.300s",
-            reader->path);
+        snprintf(
+            buffer, size, "the load is measured by the time that processes ran, from %.300s", from);
     }
 }
 

@@ -38,6 +38,8 @@ static void print_times(FILE *stream, const struct ss_plan *plan) {
 }
 
 void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
+    char from[4200];
+    ss_platform_counters_from(from, sizeof from, &plan->reader);
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
         snprintf(buffer, size, "what the sensor prints: %s", plan->source.argument);
@@ -48,14 +50,13 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
         break;
     case SS_SOURCE_RUNTIME:
         snprintf(buffer, size,
-            "these CPUs together; work is the time that processes ran on them; from %s",
-            plan->reader.path);
+            "these CPUs together; work is the time that processes ran on them; from %s", from);
         break;
     default:
         snprintf(buffer, size,
             "these CPUs together; idle and iowait count as idle, all else as work, with steal and "
             "guest time; from %s",
-            plan->reader.path);
+            from);
     }
 }
 

@@ -18,6 +18,7 @@
 #include <showstopper/time.h>
 
 #include "base/cpus.h"
+#include "base/vernier.h"
 
 /* ---- clocks and sleeping ---- */
 
@@ -250,6 +251,7 @@ SS_MUST_USE int ss_platform_shared_of(
 struct ss_platform_roots {
     const char *proc;
     const char *cgroup;
+    const char *sys;
 };
 
 /* Larger than the number of groups that any system has directly below the root. */
@@ -261,6 +263,28 @@ struct ss_group_sum {
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of their files */
     uint64_t set;                 /* changes with the groups */
     uint64_t version;             /* of the folder that they were found in */
+};
+
+/*
+ * On a machine with more idle states than this on all of its CPUs together, the steps of /proc/stat
+ * average out, and reading so many files would take long.
+ */
+#define SS_RESIDENCIES_MAX 128
+
+/* The time that one CPU has spent in one idle state. */
+struct ss_residency {
+    uint32_t cpu;
+    int file;
+    bool known;    /* `time` was read */
+    uint64_t time; /* nanoseconds */
+};
+
+struct ss_residencies {
+    uint32_t count;
+    struct ss_residency states[SS_RESIDENCIES_MAX]; /* ascending by CPU */
+    struct ss_vernier *verniers; /* in shared memory, each at the index of its CPU's first state */
+    bool borrowed;               /* another reader unmaps them */
+    int here;                    /* the CPU that they were read on; -1: there was more than one */
 };
 
 struct ss_counter_reader {
@@ -277,15 +301,17 @@ struct ss_counter_reader {
                         with `throttling_path` */
     bool whole;      /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     ss_time looked;  /* likewise: when CPUs were last counted */
-    struct ss_group_sum sum;    /* likewise: `file` is the folder of these groups */
-    char reason[128];           /* why `source` is not the requested one; empty: it is */
-    char path[4096];            /* the file that is read, for messages and records */
-    char throttling_path[4096]; /* empty: none */
+    struct ss_group_sum sum;           /* likewise: `file` is the folder of these groups */
+    struct ss_residencies residencies; /* SS_SOURCE_IDLE */
+    char reason[128];                  /* why `source` is not the requested one; empty: it is */
+    char path[4096];                   /* the file that is read, for messages and records */
+    char throttling_path[4096];        /* empty: none */
 };
 
 /*
- * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_SYSTEM is opened
- * instead. Allocates everything here and nothing in read().
+ * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_IDLE is opened
+ * instead, and SS_SOURCE_SYSTEM if that is not available either. Allocates everything here and
+ * nothing in read().
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_counters_open(struct ss_counter_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
@@ -297,8 +323,20 @@ int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counte
 
 void ss_platform_counters_close(struct ss_counter_reader *reader);
 
-/* Opens the same file again in a child, with a descriptor of its own. */
+/* Opens the same files again in a child, with descriptors of its own. */
 SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
+
+/*
+ * SS_SOURCE_IDLE: what one of two readers of the same CPUs learns serves the other as well. `other`
+ * must outlive `reader`. No effect on readers of other sources.
+ */
+SS_NONNULL()
+void ss_platform_counters_join(
+    struct ss_counter_reader *reader, const struct ss_counter_reader *other);
+
+/* What is read, for people and records. */
+SS_WRITES(1, 2)
+void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
 
 /*
  * The tightest CPU quota of our own control group and those above it, with how many of its periods
@@ -353,7 +391,7 @@ struct ss_cpu_reader {
     { .counters = {.file = -1}, .stat = {.file = -1}, .pressure = -1, .user = -1, .system = -1 }
 
 /*
- * SS_SOURCE_SYSTEM: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own;
+ * SS_SOURCE_SYSTEM, SS_SOURCE_IDLE: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own;
  * SS_SOURCE_RUNTIME: no parts until they are added. Allocates everything here and nothing in
  * read().
  */

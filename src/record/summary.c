@@ -273,9 +273,11 @@ static const char *scope_of(const struct ss_plan *plan) {
 /* What the load is of, and where it is read from. */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = plan->source.source == SS_SOURCE_SENSOR;
+    char from[4200];
+    ss_platform_counters_from(from, sizeof from, &plan->reader);
     ss_json_open(json, "measured", '{');
     ss_json_text(json, "scope", scope_of(plan));
-    ss_json_text(json, "from", sensor ? plan->source.argument : plan->reader.path);
+    ss_json_text(json, "from", sensor ? plan->source.argument : from);
     ss_json_number(json, "capacity_cpus", sensor ? NAN : plan->set.load_cpus);
     ss_json_close(json, '}');
 }

@@ -20,9 +20,11 @@ Compares how well a load is held by showstopper, by others, and by earlier ways 
 independent monitor, judge, watches every run in windows of 500 and 100 ms by run time, by idle time
 and by busy ticks (as mpstat shows it). Prints a table in Markdown for each class of workloads.
 
-  --configs LIST    default all:
+  --configs LIST    default all but hidden and gathered:
                       new        showstopper as it is without options for modules
-                      new107     the same with quantum 107m
+                      hidden     the same where it sees no control groups of version 1
+                      gathered   the same, with all processes in a child group of version 2's root
+                      new107     new with quantum 107m
                       pi         feedback realtime, control rbpid, space even, dithering averageq
                       geom       the same with control geom
                       fixed      the same with control fixed: no feedback
@@ -56,7 +58,8 @@ check_words() {
 check_options() {
     local number words
     IFS=, read -ra words <<<"$configs"
-    check_words configs " new new107 pi geom fixed cpulimit stress-ng quota " "${words[@]}"
+    check_words configs \
+        " new hidden gathered new107 pi geom fixed cpulimit stress-ng quota " "${words[@]}"
     IFS=, read -ra words <<<"$classes"
     check_words classes " serial blocking parallel forking " "${words[@]}"
     for number in ${instances//,/ } ${targets//,/ } "$rounds" "$seconds"; do

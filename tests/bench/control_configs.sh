@@ -4,10 +4,11 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
-cleanups=(end_launched remove_group close_bench)
+cleanups=(end_launched remove_group scatter close_bench)
 
 open_control() {
     find_quota
+    find_gathering
     open_launching
 }
 
@@ -47,6 +48,38 @@ remove_group() {
     echo "${0##*/}: $group cannot be removed" >&2
 }
 
+# Runs a command where no hierarchy of version 1 is mounted.
+# shellcheck disable=SC2016 # the inner shell expands them
+hidden=(unshare -m sh -c 'awk "\$3 == \"cgroup\" { print \$2 }" /proc/mounts |
+    while read -r folder; do umount "$folder" || exit; done && exec "$@"' sh)
+
+find_gathering() {
+    gathering_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+    gathering=$gathering_root/showstopper-gathering.$$
+}
+
+# move_all FROM TO: all processes of a control group. Kernel threads cannot be moved, and what is
+# forked meanwhile is moved in the next round.
+move_all() {
+    local round pid
+    for ((round = 0; round < 5; round++)); do
+        while read -r pid; do
+            echo "$pid" 2>/dev/null >"$2/cgroup.procs" || true
+        done <"$1/cgroup.procs"
+    done 2>/dev/null
+}
+
+gather() {
+    mkdir -p "$gathering"
+    move_all "$gathering_root" "$gathering"
+}
+
+scatter() {
+    [ -n "$gathering_root" ] && [ -d "$gathering" ] || return 0
+    move_all "$gathering" "$gathering_root"
+    rmdir "$gathering"
+}
+
 # why_not CONFIGURATION: prints why it cannot be measured here; fails if it can.
 why_not() {
     case $1 in
@@ -54,6 +87,15 @@ why_not() {
     cpulimit | stress-ng)
         ! command -v "$1" >/dev/null || return 1
         echo "it is not installed"
+        ;;
+    hidden | gathered)
+        if ! "${hidden[@]}" true 2>/dev/null; then
+            echo "no mount namespace without control groups of version 1 can be made"
+        elif [ "$1" = gathered ] && ! { mkdir "$gathering" && rmdir "$gathering"; } 2>/dev/null; then
+            echo "no control group of version 2 can be made"
+        else
+            return 1
+        fi
         ;;
     quota)
         ! mkdir "$group" 2>/dev/null || { rmdir "$group" && return 1; }
@@ -66,7 +108,7 @@ why_not() {
 choose_modules() {
     local with=(-f realtime -s even -d averageq)
     case $1 in
-    new) modules=() ;;
+    new | hidden | gathered) modules=() ;;
     new107) modules=(-D 107m) ;;
     pi) modules=("${with[@]}" -c rbpid) ;;
     geom) modules=("${with[@]}" -c geom) ;;
@@ -78,9 +120,12 @@ choose_modules() {
 # hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: showstopper, whose target the words tell. It
 # outlasts the judge a little, so that the last look sees it, too.
 hold_from() {
-    local begin=$1 class=$3 instances=$4 modules
-    choose_modules "$2"
-    launch /dev/null showstopper --quiet --json "$folder/result.json" --start-at "@$begin" \
+    local begin=$1 config=$2 class=$3 instances=$4 modules where=()
+    choose_modules "$config"
+    [ "$config" != gathered ] || gather
+    [ "$config" != hidden ] && [ "$config" != gathered ] || where=("${hidden[@]}")
+    launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
+        --start-at "@$begin" \
         --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" \
         -n "$instances" "${@:5}" "${modules[@]}" ssburn "$class" --work "$work"
 }
@@ -135,4 +180,5 @@ end_config() {
     fi
     end_launched
     remove_group
+    scatter
 }

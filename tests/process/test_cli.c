@@ -200,12 +200,12 @@ START_TEST(what_is_found_is_in_the_plan) {
         "-n", "4", "--cpus", "0", "true");
     PLAN("           horizon is 64.2 ms, six tenths of a round of 107 ms\n", "-n", "4", "--cpus",
         "0", "true");
-    PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=idle",
+    PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=stat",
         "true");
     PLAN("           the load is what a program prints\n", "-f", "command", "-F", "echo 1", "true");
     struct run *run =
         run_wait(run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "4", "--cpus", "0", "-l", "50%",
-                                     "-F", "source=idle", "-c", "fixed", "--json", "-", "true")));
+                                     "-F", "source=stat", "-c", "fixed", "--json", "-", "true")));
     run_expect(run, 0);
     run_expect_text(&run->err, "showstopper: stagger: tau is 107 ms, for 4 instances on 1 CPU\n");
     run_expect_text(

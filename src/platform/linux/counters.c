@@ -11,6 +11,8 @@
 /* A line of /proc/stat for one CPU: name and ten numbers of up to 20 digits. */
 #define STAT_LINE 230
 
+#define RESIDENCIES "/sys/devices/system/cpu/cpu*/cpuidle"
+
 static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_roots *roots,
     struct ss_error *error) {
     snprintf(reader->path, sizeof reader->path, "%s/stat", ss_linux_proc(roots));
@@ -27,20 +29,35 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     return 0;
 }
 
+/* The best one that there is, up to the requested one. */
+static void choose_source(struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
+    if (reader->source == SS_SOURCE_RUNTIME && ss_linux_runtime_open(reader, roots) < 0)
+        reader->source = SS_SOURCE_IDLE;
+    if (reader->source != SS_SOURCE_IDLE)
+        return;
+    const char *why = ss_linux_residency_open(reader, roots);
+    if (!why)
+        return;
+    reader->source = SS_SOURCE_SYSTEM;
+    if (!*reader->reason)
+        snprintf(reader->reason, sizeof reader->reason, "%s", why);
+}
+
 int ss_platform_counters_open(struct ss_counter_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, struct ss_error *error) {
-    enum ss_source source = request->source;
-    *reader = (struct ss_counter_reader){.source = source, .file = -1, .cpus = *cpus};
-    int status = source == SS_SOURCE_RUNTIME ? ss_linux_runtime_open(reader, roots) : 0;
-    if (status < 0)
-        reader->source = source = SS_SOURCE_SYSTEM;
+    *reader = (struct ss_counter_reader){.source = request->source, .file = -1, .cpus = *cpus};
+    choose_source(reader, roots);
+    int status = 0;
+    enum ss_source source = reader->source;
     if (source == SS_SOURCE_CGROUP)
         status = ss_linux_cgroup_open(reader, request->argument, roots, error);
     else if (source != SS_SOURCE_RUNTIME)
         status = open_stat(reader, roots, error);
-    if (status < 0)
+    if (status < 0) {
+        ss_platform_counters_close(reader);
         return -1;
+    }
     reader->buffer = malloc(reader->size);
     if (!reader->buffer) {
         ss_platform_counters_close(reader);
@@ -50,9 +67,10 @@ int ss_platform_counters_open(struct ss_counter_reader *reader,
     int why = ss_platform_counters_read(reader, &counters);
     if (why) {
         ss_error_fail(error, "%s: %s", reader->path,
-            why != -EBADMSG              ? strerror(-why)
-            : source != SS_SOURCE_SYSTEM ? "there is no CPU time in it"
-                                         : "none of the measured CPUs is in it");
+            why != -EBADMSG ? strerror(-why)
+            : source == SS_SOURCE_SYSTEM || source == SS_SOURCE_IDLE
+                ? "none of the measured CPUs is in it"
+                : "there is no CPU time in it");
         ss_platform_counters_close(reader);
         return -1;
     }
@@ -65,6 +83,7 @@ int ss_platform_counters_reopen(struct ss_counter_reader *reader) {
         return -errno;
     reader->file = file;
     ss_linux_cgroup_open_throttling(reader);
+    ss_linux_residency_reopen(&reader->residencies);
     return reader->sum.version ? ss_linux_groups_reopen(reader) : 0;
 }
 
@@ -75,16 +94,25 @@ void ss_platform_counters_close(struct ss_counter_reader *reader) {
         close(reader->throttling);
     *reader->throttling_path = '\0';
     ss_linux_groups_close(reader);
+    ss_linux_residency_close(&reader->residencies);
     free(reader->buffer);
     reader->file = -1;
     reader->buffer = NULL;
 }
 
+void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader) {
+    snprintf(buffer, size, "%s%s", reader->path,
+        reader->sum.version                ? "/*/cpu.stat"
+        : reader->source == SS_SOURCE_IDLE ? " and " RESIDENCIES
+                                           : "");
+}
+
 static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *counters) {
     const char *text = reader->buffer;
     struct ss_cpu_times times;
-    while (ss_linux_stat_next(&text, &reader->cpus, (uint64_t)reader->unit, &times)) {
-        counters->idle += times.idle + times.iowait;
+    uint64_t tick = (uint64_t)reader->unit;
+    while (ss_linux_stat_next(&text, &reader->cpus, tick, &times)) {
+        counters->idle += ss_linux_residency_refine(&reader->residencies, &times, tick);
         counters->iowait += times.iowait;
         counters->steal += times.steal;
         counters->busy_ticks += times.user + times.system + times.irq + times.steal;
@@ -108,6 +136,7 @@ int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counte
     ss_time before = ss_platform_now();
     int why =
         reader->sum.version ? ss_linux_groups_read(reader, &counters->used) : read_file(reader);
+    ss_linux_residency_read(&reader->residencies);
     ss_time after = ss_platform_now();
     if (why)
         return why;

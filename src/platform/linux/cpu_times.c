@@ -29,7 +29,7 @@ int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     if (ss_platform_counters_open(&reader->counters, request, cpus, roots, error) < 0)
         return -1;
     if (!reader->group) {
-        if (reader->counters.source == SS_SOURCE_SYSTEM)
+        if (reader->counters.source != SS_SOURCE_RUNTIME)
             reader->pressure = open_beside(&reader->counters, "pressure/cpu");
         return 0;
     }

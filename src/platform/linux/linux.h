@@ -34,6 +34,22 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used);
 SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
 SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
 
+/*
+ * The time in idle states of the reader's CPUs. open() returns NULL, or why it is not used. A CPU
+ * whose files cannot be read any more has only its coarse count.
+ */
+SS_NONNULL(1)
+const char *ss_linux_residency_open(
+    struct ss_counter_reader *reader, const struct ss_platform_roots *roots);
+SS_NONNULL() void ss_linux_residency_reopen(struct ss_residencies *residencies);
+SS_NONNULL() void ss_linux_residency_close(struct ss_residencies *residencies);
+SS_NONNULL() void ss_linux_residency_read(struct ss_residencies *residencies);
+
+/* The idle time of a CPU, iowait included. `step` is the length of a clock tick. */
+SS_NONNULL()
+uint64_t ss_linux_residency_refine(
+    struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t step);
+
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";
 }

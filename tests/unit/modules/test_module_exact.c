@@ -43,7 +43,8 @@ static void exact_asks_for_what_it_is_told(void **state) {
     assert_request(NULL, SS_SOURCE_RUNTIME, false);
     assert_request("source=auto", SS_SOURCE_RUNTIME, false);
     assert_request("source=runtime", SS_SOURCE_RUNTIME, true);
-    assert_request("source=idle", SS_SOURCE_SYSTEM, false);
+    assert_request("source=idle", SS_SOURCE_IDLE, false);
+    assert_request("source=stat", SS_SOURCE_SYSTEM, false);
 }
 
 static void exact_accounts_for_what_was_used(void **state) {

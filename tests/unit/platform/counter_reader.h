@@ -20,7 +20,7 @@ static inline int try_to_open(
     enum ss_source source, const char *proc, const char *list, struct ss_error *error) {
     struct ss_cpus cpus = cpus_of(list);
     struct ss_source_request request = {.source = source};
-    struct ss_platform_roots roots = {.proc = proc};
+    struct ss_platform_roots roots = {.proc = proc, .sys = proc};
     ss_platform_counters_close(&reader);
     return ss_platform_counters_open(&reader, &request, &cpus, &roots, error);
 }

@@ -284,7 +284,7 @@ static void the_real_machine_is_read(void **state) {
     if (ss_platform_counters_open(&reader, &(struct ss_source_request){.source = SS_SOURCE_RUNTIME},
             &cpus, NULL, &error) < 0)
         fail_msg("%s", error.message);
-    assert_int_equal(*reader.reason != '\0', reader.source == SS_SOURCE_SYSTEM);
+    assert_int_equal(*reader.reason != '\0', reader.source != SS_SOURCE_RUNTIME);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(ss_platform_counters_read(&reader, &later), 0);
     assert_int_equal(later.ran, reader.source == SS_SOURCE_RUNTIME);

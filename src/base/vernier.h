@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_BASE_VERNIER_H
+#define SHOWSTOPPER_BASE_VERNIER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+/*
+ * One count out of two counts of the same thing: a coarse one, which is complete but moves in
+ * steps, and a fine one, which at times lags behind and over long times misses a little. The result
+ * has the fine one's resolution, and is never below the coarse one or more than a step above it.
+ *
+ * In shared memory it serves several processes. They may read at the same time: the worst that can
+ * come of it is an offset that is as old as the reading before. Zeroed: nothing is known yet.
+ */
+struct ss_vernier {
+    _Atomic uint64_t offset; /* what is added to the fine count, modulo 2^64 */
+    atomic_bool begun;
+};
+
+struct ss_vernier_reading {
+    uint64_t coarse;
+    uint64_t step; /* of the coarse count, which is rounded down to a multiple of it */
+    uint64_t fine;
+    bool prompt; /* the fine count does not lag at this moment */
+};
+
+/* Grows with its readings. */
+SS_NONNULL()
+uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading);
+
+#endif

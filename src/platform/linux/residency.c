@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Idle time to the microsecond: the time that CPUs have spent in idle states, which cpuidle counts.
+ * It counts a stay in such a state when it ends, so a CPU that is idle now lags behind; /proc/stat
+ * does not, but tells idle time in clock ticks. A vernier joins the two for each CPU.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "platform/linux/linux.h"
+
+static int open_state(const struct ss_platform_roots *roots, uint32_t cpu, uint32_t state) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/cpuidle/state%u/time",
+        roots && roots->sys ? roots->sys : "/sys", cpu, state);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void close_states(struct ss_residencies *residencies) {
+    while (residencies->count > 0)
+        ss_owned_close(&residencies->states[--residencies->count].file);
+}
+
+/* Opens the files of all states of one CPU. NULL, or why there are none. */
+static const char *add_cpu(
+    struct ss_residencies *residencies, const struct ss_platform_roots *roots, uint32_t cpu) {
+    int file = -1;
+    for (uint32_t state = 0; (file = open_state(roots, cpu, state)) >= 0; state++) {
+        if (residencies->count == SS_RESIDENCIES_MAX) {
+            close(file);
+            return "so many CPUs have no need of it"; /* their steps average out */
+        }
+        residencies->states[residencies->count++] = (struct ss_residency){.cpu = cpu, .file = file};
+    }
+    if (residencies->count > 0 && residencies->states[residencies->count - 1].cpu == cpu)
+        return errno == ENOENT ? NULL : strerror(errno);
+    return errno == ENOENT ? "cpuidle does not count idle time" : strerror(errno);
+}
+
+const char *ss_linux_residency_open(
+    struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
+    struct ss_residencies *residencies = &reader->residencies;
+    const char *why = NULL;
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && !why; cpu++) {
+        if (ss_cpus_has(&reader->cpus, cpu))
+            why = add_cpu(residencies, roots, cpu);
+    }
+    if (!why) {
+        void *memory = mmap(NULL, residencies->count * sizeof *residencies->verniers,
+            PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        residencies->verniers = memory == MAP_FAILED ? NULL : memory;
+        why = memory == MAP_FAILED ? strerror(errno) : NULL;
+    }
+    if (why)
+        close_states(residencies);
+    return why;
+}
+
+/* The verniers stay the same: all processes share them. */
+void ss_linux_residency_reopen(struct ss_residencies *residencies) {
+    for (uint32_t i = 0; i < residencies->count; i++) {
+        struct ss_residency *state = &residencies->states[i];
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", state->file);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        close(state->file);
+        state->file = file;
+    }
+}
+
+static void unmap(struct ss_residencies *residencies) {
+    if (residencies->verniers && !residencies->borrowed)
+        munmap(residencies->verniers, residencies->count * sizeof *residencies->verniers);
+    residencies->verniers = NULL;
+}
+
+void ss_linux_residency_close(struct ss_residencies *residencies) {
+    unmap(residencies);
+    close_states(residencies);
+}
+
+void ss_platform_counters_join(
+    struct ss_counter_reader *reader, const struct ss_counter_reader *other) {
+    struct ss_residencies *residencies = &reader->residencies;
+    if (!other->residencies.verniers || residencies->count != other->residencies.count)
+        return;
+    unmap(residencies);
+    residencies->verniers = other->residencies.verniers;
+    residencies->borrowed = true;
+}
+
+void ss_linux_residency_read(struct ss_residencies *residencies) {
+    int cpu = sched_getcpu();
+    for (uint32_t i = 0; i < residencies->count; i++) {
+        struct ss_residency *state = &residencies->states[i];
+        char text[32];
+        uint64_t microseconds;
+        ssize_t length = pread(state->file, text, sizeof text - 1, 0);
+        state->known = length > 0;
+        text[length > 0 ? length : 0] = '\0';
+        ss_linux_read_number(text, &microseconds);
+        state->time = microseconds * SS_MICROSECOND;
+    }
+    residencies->here = cpu == sched_getcpu() ? cpu : -1;
+}
+
+uint64_t ss_linux_residency_refine(
+    struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t step) {
+    struct ss_vernier_reading reading = {
+        .coarse = times->idle + times->iowait,
+        .step = step,
+        .prompt = (int)times->cpu == residencies->here,
+    };
+    struct ss_vernier *vernier = NULL;
+    bool known = true;
+    for (uint32_t i = 0; i < residencies->count; i++) {
+        const struct ss_residency *state = &residencies->states[i];
+        if (state->cpu != times->cpu)
+            continue;
+        if (!vernier)
+            vernier = &residencies->verniers[i];
+        known &= state->known;
+        reading.fine += state->time;
+    }
+    return vernier && known ? ss_vernier_read(vernier, &reading) : reading.coarse;
+}

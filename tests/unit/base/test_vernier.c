@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One count out of a coarse and a fine one, for sequences of which the truth is known. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/vernier.h"
+#include "unit.h"
+
+#define MS   UINT64_C(1000000)
+#define STEP (10 * MS)
+
+/* A CPU that is idle at times. Nanoseconds. */
+struct cpu {
+    struct ss_vernier vernier;
+    uint64_t idle;   /* the truth */
+    uint64_t fine;   /* stays that have ended */
+    uint64_t open;   /* of the present one */
+    uint64_t missed; /* by the fine count, of each stay */
+    uint64_t shift;  /* of the steps */
+};
+
+static void stay_idle(struct cpu *cpu, uint64_t length) {
+    cpu->idle += length;
+    cpu->open += length;
+}
+
+static void wake(struct cpu *cpu) {
+    if (cpu->open > 0)
+        cpu->fine += cpu->open - cpu->missed;
+    cpu->open = 0;
+}
+
+static uint64_t coarse(const struct cpu *cpu) {
+    return (cpu->idle + cpu->shift) / STEP * STEP;
+}
+
+/* How much the result is above the truth, shifted like the steps. */
+static double read_error(struct cpu *cpu, bool prompt) {
+    struct ss_vernier_reading reading = {
+        .coarse = coarse(cpu), .step = STEP, .fine = cpu->fine, .prompt = prompt};
+    uint64_t result = ss_vernier_read(&cpu->vernier, &reading);
+    assert_in_range(result, reading.coarse, reading.coarse + STEP);
+    return ((double)result - (double)(cpu->idle + cpu->shift)) / (double)MS;
+}
+
+static void a_coarse_count_alone_is_kept(void **state) {
+    (void)state;
+    struct cpu cpu = {.shift = 3 * MS};
+    for (int i = 0; i < 100; i++) {
+        stay_idle(&cpu, 7 * MS); /* and never wakes */
+        assert_true(read_error(&cpu, false) > -10);
+    }
+}
+
+/* Stays of a fraction of a step: after a while only what is missed between two steps is unknown. */
+static void short_stays_are_counted_to_the_microsecond(void **state) {
+    (void)state;
+    struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
+    double least = INFINITY, most = -INFINITY;
+    srand(1);
+    for (int i = 0; i < 2000; i++) {
+        stay_idle(&cpu, MS + (uint64_t)(rand() % 3000) * 1000);
+        wake(&cpu);
+        double error = read_error(&cpu, true);
+        if (i < 200)
+            continue;
+        least = fmin(least, error);
+        most = fmax(most, error);
+    }
+    assert_true(least > -0.5 && most < 0.5);
+}
+
+/* What the fine count misses is more than 20 ms in the end: it is made up for. */
+static void what_is_missed_does_not_add_up(void **state) {
+    (void)state;
+    struct cpu cpu = {.missed = 2000};
+    double error = 0;
+    for (int i = 0; i < 10000; i++) {
+        stay_idle(&cpu, 333333);
+        wake(&cpu);
+        error = read_error(&cpu, true);
+    }
+    assert_true(fabs(error) < 0.5);
+}
+
+/*
+ * On another CPU's reading a stay may be unfinished. The error is never more than a step, and none
+ * is left when the CPU has woken.
+ */
+static void an_unfinished_stay_is_seen_by_its_steps(void **state) {
+    (void)state;
+    struct cpu cpu = {.shift = 5 * MS};
+    srand(2);
+    for (int i = 0; i < 2000; i++) {
+        stay_idle(&cpu, (uint64_t)(rand() % 4000) * 1000);
+        wake(&cpu);
+        read_error(&cpu, true);
+    }
+    for (int i = 0; i < 100; i++) {
+        stay_idle(&cpu, (uint64_t)(rand() % 40000) * 1000);
+        double open = read_error(&cpu, false);
+        assert_true(open > -10 && open < 0.5);
+        wake(&cpu);
+        assert_true(fabs(read_error(&cpu, false)) < 0.5);
+        assert_true(fabs(read_error(&cpu, true)) < 0.5);
+    }
+}
+
+/* Whatever the two counts do, as long as each grows. */
+static void the_result_never_falls(void **state) {
+    (void)state;
+    struct ss_vernier vernier = {0};
+    struct ss_vernier_reading reading = {.step = STEP};
+    uint64_t last = 0;
+    srand(3);
+    for (int i = 0; i < 10000; i++) {
+        reading.coarse += (uint64_t)(rand() % 3) * STEP;
+        reading.fine += (uint64_t)(rand() % 25000) * 1000;
+        reading.prompt = rand() % 2;
+        uint64_t result = ss_vernier_read(&vernier, &reading);
+        assert_true(result >= last);
+        assert_in_range(result, reading.coarse, reading.coarse + STEP);
+        last = result;
+    }
+}
+
+/* A CPU that comes back may count from 0 again. */
+static void counts_may_begin_anew(void **state) {
+    (void)state;
+    struct ss_vernier vernier = {0};
+    struct ss_vernier_reading reading = {.coarse = 900 * MS, .step = STEP, .fine = 50 * MS};
+    ss_vernier_read(&vernier, &reading);
+    reading.fine = 0;
+    assert_in_range(ss_vernier_read(&vernier, &reading), 900 * MS, 910 * MS);
+    reading.coarse = 0;
+    assert_in_range(ss_vernier_read(&vernier, &reading), 0, STEP);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_coarse_count_alone_is_kept),
+    cmocka_unit_test(short_stays_are_counted_to_the_microsecond),
+    cmocka_unit_test(what_is_missed_does_not_add_up),
+    cmocka_unit_test(an_unfinished_stay_is_seen_by_its_steps),
+    cmocka_unit_test(the_result_never_falls),
+    cmocka_unit_test(counts_may_begin_anew))

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Idle time to the microsecond, from /proc/stat and cpuidle. */
+
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+
+#include "counter_reader.h"
+
+#define STAT "cpu0 1 2 3 100 20\ncpu1 1 2 3 200 0\ncpu2 1 2 3 300 0\n"
+#define NONE "cpuidle does not count idle time"
+
+static struct ss_counter_reader other = {.file = -1};
+
+static void write_state(unsigned cpu, unsigned state, unsigned long microseconds) {
+    char name[128];
+    char text[32];
+    snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%u/cpuidle/state%u/time", cpu, state);
+    snprintf(text, sizeof text, "%lu\n", microseconds);
+    tree_write(name, text);
+}
+
+static void make_machine(void) {
+    tree_new();
+    tree_write("stat", STAT);
+    for (unsigned cpu = 0; cpu < 3; cpu++) {
+        write_state(cpu, 0, 0);
+        write_state(cpu, 1, 1000 * cpu);
+    }
+}
+
+static void open_into(struct ss_counter_reader *into, enum ss_source source, const char *list) {
+    struct ss_error error = {0};
+    struct ss_cpus cpus = cpus_of(list);
+    struct ss_source_request request = {.source = source};
+    struct ss_platform_roots roots = {.proc = tree_root, .sys = tree_path("sys")};
+    ss_platform_counters_close(into);
+    if (ss_platform_counters_open(into, &request, &cpus, &roots, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+/* To CPU 0, so that the states of others may be unfinished. */
+static void leave_cpus(void) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    SKIP_UNLESS(sched_setaffinity(0, sizeof one, &one) == 0, "affinity: CPU 0 cannot be used");
+}
+
+static void assert_idle(double milliseconds) {
+    read_reader();
+    if (fabs((double)counters.idle / 1e6 - milliseconds) > 1e-9)
+        fail_msg("%g ms and not %g", (double)counters.idle / 1e6, milliseconds);
+}
+
+static void both_counts_are_joined(void **state) {
+    (void)state;
+    make_machine();
+    leave_cpus();
+    open_into(&reader, SS_SOURCE_IDLE, "1-2");
+    assert_int_equal(reader.source, SS_SOURCE_IDLE);
+    assert_string_equal(reader.path, tree_path("stat"));
+    assert_string_equal(reader.reason, "");
+    assert_idle(5000);
+    assert_false(counters.ran);
+    assert_true(counters.capacity == 2);
+    write_state(1, 1, 1000 + 1234);
+    write_state(2, 0, 500);
+    assert_idle(5000 + 1.234 + 0.5);
+    /* The next step is visible before the state ends. */
+    tree_write("stat", "cpu0 1 2 3 100 20\ncpu1 1 2 3 201 0\ncpu2 1 2 3 300 0\n");
+    assert_idle(5000 + 10 + 0.5);
+    write_state(1, 1, 1000 + 12345);
+    assert_idle(5000 + 12.345 + 0.5);
+    /* No more than /proc/stat admits. */
+    write_state(2, 1, 2000 + 40000);
+    assert_idle(5000 + 12.345 + 10);
+}
+
+static void iowait_is_idle(void **state) {
+    (void)state;
+    make_machine();
+    open_into(&reader, SS_SOURCE_IDLE, "0");
+    assert_idle(1200);
+    assert_int_equal(counters.iowait, 200 * SS_MILLISECOND);
+    write_state(0, 1, 7);
+    assert_idle(1200.007);
+}
+
+static void it_serves_where_run_time_is_not_kept(void **state) {
+    (void)state;
+    make_machine();
+    tree_write("self/mountinfo", "");
+    open_into(&reader, SS_SOURCE_RUNTIME, "0-1");
+    assert_int_equal(reader.source, SS_SOURCE_IDLE);
+    assert_string_equal(reader.reason, "there are no control groups that account for CPU time");
+}
+
+static void assert_stat_alone(const char *list, const char *reason) {
+    open_into(&reader, SS_SOURCE_IDLE, list);
+    assert_int_equal(reader.source, SS_SOURCE_SYSTEM);
+    assert_string_equal(reader.reason, reason);
+    assert_int_equal(reader.residencies.count, 0);
+    read_reader();
+}
+
+static void without_cpuidle_proc_stat_serves(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("stat", STAT);
+    assert_stat_alone("0-2", NONE);
+    /* All measured CPUs must have it. */
+    write_state(0, 0, 5);
+    write_state(2, 0, 5);
+    assert_stat_alone("0-2", NONE);
+    assert_stat_alone("1", NONE);
+    open_into(&reader, SS_SOURCE_IDLE, "0,2");
+    assert_int_equal(reader.source, SS_SOURCE_IDLE);
+}
+
+static void machines_of_many_cpus_do_without(void **state) {
+    (void)state;
+    static char stat[64 * 32];
+    tree_new();
+    for (unsigned cpu = 0; cpu < 64; cpu++) {
+        sprintf(stat + strlen(stat), "cpu%u 1 2 3 4 5\n", cpu);
+        for (unsigned i = 0; i < 3; i++)
+            write_state(cpu, i, 1);
+    }
+    tree_write("stat", stat);
+    assert_stat_alone("0-63", "so many CPUs have no need of it");
+    open_into(&reader, SS_SOURCE_IDLE, "0-41");
+    assert_int_equal(reader.source, SS_SOURCE_IDLE);
+}
+
+static void a_child_process_reads_on_its_own(void **state) {
+    (void)state;
+    make_machine();
+    open_into(&reader, SS_SOURCE_IDLE, "1");
+    int first = open("/proc/self/fd", O_RDONLY | O_CLOEXEC);
+    SKIP_UNLESS(first >= 0, "proc: /proc/self/fd is not there");
+    close(first);
+    struct ss_vernier *verniers = reader.residencies.verniers;
+    int file = reader.file;
+    assert_int_equal(ss_platform_counters_reopen(&reader), 0);
+    close(file);
+    assert_ptr_equal(reader.residencies.verniers, verniers);
+    write_state(1, 1, 1000 + 77);
+    assert_idle(2000.077);
+    file = reader.residencies.states[0].file;
+    ss_platform_counters_close(&reader);
+    assert_int_equal(fcntl(file, F_GETFD), -1);
+}
+
+/* The master's reader and those of executors must tell the same. */
+static void readers_learn_together(void **state) {
+    (void)state;
+    make_machine();
+    open_into(&reader, SS_SOURCE_IDLE, "1");
+    write_state(1, 1, 1000 + 4000);
+    open_into(&other, SS_SOURCE_IDLE, "1");
+    struct ss_counters theirs;
+    assert_int_equal(ss_platform_counters_read(&other, &theirs), 0);
+    assert_int_equal(theirs.idle, 2000 * SS_MILLISECOND);
+    ss_platform_counters_join(&other, &reader);
+    assert_int_equal(ss_platform_counters_read(&other, &theirs), 0);
+    assert_int_equal(theirs.idle, 2004 * SS_MILLISECOND);
+    ss_platform_counters_close(&other);
+    assert_idle(2004);
+}
+
+static void a_state_that_cannot_be_read_leaves_the_steps(void **state) {
+    (void)state;
+    make_machine();
+    open_into(&reader, SS_SOURCE_IDLE, "1");
+    write_state(1, 1, 1000 + 4000);
+    assert_idle(2004);
+    tree_write("sys/devices/system/cpu/cpu1/cpuidle/state1/time", "");
+    assert_idle(2000);
+}
+
+static void the_files_are_named(void **state) {
+    (void)state;
+    char text[4300];
+    char expected[4300];
+    make_machine();
+    open_into(&reader, SS_SOURCE_IDLE, "1");
+    ss_platform_counters_from(text, sizeof text, &reader);
+    snprintf(
+        expected, sizeof expected, "%s/stat and /sys/devices/system/cpu/cpu*/cpuidle", tree_root);
+    assert_string_equal(text, expected);
+    open_into(&reader, SS_SOURCE_SYSTEM, "1");
+    ss_platform_counters_from(text, sizeof text, &reader);
+    assert_string_equal(text, tree_path("stat"));
+}
+
+/* On the CPU that reads, the truth is at least what /proc/stat says. */
+static void what_is_missed_is_made_up_for_where_it_is_read(void **state) {
+    (void)state;
+    cpu_set_t one;
+    int cpu = sched_getcpu();
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)cpu, &one);
+    SKIP_UNLESS(sched_setaffinity(0, sizeof one, &one) == 0, "affinity: it cannot be set");
+    char text[64];
+    char list[16];
+    tree_new();
+    snprintf(list, sizeof list, "%d", cpu);
+    snprintf(text, sizeof text, "cpu%d 1 2 3 100 0\n", cpu);
+    tree_write("stat", text);
+    write_state((unsigned)cpu, 0, 1000);
+    open_into(&reader, SS_SOURCE_IDLE, list);
+    assert_idle(1000);
+    snprintf(text, sizeof text, "cpu%d 1 2 3 103 0\n", cpu);
+    tree_write("stat", text);
+    assert_idle(1030);
+    write_state((unsigned)cpu, 0, 1005);
+    assert_idle(1030.005);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(both_counts_are_joined),
+    cmocka_unit_test(iowait_is_idle),
+    cmocka_unit_test(it_serves_where_run_time_is_not_kept),
+    cmocka_unit_test(without_cpuidle_proc_stat_serves),
+    cmocka_unit_test(machines_of_many_cpus_do_without),
+    cmocka_unit_test(a_child_process_reads_on_its_own),
+    cmocka_unit_test(readers_learn_together),
+    cmocka_unit_test(a_state_that_cannot_be_read_leaves_the_steps),
+    cmocka_unit_test(the_files_are_named),
+    cmocka_unit_test(what_is_missed_is_made_up_for_where_it_is_read))
