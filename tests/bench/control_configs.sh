@@ -75,9 +75,13 @@ gather() {
 }
 
 scatter() {
-    [ -n "$gathering_root" ] && [ -d "$gathering" ] || return 0
-    move_all "$gathering" "$gathering_root"
-    rmdir "$gathering"
+    local attempt
+    for ((attempt = 0; attempt < 50; attempt++)); do
+        [ -n "$gathering_root" ] && [ -d "$gathering" ] || return 0
+        move_all "$gathering" "$gathering_root"
+        rmdir "$gathering" 2>/dev/null || sleep 0.1
+    done
+    echo "${0##*/}: $gathering cannot be removed" >&2
 }
 
 # why_not CONFIGURATION: prints why it cannot be measured here; fails if it can.
