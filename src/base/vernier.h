@@ -23,7 +23,7 @@ struct ss_vernier {
 
 struct ss_vernier_reading {
     uint64_t coarse;
-    uint64_t step; /* of the coarse count, which is rounded down to a multiple of it */
+    uint64_t step; /* the coarse count is below the truth by less than this */
     uint64_t fine;
     bool prompt; /* the fine count does not lag at this moment */
 };

@@ -45,10 +45,10 @@ SS_NONNULL() void ss_linux_residency_reopen(struct ss_residencies *residencies);
 SS_NONNULL() void ss_linux_residency_close(struct ss_residencies *residencies);
 SS_NONNULL() void ss_linux_residency_read(struct ss_residencies *residencies);
 
-/* The idle time of a CPU, iowait included. `step` is the length of a clock tick. */
+/* The idle time of a CPU, iowait included. `tick` is the length of a clock tick. */
 SS_NONNULL()
 uint64_t ss_linux_residency_refine(
-    struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t step);
+    struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick);
 
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";

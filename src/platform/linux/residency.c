@@ -111,10 +111,10 @@ void ss_linux_residency_read(struct ss_residencies *residencies) {
 }
 
 uint64_t ss_linux_residency_refine(
-    struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t step) {
+    struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick) {
     struct ss_vernier_reading reading = {
         .coarse = times->idle + times->iowait,
-        .step = step,
+        .step = 2 * tick, /* both are rounded down to ticks */
         .prompt = (int)times->cpu == residencies->here,
     };
     struct ss_vernier *vernier = NULL;
