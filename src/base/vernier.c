@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/vernier.h"
 
+/* In so many prompt readings the offset follows what the fine count misses or has too much. */
+#define MEMORY 32
+
+/* The offset is as it should be on average if the coarse count is below the sum by this. */
+static int64_t usual(const struct ss_vernier_reading *reading) {
+    return (int64_t)reading->step / 4;
+}
+
 /*
- * The true count lies between the coarse one and a step above it. So does the fine one plus the
- * offset, unless the fine one lags, which is no reason to raise the offset. Moved no further than
- * these bounds demand, the offset settles, because the bounds close in on it: steps fall at any
- * moment. What it then moves is what the fine count misses.
- *
- * It begins above the lower bound, or it would move often at first; but near it, because the coarse
- * count shows a lag only once it has passed the sum.
+ * How far the sum of fine count and offset is to be above the coarse count. The truth is at most a
+ * step above it. Below it the sum may be only while the fine count lags.
  */
+static int64_t correct(const struct ss_vernier_reading *reading, int64_t above) {
+    if (reading->prompt && above < 0)
+        above = 0;
+    if (reading->prompt)
+        above += (usual(reading) - above) / MEMORY;
+    return above > (int64_t)reading->step ? (int64_t)reading->step : above;
+}
+
 uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading) {
     uint64_t least = reading->coarse - reading->fine;
-    uint64_t offset = atomic_load(&vernier->offset);
-    if (!atomic_load(&vernier->begun))
-        offset = least + reading->step / 4;
-    int64_t above = (int64_t)(offset - least);
-    if (above > (int64_t)reading->step)
-        offset = least + reading->step;
-    else if (above < 0 && reading->prompt)
-        offset = least;
-    atomic_store(&vernier->offset, offset);
+    int64_t above = usual(reading);
+    uint64_t last = reading->coarse;
+    if (atomic_load(&vernier->begun)) {
+        above = correct(reading, (int64_t)(atomic_load(&vernier->offset) - least));
+        last = atomic_load(&vernier->last);
+    }
+    uint64_t result = reading->coarse + (uint64_t)(above > 0 ? above : 0);
+    if (last > result && last - reading->coarse <= reading->step)
+        result = last;
+    atomic_store(&vernier->offset, least + (uint64_t)above);
+    atomic_store(&vernier->last, result);
     atomic_store(&vernier->begun, true);
-    return above < 0 ? reading->coarse : reading->fine + offset;
+    return result;
 }

@@ -10,14 +10,17 @@
 
 /*
  * One count out of two counts of the same thing: a coarse one, which is complete but moves in
- * steps, and a fine one, which at times lags behind and over long times misses a little. The result
- * has the fine one's resolution, and is never below the coarse one or more than a step above it.
+ * steps, and a fine one, which at times lags behind and over long times drifts. The result moves
+ * with the fine one in short times and with the coarse one in long times: it is the fine count plus
+ * an offset, which slowly follows the difference of the two. It is never below the coarse count or
+ * more than a step above it.
  *
  * In shared memory it serves several processes. They may read at the same time: the worst that can
  * come of it is an offset that is as old as the reading before. Zeroed: nothing is known yet.
  */
 struct ss_vernier {
-    _Atomic uint64_t offset; /* what is added to the fine count, modulo 2^64 */
+    _Atomic uint64_t offset; /* modulo 2^64 */
+    _Atomic uint64_t last;   /* result */
     atomic_bool begun;
 };
 
@@ -28,7 +31,7 @@ struct ss_vernier_reading {
     bool prompt; /* the fine count does not lag at this moment */
 };
 
-/* Grows with its readings. */
+/* Does not fall as long as both counts grow. */
 SS_NONNULL()
 uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading);
 
