@@ -165,6 +165,8 @@ static int open_monitor(struct ss_master *master) {
     request.source = master->monitor.source;
     if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
         return -1;
+    /* The best source may have gone since the plan was made. */
+    master->monitor.source = master->meter.reader.counters.source;
     ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
     if (plan->record)
         ss_platform_cpu_times_add_parts(&master->meter.reader, NULL);
