@@ -59,6 +59,12 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
         .help = "how long an instance may take to end before it is killed"}},
     {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"}},
+    {0, "PID,...", {"attach", SS_OPTION_TEXT, AT(attach),
+        .help = "control these running processes and all that they start, instead of a command"}},
+    {0, "NAME", {"attach-name", SS_OPTION_TEXT, AT(attach_name),
+        .help = "the same for the running process of this name"}},
+    {0, NULL, {"end", AT(end),
+        .help = "end attached processes with the run; without it they are left running"}},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
         .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load)},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
@@ -104,6 +110,7 @@ void ss_cli_free(struct ss_cli *cli) {
 void ss_cli_help(FILE *stream) {
     fprintf(stream,
         "Usage: showstopper [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+        "       showstopper [OPTION]... --attach PID[,PID]...\n"
         "Runs copies of COMMAND and holds the CPU load at a target, or makes it follow a\n"
         "trace, by stopping and continuing them.\n\n"
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10,\n"

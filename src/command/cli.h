@@ -38,6 +38,9 @@ struct ss_cli {
     int fail_fast;
     int repeat;
     int isolate;
+    const char *attach;
+    const char *attach_name;
+    int end;
     int keep;
     int force;
     int quiet;

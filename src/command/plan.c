@@ -59,10 +59,42 @@ static void warn_of_percentage(
     ss_option_store_warn(&plan->set.store, text);
 }
 
+static void take_commands(struct ss_plan *plan, const struct ss_commands *commands) {
+    plan->commands = commands->items;
+    plan->instances = commands->count;
+    plan->lines = commands->lines;
+    plan->line_count = commands->line_count;
+}
+
+/* An attached process counts as a command that says which it is. */
+static int resolve_attached(
+    struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    struct ss_commands commands = {0};
+    char list[4096] = "";
+    size_t used = 0;
+    int status = ss_attach_resolve(&plan->attached, cli->attach, cli->attach_name, error);
+    for (uint32_t i = 0; status == 0 && i < plan->attached.count; i++) {
+        char pid[16];
+        char option[] = "--attach";
+        char *words[] = {option, pid, NULL};
+        snprintf(pid, sizeof pid, "%d", (int)plan->attached.items[i].pid);
+        status = ss_commands_repeat(&commands, words, 1, error);
+        if (used + sizeof pid + 1 < sizeof list)
+            used += (size_t)sprintf(list + used, "%s%s", i ? "," : "", pid);
+    }
+    plan->workloads[0] = "--attach";
+    plan->workloads[1] = ss_option_store_add(&plan->set.store, list);
+    plan->words = plan->workloads;
+    take_commands(plan, &commands);
+    return status;
+}
+
 static int resolve_commands(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands commands = {0};
     int status;
+    if (cli->attach || cli->attach_name)
+        return resolve_attached(plan, cli, error);
     if (cli->workloads && (*cli->command || cli->instances))
         return ss_error_fail(error, "-w gives the commands and their counts: leave out %s",
             *cli->command ? "the command" : "-n");
@@ -79,12 +111,9 @@ static int resolve_commands(
         status = ss_commands_number(&commands, cli->placeholder, error);
     if (status == 0)
         status = ss_commands_check(&commands, error);
-    plan->commands = commands.items;
-    plan->instances = commands.count;
-    plan->lines = commands.lines;
-    plan->line_count = commands.line_count;
     plan->workloads[0] = "-w";
     plan->words = cli->workloads ? plan->workloads : (const char *const *)cli->command;
+    take_commands(plan, &commands);
     return status;
 }
 
@@ -298,10 +327,35 @@ static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
     return 0;
 }
 
+/* What has no meaning for processes that we have not started. */
+static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
+    const struct {
+        const char *name;
+        bool given;
+    } excluded[] = {{"a command", *cli->command}, {"-n", cli->instances}, {"-w", cli->workloads},
+        {"--repeat", cli->repeat}, {"--isolate", cli->isolate}, {"--keep", cli->keep},
+        {"--fail-fast", cli->fail_fast}, {"--cpus", cli->cpus}, {"--iteration", cli->iteration},
+        {"--output", cli->output}};
+    bool attaches = cli->attach || cli->attach_name;
+    if (cli->end && !attaches)
+        return ss_error_fail(error,
+            "--end requires --attach: instances of a command are ended unless --keep is given");
+    for (size_t i = 0; attaches && i < sizeof excluded / sizeof *excluded; i++) {
+        if (excluded[i].given)
+            return ss_error_fail(error,
+                "--attach and %s exclude each other: attached processes run already, as they were "
+                "started: leave one of them out",
+                excluded[i].name);
+    }
+    return 0;
+}
+
 static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    if (check_attach(cli, error) < 0)
+        return -1;
     plan->fail_fast = cli->fail_fast;
     plan->repeat = cli->repeat;
-    plan->keep = cli->keep;
+    plan->keep = cli->keep || ((cli->attach || cli->attach_name) && !cli->end);
     plan->isolate = cli->isolate;
     if (plan->keep && plan->isolate)
         return ss_error_fail(error,
@@ -343,6 +397,7 @@ void ss_plan_free(struct ss_plan *plan) {
     for (uint32_t i = 0; plan->labels && i < plan->instances; i++)
         free(plan->labels[i]);
     free(plan->labels);
+    ss_attach_free(&plan->attached);
     if (plan->has_iteration)
         regfree(&plan->iteration);
     ss_platform_counters_close(&plan->reader);

@@ -9,6 +9,7 @@
 #include <showstopper/contract.h>
 
 #include "base/cpus.h"
+#include "command/attach.h"
 #include "command/cli.h"
 #include "command/commands.h"
 #include "command/inputs.h"
@@ -21,13 +22,14 @@ struct ss_plan {
     char found[SS_KINDS][512]; /* what a module has found for its options in this run and why, and
                                   for the feedback what is measured; "": nothing */
     uint32_t instances;
-    char ***commands;              /* of each instance, ending with NULL, placeholders replaced */
-    struct ss_command_line *lines; /* the commands as they were given */
+    struct ss_attachments attached; /* the process of each instance; none: commands are started */
+    char ***commands;               /* of each instance, ending with NULL, placeholders replaced */
+    struct ss_command_line *lines;  /* the commands as they were given */
     uint32_t line_count;
     char **labels;            /* of each instance: its number, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as it was given, or "-w" and its file */
-    const char *workloads[3];
+    const char *workloads[3]; /* or "--attach" and its pids */
 
     struct ss_cpus cpus; /* measured */
     uint32_t cpu_count;

@@ -59,7 +59,8 @@ struct ss_row {
     _Atomic uint32_t life;              /* enum ss_life; rescuer, too */
     _Atomic int32_t executor;           /* master: its pid; rescuer: -1 after its death */
     _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
-    _Atomic int32_t leader;             /* pid of the instance and of its group; 0: none */
+    _Atomic int32_t leader;             /* pid of the instance and of its group; 0: none. Of an
+                                           attached instance: its first process; master, too */
     _Atomic uint64_t leader_started;    /* likewise */
     _Atomic uint32_t stopped;           /* for Ctrl-Z; set before stopping, cleared after
                                            continuing; rescuer, too: clears it */
@@ -116,7 +117,9 @@ struct ss_board {
     uint32_t instances;
     uint64_t size;            /* bytes of the whole segment */
     int32_t master;           /* pid; with --isolate that of the process outside */
-    uint32_t keep;            /* --keep: instances outlive the run */
+    uint32_t keep;            /* --keep, and --attach without --end: instances outlive the run */
+    uint32_t attached;        /* --attach: instances ran before. They lead no group of ours, and all
+                                 of their processes are branches */
     uint32_t alone;           /* all children of the master belong to the run */
     double load_cpus;         /* CPUs that make a load of 1; 0: unknown */
     _Atomic uint32_t ready;   /* set last: nothing is valid before */

@@ -61,6 +61,12 @@ struct ss_usage_tree ss_usage_add_up(
     for (uint32_t i = 0; i < board->instances; i++)
         mark_child(
             processes, count, master, atomic_load(&board->rows[i].executor), SS_OWNER_EXECUTOR);
+    for (uint32_t i = 0; board->attached && i < board->instances; i++) {
+        struct ss_process_usage *first =
+            find(processes, count, atomic_load(&board->rows[i].leader));
+        if (first)
+            first->owner = SS_OWNER_INSTANCE;
+    }
     for (size_t i = 0; i < count; i++) {
         struct ss_process_usage *process = &processes[i];
         enum ss_process_owner owner = process->owner == SS_OWNER_UNKNOWN

@@ -114,11 +114,16 @@ struct ss_process {
     pid_t parent;
     pid_t group;
     char state;       /* as `ps` shows it; 'Z' only if no thread of it is left */
+    bool kernel;      /* a thread of the kernel */
     uint64_t started; /* see ss_platform_process_started() */
 };
 
 /* Returns false if the process does not exist. */
 SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process);
+
+/* The process's name as `ps` shows it, cut by the kernel. False: no such process. */
+#define SS_PROCESS_NAME 16
+SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
 
 /* The process group; -1: no such process. Much cheaper than ss_platform_process_look(). */
 pid_t ss_platform_process_group(pid_t pid);

@@ -17,6 +17,9 @@
  */
 #define LOOK_INTERVAL SS_SECOND
 
+/* How often to check whether an attached instance has ended, of which no signal tells. */
+#define ATTACHED_INTERVAL (50 * SS_MILLISECOND)
+
 struct executor {
     const struct ss_executor_setup *setup;
     struct ss_board *board;
@@ -50,6 +53,10 @@ static void ring(const struct executor *executor) {
     ring_bell(executor->setup->guardian_bell);
 }
 
+static ss_time look_interval(const struct executor *executor) {
+    return executor->instance.attached ? ATTACHED_INTERVAL : LOOK_INTERVAL;
+}
+
 static bool is_orphaned(const struct executor *executor) {
     return getppid() != executor->setup->master;
 }
@@ -80,9 +87,20 @@ static void apply(struct executor *executor, enum ss_state state) {
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
 
+/* The board has named its process since before this one was forked. */
+static void attach_instance(struct executor *executor) {
+    executor->started = ss_platform_now();
+    ss_instance_attach(&executor->instance, atomic_load(&executor->row->leader),
+        atomic_load(&executor->row->leader_started));
+}
+
 /* Starts an instance, or writes the reason for the failure to the board. */
 static bool start_instance(struct executor *executor) {
     struct ss_row *row = executor->row;
+    if (executor->board->attached) {
+        attach_instance(executor);
+        return true;
+    }
     bool exec_failed;
     int why = ss_instance_start(&executor->instance, &executor->setup->launch, &exec_failed);
     if (why) {
@@ -155,9 +173,21 @@ static void count_iteration(struct executor *executor) {
     atomic_store(&row->iterations, count + 1);
 }
 
+/* Continues what is there of the instance, which outlives us. */
+static void release_instance(struct executor *executor) {
+    ss_instance_follow(&executor->instance, 0);
+    ss_instance_continue(&executor->instance);
+    atomic_store(&executor->row->leader, 0);
+    atomic_store(&executor->row->stopped, 0);
+}
+
 /* The leader has ended by itself. Returns if another instance has taken its place. */
 static void on_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
+    if (executor->board->attached && executor->setup->plan->keep) {
+        release_instance(executor);
+        leave(executor, 0, false);
+    }
     int status = reap_instance(executor);
     bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!again)
@@ -175,25 +205,24 @@ static void await_end(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
         ss_time grace = atomic_load(&executor->board->end_grace);
+        ss_time now = ss_platform_now();
         ss_instance_reap_orphans(&executor->instance);
         ss_instance_follow(&executor->instance, (int)atomic_load(&executor->board->end_signal));
-        if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) ||
-            ss_platform_now() >= grace)
+        if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)
             return;
-        ss_platform_sleep(&executor->row->wake, seen, grace);
+        ss_time look = ss_time_add(now, look_interval(executor));
+        ss_platform_sleep(&executor->row->wake, seen, look < grace ? look : grace);
     }
 }
 
 _Noreturn static void end(struct executor *executor) {
     bool instant = is_orphaned(executor);
     ss_journal_end(&executor->journal, ss_platform_now());
-    ss_instance_follow(&executor->instance, 0);
     if (executor->setup->plan->keep) {
-        ss_instance_continue(&executor->instance);
-        atomic_store(&executor->row->leader, 0);
-        atomic_store(&executor->row->stopped, 0);
+        release_instance(executor);
         leave(executor, 0, true);
     }
+    ss_instance_follow(&executor->instance, 0);
     if (!instant) {
         ss_instance_signal(&executor->instance, atomic_load(&executor->board->end_signal));
         ss_instance_continue(&executor->instance);
@@ -205,7 +234,7 @@ _Noreturn static void end(struct executor *executor) {
 static void look_around(struct executor *executor) {
     if (is_orphaned(executor) || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
         end(executor);
-    if (child_changed) {
+    if (child_changed || executor->instance.attached) {
         child_changed = 0;
         if (ss_instance_has_ended(&executor->instance))
             on_end(executor);
@@ -247,7 +276,7 @@ _Noreturn static void pace(struct executor *executor) {
             apply(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
-        ss_time latest = ss_time_add(now, LOOK_INTERVAL);
+        ss_time latest = ss_time_add(now, look_interval(executor));
         ss_platform_sleep(
             &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);
     }

@@ -113,6 +113,11 @@ static int open_board(struct ss_master *master) {
         return -1;
     master->board->keep = plan->keep;
     master->board->load_cpus = plan->set.load_cpus;
+    master->board->attached = plan->attached.count > 0;
+    for (uint32_t i = 0; i < plan->attached.count; i++) {
+        atomic_store(&master->board->rows[i].leader, plan->attached.items[i].pid);
+        atomic_store(&master->board->rows[i].leader_started, plan->attached.items[i].started);
+    }
     /* The first process of a container adopts the orphans of all others. */
     master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),

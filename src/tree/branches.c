@@ -2,6 +2,7 @@
 #include "tree/branches.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -41,6 +42,24 @@ void ss_branch_release(struct ss_board *board, uint32_t slot) {
         ss_branches_tell(board, owner - 1);
 }
 
+void ss_hold_open(struct ss_hold *hold) {
+    hold->pidfd = ss_platform_process_open(hold->pid, hold->started);
+    hold->by_pid = hold->pidfd < 0 && hold->pidfd != -ESRCH;
+}
+
+void ss_hold_close(struct ss_hold *hold) {
+    if (hold->pidfd >= 0)
+        close(hold->pidfd);
+    hold->pidfd = -1;
+}
+
+bool ss_hold_has_ended(const struct ss_hold *hold) {
+    struct pollfd end = {.fd = hold->pidfd, .events = POLLIN};
+    if (hold->pidfd >= 0)
+        return poll(&end, 1, 0) > 0;
+    return !hold->by_pid || !ss_platform_process_lives(hold->pid, hold->started);
+}
+
 static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
     struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     return atomic_load(&branch->owner) == hold->row + 1 &&
@@ -55,8 +74,7 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
 static void let_go(struct ss_hold *hold, uint32_t row) {
     if (row != SS_HOLDS_ALL)
         ss_hold_signal(hold, SIGCONT);
-    if (hold->pidfd >= 0)
-        close(hold->pidfd);
+    ss_hold_close(hold);
 }
 
 /*
@@ -72,8 +90,7 @@ static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, 
         .started = atomic_load(&branch->started),
         .group = atomic_load(&branch->group),
     };
-    hold->pidfd = ss_platform_process_open(hold->pid, hold->started);
-    hold->by_pid = hold->pidfd < 0 && hold->pidfd != -ESRCH;
+    ss_hold_open(hold);
 }
 
 bool ss_holds_refresh(

@@ -32,6 +32,13 @@ struct ss_holds {
 
 #define SS_HOLDS_ALL UINT32_MAX
 
+/* The caller has set pid, start time and `group`. */
+void ss_hold_open(struct ss_hold *hold);
+void ss_hold_close(struct ss_hold *hold);
+
+/* Whether the process itself has ended, even if its parent has not reaped it. */
+bool ss_hold_has_ended(const struct ss_hold *hold);
+
 /* Called by the guardian. Returns the slot, or SS_BOARD_BRANCHES if the board is full. */
 uint32_t ss_branch_claim(
     struct ss_board *board, uint32_t row, pid_t pid, uint64_t started, bool group);

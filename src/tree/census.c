@@ -61,15 +61,15 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         .interval = USUAL_INTERVAL,
         .budget = UINT32_MAX,
         .leaders = calloc(board->instances, sizeof *census->leaders),
-        .parents = calloc(board->instances, sizeof *census->parents),
+        .tops = calloc(board->instances, sizeof *census->tops),
         .members = calloc(MEMBERS_MAX, sizeof *census->members),
         .newcomers = calloc(NEWCOMERS_MAX, sizeof *census->newcomers),
         .left_at = calloc(board->instances, sizeof *census->left_at),
     };
-    if (!census->left_at || !census->leaders || !census->parents || !census->members ||
+    if (!census->left_at || !census->leaders || !census->tops || !census->members ||
         !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
-        ss_pid_map_open(&census->executors, board->instances) < 0 ||
+        ss_pid_map_open(&census->roots, board->instances) < 0 ||
         ss_pid_map_open(&census->indexes, MEMBERS_MAX) < 0)
         return -1;
     census->settled[0] = census->settled[1] = census->latest;
@@ -79,10 +79,10 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
 
 void ss_census_close(struct ss_census *census) {
     ss_pid_map_close(&census->covered);
-    ss_pid_map_close(&census->executors);
+    ss_pid_map_close(&census->roots);
     ss_pid_map_close(&census->indexes);
     free(census->leaders);
-    free(census->parents);
+    free(census->tops);
     free(census->members);
     free(census->newcomers);
     free(census->left_at);
@@ -113,11 +113,32 @@ static void read_rows(struct ss_census *census) {
     for (int adding = 0; adding < 2; adding++) {
         for (uint32_t i = 0; i < census->board->instances; i++) {
             struct ss_row *row = &census->board->rows[i];
-            replace(&census->covered, &census->leaders[i], atomic_load(&row->leader), i, adding);
-            replace(
-                &census->executors, &census->parents[i], atomic_load(&row->executor), i, adding);
+            pid_t leader = atomic_load(&row->leader);
+            if (census->board->attached) {
+                replace(&census->roots, &census->tops[i], leader, i, adding);
+                continue;
+            }
+            replace(&census->covered, &census->leaders[i], leader, i, adding);
+            replace(&census->roots, &census->tops[i], atomic_load(&row->executor), i, adding);
         }
     }
+}
+
+/* The row of a process with which lines of descent end; NO_ROW: it is none. */
+static uint32_t find_end(const struct ss_census *census, pid_t pid, uint64_t started) {
+    struct ss_board *board = census->board;
+    uint32_t row = ss_pid_map_get(&census->roots, pid);
+    if (row != NO_ROW &&
+        started == atomic_load(board->attached ? &board->rows[row].leader_started
+                                               : &board->rows[row].executor_started))
+        return row;
+    uint32_t index = board->attached ? ss_pid_map_get(&census->indexes, pid) : SS_PID_MAP_NONE;
+    if (index == SS_PID_MAP_NONE)
+        return NO_ROW;
+    const struct ss_census_member *member = &census->members[index];
+    bool same = member->slot < SS_BOARD_BRANCHES &&
+                started == atomic_load(&ss_board_branches(board)[member->slot].started);
+    return same ? member->row : NO_ROW;
 }
 
 /*
@@ -140,9 +161,8 @@ static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_proce
             if (!look(census, child.parent, &parent) || !look(census, at, &again) ||
                 again.parent != child.parent || again.started != child.started)
                 break;
-            uint32_t row = ss_pid_map_get(&census->executors, child.parent);
-            if (row != NO_ROW &&
-                parent.started == atomic_load(&census->board->rows[row].executor_started))
+            uint32_t row = find_end(census, child.parent, parent.started);
+            if (row != NO_ROW)
                 return row;
             at = child.parent;
             child = parent;
@@ -161,7 +181,8 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
         pid = process.parent;
         if (depth == 0)
             first = pid;
-        if (ss_pid_map_get(&census->executors, pid) != NO_ROW)
+        if (ss_pid_map_get(&census->roots, pid) != NO_ROW ||
+            (census->board->attached && ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE))
             return true;
         if (pid <= 1 || pid == census->stranger)
             break;
@@ -187,8 +208,8 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
     pid_t group = process->group;
-    if (group == atomic_load(&census->board->rows[row].leader) ||
-        ss_pid_map_get(&census->covered, group) != NO_ROW)
+    if (!census->board->attached && (group == atomic_load(&census->board->rows[row].leader) ||
+                                        ss_pid_map_get(&census->covered, group) != NO_ROW))
         return SS_BOARD_BRANCHES;
     /*
      * If one of our living processes leads the group, then all of its members are ours. Otherwise
@@ -225,7 +246,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
         return;
     member->beyond = true;
     ss_freezer_name(board, row, name);
-    if (census->source->freezer(name, member->pid)) {
+    if (!board->attached && census->source->freezer(name, member->pid)) {
         atomic_fetch_add(&board->rows[row].frozen, 1);
         ss_branches_tell(board, row);
     } else {
@@ -258,7 +279,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
     if (group < 0)
         return false;
     if (ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
-        ss_pid_map_get(&census->executors, pid) != NO_ROW)
+        ss_pid_map_get(&census->roots, pid) != NO_ROW)
         return true;
     uint32_t row = ss_pid_map_get(&census->covered, group);
     uint32_t slot = SS_BOARD_BRANCHES;

@@ -13,6 +13,10 @@
  * that leave their group do so when they begin, and once a second after that. A process can leave
  * its group only while it may run, so once some have left, all young ones are checked after each
  * stop, and they count as young for longer the less they may run.
+ *
+ * Each process of an attached instance is a branch by itself: the groups that it is in may have
+ * members that are not ours. Its orphans get parents that are not ours, so once known they remain
+ * members, and so do their descendants.
  */
 
 #include "base/pid_map.h"
@@ -72,10 +76,11 @@ struct ss_census {
     bool listening;            /* every new process is reported */
     bool crowded;              /* some processes did not fit */
     struct ss_pid_map covered; /* groups that one signal reaches, to rows */
-    struct ss_pid_map executors;
+    struct ss_pid_map roots;   /* where lines of descent end: the executor of each row, or the first
+                                  process of an attached instance */
     struct ss_pid_map indexes; /* pids of members, to their index */
     pid_t *leaders;            /* of each row, as entered in `covered` */
-    pid_t *parents;            /* the executor of each row, as entered in `executors` */
+    pid_t *tops;               /* likewise, in `roots` */
     struct ss_census_member *members;
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* oldest first */

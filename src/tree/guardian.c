@@ -89,7 +89,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     return ss_rescue_open(&guardian->rescue, setup->board, setup->master, setup->bell,
                setup->master_bell) == 0 &&
            ss_census_open(&guardian->census, setup->board, &guardian->source,
-               ss_platform_process_holds_groups(), getpid()) == 0 &&
+               !setup->board->attached && ss_platform_process_holds_groups(), getpid()) == 0 &&
            ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) == 0;
 }
 
@@ -105,8 +105,10 @@ static ss_time take_census(struct guardian *guardian, ss_time due) {
     return due;
 }
 
-/* Whether an executor may have started its instance before the census began. */
+/* Whether there may be instances that are older than the census. */
 static bool has_begun(const struct ss_board *board) {
+    if (board->attached)
+        return true;
     for (uint32_t i = 0; i < board->instances; i++) {
         if (atomic_load(&board->rows[i].executor_started))
             return true;

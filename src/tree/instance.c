@@ -93,9 +93,40 @@ int ss_instance_start(
     return why;
 }
 
+void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started) {
+    instance->leader = pid;
+    instance->attached = true;
+    instance->root = (struct ss_hold){.pid = pid, .started = started};
+    ss_hold_open(&instance->root);
+}
+
 static void signal_group(struct ss_instance *instance, int signal) {
-    if (instance->leader > 1)
+    if (instance->attached)
+        ss_hold_signal(&instance->root, signal);
+    else if (instance->leader > 1)
         kill(-instance->leader, signal);
+}
+
+/* 'T' stopped, 't' stopped by a debugger, 0 ended; any other letter: neither. */
+static char attached_state(const struct ss_instance *instance) {
+    struct ss_process process;
+    if (!ss_platform_process_look(instance->root.pid, &process) ||
+        process.started != instance->root.started || process.state == 'Z' || process.state == 'X')
+        return 0;
+    return process.state;
+}
+
+/* Whether the leader is in one of the states that waitid() calls by these options. */
+static bool leader_is(const struct ss_instance *instance, int states) {
+    siginfo_t info = {0};
+    if (instance->leader <= 1)
+        return false;
+    if (instance->attached) {
+        char state = attached_state(instance);
+        return state ? (states & WSTOPPED) && (state == 'T' || state == 't') : states & WEXITED;
+    }
+    return waitid(P_PID, (id_t)instance->leader, &info, states | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == instance->leader;
 }
 
 static void freeze(struct ss_instance *instance, bool frozen) {
@@ -111,13 +142,8 @@ static void await_stop(const struct ss_instance *instance) {
     _Atomic uint32_t nothing = 0;
     ss_time deadline = ss_platform_now() + STOP_PATIENCE;
     for (;;) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)instance->leader, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) <
-                0 ||
-            info.si_pid == instance->leader)
-            return;
         ss_time now = ss_platform_now();
-        if (now >= deadline)
+        if (leader_is(instance, WSTOPPED | WEXITED) || now >= deadline)
             return;
         ss_platform_sleep(&nothing, 0, now + STOP_ROUND);
     }
@@ -129,7 +155,8 @@ static void await_stop(const struct ss_instance *instance) {
  * CPU.
  */
 static void stop_leader(struct ss_instance *instance) {
-    if (instance->leader <= 1)
+    /* A thread is signaled by its ID, which is only safe for our own children. */
+    if (instance->leader <= 1 || instance->attached)
         return;
     /* At the first stop the leader has only just been started. */
     if (instance->stops++ % AIM_INTERVAL == 1)
@@ -170,19 +197,14 @@ void ss_instance_follow(struct ss_instance *instance, int signal) {
 }
 
 void ss_instance_unstop(struct ss_instance *instance) {
-    siginfo_t info = {0};
-    if (instance->leader > 1 &&
-        waitid(P_PID, (id_t)instance->leader, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid == instance->leader)
+    if (instance->attached ? attached_state(instance) == 'T' : leader_is(instance, WSTOPPED))
         ss_instance_continue(instance);
 }
 
 bool ss_instance_has_ended(const struct ss_instance *instance) {
-    siginfo_t info = {0};
-    if (instance->leader <= 1)
-        return true;
-    return waitid(P_PID, (id_t)instance->leader, &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
-           info.si_pid == instance->leader;
+    if (instance->attached)
+        return ss_hold_has_ended(&instance->root);
+    return instance->leader <= 1 || leader_is(instance, WEXITED);
 }
 
 void ss_instance_reap_orphans(const struct ss_instance *instance) {
@@ -195,7 +217,13 @@ void ss_instance_reap_orphans(const struct ss_instance *instance) {
 }
 
 bool ss_instance_is_empty(const struct ss_instance *instance) {
-    return ss_instance_has_ended(instance) && !ss_platform_has_living_children();
+    if (!instance->attached)
+        return ss_instance_has_ended(instance) && !ss_platform_has_living_children();
+    for (uint32_t i = 0; i < instance->holds.count; i++) {
+        if (!ss_hold_has_ended(&instance->holds.list[i]))
+            return false;
+    }
+    return ss_instance_has_ended(instance);
 }
 
 struct search {
@@ -256,7 +284,9 @@ void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_
 
 int ss_instance_reap(struct ss_instance *instance) {
     int status = 0;
-    if (instance->leader > 1)
+    if (instance->attached)
+        ss_hold_close(&instance->root);
+    else if (instance->leader > 1)
         ss_platform_reap(instance->leader, &status, 0);
     instance->leader = 0;
     ss_instance_reap_orphans(instance);

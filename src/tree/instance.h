@@ -30,9 +30,14 @@ struct ss_launch {
 /*
  * One instance: a process group whose leader we started, and the branches that its descendants have
  * made. The leader is reaped last, so its pid cannot be reused while it is set here.
+ *
+ * An attached instance is a process that ran before, which is signaled through its pidfd, and its
+ * descendants, each a branch. None of them is our child.
  */
 struct ss_instance {
-    pid_t leader;           /* 0: none */
+    pid_t leader; /* 0: none */
+    bool attached;
+    struct ss_hold root;    /* of an attached instance: its first process */
     struct ss_board *board; /* which lists its branches */
     uint32_t row;
     int freezer; /* holds processes that may not be signaled; -1 or 0: none */
@@ -47,6 +52,9 @@ struct ss_instance {
  */
 int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed);
+
+/* Takes a running process as the instance. One that has ended is an instance that has ended. */
+void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);
 
 /*
  * Parents are stopped before their children and continued after them, so that no parent sees a
@@ -67,7 +75,7 @@ bool ss_instance_has_ended(const struct ss_instance *instance);
 
 /*
  * Whether the leader has ended and no other process is left. The caller must be the parent of all
- * orphans.
+ * orphans, unless the instance is attached.
  */
 bool ss_instance_is_empty(const struct ss_instance *instance);
 
@@ -80,7 +88,10 @@ void ss_instance_reap_orphans(const struct ss_instance *instance);
  */
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
 
-/* Reaps the leader and returns how it ended. Its pid is void from here on. */
+/*
+ * Reaps the leader and returns how it ended, which is 0 for an attached one. Its pid is void from
+ * here on.
+ */
 int ss_instance_reap(struct ss_instance *instance);
 
 #endif

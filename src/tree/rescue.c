@@ -54,18 +54,22 @@ static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
  * For systems without pidfds: by pid, as long as the start time still matches. Once the leader is
  * gone, the pid may belong to an unrelated group; then only the sweep can find what is ours.
  */
-static void signal_by_pid(const struct ss_charge *charge, int signal) {
+static void signal_by_pid(const struct ss_charge *charge, bool group, int signal) {
     if (charge->leader_pid > 1 &&
         ss_platform_process_started(charge->leader_pid) == charge->leader_started)
-        kill(-charge->leader_pid, signal);
+        kill(group ? -charge->leader_pid : charge->leader_pid, signal);
 }
 
-static void signal_instance(const struct ss_charge *charge, int signal) {
-    int why = charge->leader_pidfd >= 0
-                  ? ss_platform_process_signal_group(charge->leader_pidfd, signal)
-                  : -ENOSYS;
+/* Other processes of an attached instance are branches. */
+static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int signal) {
+    const struct ss_charge *charge = &rescue->charges[index];
+    bool group = !rescue->board->attached;
+    int why = -ENOSYS;
+    if (charge->leader_pidfd >= 0)
+        why = group ? ss_platform_process_signal_group(charge->leader_pidfd, signal)
+                    : ss_platform_process_signal(charge->leader_pidfd, signal);
     if (why == -ENOSYS)
-        signal_by_pid(charge, signal);
+        signal_by_pid(charge, group, signal);
 }
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
@@ -79,19 +83,18 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
  */
 static void clear(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
-    struct ss_charge *charge = &rescue->charges[index];
     if (ss_row_is_settled(row))
         return;
     atomic_fetch_add(&rescue->board->losses, 1);
     hold_leader(rescue, index);
     ss_rescue_refresh_holds(rescue);
     if (!rescue->board->keep) {
-        signal_instance(charge, SIGKILL);
+        signal_instance(rescue, index, SIGKILL);
         ss_holds_signal(rescue->holds, 0, index, SIGKILL);
     }
     ss_freezer_release(rescue->board, index);
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
-    signal_instance(charge, SIGCONT);
+    signal_instance(rescue, index, SIGCONT);
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
     ss_board_leave(rescue->board, index);

@@ -46,6 +46,15 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     return true;
 }
 
+/* A bit of field 9, the kernel's PF_KTHREAD. */
+#define KERNEL_THREAD 0x200000
+
+bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    return ss_linux_read_text(path, name, SS_PROCESS_NAME) == 0;
+}
+
 bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
     char text[1024];
     const char *at = read_stat(pid, text, sizeof text);
@@ -60,6 +69,8 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
             process->parent = (pid_t)value;
         else if (field == 5)
             process->group = (pid_t)value;
+        else if (field == 9)
+            process->kernel = value & KERNEL_THREAD;
         else if (field == 20 && process->state == 'Z' && value > 1)
             process->state = 'S'; /* only the first thread has ended */
         else if (field == 22)

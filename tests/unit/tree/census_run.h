@@ -93,7 +93,11 @@ static inline bool world_is_reached(pid_t pid) {
     const struct world_process *process = world_at(pid);
     for (uint32_t row = 0; row < WORLD_ROWS; row++) {
         const struct ss_row *shown = &world.board->rows[row];
-        if (process->group > 1 && process->group == atomic_load(&shown->leader) &&
+        if (world.board->attached && pid == atomic_load(&shown->leader) &&
+            process->started == atomic_load(&shown->leader_started))
+            return true;
+        if (!world.board->attached && process->group > 1 &&
+            process->group == atomic_load(&shown->leader) &&
             process->group_started == atomic_load(&shown->leader_started))
             return true;
     }
@@ -189,12 +193,15 @@ static inline int world_teardown(void **state) {
     return 0;
 }
 
-/* As UNIT_MAIN, with a new world for each case, and all again in one that tells of forks. */
-#define WORLD_MAIN(...)                                                                            \
+/*
+ * As UNIT_MAIN, with a new world for each case, which `open` makes, and all again in one that tells
+ * of forks.
+ */
+#define WORLD_MAIN_FROM(open, ...)                                                                 \
     int main(int argc, char **argv) {                                                              \
         struct CMUnitTest tests[] = {__VA_ARGS__};                                                 \
         for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {                                \
-            tests[i].setup_func = world_setup;                                                     \
+            tests[i].setup_func = open;                                                            \
             tests[i].teardown_func = world_teardown;                                               \
         }                                                                                          \
         if (argc > 1)                                                                              \
@@ -203,6 +210,8 @@ static inline int world_teardown(void **state) {
         world_tells = true;                                                                        \
         return failed + cmocka_run_group_tests_name("telling world", tests, NULL, NULL);           \
     }
+
+#define WORLD_MAIN(...) WORLD_MAIN_FROM(world_setup, __VA_ARGS__)
 
 /* ---- time ---- */
 

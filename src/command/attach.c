@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/attach.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "base/words.h"
+#include "loop/board.h"
+#include "platform/platform.h"
+
+/* Longer lines of descent are not followed. */
+#define DEPTH_MAX 256
+
+/* How many processes of one name an error lists. */
+#define LISTED 8
+
+/* Whether `pid` is `ancestor` or one of its descendants. */
+static bool is_below(pid_t pid, pid_t ancestor) {
+    struct ss_process process;
+    for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+        if (pid == ancestor)
+            return true;
+        if (!ss_platform_process_look(pid, &process))
+            return false;
+        pid = process.parent;
+    }
+    return pid == ancestor;
+}
+
+static bool share_a_tree(pid_t left, pid_t right) {
+    return is_below(left, right) || is_below(right, left);
+}
+
+/* ---- other runs ---- */
+
+struct clash {
+    pid_t pid;
+    pid_t master; /* of the run that has this process already; 0: none has */
+};
+
+static bool has_instance(const struct ss_board *board, pid_t pid) {
+    for (uint32_t i = 0; i < board->instances; i++) {
+        pid_t leader = atomic_load(&board->rows[i].leader);
+        uint64_t started = atomic_load(&board->rows[i].leader_started);
+        if (leader > 1 && ss_platform_process_started(leader) == started &&
+            share_a_tree(pid, leader))
+            return true;
+    }
+    return false;
+}
+
+static void compare_with_run(void *context, pid_t master) {
+    struct clash *clash = context;
+    struct ss_error ignored = {0};
+    struct ss_board *board = ss_board_attach(master, &ignored);
+    if (!board)
+        return;
+    if (share_a_tree(clash->pid, master) || has_instance(board, clash->pid))
+        clash->master = master;
+    ss_board_close(board);
+}
+
+static int refuse_other_runs(pid_t pid, struct ss_error *error) {
+    struct clash clash = {.pid = pid};
+    ss_platform_process_each(compare_with_run, &clash);
+    if (clash.master)
+        return ss_error_fail(error,
+            "process %d belongs to the run of showstopper %d, or that run to it: let that run end "
+            "first",
+            (int)pid, (int)clash.master);
+    return 0;
+}
+
+/* ---- one process ---- */
+
+static int check(pid_t pid, struct ss_process *process, struct ss_error *error) {
+    if (pid == 1)
+        return ss_error_fail(error, "process 1 cannot be stopped: the system depends on it");
+    if (!ss_platform_process_look(pid, process))
+        return ss_error_fail(error, "no process has pid %d: look with `ps`", (int)pid);
+    if (process->state == 'Z' || process->state == 'X')
+        return ss_error_fail(error, "process %d has ended already", (int)pid);
+    if (process->kernel)
+        return ss_error_fail(error,
+            "process %d is a kernel thread, which cannot be stopped: name a program", (int)pid);
+    if (is_below(getpid(), pid))
+        return ss_error_fail(error,
+            "process %d is %s: it would be stopped itself: name another process", (int)pid,
+            pid == getpid() ? "showstopper" : "an ancestor of showstopper");
+    if (!ss_platform_process_may_signal(pid))
+        return ss_error_fail(
+            error, "process %d belongs to another user: run as that user or as root", (int)pid);
+    return 0;
+}
+
+static int add(struct ss_attachments *attachments, pid_t pid, struct ss_error *error) {
+    struct ss_process process;
+    if (check(pid, &process, error) < 0)
+        return -1;
+    for (uint32_t i = 0; i < attachments->count; i++) {
+        pid_t other = attachments->items[i].pid;
+        if (share_a_tree(pid, other))
+            return ss_error_fail(error,
+                pid == other
+                    ? "process %d is named twice"
+                    : "process %d and process %d belong to one tree: name only the upper one",
+                (int)pid, (int)other);
+    }
+    if (refuse_other_runs(pid, error) < 0)
+        return -1;
+    struct ss_attachment *items =
+        reallocarray(attachments->items, attachments->count + 1, sizeof *items);
+    if (!items)
+        return ss_error_memory(error);
+    attachments->items = items;
+    items[attachments->count++] = (struct ss_attachment){.pid = pid, .started = process.started};
+    return 0;
+}
+
+static int add_list(struct ss_attachments *attachments, const char *pids, struct ss_error *error) {
+    struct ss_words_part part;
+    for (const char *rest = pids; ss_words_next(&rest, ',', &part);) {
+        char word[32];
+        uint64_t pid = 0;
+        struct ss_error ignored = {0};
+        snprintf(word, sizeof word, "%.*s", (int)(part.length < 31 ? part.length : 31), part.text);
+        if (part.length > 20 || ss_units_count(word, &pid, &ignored) < 0 || pid < 1 ||
+            pid > INT32_MAX)
+            return ss_error_fail(
+                error, "'%s' is not a pid: write PID or PID,PID,...", ss_words_show(word).text);
+        if (add(attachments, (pid_t)pid, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- by name ---- */
+
+struct search {
+    const char *name;
+    pid_t *found;
+    uint32_t count;
+};
+
+/* The kernel keeps only the first letters of a name. */
+static void see(void *context, pid_t pid) {
+    struct search *search = context;
+    struct ss_process process;
+    struct ss_error ignored = {0};
+    char name[SS_PROCESS_NAME];
+    if (!ss_platform_process_name(pid, name) ||
+        strncmp(name, search->name, SS_PROCESS_NAME - 1) != 0 || check(pid, &process, &ignored) < 0)
+        return;
+    pid_t *found = reallocarray(search->found, search->count + 1, sizeof *found);
+    if (!found)
+        return;
+    search->found = found;
+    found[search->count++] = pid;
+}
+
+/* A process below another one of that name comes with it. */
+static void drop_descendants(struct search *search) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < search->count; i++) {
+        bool below = false;
+        for (uint32_t j = 0; j < search->count; j++)
+            below |= i != j && is_below(search->found[i], search->found[j]);
+        if (!below)
+            search->found[kept++] = search->found[i];
+    }
+    search->count = kept;
+}
+
+static int refuse_ambiguous(const struct search *search, struct ss_error *error) {
+    char list[16 * LISTED] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < search->count && i < LISTED; i++)
+        used += (size_t)snprintf(
+            list + used, sizeof list - used, "%s%d", i ? "," : "", (int)search->found[i]);
+    return ss_error_fail(error, "%u processes are named '%s': choose with --attach %s%s",
+        search->count, ss_words_show(search->name).text, list,
+        search->count > LISTED ? ",..." : "");
+}
+
+static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {
+    struct search search = {.name = name};
+    ss_platform_process_each(see, &search);
+    drop_descendants(&search);
+    int status;
+    if (search.count == 0)
+        status =
+            ss_error_fail(error, "no process that can be attached is named '%s': look with `ps`",
+                ss_words_show(name).text);
+    else if (search.count == 1)
+        status = add(attachments, search.found[0], error);
+    else
+        status = refuse_ambiguous(&search, error);
+    free(search.found);
+    return status;
+}
+
+int ss_attach_resolve(struct ss_attachments *attachments, const char *pids, const char *name,
+    struct ss_error *error) {
+    if (pids && add_list(attachments, pids, error) < 0)
+        return ss_error_wrap(error, "--attach");
+    if (name && add_named(attachments, name, error) < 0)
+        return ss_error_wrap(error, "--attach-name");
+    return 0;
+}
+
+void ss_attach_free(struct ss_attachments *attachments) {
+    free(attachments->items);
+    *attachments = (struct ss_attachments){0};
+}

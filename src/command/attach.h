@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_COMMAND_ATTACH_H
+#define SHOWSTOPPER_COMMAND_ATTACH_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+
+/* A running process that is taken as an instance. */
+struct ss_attachment {
+    pid_t pid;
+    uint64_t started; /* see ss_platform_process_started() */
+};
+
+/* Zero-initialized: none. */
+struct ss_attachments {
+    struct ss_attachment *items;
+    uint32_t count;
+};
+
+/*
+ * Finds the processes of --attach, pids separated by commas, and of --attach-name; either may be
+ * NULL. Fails if one of them cannot or must not be stopped and continued by this run.
+ */
+SS_MUST_USE int ss_attach_resolve(
+    struct ss_attachments *attachments, const char *pids, const char *name, struct ss_error *error);
+
+void ss_attach_free(struct ss_attachments *attachments);
+
+#endif

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Programs that ran before: limited while the run lasts, and left running whatever dies. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+
+/* Rounds that are long, so that most of the time everything is stopped. */
+#define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
+
+/* What is attached: a program of ours, which knows nothing of the run. */
+static struct run *start_target(const char *const *words) {
+    struct run *target = run_start(NULL, words);
+    run_wait_text(target, "ready");
+    return target;
+}
+
+static const char *pid_text(pid_t pid) {
+    static char texts[8][16];
+    static int next;
+    char *text = texts[next++ % 8];
+    snprintf(text, sizeof texts[0], "%d", (int)pid);
+    return text;
+}
+
+/* With rounds in which most of the time all is stopped. Returns once all of it is. */
+static struct run *attach(const struct run *target, size_t count, const char *option) {
+    struct run *run = START(SLOW, "--attach", pid_text(target->pid), option);
+    RUN_UNTIL(run, family_is_stopped("payload", count));
+    return run;
+}
+
+/* Fails unless all of them live and run, and ends them. */
+static void expect_free(const struct family *kept, struct run *target) {
+    RUN_UNTIL(NULL, family_find("ss-").count == 0);
+    ck_assert_uint_eq(family_count_living(kept), kept->count);
+    family_expect_to_run(NULL, kept, 0.01);
+    run_free(target);
+    family_end_all();
+}
+
+/* ---- one process ---- */
+
+static struct run *start_one(void) {
+    return start_target(WORDS(PAYLOAD, "ignore-term"));
+}
+
+START_TEST(a_process_is_stopped_and_continued) {
+    struct run *target = start_one();
+    struct run *run = attach(target, 1, "-v");
+    struct family one = family_find("payload");
+    for (int i = 0; i < 3; i++) {
+        RUN_UNTIL(run, run_state(target->pid) == 'T');
+        family_expect_to_run(run, &one, 0.001);
+    }
+    ck_assert(!run->ended);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    expect_free(&one, target);
+    run_free(run);
+}
+END_TEST
+
+START_TEST(a_process_runs_on_after_the_planned_end) {
+    struct run *target = start_one();
+    struct run *run = START(SLOW, "--duration", "1s", "--attach", pid_text(target->pid));
+    RUN_UNTIL(run, family_is_stopped("payload", 1));
+    struct family one = family_find("payload");
+    run_expect(run_wait(run), 0);
+    expect_free(&one, target);
+    run_free(run);
+}
+END_TEST
+
+START_TEST(the_end_of_the_process_ends_the_run) {
+    for (int stopped = 0; stopped < 2; stopped++) {
+        struct run *target = start_one();
+        struct run *run = attach(target, 1, "-v");
+        if (!stopped)
+            RUN_UNTIL(run, run_state(target->pid) != 'T');
+        kill(target->pid, SIGKILL);
+        run_expect(run_wait(run), 0); /* though nobody has reaped the process */
+        run_expect_text(&run->err, "ended by workloads");
+        run_free(run);
+        run_free(target);
+    }
+}
+END_TEST
+
+START_TEST(a_process_that_was_stopped_by_others_is_continued) {
+    struct run *target = start_one();
+    struct run *run = START("-v", "-c", "fixed", "-l", "100%", "--attach", pid_text(target->pid));
+    run_wait_text(run, "instances run");
+    struct family one = family_find("payload");
+    kill(target->pid, SIGSTOP);
+    family_expect_to_run(run, &one, 0.01);
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    run_free(run);
+    run_free(target);
+}
+END_TEST
+
+/* Kills some of the run's processes at many moments of a round. */
+static void kill_the_limiter(const char *const *names, const char *const *command, size_t count) {
+    for (int step = 0; step < 4; step++) {
+        struct run *target = start_target(command);
+        struct run *run = attach(target, count, "-v");
+        struct family kept = family_find("payload");
+        struct family killed = {.count = 0};
+        bool master = false;
+        for (const char *const *name = names; *name; name++) {
+            if (strcmp(*name, "master") == 0)
+                master = true;
+            else
+                killed.pids[killed.count++] = run_find(run, *name);
+        }
+        double moment = run_now() + 0.15 * step;
+        RUN_UNTIL(run, run_now() >= moment);
+        family_kill_together(&killed, master ? run->pid : 0);
+        bool ends = master || strcmp(names[0], "ss-executor") == 0;
+        if (!ends) {
+            run_wait_text(run, "guardian was lost");
+            RUN_UNTIL(run, family_is_stopped("payload", count));
+            kill(run->pid, SIGTERM);
+        }
+        run_expect(run_wait(run), master ? -SIGKILL : ends ? 125 : -SIGTERM);
+        expect_free(&kept, target);
+        run_free(run);
+    }
+}
+
+#define KILL_TEST(name, ...) KILL_TEST_OF(name, __VA_ARGS__)
+#define KILL_TEST_OF(name, command, count, ...)                                                    \
+    START_TEST(name) {                                                                             \
+        kill_the_limiter(WORDS(__VA_ARGS__), WORDS command, count);                                \
+    }                                                                                              \
+    END_TEST
+
+#define ONE  (PAYLOAD, "ignore-term"), 1
+#define TREE (PAYLOAD, "setsid", "2"), 3
+
+KILL_TEST(a_killed_master_leaves_it_running, ONE, "master")
+KILL_TEST(a_killed_executor_leaves_it_running, ONE, "ss-executor")
+KILL_TEST(a_killed_guardian_is_replaced, ONE, "ss-guardian")
+KILL_TEST(the_guardian_alone_leaves_it_running, ONE, "ss-executor", "master")
+KILL_TEST(the_executor_alone_leaves_it_running, ONE, "ss-guardian", "master")
+KILL_TEST(the_master_alone_leaves_it_running, ONE, "ss-executor", "ss-guardian")
+KILL_TEST(a_killed_master_leaves_a_tree_running, TREE, "master")
+KILL_TEST(a_killed_executor_leaves_a_tree_running, TREE, "ss-executor")
+KILL_TEST(a_killed_guardian_of_a_tree_is_replaced, TREE, "ss-guardian")
+KILL_TEST(the_guardian_alone_leaves_a_tree_running, TREE, "ss-executor", "master")
+KILL_TEST(the_executor_alone_leaves_a_tree_running, TREE, "ss-guardian", "master")
+KILL_TEST(the_master_alone_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
+
+START_TEST(it_works_without_pidfds) {
+    struct run_setup setup = {.prepare = family_deny_pidfds};
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--attach", pid_text(target->pid)));
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    struct family kept = family_find("payload");
+    kill(run_find(run, "ss-executor"), SIGKILL);
+    run_expect(run_wait(run), 125);
+    expect_free(&kept, target);
+    run_free(run);
+}
+END_TEST
+
+/* ---- its tree ---- */
+
+START_TEST(a_tree_is_stopped_and_continued) {
+    const char *const *const commands[] = {
+        WORDS(PAYLOAD, "groups", "2"), WORDS(PAYLOAD, "setsid", "2"), WORDS(PAYLOAD, "threads")};
+    static const size_t counts[] = {3, 3, 1};
+    for (size_t i = 0; i < 3; i++) {
+        struct run *target = start_target(commands[i]);
+        struct run *run = attach(target, counts[i], "-v");
+        struct family tree = family_find("payload");
+        if (counts[i] > 1)
+            family_expect_to_run(run, &tree, 0.001);
+        kill(run->pid, SIGINT);
+        run_expect(run_wait(run), -SIGINT);
+        RUN_UNTIL(NULL, family_find("ss-").count == 0);
+        ck_assert_uint_eq(family_count_living(&tree), counts[i]);
+        ck_assert_uint_eq(family_count(&tree, 'T'), 0);
+        run_free(target);
+        family_end_all();
+        run_free(run);
+    }
+}
+END_TEST
+
+/* A shell that starts the others once a file is there; the first becomes an orphan later. */
+START_TEST(what_starts_later_is_limited_and_orphans_remain) {
+    const char *folder = run_make_folder();
+    char script[4096];
+    snprintf(script, sizeof script,
+        "echo ready; cd %s; while [ ! -e go ]; do sleep 0.02; done;"
+        "sh -c '" PAYLOAD " spin & sleep 2'; " PAYLOAD " spin & wait",
+        folder);
+    struct run *target = start_target(WORDS("sh", "-c", script));
+    struct run *run =
+        START("-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", pid_text(target->pid));
+    run_wait_text(run, "instances run");
+    run_write_file(run_path(folder, "go"), "");
+    RUN_UNTIL(run, family_is_stopped("payload", 1));
+    RUN_UNTIL(run, family_is_stopped("payload", 2));
+    struct family both = family_find("payload");
+    family_expect_to_run(run, &both, 0.001);
+    RUN_UNTIL(run, family_is_stopped("payload", 2));
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    expect_free(&both, target);
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+static pid_t joined_group;
+
+static void join_group(void) {
+    setpgid(0, joined_group);
+}
+
+/* A shell's pipeline: one group, which the attached process leads or another one. */
+START_TEST(other_processes_of_its_group_are_not_touched) {
+    struct run_setup setup = {.prepare = join_group};
+    for (int which = 0; which < 2; which++) {
+        joined_group = 0;
+        struct run *first = run_start(&setup, WORDS(PAYLOAD, "ignore-term"));
+        run_wait_text(first, "ready");
+        joined_group = first->pid;
+        struct run *second = run_start(&setup, WORDS(PAYLOAD, "ignore-term"));
+        run_wait_text(second, "ready");
+        struct run *target = which ? second : first, *other = which ? first : second;
+        struct run *run = START(SLOW, "--attach", pid_text(target->pid));
+        for (int i = 0; i < 3; i++) {
+            RUN_UNTIL(run, run_state(target->pid) == 'T');
+            ck_assert_int_ne(run_state(other->pid), 'T');
+            RUN_UNTIL(run, run_state(target->pid) != 'T');
+        }
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        run_free(run);
+        run_free(first);
+        run_free(second);
+    }
+}
+END_TEST
+
+START_TEST(the_end_of_the_first_process_continues_the_others) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run = attach(target, 3, "-v");
+    struct family others = family_find("payload-session");
+    ck_assert_uint_eq(others.count, 2);
+    kill(target->pid, SIGKILL);
+    run_expect(run_wait(run), 0);
+    expect_free(&others, target);
+    run_free(run);
+}
+END_TEST
+
+START_TEST(no_process_is_moved_to_another_control_group) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run_text before = run_read_file(run_path("/proc", "self/cgroup"));
+    struct run *run = attach(target, 3, "-v");
+    struct family tree = family_find("payload");
+    for (size_t i = 0; i < tree.count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/cgroup", (int)tree.pids[i]);
+        ck_assert_str_eq(run_read_file(path).bytes, before.bytes);
+    }
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    expect_free(&tree, target);
+    run_free(run);
+}
+END_TEST
+
+/* ---- several, and by name ---- */
+
+START_TEST(several_processes_are_an_instance_each) {
+    struct run *first = start_one();
+    struct run *second = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    char list[64];
+    snprintf(list, sizeof list, "%d,%d", (int)first->pid, (int)second->pid);
+    struct run *run = START(SLOW, "--attach", list);
+    struct family executors;
+    RUN_UNTIL(run, (executors = family_find("ss-executor")).count == 2);
+    RUN_UNTIL(run, run_state(first->pid) == 'T');
+    RUN_UNTIL(run, run_state(second->pid) == 'T');
+    kill(first->pid, SIGKILL);
+    run_wait_text(run, "instance 0 ended");
+    RUN_UNTIL(run, run_state(second->pid) == 'T');
+    ck_assert(!run->ended);
+    kill(second->pid, SIGKILL);
+    run_expect(run_wait(run), 0);
+    run_free(run);
+    run_free(first);
+    run_free(second);
+    family_end_all();
+}
+END_TEST
+
+/* A program of a name that no other process has. */
+static const char *make_program(const char *folder, const char *name) {
+    const char *program = run_path(folder, name);
+    ck_assert_int_eq(symlink(PAYLOAD, program), 0);
+    return program;
+}
+
+START_TEST(a_process_is_found_by_its_name) {
+    char name[32];
+    const char *folder = run_make_folder();
+    snprintf(name, sizeof name, "att-%d", (int)getpid());
+    const char *program = make_program(folder, name);
+    struct run *target = start_target(WORDS(program, "groups", "0"));
+    struct run *run = START(SLOW, "--attach-name", name);
+    RUN_UNTIL(run, run_state(target->pid) == 'T');
+    struct run *second = start_target(WORDS(program, "groups", "0"));
+    struct run *refused = run_wait(START("-l", "50%", "--attach-name", name));
+    run_expect(refused, 125);
+    run_expect_text(&refused->err, "2 processes are named");
+    run_expect_text(&refused->err, pid_text(target->pid));
+    run_expect_text(&refused->err, pid_text(second->pid));
+    run_free(refused);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_free(run);
+    run_free(target);
+    run_free(second);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* Forked workers have the name of their parent. */
+START_TEST(descendants_of_one_name_are_no_others) {
+    char name[32], script[4096];
+    const char *folder = run_make_folder();
+    snprintf(name, sizeof name, "att-%d", (int)getpid());
+    const char *program = run_path(folder, name);
+    ck_assert_int_eq(symlink("/bin/sh", program), 0);
+    snprintf(script, sizeof script, "(echo ready; " PAYLOAD " ignore-term; :); :");
+    struct run *target = start_target(WORDS(program, "-c", script));
+    struct run *run = START(SLOW, "--attach-name", name);
+    RUN_UNTIL(run, run_state(target->pid) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_free(run);
+    run_free(target);
+    family_end_all();
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- refusals ---- */
+
+#define REFUSED(message, ...)                                                                      \
+    do {                                                                                           \
+        struct run *refused = RUN("-l", "50%", __VA_ARGS__);                                       \
+        run_expect(refused, 125);                                                                  \
+        run_expect_text(&refused->err, message);                                                   \
+        run_free(refused);                                                                         \
+    } while (0)
+
+START_TEST(what_cannot_be_attached_is_refused) {
+    REFUSED("process 1 cannot be stopped", "--attach", "1");
+    REFUSED("no process has pid 2147483647", "--attach", "2147483647");
+    REFUSED("'none' is not a pid", "--attach", "none");
+    REFUSED("'' is not a pid", "--attach", ",");
+    REFUSED("an ancestor of showstopper", "--attach", pid_text(getpid()));
+    REFUSED("no process that can be attached is named", "--attach-name", "no such name");
+    struct run *zombie = run_start(NULL, WORDS(PAYLOAD, "exit", "0"));
+    RUN_UNTIL(NULL, run_state(zombie->pid) == 'Z');
+    REFUSED("has ended already", "--attach", pid_text(zombie->pid));
+    run_free(zombie);
+}
+END_TEST
+
+START_TEST(one_tree_is_attached_once) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    pid_t child = family_find("payload-session").pids[0];
+    char list[64];
+    snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)target->pid);
+    REFUSED("is named twice", "--attach", list);
+    snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)child);
+    REFUSED("belong to one tree", "--attach", list);
+    struct run *run = attach(target, 3, "-v");
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(target->pid));
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(child));
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(run->pid));
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    struct family tree = family_find("payload");
+    expect_free(&tree, target);
+    run_free(run);
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused) {
+    struct run *target = start_one();
+    const char *pid = pid_text(target->pid);
+    const char *const *const options[] = {WORDS("--repeat"), WORDS("--isolate"), WORDS("--keep"),
+        WORDS("--fail-fast"), WORDS("-n", "1"), WORDS("--cpus", "0"), WORDS("--iteration", "x"),
+        WORDS("--output", "x"), WORDS("-w", "x")};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *value = options[i][1] ? options[i][1] : "-q";
+        REFUSED("--attach and ", "--attach", pid, options[i][0], value);
+    }
+    REFUSED("--attach and a command", "--attach", pid, "true");
+    REFUSED("--end requires --attach", "--end", "true");
+    ck_assert_int_ne(run_state(target->pid), 'T');
+    run_free(target);
+}
+END_TEST
+
+/* ---- --end ---- */
+
+START_TEST(with_end_a_process_is_asked_to_end) {
+    struct run *target = start_target(WORDS(PAYLOAD, "catch"));
+    struct run *run = START(SLOW, "--end", "--attach", pid_text(target->pid));
+    RUN_UNTIL(run, run_state(target->pid) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect(run_wait(target), 0);
+    run_expect_text(&target->out, "caught 15");
+    run_free(run);
+    run_free(target);
+}
+END_TEST
+
+START_TEST(with_end_a_stubborn_tree_is_killed) {
+    struct run *target = run_start(
+        NULL, WORDS("sh", "-c", PAYLOAD " ignore-term & " PAYLOAD " ignore-term; exit 1"));
+    RUN_UNTIL(target, run_count_text(&target->out, "ready\n") == 2);
+    struct run *run = START(SLOW, "--end", "--grace", "300m", "--attach", pid_text(target->pid));
+    RUN_UNTIL(run, family_is_stopped("payload", 2));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect(run_wait(target), -SIGTERM); /* the shell heeds it, the others do not */
+    run_expect_nothing_left();
+    run_free(run);
+    run_free(target);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(a_process_is_stopped_and_continued),
+    SS_CASE(a_process_runs_on_after_the_planned_end),
+    SS_CASE(the_end_of_the_process_ends_the_run),
+    SS_CASE(a_process_that_was_stopped_by_others_is_continued),
+    SS_CASE(a_killed_master_leaves_it_running),
+    SS_CASE(a_killed_executor_leaves_it_running),
+    SS_CASE(a_killed_guardian_is_replaced),
+    SS_CASE(the_guardian_alone_leaves_it_running),
+    SS_CASE(the_executor_alone_leaves_it_running),
+    SS_CASE(the_master_alone_leaves_it_running),
+    SS_CASE(a_killed_master_leaves_a_tree_running),
+    SS_CASE(a_killed_executor_leaves_a_tree_running),
+    SS_CASE(a_killed_guardian_of_a_tree_is_replaced),
+    SS_CASE(the_guardian_alone_leaves_a_tree_running),
+    SS_CASE(the_executor_alone_leaves_a_tree_running),
+    SS_CASE(the_master_alone_leaves_a_tree_running),
+    SS_CASE(it_works_without_pidfds),
+    SS_CASE(a_tree_is_stopped_and_continued),
+    SS_CASE(what_starts_later_is_limited_and_orphans_remain),
+    SS_CASE(other_processes_of_its_group_are_not_touched),
+    SS_CASE(the_end_of_the_first_process_continues_the_others),
+    SS_CASE(no_process_is_moved_to_another_control_group),
+    SS_CASE(several_processes_are_an_instance_each),
+    SS_CASE(a_process_is_found_by_its_name),
+    SS_CASE(descendants_of_one_name_are_no_others),
+    SS_CASE(what_cannot_be_attached_is_refused),
+    SS_CASE(one_tree_is_attached_once),
+    SS_CASE(what_makes_no_sense_is_refused),
+    SS_CASE(with_end_a_process_is_asked_to_end),
+    SS_CASE(with_end_a_stubborn_tree_is_killed))
+/* clang-format on */

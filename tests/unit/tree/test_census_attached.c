@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Instances that ran before: which processes the census finds, none of them below an executor. */
+
+#include "census_run.h"
+
+/* A process that something else has started, in a group that is not its own, becomes row 0. */
+static pid_t attach(pid_t pid) {
+    struct ss_row *row = &world.board->rows[0];
+    world_at(pid)->ours = true;
+    atomic_store(&row->leader_started, world_at(pid)->started);
+    atomic_store(&row->leader, pid);
+    return pid;
+}
+
+static int open_attached(void **state) {
+    (void)state;
+    world_open_empty(32768, false);
+    world.board->attached = true;
+    return 0;
+}
+
+static pid_t start_job(void) {
+    pid_t job = world_fork(WORLD_SHELL);
+    world_setsid(job);
+    return job;
+}
+
+static void begin(void) {
+    ss_census_survey(&world.census);
+    world_hold_all();
+}
+
+static void what_ran_before_is_found(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    pid_t child = world_fork(root);
+    pid_t grandchild = world_fork_session(child);
+    begin();
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, child, false);
+    world_expect_branch(0, grandchild, false);
+    assert_int_equal(world_count_branches(), 2);
+    world_check(true);
+}
+
+static void what_starts_later_is_found(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    world_pass(5 * SS_SECOND);
+    pid_t child = world_fork(root);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, child, false);
+    pid_t session = world_fork_session(child);
+    world_fork(session);
+    world_pass(100 * SS_MILLISECOND);
+    assert_int_equal(world_count_branches(), 3);
+    world_check(true);
+}
+
+/* A pipeline is one group, whichever process of it leads. */
+static void strangers_in_its_group_are_left_alone(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    pid_t neighbor = world_fork(WORLD_SHELL);
+    world_join(neighbor, root);
+    world_fork(neighbor);
+    begin();
+    for (int i = 0; i < 20; i++) {
+        world_fork(root);
+        world_fork(neighbor);
+        world_fork_session(neighbor);
+        world_pass(100 * SS_MILLISECOND);
+        world_check(true);
+    }
+}
+
+/* A group that one of ours leads may be joined by others, too. */
+static void no_group_is_a_branch(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    pid_t child = world_fork_session(root);
+    pid_t stranger = world_fork(WORLD_SHELL);
+    world_join(stranger, child);
+    begin();
+    world_pass(2 * SS_SECOND);
+    world_expect_branch(0, child, false);
+    world_check(true);
+}
+
+static void orphans_stay_and_so_do_their_children(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    pid_t parent = world_fork(root);
+    pid_t orphan = world_fork(parent);
+    world_pass(100 * SS_MILLISECOND);
+    world_end(parent);
+    assert_int_equal(world_at(orphan)->parent, WORLD_INIT);
+    world_pass(3 * SS_SECOND);
+    world_expect_branch(0, orphan, false);
+    pid_t late = world_fork_session(orphan);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, late, false);
+    world_check(true);
+}
+
+static void a_later_census_keeps_orphans(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    pid_t parent = world_fork(root);
+    pid_t orphan = world_fork(parent);
+    world_pass(100 * SS_MILLISECOND);
+    world_end(parent);
+    ss_census_close(&world.census);
+    assert_int_equal(
+        ss_census_open(&world.census, world.board, &world.source, false, world.latest), 0);
+    begin();
+    world_pass(2 * SS_SECOND);
+    world_expect_branch(0, orphan, false);
+    world_fork(orphan);
+    world_pass(100 * SS_MILLISECOND);
+    world_check(true);
+}
+
+/* The pid of a branch that has ended belongs to a stranger, for up to a second before that is seen.
+ */
+static void the_children_of_a_reused_pid_are_strangers(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    pid_t child = world_fork(root);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, child, false);
+    world_end(child);
+    world_put(child, WORLD_SHELL);
+    world_at(child)->ours = false;
+    for (int i = 0; i < 5; i++) {
+        world_fork(child);
+        world_pass(10 * SS_MILLISECOND);
+        world_check(true);
+    }
+}
+
+/* A freezer is a control group, and a process of somebody else stays in its own. */
+static void processes_out_of_reach_are_not_moved(void **state) {
+    (void)state;
+    world.freezers = true;
+    pid_t root = attach(start_job());
+    begin();
+    world_at(world_fork(root))->foreign = true;
+    world_pass(2 * SS_SECOND);
+    assert_int_equal(world.frozen, 0);
+    assert_int_equal(atomic_load(&world.board->beyond), 1);
+}
+
+static void two_trees_stay_apart(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    pid_t other = start_job();
+    struct ss_row *row = &world.board->rows[1];
+    world_at(other)->ours = true;
+    atomic_store(&row->leader_started, world_at(other)->started);
+    atomic_store(&row->leader, other);
+    begin();
+    pid_t left = world_fork_session(root);
+    pid_t right = world_fork_session(other);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, left, false);
+    world_expect_branch(1, right, false);
+    world_check(true);
+}
+
+WORLD_MAIN_FROM(open_attached, cmocka_unit_test(what_ran_before_is_found),
+    cmocka_unit_test(what_starts_later_is_found),
+    cmocka_unit_test(strangers_in_its_group_are_left_alone), cmocka_unit_test(no_group_is_a_branch),
+    cmocka_unit_test(orphans_stay_and_so_do_their_children),
+    cmocka_unit_test(a_later_census_keeps_orphans),
+    cmocka_unit_test(the_children_of_a_reused_pid_are_strangers),
+    cmocka_unit_test(processes_out_of_reach_are_not_moved), cmocka_unit_test(two_trees_stay_apart))
