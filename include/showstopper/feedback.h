@@ -16,6 +16,7 @@ enum ss_source {
                           not keep it, SS_SOURCE_IDLE serves in its place */
     SS_SOURCE_IDLE,    /* as SS_SOURCE_SYSTEM, with idle time to the microsecond; where the machine
                           does not keep that, SS_SOURCE_SYSTEM serves in its place */
+    SS_SOURCE_OWN,     /* CPU time that the run's own processes used */
 };
 
 struct ss_source_request {
@@ -39,7 +40,7 @@ struct ss_counters {
     uint64_t iowait;     /* that part of `idle` */
     uint64_t steal;      /* taken by the hypervisor */
     uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
-    uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME: CPU time used */
+    uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME, SS_SOURCE_OWN: CPU time used */
     bool ran;            /* `used` is what counts, not `idle` */
     double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
 };

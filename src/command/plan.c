@@ -166,7 +166,9 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
     /* The monitor needs the system's counters even if control does not. */
-    if (plan->source.source == SS_SOURCE_SENSOR)
+    if (plan->source.source == SS_SOURCE_OWN)
+        snprintf(plan->reader.path, sizeof plan->reader.path, "/proc");
+    if (!ss_plan_reads_counters(plan))
         return 0;
     struct ss_source_request request = plan->source;
     if (request.source == SS_SOURCE_NONE)
@@ -225,6 +227,9 @@ static void describe_source(char *buffer, size_t size, const struct ss_plan *pla
         break;
     case SS_SOURCE_SENSOR:
         snprintf(buffer, size, "the load is what a program prints");
+        break;
+    case SS_SOURCE_OWN:
+        snprintf(buffer, size, "the load is the CPU time of the run's own processes");
         break;
     case SS_SOURCE_SYSTEM:
     case SS_SOURCE_IDLE:
@@ -404,6 +409,10 @@ void ss_plan_free(struct ss_plan *plan) {
     ss_module_set_release(&plan->set);
     ss_inputs_close(&plan->inputs);
     *plan = (struct ss_plan){.reader = {.file = -1}};
+}
+
+bool ss_plan_reads_counters(const struct ss_plan *plan) {
+    return plan->source.source != SS_SOURCE_SENSOR && plan->source.source != SS_SOURCE_OWN;
 }
 
 bool ss_plan_pipes_output(const struct ss_plan *plan) {

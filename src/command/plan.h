@@ -82,6 +82,9 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 /* What a load of 100 % is and how it is measured, in one line. */
 SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
 
+/* Whether the load comes from counters of the system, which `reader` reads. */
+bool ss_plan_reads_counters(const struct ss_plan *plan);
+
 /* Whether the instances' output passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
 

@@ -44,6 +44,10 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
     case SS_SOURCE_SENSOR:
         snprintf(buffer, size, "what the sensor prints: %s", plan->source.argument);
         break;
+    case SS_SOURCE_OWN:
+        snprintf(buffer, size,
+            "these CPUs together; work is the CPU time of the run's own processes alone");
+        break;
     case SS_SOURCE_CGROUP:
         snprintf(buffer, size, "%g CPUs, the allowance of the control group of %s",
             plan->reader.capacity, plan->reader.path);

@@ -33,7 +33,7 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     double capacity = elapsed * to->capacity;
     if (to->set != from->set || capacity <= 0)
         return false;
-    if (source == SS_SOURCE_CGROUP || source == SS_SOURCE_RUNTIME) {
+    if (source == SS_SOURCE_CGROUP || source == SS_SOURCE_RUNTIME || source == SS_SOURCE_OWN) {
         load->load = ss_load_of_used((double)(to->used - from->used), capacity);
         return to->used >= from->used;
     }

@@ -157,6 +157,10 @@ void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
 /* Calls `see` for all processes, in no particular order. */
 SS_NONNULL(1) void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *context);
 
+/* Calls `see` for all children of a process, zombies included. */
+SS_NONNULL(2)
+void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context);
+
 /*
  * Reads a variable of the process's initial environment. Returns false if it is not set, too long,
  * or not readable.

@@ -265,6 +265,8 @@ static const char *scope_of(const struct ss_plan *plan) {
         return "sensor";
     case SS_SOURCE_CGROUP:
         return "cgroup";
+    case SS_SOURCE_OWN:
+        return "own";
     default:
         return "cpus";
     }

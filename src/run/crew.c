@@ -62,7 +62,7 @@ int ss_crew_start_executor(
     struct ss_executor_setup setup = {
         .plan = plan,
         .board = crew->board,
-        .reader = plan->source.source == SS_SOURCE_SENSOR ? NULL : &plan->reader,
+        .reader = ss_plan_reads_counters(plan) ? &plan->reader : NULL,
         .index = index,
         .master = getpid(),
         .master_bell = crew->bell[1],

@@ -7,6 +7,7 @@
 
 #include "platform/platform.h"
 #include "record/journal.h"
+#include "tree/spent.h"
 
 /* How long to wait for killed processes to end. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
@@ -26,6 +27,7 @@ struct executor {
     struct ss_row *row;
     struct ss_counter_reader reader;
     struct ss_instance instance;
+    struct ss_spent spent; /* with SS_SOURCE_OWN */
     struct ss_stepper stepper;
     struct ss_journal journal;
     ss_time started; /* when the current instance was started */
@@ -65,6 +67,10 @@ static int read_counters(void *context, struct ss_counters *counters) {
     struct executor *executor = context;
     if (executor->setup->reader)
         return ss_platform_counters_read(&executor->reader, counters);
+    if (executor->spent.board) {
+        ss_spent_count(executor->board, executor->setup->plan->cpu_count, counters);
+        return 0;
+    }
     *counters = (struct ss_counters){
         .time = ss_platform_now(),
         .capacity = 1,
@@ -257,6 +263,12 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
     };
 }
 
+/* Every executor does this whenever it is awake, and any of them then adds up what all have. */
+static void read_spent(struct executor *executor) {
+    if (executor->spent.board)
+        atomic_store(&executor->row->spent, ss_spent_read(&executor->spent, ss_platform_now()));
+}
+
 _Noreturn static void pace(struct executor *executor) {
     for (;;) {
         uint32_t seen = atomic_load(&executor->row->wake);
@@ -265,6 +277,7 @@ _Noreturn static void pace(struct executor *executor) {
         look_around(executor);
         bool stopped = executor->stepper.state == SS_STATE_STOPPED;
         ss_instance_follow(&executor->instance, stopped ? SIGSTOP : 0);
+        read_spent(executor);
         ss_time now = ss_platform_now();
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
             ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
@@ -290,6 +303,8 @@ static void open_pipeline(struct executor *executor) {
         if (why)
             atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
     }
+    if (setup->plan->source.source == SS_SOURCE_OWN)
+        ss_spent_open(&executor->spent, executor->board, setup->index);
     struct ss_pipeline pipeline;
     ss_pipeline_open(&pipeline, &setup->plan->set, executor->board, setup->index,
         (struct ss_counters_source){read_counters, executor});

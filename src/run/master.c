@@ -159,6 +159,34 @@ static bool keep_iterations_apart(struct ss_master *master) {
     return true;
 }
 
+/* Not what executors have read last, which may be a round ago. */
+static int read_spent(void *context, struct ss_cpu_reading *reading) {
+    struct ss_master *master = context;
+    *reading = (struct ss_cpu_reading){
+        .group = true, .pressure = NAN, .count = 1, .items = reading->items};
+    ss_spent_count(master->board, master->plan->cpu_count, &reading->counters);
+    reading->counters.used = 0;
+    for (uint32_t i = 0; i < master->plan->instances; i++)
+        reading->counters.used += ss_spent_read(&master->spents[i], reading->counters.time);
+    *reading->items = (struct ss_cpu_times){.used = reading->counters.used};
+    return 0;
+}
+
+static int open_spent_meter(struct ss_master *master) {
+    struct ss_load_meter *meter = &master->meter;
+    *meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
+    meter->read = read_spent;
+    meter->context = master;
+    meter->last.items = calloc(1, sizeof *meter->last.items);
+    meter->before.items = calloc(1, sizeof *meter->before.items);
+    master->spents = calloc(master->plan->instances, sizeof *master->spents);
+    if (!meter->last.items || !meter->before.items || !master->spents)
+        return ss_error_memory(master->error);
+    for (uint32_t i = 0; i < master->plan->instances; i++)
+        ss_spent_open(&master->spents[i], master->board, i);
+    return 0;
+}
+
 /* Parts of the load are for the record: control does not need them. */
 static int open_monitor(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
@@ -166,6 +194,8 @@ static int open_monitor(struct ss_master *master) {
     ss_monitor_open(&master->monitor, &plan->set, source, &master->meter, master->board);
     if (source == SS_SOURCE_SENSOR)
         return 0;
+    if (source == SS_SOURCE_OWN)
+        return open_spent_meter(master);
     struct ss_source_request request = plan->source;
     request.source = master->monitor.source;
     if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
@@ -278,6 +308,9 @@ static void close_master(struct ss_master *master) {
     ss_progress_close(&master->progress);
     ss_board_close(master->board);
     free(master->scheduling);
+    for (uint32_t i = 0; master->spents && i < master->plan->instances; i++)
+        ss_spent_close(&master->spents[i]);
+    free(master->spents);
     free(master->lives);
     free(master->iterations_seen);
     free(master->polls);

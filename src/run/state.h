@@ -14,6 +14,7 @@
 #include "run/sensor.h"
 #include "run/stage.h"
 #include "screen/progress.h"
+#include "tree/spent.h"
 
 /* What the master waits for besides the instances' output: signals, the bell, the sensor. */
 #define SS_MASTER_POLLS 3
@@ -29,6 +30,7 @@ struct ss_master {
     struct ss_sensor sensor;
     struct ss_output output;
     struct ss_load_meter meter; /* the monitor's */
+    struct ss_spent *spents;    /* of each instance; with SS_SOURCE_OWN, else NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
     struct ss_iterations iterations;

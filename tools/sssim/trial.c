@@ -42,9 +42,11 @@ static int read_counters(void *context, struct ss_counters *counters) {
     struct trial *trial = context;
     if (trial->source == SS_SOURCE_CGROUP)
         machine_read_group(&trial->machine, trial->now, counters);
+    else if (trial->source == SS_SOURCE_OWN)
+        machine_read_group_exactly(&trial->machine, trial->now, counters);
     else
         machine_read(&trial->machine, trial->now, counters);
-    counters->ran = trial->source == SS_SOURCE_RUNTIME;
+    counters->ran = trial->source == SS_SOURCE_RUNTIME || trial->source == SS_SOURCE_OWN;
     return 0;
 }
 
@@ -122,11 +124,15 @@ void trial_leave(struct trial *trial, uint32_t number) {
 
 /* ---- the monitor ---- */
 
+static bool counts_group(const struct trial *trial) {
+    return trial->source == SS_SOURCE_CGROUP || trial->source == SS_SOURCE_OWN;
+}
+
 /* What is true, not what the modules are shown. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
     *reading = (struct ss_cpu_reading){0};
-    if (trial->source == SS_SOURCE_CGROUP)
+    if (counts_group(trial))
         machine_read_group_exactly(&trial->machine, trial->now, &reading->counters);
     else
         machine_read_exactly(&trial->machine, trial->now, &reading->counters);
@@ -170,8 +176,7 @@ static void start_monitor(struct trial *trial) {
     ss_time first = trial->options.warmup % trial->options.window;
     trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
     ss_monitor_open(&trial->monitor, &trial->set,
-        trial->source == SS_SOURCE_CGROUP ? SS_SOURCE_CGROUP : SS_SOURCE_SYSTEM, &trial->meter,
-        trial->board);
+        counts_group(trial) ? trial->source : SS_SOURCE_SYSTEM, &trial->meter, trial->board);
     trial->monitor.interval = trial->options.window;
     ss_monitor_begin(&trial->monitor, trial->now);
     if (first)

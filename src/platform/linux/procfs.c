@@ -105,6 +105,56 @@ void ss_platform_process_each(void (*see)(void *context, pid_t pid), void *conte
     }
 }
 
+struct parent {
+    pid_t pid;
+    void (*see)(void *context, pid_t pid);
+    void *context;
+};
+
+static void see_if_child(void *context, pid_t pid) {
+    const struct parent *parent = context;
+    struct ss_process process;
+    if (ss_linux_process_read(pid, &process) && process.parent == parent->pid)
+        parent->see(parent->context, pid);
+}
+
+/* A child is listed with the thread that started it. */
+static void see_children_of_thread(const struct parent *parent, const char *thread) {
+    char path[64];
+    SS_OWNED(free) char *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)parent->pid, thread);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    while (file && getdelim(&text, &size, ' ', file) > 0)
+        parent->see(parent->context, (pid_t)strtol(text, NULL, 10));
+}
+
+/* Not every kernel is built with them. */
+static bool has_lists(void) {
+    static int known = -1;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    if (known < 0)
+        known = access(path, R_OK) == 0;
+    return known;
+}
+
+void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pid), void *context) {
+    struct parent parent = {pid, see, context};
+    char path[64];
+    if (!has_lists()) {
+        ss_platform_process_each(see_if_child, &parent);
+        return;
+    }
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    SS_OWNED(closedir) DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            see_children_of_thread(&parent, entry->d_name);
+    }
+}
+
 /* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads the text after it. */
 static bool read_variable(int file, const char *variable, char *rest, size_t size) {
     size_t length = strlen(variable);

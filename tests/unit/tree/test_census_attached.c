@@ -173,10 +173,15 @@ static void two_trees_stay_apart(void **state) {
     world_check(true);
 }
 
-WORLD_MAIN_FROM(open_attached, cmocka_unit_test(what_ran_before_is_found),
+/* clang-format off */
+WORLD_MAIN_FROM(open_attached,
+    cmocka_unit_test(what_ran_before_is_found),
     cmocka_unit_test(what_starts_later_is_found),
-    cmocka_unit_test(strangers_in_its_group_are_left_alone), cmocka_unit_test(no_group_is_a_branch),
+    cmocka_unit_test(strangers_in_its_group_are_left_alone),
+    cmocka_unit_test(no_group_is_a_branch),
     cmocka_unit_test(orphans_stay_and_so_do_their_children),
     cmocka_unit_test(a_later_census_keeps_orphans),
     cmocka_unit_test(the_children_of_a_reused_pid_are_strangers),
-    cmocka_unit_test(processes_out_of_reach_are_not_moved), cmocka_unit_test(two_trees_stay_apart))
+    cmocka_unit_test(processes_out_of_reach_are_not_moved),
+    cmocka_unit_test(two_trees_stay_apart))
+/* clang-format on */

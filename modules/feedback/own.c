@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <showstopper/feedback.h>
+
+#include "estimate.h"
+
+struct config {
+    ss_time period;
+};
+
+static const struct ss_option options[] = {
+    ESTIMATE_OPTION_PERIOD,
+    SS_OPTION_END,
+};
+
+/* Executors read when they wake up anyway; what this module gets is the sum of what they read. */
+#define SPACING (12 * SS_MILLISECOND)
+
+static void request_source(const struct ss_self *self, struct ss_source_request *request) {
+    (void)self;
+    *request = (struct ss_source_request){.source = SS_SOURCE_OWN};
+}
+
+static bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {
+    return estimate_wants_sample_after(self, moment, SPACING);
+}
+
+/* Not bounded: a child's time may become known when it ends. */
+static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
+    const struct ss_counters *counters) {
+    const struct config *config = self->config;
+    struct estimate_reading reading = {
+        .counters = counters,
+        .count = counters->used,
+        .spacing = SPACING,
+    };
+    estimate_sample(self, moment, &reading, config->period);
+}
+
+SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
+    .head =
+        {
+            SS_MODULE_HEAD(feedback, FEEDBACK),
+            .name = "own",
+            .summary = "the load of the run's own processes, whatever else runs",
+            .options = options,
+            .config_size = sizeof(struct config),
+            .run_memory = sizeof(struct estimate_run),
+            .executor_memory = sizeof(struct estimate),
+        },
+    .source = request_source,
+    .wants_sample = wants_sample,
+    .sample = take_sample,
+    .estimate = estimate_get,
+    .account = estimate_account,
+};

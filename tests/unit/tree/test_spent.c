@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The CPU time of an instance, which is a child of this test here and does as it is told. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "tree/branches.h"
+#include "tree/spent.h"
+#include "unit.h"
+
+#define TURN (60 * SS_MILLISECOND) /* what a process uses when told to work */
+#define STEP (20 * SS_MILLISECOND) /* see spent.c */
+
+static struct ss_board *board;
+static struct ss_spent spent;
+static int orders[2];
+static int answers[2];
+static ss_time readings;
+
+static uint64_t read_total(void) {
+    return ss_spent_read(&spent, ss_platform_now() + ++readings * SS_SECOND);
+}
+
+static void work(void) {
+    ss_time begin = ss_platform_process_cpu_time(getpid());
+    while (ss_platform_process_cpu_time(getpid()) < begin + TURN) {
+    }
+}
+
+static void answer(void) {
+    if (write(answers[1], "", 1) != 1)
+        _exit(1);
+}
+
+static void await_order(void) {
+    char byte;
+    if (read(orders[0], &byte, 1) != 1)
+        _exit(1);
+}
+
+static void await_answer(void) {
+    char byte;
+    assert_int_equal(read(answers[0], &byte, 1), 1);
+}
+
+static void order(void) {
+    assert_int_equal(write(orders[1], "", 1), 1);
+    await_answer();
+}
+
+static pid_t start(void (*act)(void)) {
+    assert_int_equal(pipe(orders), 0);
+    assert_int_equal(pipe(answers), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(60);
+        act();
+        for (;;)
+            pause();
+    }
+    board = ss_board_allocate(1, 0);
+    assert_true(pid > 0 && board);
+    board->attached = true;
+    atomic_store(&board->rows[0].leader_started, ss_platform_process_started(pid));
+    atomic_store(&board->rows[0].leader, pid);
+    ss_spent_open(&spent, board, 0);
+    assert_int_equal(read_total(), 0);
+    return pid;
+}
+
+static void end(pid_t pid) {
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    ss_spent_close(&spent);
+    free(board);
+    for (int i = 0; i < 2; i++) {
+        close(orders[i]);
+        close(answers[i]);
+    }
+}
+
+static void expect_between(uint64_t total, ss_time least, ss_time most) {
+    if (total < least || total > most)
+        fail_msg("%.1f ms, not %.1f to %.1f", (double)total / 1e6, (double)least / 1e6,
+            (double)most / 1e6);
+}
+
+static void work_when_told(void) {
+    for (;;) {
+        await_order();
+        work();
+        answer();
+    }
+}
+
+static void its_own_clock_counts(void **state) {
+    (void)state;
+    pid_t pid = start(work_when_told);
+    ss_time before = ss_platform_process_cpu_time(pid);
+    for (uint64_t i = 1; i <= 3; i++) {
+        order();
+        expect_between(read_total(), i * TURN, ss_platform_process_cpu_time(pid) - before + STEP);
+    }
+    end(pid);
+}
+
+/* Starts a child that works when told to, and ends then when told to. */
+static void have_child(bool waits) {
+    if (!waits)
+        signal(SIGCHLD, SIG_IGN);
+    await_order();
+    pid_t child = fork();
+    if (child == 0) {
+        work();
+        answer();
+        await_order();
+        _exit(0);
+    }
+    waitpid(child, NULL, 0); /* where SIGCHLD is ignored, it gets nothing but waits all the same */
+    answer();
+}
+
+static void wait_for_child(void) {
+    have_child(true);
+}
+
+static void ignore_child(void) {
+    have_child(false);
+}
+
+static void a_living_child_counts(void **state) {
+    (void)state;
+    pid_t pid = start(wait_for_child);
+    order();
+    expect_between(read_total(), TURN, TURN + STEP);
+    end(pid);
+}
+
+static void a_child_that_was_waited_for_counts_once(void **state) {
+    (void)state;
+    pid_t pid = start(wait_for_child);
+    order();
+    uint64_t alive = read_total();
+    order();
+    uint64_t total = read_total();
+    assert_true(total >= alive);
+    expect_between(total, TURN, TURN + STEP);
+    expect_between(read_total(), TURN, TURN + STEP);
+    end(pid);
+}
+
+static void a_child_that_nobody_saw_counts_once_waited_for(void **state) {
+    (void)state;
+    pid_t pid = start(wait_for_child);
+    order();
+    order();
+    expect_between(read_total(), TURN - STEP, TURN + STEP);
+    end(pid);
+}
+
+static void a_child_that_nobody_waits_for_counts_as_it_was_last_seen(void **state) {
+    (void)state;
+    pid_t pid = start(ignore_child);
+    order();
+    expect_between(read_total(), TURN, TURN + STEP);
+    order();
+    expect_between(read_total(), TURN, TURN + STEP);
+    expect_between(read_total(), TURN, TURN + STEP);
+    end(pid);
+}
+
+static void ignore_many_children(void) {
+    for (;;)
+        have_child(false);
+}
+
+static void each_child_that_nobody_waits_for_counts(void **state) {
+    (void)state;
+    pid_t pid = start(ignore_many_children);
+    for (uint64_t i = 1; i <= 4; i++) {
+        order();
+        read_total();
+        order();
+        expect_between(read_total(), i * TURN - STEP, i * TURN + STEP);
+    }
+    end(pid);
+}
+
+/* The child of a child, whose parent ends: it is no child of any that are listed then. */
+static void leave_orphan(void) {
+    await_order();
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t orphan = fork();
+        if (orphan == 0) {
+            prctl(PR_SET_PDEATHSIG, 0);
+            alarm(60);
+            work();
+            if (write(answers[1], &(pid_t){getpid()}, sizeof orphan) != sizeof orphan)
+                _exit(1);
+            await_order();
+            work();
+            answer();
+            await_order();
+            _exit(0);
+        }
+        pause();
+    }
+    char byte;
+    if (read(orders[0], &byte, 1) == 1)
+        kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    answer();
+    work_when_told();
+}
+
+static void an_orphan_that_is_a_branch_counts(void **state) {
+    (void)state;
+    pid_t orphan = 0;
+    pid_t pid = start(leave_orphan);
+    assert_int_equal(write(orders[1], "", 1), 1);
+    assert_int_equal(read(answers[0], &orphan, sizeof orphan), sizeof orphan);
+    ss_branch_claim(board, 0, orphan, ss_platform_process_started(orphan), false);
+    expect_between(read_total(), TURN, TURN + STEP);
+    kill(orphan, SIGSTOP); /* so that its parent takes the order */
+    order();
+    kill(orphan, SIGCONT);
+    kill(pid, SIGSTOP);
+    expect_between(read_total(), TURN, TURN + STEP);
+    order();
+    expect_between(read_total(), 2 * TURN, 2 * TURN + STEP);
+    kill(orphan, SIGKILL);
+    end(pid);
+}
+
+/* clang-format off */
+UNIT_MAIN(
+    cmocka_unit_test(its_own_clock_counts),
+    cmocka_unit_test(a_living_child_counts),
+    cmocka_unit_test(a_child_that_was_waited_for_counts_once),
+    cmocka_unit_test(a_child_that_nobody_saw_counts_once_waited_for),
+    cmocka_unit_test(a_child_that_nobody_waits_for_counts_as_it_was_last_seen),
+    cmocka_unit_test(each_child_that_nobody_waits_for_counts),
+    cmocka_unit_test(an_orphan_that_is_a_branch_counts))
+/* clang-format on */
