@@ -22,6 +22,7 @@
 #define USAGE                                                                                      \
     "Usage: chaos_fault [--grace SECONDS] [--patience SECONDS] [--closing SECONDS]\n"              \
     "           [--planned SECONDS] [--status STATUS] [--log FILE] --payload FILE\n"               \
+    "           [--attached VARIABLE=VALUE --living PID[,PID]...]\n"                               \
     "           [--step MOMENT:SIGNAL:TARGET[+TARGET]...]... -- COMMAND...\n"
 
 #define NAP        0.004 /* seconds between two looks */
@@ -43,6 +44,8 @@ struct round {
     int status;     /* that the run must end with, as long as nothing but the steps ends it */
     const char *log;
     const char *payload;
+    const char *attached; /* the mark of programs that ran before; NULL: there are none */
+    char *living;         /* the pids of those that the run must not end */
     struct step steps[STEPS_MOST];
     int steps_count;
     char **command;
@@ -293,6 +296,37 @@ static double await_nothing(struct round *round) {
     return -1;
 }
 
+/* Whether a program that ran before has ended, or a process of it stays stopped. */
+static bool attached_touched(const struct round *round) {
+    static struct marked all[MARKED_MOST];
+    bool touched = false;
+    size_t stopped;
+    double end = now() + round->patience;
+    do {
+        size_t count = marked_find(round->attached, all);
+        stopped = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (all[i].state == 'T')
+                all[stopped++] = all[i];
+        }
+        sleep_until(now() + NAP);
+    } while (stopped > 0 && now() < end && !told_to_end);
+    if (stopped > 0) {
+        fprintf(stderr, "chaos: %zu attached processes are left stopped\n", stopped);
+        marked_print(all, stopped);
+        touched = true;
+    }
+    char *rest = NULL;
+    for (char *pid = strtok_r(round->living, ",", &rest); pid; pid = strtok_r(NULL, ",", &rest)) {
+        char state = marked_state(atoi(pid));
+        if (!state || state == 'Z' || state == 'X') {
+            fprintf(stderr, "chaos: attached process %s has been ended\n", pid);
+            touched = true;
+        }
+    }
+    return touched;
+}
+
 /* Returns the exit status. */
 static int judge(struct round *round) {
     int status = 0;
@@ -302,6 +336,8 @@ static int judge(struct round *round) {
     if (marked_left_memory(round->run))
         status = 1;
     if (bystanders_touched(&round->bystanders))
+        status = 1;
+    if (round->attached && attached_touched(round))
         status = 1;
     if (round->ended > 0 && round->status != NO_STATUS && round->run_status != round->status) {
         fprintf(stderr, "chaos: the run ended with %d instead of %d\n", round->run_status,
@@ -340,7 +376,8 @@ static void add_step(struct round *round, char *text) {
 static void read_words(struct round *round, int argc, char **argv) {
     static const struct option options[] = {{"grace", 1, NULL, 'g'}, {"patience", 1, NULL, 'p'},
         {"closing", 1, NULL, 'c'}, {"planned", 1, NULL, 'e'}, {"status", 1, NULL, 's'},
-        {"log", 1, NULL, 'l'}, {"payload", 1, NULL, 'b'}, {"step", 1, NULL, 't'}, {0}};
+        {"log", 1, NULL, 'l'}, {"payload", 1, NULL, 'b'}, {"step", 1, NULL, 't'},
+        {"attached", 1, NULL, 'a'}, {"living", 1, NULL, 'v'}, {0}};
     int letter;
     while ((letter = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         if (letter == 'g')
@@ -357,13 +394,17 @@ static void read_words(struct round *round, int argc, char **argv) {
             round->log = optarg;
         else if (letter == 'b')
             round->payload = optarg;
+        else if (letter == 'a')
+            round->attached = optarg;
+        else if (letter == 'v')
+            round->living = optarg;
         else if (letter == 't')
             add_step(round, optarg);
         else
             exit(2);
     }
     round->command = argv + optind;
-    if (!round->payload || !*round->command) {
+    if (!round->payload || !*round->command || !round->attached != !round->living) {
         fputs(USAGE, stderr);
         exit(2);
     }
@@ -385,6 +426,8 @@ int main(int argc, char **argv) {
         kill(round.run, SIGKILL);
         marked_end(round.mark);
     }
+    if (round.attached)
+        marked_end(round.attached);
     bystanders_close(&round.bystanders);
     return status;
 }

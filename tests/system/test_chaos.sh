@@ -83,6 +83,28 @@ touched_bystanders_are_seen() {
     one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
 }
 
+# shellcheck disable=SC2016
+touched_attached_programs_are_seen() {
+    local mark=CHAOS_ATTACHED=$$ pid
+    env $mark "$build/tests/payload" spin &
+    pid=$!
+    pretend 'exit 0'
+    one_fault 0 '0\.' --attached $mark --living $pid
+    env $mark "$build/tests/payload" spin &
+    pid=$!
+    pretend "kill -STOP $pid"
+    one_fault 1 'chaos: 1 attached processes are left stopped' --attached $mark --living $pid
+    env $mark "$build/tests/payload" spin &
+    pid=$!
+    pretend "kill -KILL $pid"
+    one_fault 1 "chaos: attached process $pid has been ended" --attached $mark --living $pid
+}
+
+attached_rounds_end_nothing() {
+    expect 0 'chaos: 4 rounds, 0 failures' \
+        "$here/chaos" --rounds 4 --seed 1 --patience 5 --gentle --attached "$build"
+}
+
 targets_are_chosen() {
     local executor=$folder/ss-executor
     ln -s "$build/tests/payload" "$executor"
@@ -133,9 +155,11 @@ pretend 'exit 0'
 chmod +x "$folder/build/bin/showstopper"
 run_case what_is_left_is_seen
 run_case touched_bystanders_are_seen
+run_case touched_attached_programs_are_seen
 run_case targets_are_chosen
 run_case failures_are_counted
 run_case wrong_words_are_refused
 run_case rounds_leave_nothing
+run_case attached_rounds_end_nothing
 run_case rounds_of_survivors_leave_nothing
 end_cases
