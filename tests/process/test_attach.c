@@ -362,6 +362,47 @@ START_TEST(descendants_of_one_name_are_no_others) {
 }
 END_TEST
 
+/* ---- -f own ---- */
+
+/* By what the machine does, the limit would be passed already without the program. */
+START_TEST(a_limit_of_its_own_does_not_depend_on_other_work) {
+    run_greedily();
+    char load[32];
+    double limit = 0.2; /* of a CPU */
+    snprintf(load, sizeof load, "%.6f", limit / (double)sysconf(_SC_NPROCESSORS_ONLN));
+    struct run *other = run_start(NULL, WORDS(PAYLOAD, "spin"));
+    struct run *target = start_one();
+    struct run *run = START("-v", "-f", "own", "-l", load, "--attach", pid_text(target->pid));
+    run_wait_text(run, "instances run");
+    double settled = run_now() + 1;
+    RUN_UNTIL(run, run_now() >= settled);
+    double begin = run_now(), used = family_cpu_time(target->pid);
+    RUN_UNTIL(run, run_now() >= begin + 3);
+    used = (family_cpu_time(target->pid) - used) / (run_now() - begin);
+    ck_assert_msg(used > limit / 4 && used < 2 * limit, "%.3f of a CPU", used);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_free(run);
+    run_free(target);
+    run_free(other);
+}
+END_TEST
+
+/* An instance's children that have ended are the most of it. */
+START_TEST(the_load_of_short_lived_children_is_counted) {
+    run_greedily();
+    struct run *run = run_wait(START("-n", "1", "-f", "own", "-l", "20%", "--settle", "500m",
+        "--duration", "3s", "--json", "-", SSBURN, "forking"));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"scope\": \"own\"");
+    char *mean = strstr(run->out.bytes, "\"load_mean\": ");
+    ck_assert_ptr_nonnull(mean);
+    double load = strtod(mean + strlen("\"load_mean\": "), NULL);
+    ck_assert_msg(load > 0.03 && load < 0.3, "%f", load);
+    run_free(run);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 #define REFUSED(message, ...)                                                                      \
@@ -423,6 +464,23 @@ START_TEST(what_makes_no_sense_is_refused) {
 }
 END_TEST
 
+START_TEST(a_recorded_run_of_attached_processes_is_not_repeated) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    struct run *target = start_one();
+    struct run *run = run_wait(START(
+        "-l", "50%", "--duration", "600m", "--record", record, "--attach", pid_text(target->pid)));
+    run_expect(run, 0);
+    run_free(run);
+    run = run_wait(START("--replay", record));
+    run_expect(run, 125);
+    run_expect_text(&run->err, "was of processes that ran already");
+    run_free(run);
+    run_free(target);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* ---- --end ---- */
 
 START_TEST(with_end_a_process_is_asked_to_end) {
@@ -480,9 +538,12 @@ PROCESS_MAIN(
     SS_CASE(several_processes_are_an_instance_each),
     SS_CASE(a_process_is_found_by_its_name),
     SS_CASE(descendants_of_one_name_are_no_others),
+    SS_CASE(a_limit_of_its_own_does_not_depend_on_other_work),
+    SS_CASE(the_load_of_short_lived_children_is_counted),
     SS_CASE(what_cannot_be_attached_is_refused),
     SS_CASE(one_tree_is_attached_once),
     SS_CASE(what_makes_no_sense_is_refused),
+    SS_CASE(a_recorded_run_of_attached_processes_is_not_repeated),
     SS_CASE(with_end_a_process_is_asked_to_end),
     SS_CASE(with_end_a_stubborn_tree_is_killed))
 /* clang-format on */

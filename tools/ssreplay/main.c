@@ -189,6 +189,13 @@ static char **make_command(
     return words;
 }
 
+/* In the place of a command there is then what --attach was given. */
+static bool is_attached(yajl_val plan) {
+    yajl_val command = ssreplay_document_get(plan, "command", yajl_t_array);
+    yajl_val first = command && command->u.array.len > 0 ? command->u.array.values[0] : NULL;
+    return YAJL_IS_STRING(first) && strcmp(first->u.string, "--attach") == 0;
+}
+
 int main(int argc, char **argv) {
     char programs[4200], showstopper[4300];
     ss_streams_occupy();
@@ -212,6 +219,9 @@ int main(int argc, char **argv) {
     if (!arguments || !options || !YAJL_IS_INTEGER(options) || !folder ||
         YAJL_GET_INTEGER(options) < 0 || (size_t)YAJL_GET_INTEGER(options) > arguments->u.array.len)
         fail("%s/plan.json %s", argv[1], "does not say what was run: is the record whole?");
+    if (is_attached(plan))
+        fail("%s: the recorded run %s", argv[1],
+            "was of processes that ran already: they cannot be started again");
     tell_differences(argv[1], programs, plan);
     char *record = realpath(argv[1], NULL);
     if (!record)

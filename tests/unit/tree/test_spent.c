@@ -118,6 +118,7 @@ static void have_child(bool waits) {
     await_order();
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         work();
         answer();
         await_order();
@@ -221,6 +222,15 @@ static void leave_orphan(void) {
     work_when_told();
 }
 
+/* Returns once it can no longer take an order. */
+static void stop(pid_t pid) {
+    struct ss_process process;
+    kill(pid, SIGSTOP);
+    do
+        assert_true(ss_platform_process_look(pid, &process));
+    while (process.state != 'T');
+}
+
 static void an_orphan_that_is_a_branch_counts(void **state) {
     (void)state;
     pid_t orphan = 0;
@@ -229,10 +239,10 @@ static void an_orphan_that_is_a_branch_counts(void **state) {
     assert_int_equal(read(answers[0], &orphan, sizeof orphan), sizeof orphan);
     ss_branch_claim(board, 0, orphan, ss_platform_process_started(orphan), false);
     expect_between(read_total(), TURN, TURN + STEP);
-    kill(orphan, SIGSTOP); /* so that its parent takes the order */
+    stop(orphan); /* so that its parent takes the order */
     order();
     kill(orphan, SIGCONT);
-    kill(pid, SIGSTOP);
+    stop(pid);
     expect_between(read_total(), TURN, TURN + STEP);
     order();
     expect_between(read_total(), 2 * TURN, 2 * TURN + STEP);
