@@ -16,6 +16,7 @@ struct ss_turn {
     struct ss_moment moment; /* `now` is when the state to be planned begins: the end planned for
                                 the one before it, not the moment at which the executor woke up */
     enum ss_state state;     /* the state that now ends */
+    double target;           /* L*, from 0 to 1 */
     double duty;             /* the local duty, asked just now, from 0 to 1 */
     struct ss_place place;
 };

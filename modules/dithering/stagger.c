@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <showstopper/dithering.h>
+#include <showstopper/shared.h>
 
 #include "least.h"
 
@@ -23,19 +24,40 @@
 /* Rounds in which all beginnings move to and fro once: ten and the golden ratio. */
 #define WANDERING 10.618033988749895
 
+/*
+ * What a workload that uses more CPUs in one round than in the next gets too much or too little is
+ * made up for within about a round. By how much of a window the load would be uneven thereby, as a
+ * mean square: rounds become half as long above UNEVEN, and twice as long where it would still be
+ * clearly less then.
+ */
+#define UNEVEN        5e-5
+#define LENGTHENED    5.0 /* how much more uneven rounds of twice the length are */
+#define MADE_UP       0.6 /* the part of a round in which a difference is made up */
+#define MEMORY        2e9
+#define HALVINGS_MOST 8
+
 struct config {
     ss_time tau; /* 0: found for the machine */
     ss_time min;
     double jitter;
+    ss_time unsteady;
+};
+
+/* What all executors share. */
+struct run {
+    _Atomic uint64_t change; /* mean square of changes of the duty from round to round, relative */
+    _Atomic uint32_t halvings; /* how often the length of rounds has been halved */
 };
 
 /* What an executor remembers. Zeroed, it begins with a run. */
 struct memory {
-    ss_time stretch; /* when the stretch of control began that the rest belongs to */
-    uint64_t round;  /* the present one, counted from 1; 0: none yet */
-    ss_time end;     /* when its running part ends; SS_TIME_NEVER: it is all of the round */
-    double carried;  /* nanoseconds of running still owed */
-    int64_t turns;   /* rounds to a turn, see count_turns() */
+    ss_time stretch;   /* when the stretch of control began that the rest belongs to */
+    uint64_t round;    /* the present one, counted from 1; 0: none yet */
+    ss_time end;       /* when its running part ends; SS_TIME_NEVER: it is all of the round */
+    double carried;    /* nanoseconds of running still owed */
+    int64_t turns;     /* rounds to a turn, see count_turns() */
+    uint32_t halvings; /* of the present round */
+    double asked;      /* the duty of the round before, relative to the target; 0: none */
 };
 
 static const struct ss_option options[] = {
@@ -48,6 +70,9 @@ static const struct ss_option options[] = {
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
         .help = "how far rounds are moved from their places, as a part of tau or of 107m, so that "
                 "nothing keeps step with the kernel's tick; 0 keeps tau exact"),
+    SS_OPTION("unsteady", TIME, unsteady, .initial = "26m", .max = "1h",
+        .help = "where tau is found, rounds are halved while a workload's use of CPUs changes so "
+                "much from round to round that the load would be uneven, down to this; 0: never"),
     SS_OPTION_END,
 };
 
@@ -61,12 +86,19 @@ static double find_tau(double instances, double sharing, double scale) {
     return fmax(scale * fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
 }
 
+static uint32_t halvings_of(const struct ss_self *self) {
+    struct run *run = self->run;
+    return run ? atomic_load_explicit(&run->halvings, memory_order_relaxed) : 0;
+}
+
 /* The tick asks for a few milliseconds, however long the round. */
-static struct pace choose_pace(const struct ss_self *self, uint32_t instances) {
+static struct pace choose_pace(const struct ss_self *self, uint32_t instances, uint32_t halvings) {
     const struct config *config = self->config;
     double tau = (double)config->tau;
-    if (config->tau == 0)
+    if (config->tau == 0) {
         tau = find_tau(instances, (double)instances / self->cpus, ss_self_window_scale(self));
+        tau /= (double)(1U << halvings);
+    }
     return (struct pace){tau, config->jitter * fmin(tau, TAU)};
 }
 
@@ -80,7 +112,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
         least_check_state("min", config->min, error) < 0)
         return -1;
     /* Others may end, and the last one's rounds are the shortest. */
-    struct pace pace = choose_pace(self, 1);
+    struct pace pace = choose_pace(self, 1, 0);
     if ((double)config->min <= shortest(&pace) / 2)
         return 0;
     return ss_error_fail(error,
@@ -168,19 +200,86 @@ static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
 
+/* Whether rounds may be half as long as in `pace`. */
+static bool may_halve(const struct ss_self *self, const struct pace *pace, uint32_t instances) {
+    const struct config *config = self->config;
+    double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_LEAST);
+    return config->unsteady > 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
+           (double)config->min <= shortest(pace) / 4;
+}
+
+/*
+ * How uneven the load would be, as a mean square: found in simulations of programs that change,
+ * with 1 to 12 instances, to within a factor of two.
+ */
+static double find_uneven(
+    const struct ss_self *self, const struct ss_turn *turn, double tau, double change) {
+    double made_up = MADE_UP * tau / (double)self->window * turn->target;
+    return 8.0 / turn->place.count * made_up * made_up * change;
+}
+
+/*
+ * Executors do this one after another, and what one of them overwrites of another's at the same
+ * moment is one round's share.
+ */
+static void watch(const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
+    const struct config *config = self->config;
+    struct run *run = self->run;
+    struct memory *memory = self->own;
+    if (config->tau > 0 || config->unsteady == 0 || !(turn->target > 0))
+        return;
+    double asked = turn->duty / turn->target, before = memory->asked;
+    memory->asked = asked;
+    if (before == 0 || asked == 0)
+        return;
+    double step = 2 * (asked - before) / (asked + before);
+    double part = fmin(pace->tau / (turn->place.count * MEMORY), 1);
+    double change = ss_double_from_word(atomic_load(&run->change));
+    change += part * (step * step / 2 - change);
+    atomic_store(&run->change, ss_word_from_double(change));
+    double uneven = find_uneven(self, turn, pace->tau, change);
+    if (halvings_of(self) != memory->halvings)
+        return;
+    if (uneven > UNEVEN && memory->halvings < HALVINGS_MOST &&
+        may_halve(self, pace, turn->place.count))
+        atomic_store(&run->halvings, memory->halvings + 1);
+    else if (memory->halvings > 0 && LENGTHENED * uneven < UNEVEN / 2)
+        atomic_store(&run->halvings, memory->halvings - 1);
+}
+
+/*
+ * The rounds of all are as long as one executor has found; each follows at the end of its own
+ * round, in the middle of one of the other length, of which it runs its part of what is left.
+ */
+static bool follow(const struct ss_self *self, struct memory *memory) {
+    uint32_t halvings = halvings_of(self);
+    bool changed = memory->halvings != halvings;
+    memory->halvings = halvings;
+    if (changed)
+        memory->asked = 0;
+    return changed;
+}
+
 /* One run and one stop a round, the run first. */
 static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
     ss_time since = turn->moment.since;
-    struct pace pace = choose_pace(self, turn->place.count);
     if (memory->stretch != since)
-        *memory = (struct memory){.stretch = since};
+        *memory = (struct memory){.stretch = since, .halvings = halvings_of(self)};
+    struct pace pace = choose_pace(self, turn->place.count, memory->halvings);
     double at = (double)ss_time_since(turn->moment.now, since);
     int64_t round = round_at(&pace, &turn->place, at);
     double begin = begin_of(&pace, &turn->place, round);
     double end = begin_of(&pace, &turn->place, round + 1);
     if (memory->round != name_of(round)) {
+        watch(self, turn, &pace);
+        if (follow(self, memory)) {
+            pace = choose_pace(self, turn->place.count, memory->halvings);
+            round = round_at(&pace, &turn->place, at);
+            begin = at;
+            end = begin_of(&pace, &turn->place, round + 1);
+        }
         memory->round = name_of(round);
         double run = plan_run(memory, config, &pace, turn, round, end - begin);
         memory->end = end_of_run(since, begin, run, end - begin);
@@ -196,14 +295,14 @@ static void next(const struct ss_self *self, const struct ss_turn *turn, struct 
 /* Only where a round begins is it decided how long to run. */
 static bool is_planned(const struct ss_self *self, const struct ss_turn *turn) {
     const struct memory *memory = self->own;
-    struct pace pace = choose_pace(self, turn->place.count);
+    struct pace pace = choose_pace(self, turn->place.count, memory->halvings);
     double at = (double)ss_time_since(turn->moment.now, turn->moment.since);
     return memory->stretch == turn->moment.since &&
            memory->round == name_of(round_at(&pace, &turn->place, at));
 }
 
 static ss_time round_length(const struct ss_self *self) {
-    return ss_time_from_double(choose_pace(self, self->instances).tau);
+    return ss_time_from_double(choose_pace(self, self->instances, halvings_of(self)).tau);
 }
 
 static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
@@ -225,6 +324,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .summary = "rounds of one run and one stop, the executors' spread over the round",
             .options = options,
             .config_size = sizeof(struct config),
+            .run_memory = sizeof(struct run),
             .executor_memory = sizeof(struct memory),
             .prepare = check_lengths,
             .describe = describe,

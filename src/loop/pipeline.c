@@ -208,6 +208,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     struct ss_turn turn = {
         .moment = {.now = planned, .since = pipeline->since},
         .state = state,
+        .target = decision->target,
         .duty = decision->local_duty,
         .place = pipeline->place,
     };

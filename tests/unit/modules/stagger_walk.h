@@ -19,6 +19,7 @@ struct walk {
     struct ss_place place;
     ss_time now;
     ss_time since;
+    double target; /* 0: none that rounds could be too long for */
     enum ss_state state;
     ss_time changed; /* when the present state began */
     double running;  /* nanoseconds */
@@ -46,6 +47,7 @@ static inline struct ss_stint step(struct walk *walk, double duty) {
     struct ss_turn turn = {
         .moment = {.now = walk->now, .since = walk->since},
         .state = walk->state,
+        .target = walk->target,
         .duty = duty,
         .place = walk->place,
     };

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds become shorter while what a workload uses changes from round to round. */
+
+#include "stagger_walk.h"
+
+static struct walk walk_towards(const struct rig *rig, uint32_t executor, double target) {
+    struct walk walk = walk_begin(rig, executor);
+    walk.target = target;
+    return walk;
+}
+
+/* The executors' rounds in the order of time, until `end`; the duty is another one in every round.
+ */
+static void walk_all(struct walk *walks, uint32_t count, const double duties[2], ss_time end) {
+    for (;;) {
+        struct walk *first = &walks[0];
+        for (uint32_t i = 1; i < count; i++)
+            first = walks[i].now < first->now ? &walks[i] : first;
+        if (first->now >= end)
+            return;
+        step(first, duties[first->runs % 2]);
+    }
+}
+
+static double tau_of(const struct rig *rig) {
+    const struct ss_dithering_module *module = (const void *)rig->head;
+    return (double)module->round_length(&rig->selves[0]) / 1e6;
+}
+
+struct found {
+    double unsteady; /* milliseconds, after 30 s of changes */
+    double steady;   /* after 30 more without */
+};
+
+static struct found find_tau(
+    const char *options, uint32_t instances, uint32_t cpus, double target, const double duties[2]) {
+    struct rig rig;
+    struct walk walks[64];
+    struct found found;
+    rig_open(&rig, "dithering/stagger", options, instances, cpus);
+    for (uint32_t i = 0; i < instances; i++)
+        walks[i] = walk_towards(&rig, i, target);
+    walk_all(walks, instances, duties, BEGIN + 30 * SS_SECOND);
+    found.unsteady = tau_of(&rig);
+    const double steady[] = {duties[0], duties[0]};
+    walk_all(walks, instances, steady, BEGIN + 60 * SS_SECOND);
+    found.steady = tau_of(&rig);
+    rig_close(&rig);
+    return found;
+}
+
+static void assert_found(struct found found, double unsteady, double steady) {
+    assert_close(found.unsteady, unsteady, 1e-6);
+    assert_close(found.steady, steady, 1e-6);
+}
+
+static const double steady[] = {0.4, 0.4}, unsteady[] = {0.3, 0.5}, little[] = {0.399, 0.401};
+
+static void rounds_are_short_while_the_workload_changes(void **state) {
+    (void)state;
+    assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 26.75, 107);
+    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 26.75, 107);
+    assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 26.75, 107);
+    assert_found(find_tau(NULL, 2, 2, 0.5, steady), 107, 107);
+    assert_found(find_tau(NULL, 2, 2, 0.5, little), 107, 107);
+    /* Of a small load as much is little. */
+    assert_found(find_tau(NULL, 2, 2, 0.01, unsteady), 107, 107);
+}
+
+static void rounds_stay_as_they_were_asked_for(void **state) {
+    (void)state;
+    assert_found(find_tau("107m", 2, 2, 0.5, unsteady), 107, 107);
+    assert_found(find_tau("unsteady=0", 2, 2, 0.5, unsteady), 107, 107);
+    assert_found(find_tau("unsteady=50m", 2, 2, 0.5, unsteady), 53.5, 107);
+    assert_found(find_tau("unsteady=54m", 2, 2, 0.5, unsteady), 107, 107);
+}
+
+static void rounds_stay_long_enough_for_switches(void **state) {
+    (void)state;
+    assert_found(find_tau("unsteady=1m", 12, 1, 0.5, unsteady), 142.5, 285);
+    assert_found(find_tau("unsteady=1m", 24, 24, 0.5, unsteady), 53.5, 107);
+    assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
+}
+
+/* Whether rounds get shorter or longer, each runs its part. */
+static void nothing_is_lost_as_rounds_change(void **state) {
+    (void)state;
+    static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};
+    struct rig rig;
+    struct walk walks[4];
+    rig_open(&rig, "dithering/stagger", NULL, 4, 2);
+    for (uint32_t i = 0; i < 4; i++)
+        walks[i] = walk_towards(&rig, i, 0.5);
+    for (int turn = 0; turn < 20; turn++)
+        walk_all(walks, 4, turn % 2 ? calm : wild, BEGIN + (ss_time)(turn + 1) * 30 * SS_SECOND);
+    for (int i = 0; i < 4; i++)
+        assert_close(walks[i].running / (walks[i].running + walks[i].stopped), 0.3, 0.002);
+    rig_close(&rig);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(rounds_are_short_while_the_workload_changes),
+    cmocka_unit_test(rounds_stay_as_they_were_asked_for),
+    cmocka_unit_test(rounds_stay_long_enough_for_switches),
+    cmocka_unit_test(nothing_is_lost_as_rounds_change))
