@@ -34,6 +34,8 @@
 #define LENGTHENED    5.0 /* how much more uneven rounds of twice the length are */
 #define MADE_UP       0.6 /* the part of a round in which a difference is made up */
 #define MEMORY        2e9
+#define STEP          0.02 /* of the target, after which control learns the workload for a while */
+#define LEARNING      2    /* windows */
 #define HALVINGS_MOST 8
 
 struct config {
@@ -57,7 +59,9 @@ struct memory {
     double carried;    /* nanoseconds of running still owed */
     int64_t turns;     /* rounds to a turn, see count_turns() */
     uint32_t halvings; /* of the present round */
-    double asked;      /* the duty of the round before, relative to the target; 0: none */
+    double target;     /* of the round before */
+    double asked;      /* the duty of the round before, relative to that; 0: none */
+    ss_time watched;   /* since when, after control began or the target stepped; 0: not yet */
 };
 
 static const struct ss_option options[] = {
@@ -228,9 +232,12 @@ static void watch(const struct ss_self *self, const struct ss_turn *turn, const 
     struct memory *memory = self->own;
     if (config->tau > 0 || config->unsteady == 0 || !(turn->target > 0))
         return;
-    double asked = turn->duty / turn->target, before = memory->asked;
-    memory->asked = asked;
-    if (before == 0 || asked == 0)
+    double before = memory->asked, asked = memory->asked = turn->duty / turn->target;
+    bool stepped = fabs(turn->target - memory->target) > STEP;
+    memory->target = turn->target;
+    if (stepped)
+        memory->watched = turn->moment.now + LEARNING * self->window;
+    if (turn->moment.now < memory->watched || before == 0 || asked == 0)
         return;
     double step = 2 * (asked - before) / (asked + before);
     double part = fmin(pace->tau / (turn->place.count * MEMORY), 1);
