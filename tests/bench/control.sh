@@ -20,11 +20,13 @@ Compares how well a load is held by showstopper, by others, and by earlier ways 
 independent monitor, judge, watches every run in windows of 500 and 100 ms by run time, by idle time
 and by busy ticks (as mpstat shows it). Prints a table in Markdown for each class of workloads.
 
-  --configs LIST    default all but hidden and gathered:
+  --configs LIST    default all but hidden, gathered, window100 and attached:
                       new        showstopper as it is without options for modules
                       hidden     the same where it sees no control groups of version 1
                       gathered   the same, with all processes in a child group of version 2's root
                       new107     new with quantum 107m
+                      window100  new with --window 100m
+                      attached   showstopper --attach to instances that already run, -f own
                       pi         feedback realtime, control rbpid, space even, dithering averageq
                       geom       the same with control geom
                       fixed      the same with control fixed: no feedback
@@ -59,7 +61,7 @@ check_options() {
     local number words
     IFS=, read -ra words <<<"$configs"
     check_words configs \
-        " new hidden gathered new107 pi geom fixed cpulimit stress-ng quota " "${words[@]}"
+        " new hidden gathered new107 window100 attached pi geom fixed cpulimit stress-ng quota " "${words[@]}"
     IFS=, read -ra words <<<"$classes"
     check_words classes " serial blocking parallel forking " "${words[@]}"
     for number in ${instances//,/ } ${targets//,/ } "$rounds" "$seconds"; do

@@ -87,7 +87,7 @@ scatter() {
 # why_not CONFIGURATION: prints why it cannot be measured here; fails if it can.
 why_not() {
     case $1 in
-    new | new107 | pi | geom | fixed) return 1 ;;
+    new | new107 | window100 | attached | pi | geom | fixed) return 1 ;;
     cpulimit | stress-ng)
         ! command -v "$1" >/dev/null || return 1
         echo "it is not installed"
@@ -114,6 +114,7 @@ choose_modules() {
     case $1 in
     new | hidden | gathered) modules=() ;;
     new107) modules=(-D 107m) ;;
+    window100) modules=(--window 100m) ;;
     pi) modules=("${with[@]}" -c rbpid) ;;
     geom) modules=("${with[@]}" -c geom) ;;
     fixed) modules=("${with[@]}" -c fixed) ;;
@@ -121,17 +122,27 @@ choose_modules() {
     esac
 }
 
-# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: showstopper, whose target the words tell. It
-# outlasts the judge a little, so that the last look sees it, too.
+# showstopper_from BEGIN WORD...: outlasts the judge a little, so that the last look sees it, too.
+showstopper_from() {
+    launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
+        --start-at "@$1" \
+        --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" "${@:2}"
+}
+
+# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: showstopper, whose target the words tell.
 hold_from() {
     local begin=$1 config=$2 class=$3 instances=$4 modules where=()
     choose_modules "$config"
     [ "$config" != gathered ] || gather
     [ "$config" != hidden ] && [ "$config" != gathered ] || where=("${hidden[@]}")
-    launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
-        --start-at "@$begin" \
-        --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" \
+    showstopper_from "$begin" \
         -n "$instances" "${@:5}" "${modules[@]}" ssburn "$class" --work "$work"
+}
+
+# hold_started BEGIN TARGET: what has been launched.
+hold_started() {
+    local where=()
+    showstopper_from "$1" -l "$2%" -f own --attach "$(IFS=, && echo "${launched[*]}")"
 }
 
 # Both cpulimits in use: one knows parts of a percent and -i, the other one neither.
@@ -164,7 +175,7 @@ start_config() {
         # shellcheck disable=SC2016 # the inner shell expands them
         burner=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "${burner[@]}")
         ;;
-    cpulimit) ;;
+    cpulimit | attached) ;;
     *)
         hold_from "$5" "$1" "$2" "$3" -l "$4%"
         return
@@ -173,14 +184,17 @@ start_config() {
     for ((number = 0; number < $3; number++)); do
         launch /dev/null "${burner[@]}"
     done
-    [ "$1" != cpulimit ] || limit_each "$2" "$3" "$4"
+    case $1 in
+    cpulimit) limit_each "$2" "$3" "$4" ;;
+    attached) hold_started "$5" "$4" ;;
+    esac
 }
 
 # Showstopper ends by itself and leaves its figures.
 end_config() {
-    local modules
-    if choose_modules "$1"; then
-        wait "${launched[0]}" 2>/dev/null || early+=("${names[${launched[0]}]}")
+    local modules leader=${launched[-1]}
+    if [ "$1" = attached ] || choose_modules "$1"; then
+        wait "$leader" 2>/dev/null || early+=("${names[$leader]}")
     fi
     end_launched
     remove_group
