@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The programs of the zoo, as tests/bench/zoo.sh --gains recorded one copy of each, are held in
+# simulation as tightly as the bench wants it of the real ones. Argument: the build directory.
+set -euo pipefail
+
+data=$(cd "$(dirname "$0")/../data/zoo" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# replay OPTION...: a line "PROGRAM instances load ... error mse" for each cell.
+replay() {
+    local profile
+    for profile in "$data"/*.profile; do
+        "$sssim" -P 2 --class "profile:$profile" --warmup 3s --settle 2s --duration 62s \
+            --sweep instances=2,4 --sweep load=25%,50%,75% --csv "$@" 2>"$folder/errors" |
+            awk -F, -v program="$(basename "$profile" .profile)" '
+                NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+                { print program, $1, $2, $at["error_mean_percent"], $at["error_mse_e4"] }'
+    done | sort -g -k 5
+}
+
+# judge: of the cells on standard input, those that miss the bars; fails if there are any.
+judge() {
+    awk '
+        { mse[NR] = $5 }
+        $4 > 0.2 || $4 < -0.2 || $5 > 3 { print "missed: " $0; bad = 1 }
+        END {
+            median = (mse[int((NR + 1) / 2)] + mse[int(NR / 2) + 1]) / 2
+            printf "median MSE %.2f of %d cells\n", median, NR
+            exit bad || NR != 72 || median > 0.5
+        }'
+}
+
+sssim=$1/bin/sssim
+replay | judge || {
+    echo "FAILED: programs of the zoo are not held" >&2
+    exit 1
+}
+! replay --dithering-options unsteady=0 | judge >/dev/null || {
+    echo "FAILED: rounds of constant length hold them as well" >&2
+    exit 1
+}
