@@ -17,6 +17,7 @@ struct ss_turn {
                                 the one before it, not the moment at which the executor woke up */
     enum ss_state state;     /* the state that now ends */
     double target;           /* L*, from 0 to 1 */
+    ss_time quota_period;    /* of a quota on the CPU time that is controlled; 0: none is known */
     double duty;             /* the local duty, asked just now, from 0 to 1 */
     struct ss_place place;
 };

@@ -204,11 +204,16 @@ static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
 
-/* Whether rounds may be half as long as in `pace`. */
-static bool may_halve(const struct ss_self *self, const struct pace *pace, uint32_t instances) {
+/*
+ * Whether rounds may be half as long as in `pace`. In rounds that are no longer than the period of
+ * a quota, being held back would decide over what is used in them.
+ */
+static bool may_halve(
+    const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
     const struct config *config = self->config;
+    uint32_t instances = turn->place.count;
     double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_LEAST);
-    return config->unsteady > 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
+    return turn->quota_period == 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
            (double)config->min <= shortest(pace) / 4;
 }
 
@@ -248,8 +253,7 @@ static void watch(const struct ss_self *self, const struct ss_turn *turn, const 
     double uneven = find_uneven(self, turn, pace->tau, change);
     if (halvings_of(self) != memory->halvings)
         return;
-    if (uneven > UNEVEN && memory->halvings < HALVINGS_MOST &&
-        may_halve(self, pace, turn->place.count))
+    if (uneven > UNEVEN && memory->halvings < HALVINGS_MOST && may_halve(self, turn, pace))
         atomic_store(&run->halvings, memory->halvings + 1);
     else if (memory->halvings > 0 && LENGTHENED * uneven < UNEVEN / 2)
         atomic_store(&run->halvings, memory->halvings - 1);

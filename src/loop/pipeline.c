@@ -177,6 +177,7 @@ static void decide_duty(
         .previous = pipeline->previous,
     };
     look_around(pipeline, &input);
+    pipeline->quota_period = input.account.period;
     decision->global_duty = ask_control(pipeline, &input, &decision->failure);
     pipeline->previous = decision->global_duty;
     decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
@@ -215,6 +216,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     if (!dithering->is_planned(&pipeline->selves[SS_KIND_DITHERING], &turn))
         decide_duty(pipeline, &moment, decision);
     turn.duty = decision->local_duty;
+    turn.quota_period = pipeline->quota_period;
     ask_dithering(pipeline, &turn, &decision->stint);
     show(pipeline, decision);
 }

@@ -19,8 +19,9 @@ struct ss_pipeline {
     struct ss_self selves[SS_KINDS];
     uint32_t executor;
     struct ss_counters_source counters;
-    ss_time since;   /* when the present stretch of control began */
-    double previous; /* the global duty decided last; NaN: none since then */
+    ss_time since;        /* when the present stretch of control began */
+    double previous;      /* the global duty decided last; NaN: none since then */
+    ss_time quota_period; /* see struct ss_turn */
     struct ss_place place;
     uint32_t membership_seen; /* of the board, when `place` was found */
 };

@@ -20,6 +20,7 @@ struct walk {
     ss_time now;
     ss_time since;
     double target; /* 0: none that rounds could be too long for */
+    ss_time quota_period;
     enum ss_state state;
     ss_time changed; /* when the present state began */
     double running;  /* nanoseconds */
@@ -48,6 +49,7 @@ static inline struct ss_stint step(struct walk *walk, double duty) {
         .moment = {.now = walk->now, .since = walk->since},
         .state = walk->state,
         .target = walk->target,
+        .quota_period = walk->quota_period,
         .duty = duty,
         .place = walk->place,
     };

@@ -32,6 +32,8 @@ struct found {
     double steady;   /* after 30 more without */
 };
 
+static ss_time quota_period;
+
 static struct found find_tau(
     const char *options, uint32_t instances, uint32_t cpus, double target, const double duties[2]) {
     struct rig rig;
@@ -40,6 +42,8 @@ static struct found find_tau(
     rig_open(&rig, "dithering/stagger", options, instances, cpus);
     for (uint32_t i = 0; i < instances; i++)
         walks[i] = walk_towards(&rig, i, target);
+    for (uint32_t i = 0; i < instances; i++)
+        walks[i].quota_period = quota_period;
     walk_all(walks, instances, duties, BEGIN + 30 * SS_SECOND);
     found.unsteady = tau_of(&rig);
     const double steady[] = {duties[0], duties[0]};
@@ -82,6 +86,12 @@ static void rounds_stay_long_enough_for_switches(void **state) {
     assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
 }
 
+static void rounds_stay_longer_than_the_period_of_a_quota(void **state) {
+    (void)state;
+    quota_period = MS(10);
+    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
+}
+
 /* Whether rounds get shorter or longer, each runs its part. */
 static void nothing_is_lost_as_rounds_change(void **state) {
     (void)state;
@@ -103,4 +113,5 @@ UNIT_MAIN(
     cmocka_unit_test(rounds_are_short_while_the_workload_changes),
     cmocka_unit_test(rounds_stay_as_they_were_asked_for),
     cmocka_unit_test(rounds_stay_long_enough_for_switches),
+    cmocka_unit_test(rounds_stay_longer_than_the_period_of_a_quota),
     cmocka_unit_test(nothing_is_lost_as_rounds_change))
