@@ -18,6 +18,7 @@ struct ss_turn {
     enum ss_state state;     /* the state that now ends */
     double target;           /* L*, from 0 to 1 */
     ss_time quota_period;    /* of a quota on the CPU time that is controlled; 0: none is known */
+    ss_time grain;           /* the steps in which the CPU time used is told */
     double duty;             /* the local duty, asked just now, from 0 to 1 */
     struct ss_place place;
 };

@@ -42,6 +42,7 @@ struct ss_counters {
     uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
     uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME, SS_SOURCE_OWN: CPU time used */
     bool ran;            /* `used` is what counts, not `idle` */
+    ss_time grain;       /* the steps in which that is told; 0: much less than a millisecond */
     double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
 };
 
@@ -54,6 +55,7 @@ struct ss_account {
     double cpus;        /* CPUs that can be used at one instant, at least `capacity` */
     ss_time period;     /* over which a quota keeps the mean of used CPUs to `capacity`; 0: none */
     uint64_t throttled; /* nanoseconds, likewise: how long the quota has held tasks back */
+    ss_time grain;      /* the steps in which `used` is told */
 };
 
 struct ss_feedback_module {

@@ -38,6 +38,12 @@
 #define LEARNING      2    /* windows */
 #define HALVINGS_MOST 8
 
+/* Rounds that readings are to be good enough for are at least so many of their steps long. */
+#define GRAINS 10
+
+/* Rounds of a block. What readings have wrong in one round is made up for in the next. */
+#define BLOCK 4
+
 struct config {
     ss_time tau; /* 0: found for the machine */
     ss_time min;
@@ -47,8 +53,10 @@ struct config {
 
 /* What all executors share. */
 struct run {
-    _Atomic uint64_t change; /* mean square of changes of the duty from round to round, relative */
-    _Atomic uint32_t halvings; /* how often the length of rounds has been halved */
+    /* Mean squares of changes of the duty, relative, each as that from round to round: */
+    _Atomic uint64_t change;       /* that from round to round ... */
+    _Atomic uint64_t block_change; /* ... and that from block to block */
+    _Atomic uint32_t halvings;     /* how often the length of rounds has been halved */
 };
 
 /* What an executor remembers. Zeroed, it begins with a run. */
@@ -61,6 +69,9 @@ struct memory {
     uint32_t halvings; /* of the present round */
     double target;     /* of the round before */
     double asked;      /* the duty of the round before, relative to that; 0: none */
+    double block;      /* sum of such duties of the present block ... */
+    uint32_t in_block; /* ... and of how many */
+    double before;     /* the sum of the block before; 0: none */
     ss_time watched;   /* since when, after control began or the target stepped; 0: not yet */
 };
 
@@ -206,13 +217,15 @@ static uint64_t name_of(int64_t round) {
 
 /*
  * Whether rounds may be half as long as in `pace`. In rounds that are no longer than the period of
- * a quota, being held back would decide over what is used in them.
+ * a quota, being held back would decide over what is used in them, and in those of a few steps of
+ * the counters what these have wrong would decide over the next one.
  */
 static bool may_halve(
     const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
     const struct config *config = self->config;
     uint32_t instances = turn->place.count;
     double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_LEAST);
+    least = fmax(least, GRAINS * (double)turn->grain);
     return turn->quota_period == 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
            (double)config->min <= shortest(pace) / 4;
 }
@@ -232,27 +245,64 @@ static double find_uneven(
  * Executors do this one after another, and what one of them overwrites of another's at the same
  * moment is one round's share.
  */
+static double follow_change(_Atomic uint64_t *mean, double square, double part) {
+    double change = ss_double_from_word(atomic_load(mean));
+    change += fmin(part, 1) * (square - change);
+    atomic_store(mean, ss_word_from_double(change));
+    return change;
+}
+
+static double square_of_change(double now, double before) {
+    double change = 2 * (now - before) / (now + before);
+    return change * change / 2;
+}
+
+/*
+ * How much the workload changes. A reading that is wrong changes the duties of two rounds to either
+ * side, so that little of it is left in the sum of a block; a workload that changes in every round
+ * changes both alike; and one that changes seldom changes blocks by more than rounds. The smaller
+ * one is the workload's. `part` is that of a round in what is remembered.
+ */
+static double find_change(struct run *run, struct memory *memory, double asked, double part) {
+    double change = follow_change(&run->change, square_of_change(asked, memory->asked), part);
+    memory->block += asked;
+    if (++memory->in_block == BLOCK) {
+        if (memory->before > 0)
+            follow_change(&run->block_change,
+                BLOCK * square_of_change(memory->block, memory->before), BLOCK * part);
+        memory->before = memory->block;
+        memory->block = memory->in_block = 0;
+    }
+    return fmin(change, ss_double_from_word(atomic_load(&run->block_change)));
+}
+
+static void forget_duties(struct memory *memory) {
+    memory->asked = memory->block = memory->before = memory->in_block = 0;
+}
+
 static void watch(const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
     const struct config *config = self->config;
-    struct run *run = self->run;
     struct memory *memory = self->own;
     if (config->tau > 0 || config->unsteady == 0 || !(turn->target > 0))
         return;
-    double before = memory->asked, asked = memory->asked = turn->duty / turn->target;
-    bool stepped = fabs(turn->target - memory->target) > STEP;
-    memory->target = turn->target;
-    if (stepped)
+    if (fabs(turn->target - memory->target) > STEP)
         memory->watched = turn->moment.now + LEARNING * self->window;
-    if (turn->moment.now < memory->watched || before == 0 || asked == 0)
+    memory->target = turn->target;
+    double asked = turn->duty / turn->target;
+    if (turn->moment.now < memory->watched || asked == 0) {
+        forget_duties(memory);
         return;
-    double step = 2 * (asked - before) / (asked + before);
-    double part = fmin(pace->tau / (turn->place.count * MEMORY), 1);
-    double change = ss_double_from_word(atomic_load(&run->change));
-    change += part * (step * step / 2 - change);
-    atomic_store(&run->change, ss_word_from_double(change));
+    }
+    if (memory->asked == 0) {
+        memory->asked = asked;
+        return;
+    }
+    double change = find_change(self->run, memory, asked, pace->tau / (turn->place.count * MEMORY));
+    memory->asked = asked;
     double uneven = find_uneven(self, turn, pace->tau, change);
     if (halvings_of(self) != memory->halvings)
         return;
+    struct run *run = self->run;
     if (uneven > UNEVEN && memory->halvings < HALVINGS_MOST && may_halve(self, turn, pace))
         atomic_store(&run->halvings, memory->halvings + 1);
     else if (memory->halvings > 0 && LENGTHENED * uneven < UNEVEN / 2)
@@ -268,7 +318,7 @@ static bool follow(const struct ss_self *self, struct memory *memory) {
     bool changed = memory->halvings != halvings;
     memory->halvings = halvings;
     if (changed)
-        memory->asked = 0;
+        forget_duties(memory);
     return changed;
 }
 

@@ -43,6 +43,7 @@ struct estimate {
     double cpus;
     ss_time quota_period;
     uint64_t throttled; /* nanoseconds */
+    ss_time grain;
     uint64_t count;
     double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
@@ -51,7 +52,7 @@ struct estimate {
     bool taken; /* the rest means something */
 };
 
-#define ESTIMATE_WORDS 11
+#define ESTIMATE_WORDS 12
 
 _Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
 
@@ -77,6 +78,7 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
         ss_word_from_double(estimate->cpus),
         estimate->quota_period,
         estimate->throttled,
+        estimate->grain,
     };
     ss_notice_publish(notice, words, ESTIMATE_WORDS);
 }
@@ -102,6 +104,7 @@ static inline const struct estimate *estimate_look(const struct ss_self *self) {
             .cpus = ss_double_from_word(words[8]),
             .quota_period = words[9],
             .throttled = words[10],
+            .grain = words[11],
             .taken = true,
         };
     }
@@ -181,6 +184,7 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         .cpus = counters->cpus,
         .quota_period = counters->period,
         .throttled = counters->throttled,
+        .grain = counters->grain,
         .count = reading->count,
         .used = reading->idle ? counters->capacity * (double)counters->time - (double)reading->count
                               : (double)reading->count,
@@ -244,6 +248,7 @@ static inline void estimate_account(const struct ss_self *self, struct ss_accoun
         .cpus = last->cpus,
         .period = last->quota_period,
         .throttled = last->throttled,
+        .grain = last->grain,
     };
 }
 

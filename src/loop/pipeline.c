@@ -178,6 +178,7 @@ static void decide_duty(
     };
     look_around(pipeline, &input);
     pipeline->quota_period = input.account.period;
+    pipeline->grain = input.account.grain;
     decision->global_duty = ask_control(pipeline, &input, &decision->failure);
     pipeline->previous = decision->global_duty;
     decision->local_duty = ask_space(pipeline, decision->global_duty, &decision->failure);
@@ -217,6 +218,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
         decide_duty(pipeline, &moment, decision);
     turn.duty = decision->local_duty;
     turn.quota_period = pipeline->quota_period;
+    turn.grain = pipeline->grain;
     ask_dithering(pipeline, &turn, &decision->stint);
     show(pipeline, decision);
 }

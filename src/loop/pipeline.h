@@ -22,6 +22,7 @@ struct ss_pipeline {
     ss_time since;        /* when the present stretch of control began */
     double previous;      /* the global duty decided last; NaN: none since then */
     ss_time quota_period; /* see struct ss_turn */
+    ss_time grain;        /* likewise */
     struct ss_place place;
     uint32_t membership_seen; /* of the board, when `place` was found */
 };

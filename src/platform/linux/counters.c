@@ -111,6 +111,7 @@ static int parse_stat(struct ss_counter_reader *reader, struct ss_counters *coun
     const char *text = reader->buffer;
     struct ss_cpu_times times;
     uint64_t tick = (uint64_t)reader->unit;
+    counters->grain = reader->residencies.count ? 0 : tick;
     while (ss_linux_stat_next(&text, &reader->cpus, tick, &times)) {
         counters->idle += ss_linux_residency_refine(&reader->residencies, &times, tick);
         counters->iowait += times.iowait;

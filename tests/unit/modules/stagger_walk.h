@@ -21,6 +21,7 @@ struct walk {
     ss_time since;
     double target; /* 0: none that rounds could be too long for */
     ss_time quota_period;
+    ss_time grain;
     enum ss_state state;
     ss_time changed; /* when the present state began */
     double running;  /* nanoseconds */
@@ -50,6 +51,7 @@ static inline struct ss_stint step(struct walk *walk, double duty) {
         .state = walk->state,
         .target = walk->target,
         .quota_period = walk->quota_period,
+        .grain = walk->grain,
         .duty = duty,
         .place = walk->place,
     };

@@ -9,8 +9,19 @@ static struct walk walk_towards(const struct rig *rig, uint32_t executor, double
     return walk;
 }
 
-/* The executors' rounds in the order of time, until `end`; the duty is another one in every round.
- */
+/* One of the two, as if by chance. */
+static double any_of(const double duties[2], uint64_t round) {
+    return duties[(round * UINT64_C(0x9e3779b97f4a7c15)) >> 63];
+}
+
+/* One after the other, as where one round makes up for what the last reading had wrong. */
+static double each_of(const double duties[2], uint64_t round) {
+    return duties[round % 2];
+}
+
+static double (*duty_of)(const double duties[2], uint64_t round) = any_of;
+
+/* The executors' rounds in the order of time, until `end`. */
 static void walk_all(struct walk *walks, uint32_t count, const double duties[2], ss_time end) {
     for (;;) {
         struct walk *first = &walks[0];
@@ -18,7 +29,7 @@ static void walk_all(struct walk *walks, uint32_t count, const double duties[2],
             first = walks[i].now < first->now ? &walks[i] : first;
         if (first->now >= end)
             return;
-        step(first, duties[first->runs % 2]);
+        step(first, duty_of(duties, first->runs));
     }
 }
 
@@ -33,6 +44,7 @@ struct found {
 };
 
 static ss_time quota_period;
+static ss_time grain;
 
 static struct found find_tau(
     const char *options, uint32_t instances, uint32_t cpus, double target, const double duties[2]) {
@@ -42,8 +54,10 @@ static struct found find_tau(
     rig_open(&rig, "dithering/stagger", options, instances, cpus);
     for (uint32_t i = 0; i < instances; i++)
         walks[i] = walk_towards(&rig, i, target);
-    for (uint32_t i = 0; i < instances; i++)
+    for (uint32_t i = 0; i < instances; i++) {
         walks[i].quota_period = quota_period;
+        walks[i].grain = grain;
+    }
     walk_all(walks, instances, duties, BEGIN + 30 * SS_SECOND);
     found.unsteady = tau_of(&rig);
     const double steady[] = {duties[0], duties[0]};
@@ -71,6 +85,14 @@ static void rounds_are_short_while_the_workload_changes(void **state) {
     assert_found(find_tau(NULL, 2, 2, 0.01, unsteady), 107, 107);
 }
 
+static void rounds_stay_long_where_readings_are_wrong(void **state) {
+    (void)state;
+    duty_of = each_of;
+    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
+    assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 107, 107);
+    duty_of = any_of;
+}
+
 static void rounds_stay_as_they_were_asked_for(void **state) {
     (void)state;
     assert_found(find_tau("107m", 2, 2, 0.5, unsteady), 107, 107);
@@ -90,6 +112,16 @@ static void rounds_stay_longer_than_the_period_of_a_quota(void **state) {
     (void)state;
     quota_period = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
+    quota_period = 0;
+}
+
+static void rounds_stay_longer_than_steps_of_the_counters(void **state) {
+    (void)state;
+    grain = MS(10);
+    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
+    grain = MS(4);
+    assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 53.5, 107);
+    grain = 0;
 }
 
 /* Whether rounds get shorter or longer, each runs its part. */
@@ -111,7 +143,9 @@ static void nothing_is_lost_as_rounds_change(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(rounds_are_short_while_the_workload_changes),
+    cmocka_unit_test(rounds_stay_long_where_readings_are_wrong),
     cmocka_unit_test(rounds_stay_as_they_were_asked_for),
     cmocka_unit_test(rounds_stay_long_enough_for_switches),
     cmocka_unit_test(rounds_stay_longer_than_the_period_of_a_quota),
+    cmocka_unit_test(rounds_stay_longer_than_steps_of_the_counters),
     cmocka_unit_test(nothing_is_lost_as_rounds_change))
