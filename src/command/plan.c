@@ -167,7 +167,8 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
         return -1;
     /* The monitor needs the system's counters even if control does not. */
     if (plan->source.source == SS_SOURCE_OWN)
-        snprintf(plan->reader.path, sizeof plan->reader.path, "/proc");
+        snprintf(plan->reader.path, sizeof plan->reader.path, "%s",
+            ss_platform_task_clock_works() ? "perf_event_open and /proc" : "/proc");
     if (!ss_plan_reads_counters(plan))
         return 0;
     struct ss_source_request request = plan->source;
@@ -229,7 +230,8 @@ static void describe_source(char *buffer, size_t size, const struct ss_plan *pla
         snprintf(buffer, size, "the load is what a program prints");
         break;
     case SS_SOURCE_OWN:
-        snprintf(buffer, size, "the load is the CPU time of the run's own processes");
+        snprintf(
+            buffer, size, "the load is the CPU time of the run's own processes, from %.300s", from);
         break;
     case SS_SOURCE_SYSTEM:
     case SS_SOURCE_IDLE:

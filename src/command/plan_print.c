@@ -46,7 +46,8 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
         break;
     case SS_SOURCE_OWN:
         snprintf(buffer, size,
-            "these CPUs together; work is the CPU time of the run's own processes alone");
+            "these CPUs together; work is the CPU time of the run's own processes alone; from %s",
+            from);
         break;
     case SS_SOURCE_CGROUP:
         snprintf(buffer, size, "%g CPUs, the allowance of the control group of %s",

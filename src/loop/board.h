@@ -76,7 +76,7 @@ struct ss_row {
     _Atomic uint64_t global_duty; /* doubles */
     _Atomic uint64_t local_duty;
     _Atomic uint32_t permitted; /* it may run, see permits.h; rescuer, too */
-    _Atomic uint64_t spent;     /* CPU time of the instance, see spent.h; SS_SOURCE_OWN */
+    struct ss_notice spent;     /* CPU time of the instance, see spent.h; SS_SOURCE_OWN */
     _Atomic uint64_t switches;  /* stops and continues sent */
     _Atomic uint32_t branches;  /* guardian: changes whenever a branch of it comes or goes */
     _Atomic uint32_t beat;      /* changes with every turn of the executor's loop */

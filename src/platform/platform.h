@@ -113,6 +113,7 @@ bool ss_platform_has_living_children(void);
 struct ss_process {
     pid_t parent;
     pid_t group;
+    pid_t session;
     char state;       /* as `ps` shows it; 'Z' only if no thread of it is left */
     bool kernel;      /* a thread of the kernel */
     uint64_t started; /* see ss_platform_process_started() */
@@ -150,6 +151,11 @@ bool ss_platform_fork_events_listen(int forks, bool on);
 
 /* A thread of the process that wants a CPU now and is not its first thread; 0: none. */
 pid_t ss_platform_thread_at_work(pid_t process);
+
+/* Calls `see` for all threads of a process. */
+SS_NONNULL(2)
+void ss_platform_process_threads(
+    pid_t process, void (*see)(void *context, pid_t thread), void *context);
 
 /* Signals one thread; a signal with an effect on the whole process reaches all threads. */
 void ss_platform_thread_signal(pid_t process, pid_t thread, int signal);
@@ -228,6 +234,17 @@ SS_NONNULL() bool ss_platform_process_times(pid_t pid, struct ss_process_times *
 
 /* CPU time used by a process; 0 if it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
+
+/*
+ * Counts the CPU time of a thread from now on, or with `descendants` also that of all threads and
+ * processes that come from it from now on, each until it begins to exit. 0: the caller. Returns a
+ * descriptor, or a negative errno.
+ */
+int ss_platform_task_clock_open(pid_t thread, bool descendants);
+uint64_t ss_platform_task_clock_read(int clock);
+
+/* Whether the system lets us count our own processes. */
+bool ss_platform_task_clock_works(void);
 
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 SS_MUST_USE int ss_platform_check_system(struct ss_error *error);

@@ -265,8 +265,17 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
 
 /* Every executor does this whenever it is awake, and any of them then adds up what all have. */
 static void read_spent(struct executor *executor) {
+    if (!executor->spent.board)
+        return;
+    ss_time now = ss_platform_now();
+    ss_spent_read(&executor->spent, now);
+    ss_spent_tell(&executor->spent, executor->spent.runs, now);
+}
+
+static void tell_state(struct executor *executor) {
     if (executor->spent.board)
-        atomic_store(&executor->row->spent, ss_spent_read(&executor->spent, ss_platform_now()));
+        ss_spent_tell(
+            &executor->spent, executor->stepper.state == SS_STATE_RUNNING, executor->spent.read_at);
 }
 
 _Noreturn static void pace(struct executor *executor) {
@@ -289,6 +298,7 @@ _Noreturn static void pace(struct executor *executor) {
             apply(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
+        tell_state(executor);
         ss_time latest = ss_time_add(now, look_interval(executor));
         ss_platform_sleep(
             &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);

@@ -125,20 +125,23 @@ static void read_rows(struct ss_census *census) {
 }
 
 /* The row of a process with which lines of descent end; NO_ROW: it is none. */
-static uint32_t find_end(const struct ss_census *census, pid_t pid, uint64_t started) {
+static uint32_t find_end(
+    const struct ss_census *census, pid_t pid, const struct ss_process *process) {
     struct ss_board *board = census->board;
     uint32_t row = ss_pid_map_get(&census->roots, pid);
     if (row != NO_ROW &&
-        started == atomic_load(board->attached ? &board->rows[row].leader_started
-                                               : &board->rows[row].executor_started))
+        process->started == atomic_load(board->attached ? &board->rows[row].leader_started
+                                                        : &board->rows[row].executor_started))
         return row;
-    uint32_t index = board->attached ? ss_pid_map_get(&census->indexes, pid) : SS_PID_MAP_NONE;
-    if (index == SS_PID_MAP_NONE)
+    if (!board->attached)
         return NO_ROW;
-    const struct ss_census_member *member = &census->members[index];
-    bool same = member->slot < SS_BOARD_BRANCHES &&
-                started == atomic_load(&ss_board_branches(board)[member->slot].started);
-    return same ? member->row : NO_ROW;
+    uint32_t index = ss_pid_map_get(&census->indexes, pid);
+    const struct ss_census_member *member =
+        index == SS_PID_MAP_NONE ? NULL : &census->members[index];
+    if (member && member->slot < SS_BOARD_BRANCHES &&
+        process->started == atomic_load(&ss_board_branches(board)[member->slot].started))
+        return member->row;
+    return ss_pid_map_get(&census->covered, process->group);
 }
 
 /*
@@ -161,7 +164,7 @@ static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_proce
             if (!look(census, child.parent, &parent) || !look(census, at, &again) ||
                 again.parent != child.parent || again.started != child.started)
                 break;
-            uint32_t row = find_end(census, child.parent, parent.started);
+            uint32_t row = find_end(census, child.parent, &parent);
             if (row != NO_ROW)
                 return row;
             at = child.parent;
@@ -182,7 +185,9 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
         if (depth == 0)
             first = pid;
         if (ss_pid_map_get(&census->roots, pid) != NO_ROW ||
-            (census->board->attached && ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE))
+            (census->board->attached &&
+                (ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
+                    ss_pid_map_get(&census->covered, process.group) != NO_ROW)))
             return true;
         if (pid <= 1 || pid == census->stranger)
             break;
@@ -201,6 +206,30 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
     return slot;
 }
 
+/* The row of a process, be it the first of an attached instance. Otherwise as trace(). */
+static uint32_t row_of(const struct ss_census *census, pid_t pid, struct ss_process *process) {
+    uint32_t row = ss_pid_map_get(&census->roots, pid);
+    if (census->board->attached && row != NO_ROW && look(census, pid, process) &&
+        find_end(census, pid, process) == row)
+        return row;
+    return trace(census, pid, process);
+}
+
+/*
+ * Whether the group that this process of ours leads has no other members. Any process of the same
+ * session can join it; so that of an attached instance must have been begun by one of ours. Even
+ * then showstopper may be in it, started there in the background.
+ */
+static bool is_closed(
+    const struct ss_census *census, uint32_t row, const struct ss_process *leader) {
+    const struct ss_board *board = census->board;
+    if (!board->attached)
+        return true;
+    bool begun = leader->session == leader->group ||
+                 leader->session == atomic_load(&board->rows[row].leader);
+    return begun && leader->group != group_of(census, board->master);
+}
+
 /*
  * Reads of `process` were made while it belonged to the row. Returns the slot if the process itself
  * becomes a branch.
@@ -208,8 +237,8 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
     pid_t group = process->group;
-    if (!census->board->attached && (group == atomic_load(&census->board->rows[row].leader) ||
-                                        ss_pid_map_get(&census->covered, group) != NO_ROW))
+    if ((!census->board->attached && group == atomic_load(&census->board->rows[row].leader)) ||
+        ss_pid_map_get(&census->covered, group) != NO_ROW)
         return SS_BOARD_BRANCHES;
     /*
      * If one of our living processes leads the group, then all of its members are ours. Otherwise
@@ -217,8 +246,9 @@ static uint32_t cover(
      * which no pidfd can be opened any more.
      */
     struct ss_process leader = *process;
-    if (!census->groups || group <= 1 || (group != pid && trace(census, group, &leader) != row) ||
-        leader.group != group || leader.state == 'Z' || leader.state == 'X')
+    if (!census->groups || group <= 1 || (group != pid && row_of(census, group, &leader) != row) ||
+        leader.group != group || leader.state == 'Z' || leader.state == 'X' ||
+        !is_closed(census, row, &leader))
         return claim(census, row, pid, process, false);
     uint32_t slot = claim(census, row, group, &leader, true);
     /* Its leader may have ended since; an executor that was faster must not be alone with it. */

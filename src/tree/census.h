@@ -14,9 +14,9 @@
  * its group only while it may run, so once some have left, all young ones are checked after each
  * stop, and they count as young for longer the less they may run.
  *
- * Each process of an attached instance is a branch by itself: the groups that it is in may have
- * members that are not ours. Its orphans get parents that are not ours, so once known they remain
- * members, and so do their descendants.
+ * Groups of attached instances may have members that are not ours, unless one of ours has begun
+ * their session; each process in other groups is a branch by itself. Orphans get parents that are
+ * not ours, so once known they remain members, and so do their descendants.
  */
 
 #include "base/pid_map.h"

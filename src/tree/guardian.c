@@ -89,7 +89,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     return ss_rescue_open(&guardian->rescue, setup->board, setup->master, setup->bell,
                setup->master_bell) == 0 &&
            ss_census_open(&guardian->census, setup->board, &guardian->source,
-               !setup->board->attached && ss_platform_process_holds_groups(), getpid()) == 0 &&
+               ss_platform_process_holds_groups(), getpid()) == 0 &&
            ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) == 0;
 }
 

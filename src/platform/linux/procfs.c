@@ -69,6 +69,8 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
             process->parent = (pid_t)value;
         else if (field == 5)
             process->group = (pid_t)value;
+        else if (field == 6)
+            process->session = (pid_t)value;
         else if (field == 9)
             process->kernel = value & KERNEL_THREAD;
         else if (field == 20 && process->state == 'Z' && value > 1)

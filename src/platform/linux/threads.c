@@ -23,6 +23,19 @@ static bool wants_cpu(pid_t process, pid_t thread) {
     return at && strncmp(at, " R", 2) == 0;
 }
 
+void ss_platform_process_threads(
+    pid_t process, void (*see)(void *context, pid_t thread), void *context) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    SS_OWNED(closedir) DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread > 0)
+            see(context, thread);
+    }
+}
+
 static pid_t find_at_work(const char *path, pid_t process) {
     SS_OWNED(closedir) DIR *folder = opendir(path);
     pid_t found = 0;

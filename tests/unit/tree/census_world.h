@@ -19,6 +19,7 @@
 struct world_process {
     pid_t parent;
     pid_t group;
+    pid_t session;
     uint64_t group_started; /* tells the group from a later one of the same number */
     uint64_t started;       /* 0: there is none */
     char state;
@@ -109,6 +110,7 @@ static inline bool world_look(pid_t pid, struct ss_process *process) {
     *process = (struct ss_process){
         .parent = seen->parent,
         .group = seen->group,
+        .session = seen->session,
         .state = seen->state,
         .started = seen->started,
     };
@@ -156,8 +158,13 @@ static inline void world_set_group(pid_t pid, pid_t group, uint64_t started) {
     world.groups[group].started = started;
 }
 
-static inline void world_setsid(pid_t pid) {
+static inline void world_lead_group(pid_t pid) {
     world_set_group(pid, pid, world_at(pid)->started);
+}
+
+static inline void world_setsid(pid_t pid) {
+    world_lead_group(pid);
+    world_at(pid)->session = pid;
 }
 
 static inline void world_join(pid_t pid, pid_t other) {
@@ -177,6 +184,7 @@ static inline void world_put(pid_t pid, pid_t parent) {
         .started = ++world.clock,
         .state = 'S',
         .ours = world_at(parent)->ours,
+        .session = world_at(parent)->session,
     };
     world_join(pid, parent);
 }

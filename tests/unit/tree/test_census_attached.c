@@ -15,15 +15,20 @@ static pid_t attach(pid_t pid) {
 
 static int open_attached(void **state) {
     (void)state;
-    world_open_empty(32768, false);
+    world_open_empty(32768, true);
     world.board->attached = true;
     return 0;
 }
 
+/* As a shell starts one. */
 static pid_t start_job(void) {
     pid_t job = world_fork(WORLD_SHELL);
-    world_setsid(job);
+    world_lead_group(job);
     return job;
+}
+
+static pid_t start_service(void) {
+    return world_fork_session(WORLD_INIT);
 }
 
 static void begin(void) {
@@ -39,7 +44,7 @@ static void what_ran_before_is_found(void **state) {
     begin();
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(0, child, false);
-    world_expect_branch(0, grandchild, false);
+    world_expect_branch(0, grandchild, true);
     assert_int_equal(world_count_branches(), 2);
     world_check(true);
 }
@@ -55,7 +60,8 @@ static void what_starts_later_is_found(void **state) {
     pid_t session = world_fork_session(child);
     world_fork(session);
     world_pass(100 * SS_MILLISECOND);
-    assert_int_equal(world_count_branches(), 3);
+    world_expect_branch(0, session, true);
+    assert_int_equal(world_count_branches(), 2);
     world_check(true);
 }
 
@@ -76,16 +82,80 @@ static void strangers_in_its_group_are_left_alone(void **state) {
     }
 }
 
-/* A group that one of ours leads may be joined by others, too. */
-static void no_group_is_a_branch(void **state) {
+/* A group that one of ours leads may be joined by others of its session, too. */
+static void no_group_in_another_session_is_a_branch(void **state) {
     (void)state;
     pid_t root = attach(start_job());
-    pid_t child = world_fork_session(root);
+    pid_t child = world_fork(root);
+    world_lead_group(child);
     pid_t stranger = world_fork(WORLD_SHELL);
     world_join(stranger, child);
     begin();
     world_pass(2 * SS_SECOND);
     world_expect_branch(0, child, false);
+    world_check(true);
+}
+
+static void groups_in_a_session_of_ours_are_branches(void **state) {
+    (void)state;
+    pid_t root = attach(start_service());
+    pid_t child = world_fork(root);
+    begin();
+    pid_t group = world_fork(child);
+    world_lead_group(group);
+    world_pass(100 * SS_MILLISECOND);
+    world_fork(group);
+    pid_t session = world_fork_session(child);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, root, true);
+    world_expect_branch(0, group, true);
+    world_expect_branch(0, session, true);
+    for (int i = 0; i < 100; i++) {
+        world_end(world_fork(child));
+        world_fork(i % 2 ? root : group);
+        world_pass(10 * SS_MILLISECOND);
+    }
+    assert_int_equal(world_count_branches(), 3);
+    world_check(true);
+}
+
+static void the_group_of_the_run_itself_is_no_branch(void **state) {
+    (void)state;
+    pid_t root = attach(start_service());
+    world_fork(root);
+    pid_t master = world_fork(WORLD_INIT);
+    world_join(master, root);
+    world.board->master = master;
+    begin();
+    world_pass(2 * SS_SECOND);
+    world_check(true);
+}
+
+static void groups_are_no_branches_where_none_can_be_held(void **state) {
+    (void)state;
+    world.census.groups = false;
+    pid_t root = attach(start_service());
+    pid_t child = world_fork(root);
+    begin();
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, child, false);
+    world_check(true);
+}
+
+/* As a daemon starts: its parent ends, and later it starts something in another session. */
+static void children_of_orphans_in_a_group_are_found(void **state) {
+    (void)state;
+    pid_t root = attach(start_service());
+    begin();
+    pid_t parent = world_fork(root);
+    pid_t orphan = world_fork(parent);
+    world_pass(100 * SS_MILLISECOND);
+    world_end(parent);
+    pid_t session = world_fork_session(orphan);
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, session, true);
+    world_fork_session(world_fork(session));
+    world_pass(100 * SS_MILLISECOND);
     world_check(true);
 }
 
@@ -102,7 +172,7 @@ static void orphans_stay_and_so_do_their_children(void **state) {
     world_expect_branch(0, orphan, false);
     pid_t late = world_fork_session(orphan);
     world_pass(100 * SS_MILLISECOND);
-    world_expect_branch(0, late, false);
+    world_expect_branch(0, late, true);
     world_check(true);
 }
 
@@ -116,7 +186,7 @@ static void a_later_census_keeps_orphans(void **state) {
     world_end(parent);
     ss_census_close(&world.census);
     assert_int_equal(
-        ss_census_open(&world.census, world.board, &world.source, false, world.latest), 0);
+        ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
     begin();
     world_pass(2 * SS_SECOND);
     world_expect_branch(0, orphan, false);
@@ -168,8 +238,8 @@ static void two_trees_stay_apart(void **state) {
     pid_t left = world_fork_session(root);
     pid_t right = world_fork_session(other);
     world_pass(100 * SS_MILLISECOND);
-    world_expect_branch(0, left, false);
-    world_expect_branch(1, right, false);
+    world_expect_branch(0, left, true);
+    world_expect_branch(1, right, true);
     world_check(true);
 }
 
@@ -178,7 +248,11 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(what_ran_before_is_found),
     cmocka_unit_test(what_starts_later_is_found),
     cmocka_unit_test(strangers_in_its_group_are_left_alone),
-    cmocka_unit_test(no_group_is_a_branch),
+    cmocka_unit_test(no_group_in_another_session_is_a_branch),
+    cmocka_unit_test(groups_in_a_session_of_ours_are_branches),
+    cmocka_unit_test(the_group_of_the_run_itself_is_no_branch),
+    cmocka_unit_test(groups_are_no_branches_where_none_can_be_held),
+    cmocka_unit_test(children_of_orphans_in_a_group_are_found),
     cmocka_unit_test(orphans_stay_and_so_do_their_children),
     cmocka_unit_test(a_later_census_keeps_orphans),
     cmocka_unit_test(the_children_of_a_reused_pid_are_strangers),
