@@ -18,7 +18,8 @@ usage() {
 Usage: tests/bench/control.sh [OPTION]...
 Compares how well a load is held by showstopper, by others, and by earlier ways of showstopper. An
 independent monitor, judge, watches every run in windows of 500 and 100 ms by run time, by idle time
-and by busy ticks (as mpstat shows it). Prints a table in Markdown for each class of workloads.
+and by busy ticks (as mpstat shows it). Run time is that of the machine, but for attached, cpulimit
+and quota, which limit programs and not the machine, that of the programs. Prints a table in Markdown for each class of workloads.
 
   --configs LIST    default all but hidden, gathered, window100 and attached:
                       new        showstopper as it is without options for modules
@@ -103,7 +104,7 @@ measure() {
         [ "$4" != steps ] || followed=$(judge_steps "$folder/series.csv")
     else
         start_config "$1" "$2" "$3" "$4" "$begin"
-        watch_load "$from" "$(awk -v target="$4" 'BEGIN { print target / 100 }')"
+        watch_load "$from" "$(awk -v target="$4" 'BEGIN { print target / 100 }')" "${judged[@]}"
     fi
     end_config "$1"
     add_row "$1" "$2" "$3" "$4" "$5" "$before" "$followed"

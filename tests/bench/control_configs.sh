@@ -4,10 +4,11 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
-cleanups=(end_launched remove_group scatter close_bench)
+cleanups=(end_launched remove_groups scatter close_bench)
 
 open_control() {
     find_quota
+    find_watched
     find_gathering
     open_launching
 }
@@ -24,6 +25,14 @@ find_quota() {
     group=$quota_root/showstopper-bench.$$
 }
 
+# Sets where programs that are limited are counted, `watched`, unless that is where their quota is.
+find_watched() {
+    local root
+    root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)
+    [ -n "$root" ] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+    watched=$root/showstopper-watched.$$
+}
+
 # make_group PERCENT: of all CPUs, in periods of 100 ms.
 make_group() {
     local quota=$(($1 * cpus * 1000))
@@ -36,16 +45,22 @@ make_group() {
     fi
 }
 
+# remove_group FOLDER, with everything in it.
 remove_group() {
     local attempt pid
     for ((attempt = 0; attempt < 50; attempt++)); do
-        [ -n "$quota_root" ] && [ -d "$group" ] || return 0
+        [ -d "$1" ] || return 0
         while read -r pid; do
             kill -KILL "$pid" 2>/dev/null || true
-        done <"$group/cgroup.procs"
-        rmdir "$group" 2>/dev/null || sleep 0.1
+        done <"$1/cgroup.procs"
+        rmdir "$1" 2>/dev/null || sleep 0.1
     done
-    echo "${0##*/}: $group cannot be removed" >&2
+    echo "${0##*/}: $1 cannot be removed" >&2
+}
+
+remove_groups() {
+    [ -z "$quota_root" ] || remove_group "$group"
+    remove_group "$watched"
 }
 
 # Runs a command where no hierarchy of version 1 is mounted.
@@ -162,31 +177,36 @@ limit_each() {
     done
 }
 
-# start_config CONFIGURATION CLASS INSTANCES TARGET BEGIN
-start_config() {
-    local burner=(ssburn "$2" --work "$work") number leader
-    case $1 in
-    stress-ng)
-        launch /dev/null stress-ng --quiet --cpu "$cpus" --cpu-load "$4"
-        return
-        ;;
-    quota)
+# start_limited CONFIGURATION CLASS INSTANCES TARGET BEGIN: programs that run whether or not something
+# limits them, in a group by which they alone are judged.
+start_limited() {
+    local groups=("$watched") number
+    mkdir "$watched"
+    if [ "$1" = quota ]; then
         make_group "$4"
-        # shellcheck disable=SC2016 # the inner shell expands them
-        burner=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "${burner[@]}")
-        ;;
-    cpulimit | attached) ;;
-    *)
-        hold_from "$5" "$1" "$2" "$3" -l "$4%"
-        return
-        ;;
-    esac
+        groups+=("$group")
+    fi
     for ((number = 0; number < $3; number++)); do
-        launch /dev/null "${burner[@]}"
+        # shellcheck disable=SC2016 # the inner shell expands them
+        launch /dev/null sh -c 'for group in $0; do echo $$ >"$group/cgroup.procs"; done; exec "$@"' \
+            "${groups[*]}" ssburn "$2" --work "$work"
     done
     case $1 in
     cpulimit) limit_each "$2" "$3" "$4" ;;
     attached) hold_started "$5" "$4" ;;
+    esac
+}
+
+# start_config CONFIGURATION CLASS INSTANCES TARGET BEGIN
+start_config() {
+    judged=()
+    case $1 in
+    stress-ng) launch /dev/null stress-ng --quiet --cpu "$cpus" --cpu-load "$4" ;;
+    quota | cpulimit | attached)
+        start_limited "$@"
+        judged=(--group "$watched")
+        ;;
+    *) hold_from "$5" "$1" "$2" "$3" -l "$4%" ;;
     esac
 }
 
@@ -197,6 +217,6 @@ end_config() {
         wait "$leader" 2>/dev/null || early+=("${names[$leader]}")
     fi
     end_launched
-    remove_group
+    remove_groups
     scatter
 }

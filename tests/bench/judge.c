@@ -40,6 +40,7 @@ static double seconds, start_at; /* start_at: wall clock; 0: at once */
 static struct interval intervals[MOST_INTERVALS];
 static int interval_count, smallest; /* smallest: its place among them */
 static FILE *series;
+static const char *group;
 static volatile sig_atomic_t ended;
 
 static void on_end(int signal) {
@@ -52,6 +53,7 @@ static void usage(FILE *file) {
           "TARGET is a load from 0 to 1; intervals are multiples of the smallest.\n\n"
           "  --trace FILE      lines TIME_SECONDS LOAD, linear in between, instead of a TARGET\n"
           "  --series FILE     a CSV with a row for each of the smallest windows\n"
+          "  --group FOLDER    run time is that of this control group, not of the machine\n"
           "  --start-at EPOCH  begin at this wall-clock time, in seconds\n"
           "  --help            print this and end\n",
         file);
@@ -85,12 +87,14 @@ static void parse_intervals(char *words) {
 static void parse_words(int argc, char **argv) {
     static const struct option rows[] = {{"trace", required_argument, NULL, 't'},
         {"series", required_argument, NULL, 's'}, {"start-at", required_argument, NULL, 'a'},
-        {"help", no_argument, NULL, 'h'}, {0}};
+        {"group", required_argument, NULL, 'g'}, {"help", no_argument, NULL, 'h'}, {0}};
     for (int option; (option = getopt_long(argc, argv, "", rows, NULL)) != -1;) {
         if (option == 't' && !target_is_given())
             target_read(optarg);
         else if (option == 's' && (series = fopen(optarg, "w")) == NULL)
             judge_fail("cannot be written", optarg);
+        else if (option == 'g')
+            group = optarg;
         else if (option == 'a')
             start_at = parse(optarg, 1, 1e12);
         else if (option != 's') {
@@ -229,7 +233,7 @@ int main(int argc, char **argv) {
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     prctl(PR_SET_TIMERSLACK, 1UL);
-    look_open();
+    look_open(group);
     sleep_until(CLOCK_REALTIME, start_at);
     print_summary(watch());
     bool written = series == NULL || fclose(series) == 0;

@@ -12,8 +12,11 @@ struct reading {
     double all;
 };
 
-/* Ends the program where the machine cannot be read. */
-void look_open(void);
+/*
+ * Run time is that of a control group, whose folder is named, or of the machine if that is NULL.
+ * Ends the program where they cannot be read.
+ */
+void look_open(const char *group);
 bool look_has(int measure);
 int look_cpus(void);
 
