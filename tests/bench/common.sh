@@ -12,7 +12,7 @@ fail() {
 # take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME
 # alone where it is one of the flags. `usage` is the caller's.
 take_options() {
-    local names=() name flags=' quick steps list install '
+    local names=() name flags=' quick steps stat list install '
     while [ "$1" != -- ]; do
         names+=("$1")
         shift

@@ -39,6 +39,8 @@ and quota, which limit programs and not the machine, that of the programs. Print
   --targets LIST    whole percents; default 5,25,33,50,66,75,95
   --steps           targets that move instead: steps between 10 and 60 % every 10 s, a ramp, a sine
                     of 10 s and traces/saw.txt scaled to the time; only showstopper's configurations
+  --stat            judge idle time by /proc/stat, in steps of 10 ms, even where cpuidle counts it:
+                    the two differ for programs that block often
   --settle N        seconds that are controlled but not counted; default 2
   --seconds N       seconds that are counted; default 60
   --rounds N        of all configurations of a cell, in turn; default 3
@@ -104,7 +106,7 @@ measure() {
         [ "$4" != steps ] || followed=$(judge_steps "$folder/series.csv")
     else
         start_config "$1" "$2" "$3" "$4" "$begin"
-        watch_load "$from" "$(awk -v target="$4" 'BEGIN { print target / 100 }')" "${judged[@]}"
+        watch_load "$from" "$(awk -v target="$4" 'BEGIN { print target / 100 }')" "${judged[@]}" ${stat:+--stat}
     fi
     end_config "$1"
     add_row "$1" "$2" "$3" "$4" "$5" "$before" "$followed"
@@ -158,10 +160,11 @@ make_shapes() {
 configs=new,new107,pi,geom,fixed,cpulimit,stress-ng,quota
 classes='' instances='' targets='' seconds='' settle='' rounds=''
 steps=''
+stat=''
 csv=/dev/null
 quick=''
 build=$source/build
-take_options configs classes instances targets steps settle seconds rounds csv quick build -- "$@"
+take_options configs classes instances targets steps stat settle seconds rounds csv quick build -- "$@"
 : "${classes:=${quick:+serial}}" "${instances:=${quick:+2}}" "${targets:=${quick:+50}}"
 : "${seconds:=${quick:+6}}" "${rounds:=${quick:+1}}"
 : "${classes:=serial,blocking,parallel,forking}" "${instances:=2,4,12}" "${settle:=2}"

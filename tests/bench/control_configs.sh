@@ -84,9 +84,24 @@ move_all() {
     done 2>/dev/null
 }
 
+# Whether processes of programs are in the root group; kernel threads have no executable.
+is_inhabited() {
+    local pid
+    while read -r pid; do
+        [ ! -s "/proc/$pid/exe" ] || return 0
+    done <"$gathering_root/cgroup.procs"
+    return 1
+}
+
 gather() {
+    local attempt
     mkdir -p "$gathering"
-    move_all "$gathering_root" "$gathering"
+    for ((attempt = 0; attempt < 50; attempt++)); do
+        move_all "$gathering_root" "$gathering"
+        is_inhabited || return 0
+        sleep 0.02
+    done
+    echo "${0##*/}: not all processes can be moved to $gathering" >&2
 }
 
 scatter() {

@@ -41,6 +41,7 @@ static struct interval intervals[MOST_INTERVALS];
 static int interval_count, smallest; /* smallest: its place among them */
 static FILE *series;
 static const char *group;
+static bool residencies = true;
 static volatile sig_atomic_t ended;
 
 static void on_end(int signal) {
@@ -54,6 +55,7 @@ static void usage(FILE *file) {
           "  --trace FILE      lines TIME_SECONDS LOAD, linear in between, instead of a TARGET\n"
           "  --series FILE     a CSV with a row for each of the smallest windows\n"
           "  --group FOLDER    run time is that of this control group, not of the machine\n"
+          "  --stat            idle time is that of /proc/stat, even where cpuidle counts it\n"
           "  --start-at EPOCH  begin at this wall-clock time, in seconds\n"
           "  --help            print this and end\n",
         file);
@@ -87,7 +89,8 @@ static void parse_intervals(char *words) {
 static void parse_words(int argc, char **argv) {
     static const struct option rows[] = {{"trace", required_argument, NULL, 't'},
         {"series", required_argument, NULL, 's'}, {"start-at", required_argument, NULL, 'a'},
-        {"group", required_argument, NULL, 'g'}, {"help", no_argument, NULL, 'h'}, {0}};
+        {"group", required_argument, NULL, 'g'}, {"stat", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'}, {0}};
     for (int option; (option = getopt_long(argc, argv, "", rows, NULL)) != -1;) {
         if (option == 't' && !target_is_given())
             target_read(optarg);
@@ -95,6 +98,8 @@ static void parse_words(int argc, char **argv) {
             judge_fail("cannot be written", optarg);
         else if (option == 'g')
             group = optarg;
+        else if (option == 'i')
+            residencies = false;
         else if (option == 'a')
             start_at = parse(optarg, 1, 1e12);
         else if (option != 's') {
@@ -233,7 +238,7 @@ int main(int argc, char **argv) {
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     prctl(PR_SET_TIMERSLACK, 1UL);
-    look_open(group);
+    look_open(group, residencies);
     sleep_until(CLOCK_REALTIME, start_at);
     print_summary(watch());
     bool written = series == NULL || fclose(series) == 0;

@@ -84,7 +84,7 @@ static void open_group(const char *group) {
     }
 }
 
-void look_open(const char *group) {
+void look_open(const char *group, bool residencies) {
     cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
     runtime_file = -1;
     if (group != NULL)
@@ -98,7 +98,8 @@ void look_open(const char *group) {
         perror("judge: /proc/stat");
         exit(125);
     }
-    open_idle_files();
+    if (residencies)
+        open_idle_files();
     become_prompt();
 }
 

@@ -14,9 +14,10 @@ struct reading {
 
 /*
  * Run time is that of a control group, whose folder is named, or of the machine if that is NULL.
- * Ends the program where they cannot be read.
+ * Idle time is that of /proc/stat, or with `residencies` that of cpuidle where there is one. Ends
+ * the program where they cannot be read.
  */
-void look_open(const char *group);
+void look_open(const char *group, bool residencies);
 bool look_has(int measure);
 int look_cpus(void);
 
