@@ -30,7 +30,7 @@
  * mean square: rounds become half as long above UNEVEN, and twice as long where it would still be
  * clearly less then.
  */
-#define UNEVEN        5e-5
+#define UNEVEN        7e-5
 #define LENGTHENED    5.0 /* how much more uneven rounds of twice the length are */
 #define MADE_UP       0.6 /* the part of a round in which a difference is made up */
 #define MEMORY        2e9
