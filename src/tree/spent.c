@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/spent.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,7 +15,8 @@
 #define COST_PART_SPARED 200
 
 /* So much CPU time is looked back on to correct the kernel's clocks. */
-#define LEARNED (500 * SS_MILLISECOND)
+#define LEARNED    (500 * SS_MILLISECOND)
+#define MOST_WRONG 2.0 /* times as much or as little as is right */
 
 /* In about so many listings. */
 #define GIVEN_UP 16
@@ -277,9 +279,8 @@ static void follow_clocks(struct ss_spent *spent) {
     uint64_t more = sum - spent->seen;
     spent->seen = sum;
     spent->unlisted += more;
-    if (spent->clocked >= LEARNED)
-        more = (uint64_t)((double)more * (double)spent->told / (double)spent->clocked);
-    spent->total += more;
+    double right = spent->clocked < LEARNED ? 1 : (double)spent->told / (double)spent->clocked;
+    spent->total += (uint64_t)((double)more * fmin(fmax(right, 1 / MOST_WRONG), MOST_WRONG));
 }
 
 /*

@@ -197,7 +197,8 @@ START_TEST(modules_are_taken_with_their_options) {
 END_TEST
 
 START_TEST(what_is_found_is_in_the_plan) {
-    PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances on 1 CPU\n",
+    PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances "
+         "on 1 CPU\n",
         "-n", "4", "--cpus", "0", "true");
     PLAN("           horizon is 64.2 ms, six tenths of a round of 107 ms\n", "-n", "4", "--cpus",
         "0", "true");

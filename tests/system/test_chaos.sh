@@ -86,18 +86,18 @@ touched_bystanders_are_seen() {
 # shellcheck disable=SC2016
 touched_attached_programs_are_seen() {
     local mark=CHAOS_ATTACHED=$$ pid
-    env $mark "$build/tests/payload" spin &
+    env "$mark" "$build/tests/payload" spin &
     pid=$!
     pretend 'exit 0'
-    one_fault 0 '0\.' --attached $mark --living $pid
-    env $mark "$build/tests/payload" spin &
+    one_fault 0 '0\.' --attached "$mark" --living "$pid"
+    env "$mark" "$build/tests/payload" spin &
     pid=$!
     pretend "kill -STOP $pid"
-    one_fault 1 'chaos: 1 attached processes are left stopped' --attached $mark --living $pid
-    env $mark "$build/tests/payload" spin &
+    one_fault 1 'chaos: 1 attached processes are left stopped' --attached "$mark" --living "$pid"
+    env "$mark" "$build/tests/payload" spin &
     pid=$!
     pretend "kill -KILL $pid"
-    one_fault 1 "chaos: attached process $pid has been ended" --attached $mark --living $pid
+    one_fault 1 "chaos: attached process $pid has been ended" --attached "$mark" --living "$pid"
 }
 
 attached_rounds_end_nothing() {

@@ -50,8 +50,8 @@ SS_NONNULL()
 uint64_t ss_linux_residency_refine(
     struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick);
 
-/* Whether a descriptor of this number may stay open, see process.c. */
-bool ss_linux_leaves_room(int descriptor);
+/* Whether so many descriptors are left to others if one of this number stays open. */
+bool ss_linux_leaves_room(int descriptor, unsigned spare);
 
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";

@@ -61,9 +61,11 @@ bool ss_platform_process_may_signal(pid_t pid) {
  * Looking at a process needs a descriptor for a moment; without one, a living process would be
  * taken for dead. So pidfds leave some descriptors free.
  */
-bool ss_linux_leaves_room(int descriptor) {
+#define SPARE 8
+
+bool ss_linux_leaves_room(int descriptor, unsigned spare) {
     struct rlimit limit;
-    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)descriptor + 8 < limit.rlim_cur;
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)descriptor + spare < limit.rlim_cur;
 }
 
 int ss_platform_process_open(pid_t pid, uint64_t started) {
@@ -72,7 +74,7 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
     if (pidfd < 0)
         return pidfd; /* ENOSYS: pidfds are not supported */
-    if (!ss_linux_leaves_room(pidfd))
+    if (!ss_linux_leaves_room(pidfd, SPARE))
         return -EMFILE;
     /*
      * If the process is still alive after its start time was read, then that was its own start

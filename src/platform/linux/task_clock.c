@@ -7,6 +7,9 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
+/* There are other ways to measure, but none to do without pidfds, pipes and files. */
+#define SPARE 256
+
 int ss_platform_task_clock_open(pid_t thread, bool descendants) {
     struct perf_event_attr event = {
         .type = PERF_TYPE_SOFTWARE,
@@ -21,7 +24,7 @@ int ss_platform_task_clock_open(pid_t thread, bool descendants) {
     int clock = (int)syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (clock < 0)
         return -errno;
-    return ss_linux_leaves_room(clock) ? ss_owned_take(&clock) : -EMFILE;
+    return ss_linux_leaves_room(clock, SPARE) ? ss_owned_take(&clock) : -EMFILE;
 }
 
 uint64_t ss_platform_task_clock_read(int clock) {
