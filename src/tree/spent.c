@@ -138,7 +138,10 @@ static void read_clocks(struct ss_spent *spent) {
     for (uint32_t i = 0; i < spent->now.count; i++) {
         struct ss_spent_process *process = &spent->now.items[i];
         bool own = !spent->board->attached && process->pid == atomic_load(&row->executor);
+        struct ss_process_times times;
         process->used = own ? 0 : ss_platform_process_cpu_time(process->pid);
+        if (!own && process->used == 0 && !ss_platform_process_times(process->pid, &times))
+            process->pid = 0;
     }
 }
 
@@ -273,11 +276,11 @@ static uint64_t read_sum(const struct ss_spent *spent) {
     return ss_clocks_read(&spent->clocks) - self;
 }
 
-/* Moves on with the clocks. */
+/* Moves on with the clocks. What one that ends has told is missing until it is passed on. */
 static void follow_clocks(struct ss_spent *spent) {
     uint64_t sum = read_sum(spent);
-    uint64_t more = sum - spent->seen;
-    spent->seen = sum;
+    uint64_t more = sum > spent->seen ? sum - spent->seen : 0;
+    spent->seen += more;
     spent->unlisted += more;
     double right = spent->clocked < LEARNED ? 1 : (double)spent->told / (double)spent->clocked;
     spent->total += (uint64_t)((double)more * fmin(fmax(right, 1 / MOST_WRONG), MOST_WRONG));
