@@ -30,7 +30,15 @@ find_watched() {
     local root
     root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)
     [ -n "$root" ] || root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-    watched=$root/showstopper-watched.$$
+    watched=${root:+$root/showstopper-watched.$$}
+}
+
+can_limit() {
+    [ -n "$quota_root" ] && mkdir "$group" 2>/dev/null && rmdir "$group"
+}
+
+can_watch() {
+    [ -n "$watched" ] && mkdir "$watched" 2>/dev/null && rmdir "$watched"
 }
 
 # make_group PERCENT: of all CPUs, in periods of 100 ms.
@@ -60,7 +68,7 @@ remove_group() {
 
 remove_groups() {
     [ -z "$quota_root" ] || remove_group "$group"
-    remove_group "$watched"
+    [ -z "$watched" ] || remove_group "$watched"
 }
 
 # Runs a command where no hierarchy of version 1 is mounted.
@@ -117,10 +125,21 @@ scatter() {
 # why_not CONFIGURATION: prints why it cannot be measured here; fails if it can.
 why_not() {
     case $1 in
-    new | new107 | window100 | attached | pi | geom | fixed) return 1 ;;
-    cpulimit | stress-ng)
+    new | new107 | window100 | pi | geom | fixed) return 1 ;;
+    stress-ng)
         ! command -v "$1" >/dev/null || return 1
         echo "it is not installed"
+        ;;
+    attached | cpulimit | quota)
+        if ! can_watch; then
+            echo "no control group can be made that counts what the programs use"
+        elif [ "$1" = cpulimit ] && ! command -v cpulimit >/dev/null; then
+            echo "it is not installed"
+        elif [ "$1" = quota ] && ! can_limit; then
+            echo "no group can be made for the controller cpu"
+        else
+            return 1
+        fi
         ;;
     hidden | gathered)
         if ! "${hidden[@]}" true 2>/dev/null; then
@@ -130,10 +149,6 @@ why_not() {
         else
             return 1
         fi
-        ;;
-    quota)
-        ! mkdir "$group" 2>/dev/null || { rmdir "$group" && return 1; }
-        echo "no group can be made for the controller cpu"
         ;;
     esac
 }
