@@ -146,14 +146,13 @@ struct search {
     uint32_t count;
 };
 
-/* The kernel keeps only the first letters of a name. */
 static void see(void *context, pid_t pid) {
     struct search *search = context;
     struct ss_process process;
     struct ss_error ignored = {0};
     char name[SS_PROCESS_NAME];
-    if (!ss_platform_process_name(pid, name) ||
-        strncmp(name, search->name, SS_PROCESS_NAME - 1) != 0 || check(pid, &process, &ignored) < 0)
+    if (!ss_platform_process_name(pid, name) || strcmp(name, search->name) != 0 ||
+        check(pid, &process, &ignored) < 0)
         return;
     pid_t *found = reallocarray(search->found, search->count + 1, sizeof *found);
     if (!found)
@@ -188,6 +187,12 @@ static int refuse_ambiguous(const struct search *search, struct ss_error *error)
 
 static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {
     struct search search = {.name = name};
+    /* Another program may have the same first letters. */
+    if (strlen(name) >= SS_PROCESS_NAME)
+        return ss_error_fail(error,
+            "'%s' is longer than any name that `ps` shows, cut to %d letters: look there, or give "
+            "--attach PID",
+            ss_words_show(name).text, SS_PROCESS_NAME - 1);
     ss_platform_process_each(see, &search);
     drop_descendants(&search);
     int status;
