@@ -16,6 +16,9 @@
 #define BELOW "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.1"
 #define ABOVE "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.9"
 
+/* Between two looks at what processes used is a multiple of what one takes on a busy machine. */
+#define LONG "12s"
+
 #define REACH "the target could not be reached in "
 
 /* The percentage behind these words; fails where they are missing. */
@@ -37,7 +40,7 @@ static void start_others(void) {
 START_TEST(busy_cpus_are_told) {
     run_greedily();
     start_others();
-    struct run *run = RUN(BELOW, "-n", "1", "--duration", "3s", PAYLOAD, "spin", "");
+    struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, PAYLOAD, "spin", "");
     run_expect(run, 0);
     find_percent(run, REACH);
     run_expect_text(&run->out, "no CPU was idle");
@@ -48,7 +51,7 @@ END_TEST
 
 /* With a machine to itself it needs more of its kind; how busy this one is says the rest. */
 START_TEST(too_few_instances_are_told) {
-    struct run *run = RUN(BELOW, "-n", "1", "--duration", "3s", "sh", "-c",
+    struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, "sh", "-c",
         "while :; do " PAYLOAD " run-ms 30; done");
     run_expect(run, 0);
     find_percent(run, REACH);
@@ -61,7 +64,7 @@ START_TEST(too_few_instances_are_told) {
 END_TEST
 
 START_TEST(an_instance_that_ended_is_told) {
-    struct run *run = RUN(BELOW, "-n", "2", "--duration", "3s", "sh", "-c",
+    struct run *run = RUN(BELOW, "-n", "2", "--duration", LONG, "sh", "-c",
         "[ % = 0 ] || exit 7; exec " PAYLOAD " spin ''");
     run_expect(run, 7);
     find_percent(run, REACH);
@@ -71,7 +74,7 @@ START_TEST(an_instance_that_ended_is_told) {
 END_TEST
 
 START_TEST(an_uncontrolled_load_is_told) {
-    struct run *run = RUN(BELOW, "-c", "fixed", "-C", "duty=100%", "-n", "1", "--duration", "3s",
+    struct run *run = RUN(BELOW, "-c", "fixed", "-C", "duty=100%", "-n", "1", "--duration", LONG,
         PAYLOAD, "spin", "");
     run_expect(run, 0);
     find_percent(run, REACH);
@@ -83,7 +86,7 @@ END_TEST
 START_TEST(others_that_take_too_much_are_told) {
     run_greedily();
     start_others();
-    struct run *run = RUN(ABOVE, "-n", "1", "--duration", "4s", PAYLOAD, "spin", "");
+    struct run *run = RUN(ABOVE, "-n", "1", "--duration", LONG, PAYLOAD, "spin", "");
     run_expect(run, 0);
     find_percent(run, "other processes took more than the target in ");
     ck_assert(find_percent(run, "and used ") < 20);
