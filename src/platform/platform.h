@@ -283,7 +283,7 @@ struct ss_platform_roots {
 /* Larger than the number of groups that any system has directly below the root. */
 #define SS_GROUP_SUM_MAX 64
 
-/* Control groups whose CPU time is added up. Zeroed: none. */
+/* The sum of the CPU time of several control groups. Zeroed: of none. */
 struct ss_group_sum {
     uint32_t count;
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of their files */

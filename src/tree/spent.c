@@ -169,16 +169,16 @@ static void carry_over(struct ss_spent *spent, bool first) {
     }
 }
 
-/* What a process has used goes to the next one above it that is still there. */
-static void bury(struct ss_spent *spent, const struct ss_spent_process *gone) {
+/* What a process has used counts with the next one above it that is still there. */
+static void pass_on(struct ss_spent *spent, const struct ss_spent_process *gone) {
     const struct ss_spent_process *above = find(&spent->last, gone->parent);
-    struct ss_spent_process *heir = NULL;
+    struct ss_spent_process *there = NULL;
     uint64_t used = gone->used + gone->waited;
-    while (above && !(heir = successor(spent, above)))
+    while (above && !(there = successor(spent, above)))
         above = find(&spent->last, above->parent);
     spent->lost += gone->lost;
-    if (heir)
-        heir->ending += used;
+    if (there)
+        there->ending += used;
     else if (used > gone->before)
         spent->lost += used - gone->before;
 }
@@ -227,7 +227,7 @@ static uint64_t sum_up(struct ss_spent *spent, ss_time now) {
     carry_over(spent, first);
     for (uint32_t i = 0; i < spent->last.count; i++) {
         if (spent->last.items[i].pid && !successor(spent, &spent->last.items[i]))
-            bury(spent, &spent->last.items[i]);
+            pass_on(spent, &spent->last.items[i]);
     }
     ss_time cost = ss_time_since(ss_platform_now(), begin);
     spent->due =

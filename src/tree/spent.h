@@ -53,7 +53,7 @@ struct ss_spent {
     uint64_t known;    /* by listings, which never falls */
     uint64_t compared; /* ... and what it was when the clocks were last compared with it */
     pid_t latest;      /* the last pid that was assigned when `now` was listed */
-    uint64_t lost;     /* of processes whose counted parents are gone, too */
+    uint64_t lost;     /* of processes that have gone with all of their counted parents */
     uint64_t total;    /* nanoseconds since some point in the past, as well as is known */
     uint64_t shown;    /* the same, but never falls */
     ss_time read_at;   /* when that was */

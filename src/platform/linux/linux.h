@@ -35,8 +35,8 @@ SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
 SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
 
 /*
- * The time in idle states of the reader's CPUs. open() returns NULL, or why it is not used. A CPU
- * whose files cannot be read any more has only its coarse count.
+ * The time in idle states of the reader's CPUs. open() returns NULL, or why it is not used. Once
+ * the files of a CPU can no longer be read, its coarse count serves alone.
  */
 SS_NONNULL(1)
 const char *ss_linux_residency_open(

@@ -119,6 +119,15 @@ static void groups_in_a_session_of_ours_are_branches(void **state) {
     world_check(true);
 }
 
+/* The child of a child, which ends once both have been found. */
+static pid_t leave_orphan(pid_t root) {
+    pid_t parent = world_fork(root);
+    pid_t orphan = world_fork(parent);
+    world_pass(100 * SS_MILLISECOND);
+    world_end(parent);
+    return orphan;
+}
+
 static void the_group_of_the_run_itself_is_no_branch(void **state) {
     (void)state;
     pid_t root = attach(start_service());
@@ -147,10 +156,7 @@ static void children_of_orphans_in_a_group_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_service());
     begin();
-    pid_t parent = world_fork(root);
-    pid_t orphan = world_fork(parent);
-    world_pass(100 * SS_MILLISECOND);
-    world_end(parent);
+    pid_t orphan = leave_orphan(root);
     pid_t session = world_fork_session(orphan);
     world_pass(100 * SS_MILLISECOND);
     world_expect_branch(0, session, true);
@@ -163,10 +169,7 @@ static void orphans_stay_and_so_do_their_children(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
-    pid_t parent = world_fork(root);
-    pid_t orphan = world_fork(parent);
-    world_pass(100 * SS_MILLISECOND);
-    world_end(parent);
+    pid_t orphan = leave_orphan(root);
     assert_int_equal(world_at(orphan)->parent, WORLD_INIT);
     world_pass(3 * SS_SECOND);
     world_expect_branch(0, orphan, false);
@@ -180,10 +183,7 @@ static void a_later_census_keeps_orphans(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
-    pid_t parent = world_fork(root);
-    pid_t orphan = world_fork(parent);
-    world_pass(100 * SS_MILLISECOND);
-    world_end(parent);
+    pid_t orphan = leave_orphan(root);
     ss_census_close(&world.census);
     assert_int_equal(
         ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
