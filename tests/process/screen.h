@@ -11,7 +11,7 @@
 
 #include <check.h>
 
-#define SCREEN_ROWS    24
+#define SCREEN_ROWS    40
 #define SCREEN_COLUMNS 80
 #define SCREEN_MOST    128 /* of either */
 
@@ -176,7 +176,7 @@ static inline void screen_write(struct screen *screen, const char *bytes) {
     }
 }
 
-/* All that has ever been written to a window of the usual size. */
+/* All that has ever been written to a window of that size. */
 static inline struct screen screen_of(const char *bytes) {
     struct screen screen = screen_new(SCREEN_ROWS, SCREEN_COLUMNS);
     screen_write(&screen, bytes);

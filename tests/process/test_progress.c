@@ -24,8 +24,8 @@
 #define WIPED   "\033[r"   /* and a release */
 #define BLOCK   "60 s ago" /* only the block says so */
 
-/* At a window of 80 columns and 24 rows. */
-#define AT_WINDOW "stty cols 80 rows 24; export TERM=xterm LC_ALL=C.UTF-8; "
+/* In which a summary with all of its warnings has room. */
+#define AT_WINDOW "stty cols 80 rows 40; export TERM=xterm LC_ALL=C.UTF-8; "
 #define SPIN      "-n 1 -l 50% -c fixed payload spin"
 
 static struct terminal *start(const char *line) {
