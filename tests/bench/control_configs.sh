@@ -33,12 +33,9 @@ find_watched() {
     watched=${root:+$root/showstopper-watched.$$}
 }
 
-can_limit() {
-    [ -n "$quota_root" ] && mkdir "$group" 2>/dev/null && rmdir "$group"
-}
-
-can_watch() {
-    [ -n "$watched" ] && mkdir "$watched" 2>/dev/null && rmdir "$watched"
+# can_make GROUP: empty where no hierarchy could have it.
+can_make() {
+    [ -n "$1" ] && mkdir "$1" 2>/dev/null && rmdir "$1"
 }
 
 # make_group PERCENT: of all CPUs, in periods of 100 ms.
@@ -131,11 +128,11 @@ why_not() {
         echo "it is not installed"
         ;;
     attached | cpulimit | quota)
-        if ! can_watch; then
+        if ! can_make "$watched"; then
             echo "no control group can be made that counts what the programs use"
         elif [ "$1" = cpulimit ] && ! command -v cpulimit >/dev/null; then
             echo "it is not installed"
-        elif [ "$1" = quota ] && ! can_limit; then
+        elif [ "$1" = quota ] && ! can_make "${quota_root:+$group}"; then
             echo "no group can be made for the controller cpu"
         else
             return 1

@@ -420,7 +420,8 @@ START_TEST(what_cannot_be_attached_is_refused) {
     REFUSED("'' is not a pid", "--attach", ",");
     REFUSED("an ancestor of showstopper", "--attach", pid_text(getpid()));
     REFUSED("no process that can be attached is named", "--attach-name", "no such name");
-    REFUSED("is longer than any name that `ps` shows", "--attach-name", "a-name-of-17-letter");
+    REFUSED("no process that can be attached is named", "--attach-name", "of15letters-all");
+    REFUSED("is longer than any name that `ps` shows", "--attach-name", "of16letters-all!");
     struct run *zombie = run_start(NULL, WORDS(PAYLOAD, "exit", "0"));
     RUN_UNTIL(NULL, run_state(zombie->pid) == 'Z');
     REFUSED("has ended already", "--attach", pid_text(zombie->pid));

@@ -16,7 +16,7 @@
 #define BELOW "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.1"
 #define ABOVE "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.9"
 
-/* Between two looks at what processes used is a multiple of what one takes on a busy machine. */
+/* Looks at what processes used take a hundredth of the time at most: room for two of them. */
 #define LONG "12s"
 
 #define REACH "the target could not be reached in "
