@@ -119,15 +119,15 @@ static int resolve_commands(
 
 static int number_instances(struct ss_plan *plan, struct ss_error *error) {
     snprintf(plan->total, sizeof plan->total, "%u", plan->instances);
-    plan->labels = calloc(plan->instances, sizeof *plan->labels);
-    for (uint32_t i = 0; plan->labels && i < plan->instances; i++) {
+    plan->numbers = calloc(plan->instances, sizeof *plan->numbers);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++) {
         char number[16];
         ss_commands_print_number(number, sizeof number, i, plan->instances);
-        plan->labels[i] = strdup(number);
-        if (!plan->labels[i])
+        plan->numbers[i] = strdup(number);
+        if (!plan->numbers[i])
             return ss_error_memory(error);
     }
-    return plan->labels ? 0 : ss_error_memory(error);
+    return plan->numbers ? 0 : ss_error_memory(error);
 }
 
 static int check_target(const struct ss_cli *cli, struct ss_error *error) {
@@ -401,9 +401,9 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
 void ss_plan_free(struct ss_plan *plan) {
     struct ss_commands commands = {plan->commands, plan->instances, plan->lines, plan->line_count};
     ss_commands_free(&commands);
-    for (uint32_t i = 0; plan->labels && i < plan->instances; i++)
-        free(plan->labels[i]);
-    free(plan->labels);
+    for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
+        free(plan->numbers[i]);
+    free(plan->numbers);
     ss_attach_free(&plan->attached);
     if (plan->has_iteration)
         regfree(&plan->iteration);
@@ -411,6 +411,14 @@ void ss_plan_free(struct ss_plan *plan) {
     ss_module_set_release(&plan->set);
     ss_inputs_close(&plan->inputs);
     *plan = (struct ss_plan){.reader = {.file = -1}};
+}
+
+ss_time ss_plan_now(const struct ss_plan *plan) {
+    return plan->clock ? plan->clock->now(plan->clock->context) : ss_platform_now();
+}
+
+int64_t ss_plan_wallclock(const struct ss_plan *plan) {
+    return plan->clock ? plan->clock->wallclock(plan->clock->context) : ss_platform_wallclock();
 }
 
 bool ss_plan_reads_counters(const struct ss_plan *plan) {

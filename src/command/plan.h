@@ -26,7 +26,7 @@ struct ss_plan {
     char ***commands;               /* of each instance, ending with NULL, placeholders replaced */
     struct ss_command_line *lines;  /* the commands as they were given */
     uint32_t line_count;
-    char **labels;            /* of each instance: its number, zero-padded to equal width */
+    char **numbers;           /* of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as it was given, or "-w" and its file */
     const char *workloads[3]; /* or "--attach" and its pids */
@@ -54,12 +54,13 @@ struct ss_plan {
 
     bool has_iteration;
     regex_t iteration;
-    const char *output;      /* NULL: not redirected */
-    const char *json;        /* NULL: none */
-    const char *record;      /* a folder; NULL: none */
-    bool force;              /* replace an existing record */
-    struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
-    char *const *arguments;  /* the command line */
+    const char *output;           /* NULL: not redirected */
+    const char *json;             /* NULL: none */
+    const char *record;           /* a folder; NULL: none */
+    const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
+    bool force;                   /* replace an existing record */
+    struct ss_inputs inputs;      /* with `record`: the files that the run reads at its start */
+    char *const *arguments;       /* the command line */
     size_t option_words; /* how many of `arguments` are options, between the program's name and the
                             command */
 
@@ -78,6 +79,10 @@ void ss_plan_free(struct ss_plan *plan);
 
 /* The output of --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
+
+/* The clocks that the record's times come from. */
+ss_time ss_plan_now(const struct ss_plan *plan);
+int64_t ss_plan_wallclock(const struct ss_plan *plan);
 
 /* What a load of 100 % is and how it is measured, in one line. */
 SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);

@@ -133,14 +133,24 @@ struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row) {
     return (struct ss_ring *)(void *)((char *)board + board->rings_offset) + row;
 }
 
-struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
-    size_t size = rings_offset(instances, extra);
+static struct ss_board *allocate(uint32_t instances, size_t extra, bool recorded) {
+    size_t rings = rings_offset(instances, extra);
+    size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
     struct ss_board *board = aligned_alloc(64, size);
     if (board) {
         memset(board, 0, size);
         fill(board, instances, size);
+        board->rings_offset = recorded ? rings : 0;
     }
     return board;
+}
+
+struct ss_board *ss_board_allocate(uint32_t instances, size_t extra) {
+    return allocate(instances, extra, false);
+}
+
+struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra) {
+    return allocate(instances, extra, true);
 }
 
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now) {

@@ -184,6 +184,9 @@ struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 /* A board in ordinary memory, for the simulator and tests. free() it. */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
 
+/* The same with rings, for a record. */
+struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra);
+
 /* Time on the trace's own clock, which stands still in pauses; 0 before its start. */
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
 

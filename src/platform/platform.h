@@ -28,6 +28,13 @@ ss_time ss_platform_now(void);
 /* Nanoseconds since 1970. Used for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
+/* Both clocks of another machine than this one, a simulated one. */
+struct ss_clock {
+    ss_time (*now)(void *context);       /* instead of ss_platform_now() */
+    int64_t (*wallclock)(void *context); /* instead of ss_platform_wallclock() */
+    void *context;
+};
+
 /*
  * Sleeps until `deadline`, until the word is woken, or until a signal arrives. Returns at once if
  * the word is no longer `seen`, so that no wake-up between a look and the sleep is lost. The word

@@ -219,9 +219,9 @@ int ss_record_folder_open(
     }
     if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
         status = ss_error_wrap(error, "--record: %s", plan->record);
-    if (status == 0)
-        write_platform(plan);
-    else
+    if (status == 0 && !plan->clock)
+        write_platform(plan); /* the machine at hand is not the simulated one */
+    else if (status < 0)
         ss_record_folder_remove(record, plan->record);
     return status;
 }

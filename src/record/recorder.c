@@ -27,7 +27,7 @@ static const struct {
 #define ROW 512
 
 static void set_wall(struct ss_recorder *recorder) {
-    recorder->wall = ss_platform_wallclock() - (int64_t)ss_platform_now();
+    recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
 }
 
 static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
@@ -169,7 +169,7 @@ void ss_recorder_iteration(
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
     char *to = ss_lines_begin(lines, ROW);
-    to = stpcpy(to, recorder->plan->labels[instance]);
+    to = stpcpy(to, recorder->plan->numbers[instance]);
     *to++ = ',';
     to = put_elapsed(recorder, to, start);
     *to++ = ',';
@@ -185,7 +185,7 @@ static void put_interval(
     *to++ = ',';
     to = put_elapsed(recorder, to, interval->begin);
     *to++ = ',';
-    to = stpcpy(to, recorder->plan->labels[executor]);
+    to = stpcpy(to, recorder->plan->numbers[executor]);
     to = stpcpy(to, interval->state == SS_STATE_STOPPED ? ",stopped," : ",running,");
     to = ss_number_put_seconds(to, (int64_t)interval->planned);
     *to++ = ',';
@@ -274,8 +274,8 @@ void ss_recorder_close(
             "second",
             (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
     for (int i = 0; i < outcome->warning_count; i++)
-        ss_recorder_event(recorder,
-            &(struct ss_record_event){ss_platform_now(), "warning", -1, outcome->warnings[i], NAN});
+        ss_recorder_event(recorder, &(struct ss_record_event){ss_plan_now(recorder->plan),
+                                        "warning", -1, outcome->warnings[i], NAN});
     for (int i = 0; i < SS_RECORD_FILES; i++) {
         struct ss_lines *lines = &recorder->files[i];
         ss_lines_close(lines);

@@ -135,7 +135,7 @@ static void print_instances(FILE *stream, const char *label, const struct ss_pla
     if (line->count < 2 || !(all[most].per_second > 0))
         return;
     print_row(stream, label, all[least].per_second, 3, "/s", "to %.3f /s: instances %s and %s",
-        all[most].per_second, plan->labels[least], plan->labels[most]);
+        all[most].per_second, plan->numbers[least], plan->numbers[most]);
 }
 
 /* One line, truncated if it is too long. */
@@ -198,7 +198,8 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
             continue;
         ss_end_print_time(when, ends->items[i].seconds);
         ss_end_describe(how, ends->items[i].status);
-        fprintf(stream, "  instance %s %s: %s\n", plan->labels[ends->items[i].instance], when, how);
+        fprintf(
+            stream, "  instance %s %s: %s\n", plan->numbers[ends->items[i].instance], when, how);
         shown++;
     }
     if (early > shown)
@@ -329,8 +330,10 @@ void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan) {
     ss_json_number(&json, "options", (double)plan->option_words);
     print_inputs(&json, plan);
     ss_json_text(&json, "folder", getcwd(folder, sizeof folder));
-    ss_wallclock_print(started, sizeof started, ss_platform_wallclock());
+    ss_wallclock_print(started, sizeof started, ss_plan_wallclock(plan));
     ss_json_text(&json, "started", started);
+    if (plan->clock)
+        ss_json_bool(&json, "simulated", true);
     ss_json_close(&json, '}');
 }
 

@@ -71,7 +71,7 @@ int ss_crew_start_executor(
         .launch =
             {
                 .command = plan->commands[index],
-                .index = plan->labels[index],
+                .index = plan->numbers[index],
                 .instances = plan->total,
                 .input = crew->null,
                 .output = ends[0],

@@ -41,7 +41,7 @@ static int start_executors(struct ss_master *master) {
         int ends[2] = {-1, -1};
         int status = 0;
         if (ss_plan_pipes_output(master->plan))
-            status = ss_output_add(&master->output, master->plan->labels[i], ends, master->error);
+            status = ss_output_add(&master->output, master->plan->numbers[i], ends, master->error);
         if (status == 0)
             status = ss_crew_start_executor(&master->crew, i, ends, master->error);
         for (int which = 0; which < 2; which++) {

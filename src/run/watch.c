@@ -30,9 +30,9 @@ static void report_end(struct ss_master *master, const struct ss_end *end) {
     bool reported = end->status != 0 && ss_ends_failed(&master->outcome->ends) <= ENDS_REPORTED;
     if (reported && !master->plan->verbose)
         ss_progress_print(&master->progress, "instance %s ended %s: %s",
-            master->plan->labels[end->instance], when, how);
+            master->plan->numbers[end->instance], when, how);
     ss_master_say(
-        master, "instance %s ended %s: %s", master->plan->labels[end->instance], when, how);
+        master, "instance %s ended %s: %s", master->plan->numbers[end->instance], when, how);
 }
 
 static void note_end(struct ss_master *master, uint32_t index, ss_time at, int status) {
@@ -53,7 +53,7 @@ static void on_ended(struct ss_master *master, uint32_t index) {
     ss_time at = atomic_load(&row->ended_at);
     if (atomic_load(&row->ended_by_us)) {
         ss_master_note(master, "instance_ended", index, "as it was told to", status);
-        ss_master_say(master, "instance %s ended as requested", master->plan->labels[index]);
+        ss_master_say(master, "instance %s ended as requested", master->plan->numbers[index]);
         return;
     }
     note_end(master, index, at, wait_status);
@@ -73,7 +73,7 @@ static void on_exec_failed(struct ss_master *master, uint32_t index) {
     const char *command = master->plan->commands[index][0];
     if (atomic_load(&row->failure) == SS_FAILURE_FORK)
         ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
-            master->plan->labels[index], strerror(why));
+            master->plan->numbers[index], strerror(why));
     else
         ss_error_set(master->error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
             "%s: the command cannot be executed: %s%s", command, strerror(why),
@@ -104,7 +104,7 @@ static void on_life(struct ss_master *master, uint32_t index, enum ss_life life)
 
 /* An executor cannot go on. */
 static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
-    const char *instance = master->plan->labels[index];
+    const char *instance = master->plan->numbers[index];
     if (failure == SS_FAILURE_COUNTERS)
         ss_error_fail(master->error,
             "%s can no longer be read: the load cannot be controlled without it",
@@ -158,13 +158,13 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
         ss_error_fail(master->error,
             "executor %s used CPU time without a pause and was killed: a module is stuck in an "
             "endless loop",
-            master->plan->labels[index]);
+            master->plan->numbers[index]);
     else if (WIFSIGNALED(status))
         ss_error_fail(master->error, "executor %s was killed (%s): the run was ended",
-            master->plan->labels[index], strsignal(WTERMSIG(status)));
+            master->plan->numbers[index], strsignal(WTERMSIG(status)));
     else
         ss_error_fail(master->error, "executor %s ended unexpectedly: the run was ended",
-            master->plan->labels[index]);
+            master->plan->numbers[index]);
     ss_master_end(master, "error", SIGKILL);
 }
 

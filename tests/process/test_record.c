@@ -413,6 +413,21 @@ START_TEST(a_run_is_repeated) {
 }
 END_TEST
 
+/* Its command line is not one of showstopper. */
+START_TEST(a_simulated_run_is_not_repeated) {
+    const char *record = run_path(run_make_folder(), "record");
+    mkdir(record, 0777);
+    run_write_file(run_path(record, "plan.json"),
+        "{\"command\": [\"serial\"], \"arguments\": [\"-l\", \"50%\"], \"options\": 2, "
+        "\"folder\": \"/\", \"simulated\": true}\n");
+    struct run *run = RUN("--replay", record);
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "the recorded run was simulated: run sssim again instead\n");
+    run_free(run);
+}
+END_TEST
+
 /* A program that prints without a pause does not fill the disk; its figures are whole. */
 START_TEST(iterations_beyond_all_measure_are_left_out) {
     const char *record = run_path(run_make_folder(), "record");
@@ -571,6 +586,7 @@ PROCESS_MAIN(
     SS_CASE(a_signal_leaves_a_whole_record),
     SS_CASE(iterations_beyond_all_measure_are_left_out),
     SS_CASE(a_run_is_repeated),
+    SS_CASE(a_simulated_run_is_not_repeated),
     SS_CASE(a_record_needs_no_file_but_its_own),
     SS_CASE(a_replay_may_replace_its_record),
     SS_CASE(a_trace_from_a_pipe_is_kept),

@@ -222,6 +222,8 @@ int main(int argc, char **argv) {
     if (is_attached(plan))
         fail("%s: the recorded run %s", argv[1],
             "was of processes that ran already: they cannot be started again");
+    if (YAJL_IS_TRUE(ssreplay_document_get(plan, "simulated", yajl_t_any)))
+        fail("%s: the recorded run %s", argv[1], "was simulated: run sssim again instead");
     tell_differences(argv[1], programs, plan);
     char *record = realpath(argv[1], NULL);
     if (!record)

@@ -84,7 +84,8 @@ static void record_samples(enum ss_source source, const char *const rows[], int 
     static struct ss_recorder recorder;
     char text[4096];
     open_monitor(source);
-    recorder = (struct ss_recorder){.origin = START};
+    static struct ss_plan plan;
+    recorder = (struct ss_recorder){.plan = &plan, .origin = START};
     recorder.record.folder = open(tree_new(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct ss_lines *lines = &recorder.files[SS_RECORD_SAMPLES];
     assert_int_equal(ss_lines_open(lines, recorder.record.folder, "samples.csv"), 0);

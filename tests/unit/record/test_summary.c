@@ -177,7 +177,7 @@ static void count_iterations(uint32_t line_count) {
     static char texts[][2] = {"0", "1", "2", "3"};
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
     set_up();
-    plan.labels = numbers;
+    plan.numbers = numbers;
     plan.lines = lines;
     plan.line_count = line_count;
     outcome.iteration_times = of_lines[0].times;
@@ -233,7 +233,7 @@ static void each_command_has_figures_of_its_own(void **state) {
 static void end_instances(const struct ss_end *ends, size_t count) {
     static char texts[][2] = {"0", "1", "2", "3"};
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
-    plan.labels = numbers;
+    plan.numbers = numbers;
     for (size_t i = 0; i < count; i++)
         ss_ends_add(&outcome.ends, &ends[i]);
 }

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A record that is written in simulated time. */
+
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "record/journal.h"
+#include "record/recorder.h"
+#include "record/summary.h"
+#include "tree.h"
+
+#define START (40 * SS_SECOND)
+#define WALL  INT64_C(1500000000000000000) /* 2017-07-14T02:40:00Z, at START */
+
+static ss_time simulated_now = START;
+
+static ss_time now(void *context) {
+    return *(const ss_time *)context;
+}
+
+static int64_t wallclock(void *context) {
+    return WALL + (int64_t)(*(const ss_time *)context - START);
+}
+
+static struct ss_plan plan;
+static struct ss_board *board;
+static struct ss_recorder recorder;
+static struct ss_outcome outcome;
+
+static const struct ss_module heads[SS_KINDS] = {
+    [SS_KIND_TRACE] = {.name = "constant"},
+    [SS_KIND_FEEDBACK] = {.name = "realtime"},
+    [SS_KIND_CONTROL] = {.name = "rbpid"},
+    [SS_KIND_SPACE] = {.name = "even"},
+    [SS_KIND_DITHERING] = {.name = "averageq"},
+};
+
+static void open_record(void) {
+    static const struct ss_clock clock = {now, wallclock, &simulated_now};
+    static const char *words[] = {"serial", NULL};
+    static char first[] = "0", second[] = "1", program[] = "sssim";
+    static char *numbers[] = {first, second, NULL};
+    static char *arguments[] = {program, NULL};
+    static char folder[4096];
+    struct ss_error error = {0};
+    tree_new();
+    snprintf(folder, sizeof folder, "%s", tree_path("record"));
+    simulated_now = START;
+    plan = (struct ss_plan){.instances = 2,
+        .cpu_count = 1,
+        .words = words,
+        .numbers = numbers,
+        .arguments = arguments,
+        .record = folder,
+        .clock = &clock,
+        .reader = {.file = -1}};
+    ss_cpus_add(&plan.cpus, 0);
+    for (int kind = 0; kind < SS_KINDS; kind++)
+        plan.set.modules[kind].head = &heads[kind];
+    board = ss_board_allocate_recorded(plan.instances, 0);
+    assert_non_null(board);
+    ss_outcome_open(&outcome);
+    if (ss_recorder_open(&recorder, &plan, &error) < 0)
+        fail_msg("%s", error.message);
+    ss_recorder_set_origin(&recorder, START);
+}
+
+static void close_record(void) {
+    struct ss_error error = {0};
+    ss_recorder_close(&recorder, board, &outcome);
+    if (ss_record_finish(&plan, &outcome, &error) < 0)
+        fail_msg("%s", error.message);
+    ss_outcome_close(&outcome);
+    free(board);
+}
+
+static const char *read_record(const char *name) {
+    static char text[65536];
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", plan.record, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return NULL;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void assert_has(const char *name, const char *part) {
+    const char *text = read_record(name);
+    if (!text || !strstr(text, part))
+        fail_msg("'%s' is not in %s:\n%s", part, name, text ? text : "(missing)");
+}
+
+static void times_are_those_of_the_simulation(void **state) {
+    (void)state;
+    open_record();
+    struct ss_journal journal = {.ring = ss_board_ring(board, 1), .open = true};
+    journal.present = (struct ss_interval){.begin = START + SS_SECOND,
+        .planned = 20 * SS_MILLISECOND,
+        .target = 0.5,
+        .load = 0.25,
+        .global_duty = 0.75,
+        .local_duty = 1,
+        .state = SS_STATE_RUNNING};
+    simulated_now = START + SS_SECOND + 30 * SS_MILLISECOND;
+    ss_journal_end(&journal, simulated_now);
+    struct ss_monitor_sample sample = {.time = simulated_now,
+        .load = {.load = 0.25, .load_ticks = NAN, .steal = NAN},
+        .pressure = NAN,
+        .target = 0.5,
+        .duty = 0.75,
+        .counted = true};
+    ss_recorder_sample(&recorder, &sample);
+    ss_recorder_iteration(&recorder, 1, START, simulated_now);
+    ss_recorder_event(
+        &recorder, &(struct ss_record_event){simulated_now, "instance_started", 1, NULL, NAN});
+    simulated_now = START + 2 * SS_SECOND;
+    ss_outcome_warn(&outcome, "late");
+    close_record();
+    assert_has("decisions.csv", "\n2017-07-14T02:40:01.000Z,1.000000,1,running,0.020000,0.030000,"
+                                "0.500000,0.250000,0.750000,1.000000\n");
+    assert_has("samples.csv", "\n2017-07-14T02:40:01.030Z,1.030000,0.500000,0.250000,0.250000,");
+    assert_has("iterations.csv", "\n1,0.000000,1.030000\n");
+    assert_has("events.jsonl", "{\"time\":\"2017-07-14T02:40:01.030Z\",\"elapsed_seconds\":1.03");
+    assert_has("events.jsonl", "{\"time\":\"2017-07-14T02:40:02.000Z\",\"elapsed_seconds\":2.00");
+    assert_has("summary.json", "\"late\"");
+    assert_null(read_record("interrupted"));
+}
+
+/* The time at which a run starts is not another one in one of its files. */
+static void a_simulated_run_is_marked(void **state) {
+    (void)state;
+    open_record();
+    close_record();
+    assert_has("plan.json", "\n  \"started\": \"2017-07-14T02:40:00");
+    assert_has("plan.json", "\n  \"simulated\": true");
+}
+
+/* The machine at hand is described by a program that is executed. */
+static void this_machine_is_not_described(void **state) {
+    (void)state;
+    struct rusage children;
+    open_record();
+    close_record();
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &children), 0);
+    assert_int_equal(children.ru_minflt, 0);
+    assert_null(read_record("platform.json"));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(times_are_those_of_the_simulation),
+    cmocka_unit_test(a_simulated_run_is_marked),
+    cmocka_unit_test(this_machine_is_not_described))
