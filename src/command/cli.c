@@ -6,6 +6,13 @@
 #include "loop/module_set.h"
 #include "options/arguments.h"
 
+static int take_label(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ss_cli *cli = config;
+    (void)row;
+    return ss_labels_add(&cli->labels, value, &cli->store, error);
+}
+
 #define AT(member) .offset = offsetof(struct ss_cli, member)
 
 /* In the order of --help. */
@@ -50,6 +57,9 @@ static const struct ss_argument rows[] = {
         .help = "write the summary as JSON; - is standard output"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "record the run there: plan, machine, samples, decisions, iterations, events"}},
+    {0, "NAME=VALUE", {"label",
+        .help = "keep this text with the run, in the record and the summary; may be given again "
+                "with another name"}, .take = take_label},
     {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
         .help = "repeat a recorded run, and print how the machine differs; other options replace "

@@ -7,6 +7,7 @@
 #include <showstopper/error.h>
 #include <showstopper/module.h>
 
+#include "command/labels.h"
 #include "options/option.h"
 #include "screen/progress.h"
 
@@ -28,6 +29,7 @@ struct ss_cli {
     const char *output;
     const char *json;
     const char *record;
+    struct ss_labels labels;
     const char *replay;
     int progress; /* enum ss_progress_when */
     ss_time grace;

@@ -314,6 +314,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     plan->json = cli->json;
     plan->record = cli->record;
     plan->force = cli->force;
+    plan->labels = cli->labels;
     plan->arguments = cli->arguments;
     plan->option_words = count_option_words(cli);
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)

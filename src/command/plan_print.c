@@ -75,6 +75,12 @@ static void print_source(FILE *stream, const struct ss_plan *plan) {
     ss_option_print_wrapped(stream, 11, load);
 }
 
+static void print_labels(FILE *stream, const struct ss_labels *labels) {
+    for (size_t i = 0; i < labels->count; i++)
+        fprintf(stream, "%-11s%s=%s\n", i ? "" : "labels", labels->items[i].name,
+            labels->items[i].value);
+}
+
 void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
     fprintf(stream, "%-11s%u\n", "instances", plan->instances);
     fprintf(stream, "%-11s", "command");
@@ -100,6 +106,7 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
         }
     }
     print_times(stream, plan);
+    print_labels(stream, &plan->labels);
     if (!isnan(plan->tolerance))
         fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
     if (plan->isolate)

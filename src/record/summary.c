@@ -296,6 +296,10 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     char cpus[4096];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_text(json, "version", ss_version());
+    ss_json_open(json, "labels", '{');
+    for (size_t i = 0; i < plan->labels.count; i++)
+        ss_json_text(json, plan->labels.items[i].name, plan->labels.items[i].value);
+    ss_json_close(json, '}');
     print_words(json, "command", plan->words);
     ss_json_number(json, "instances", plan->instances);
     ss_json_text(json, "cpus", cpus);

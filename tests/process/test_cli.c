@@ -66,8 +66,8 @@ START_TEST(help_and_version_are_printed) {
         "--dithering NAME", "--window TIME", "--workloads FILE", "--placeholder STR", "--cpus LIST",
         "--warmup TIME", "--settle TIME", "--duration TIME", "--start-at TIME", "--fail-fast",
         "--repeat", "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN",
-        "--grace TIME", "--keep", "--attach PID,...", "--attach-name NAME", "--end",
-        "--set PID LOAD", "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run",
+        "--label NAME=VALUE", "--grace TIME", "--keep", "--attach PID,...", "--attach-name NAME",
+        "--end", "--set PID LOAD", "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run",
         "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
     struct run *run = RUN("--help");
     run_expect(run, 0);

@@ -413,6 +413,35 @@ START_TEST(a_run_is_repeated) {
 }
 END_TEST
 
+static void expect_labels(const char *record, const char *labels) {
+    static const char *const names[] = {"plan.json", "summary.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct run_text text = read_record(record, names[i]);
+        ck_assert_msg(json_is(text.bytes, "labels", labels), "%s: %.400s", names[i], text.bytes);
+    }
+}
+
+START_TEST(labels_stay_with_a_run) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record"), *again = run_path(folder, "again");
+    struct run *run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--label",
+        "pair=a \"b\"", "--label=round=1", "--label", "last=", "--record", record, PAYLOAD, "spin");
+    run_expect(run, 0);
+    expect_labels(record,
+        "{\n    \"pair\": \"a \\\"b\\\"\",\n    \"round\": \"1\",\n    \"last\": \"\"\n  }");
+    run = RUN("-q", "--replay", record, "--record", again, "--label", "round=2", "--label=last=x",
+        "--label", "roun=d");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    run_expect(run, 0);
+    expect_labels(again, "{\n    \"pair\": \"a \\\"b\\\"\",\n    \"round\": \"2\",\n    "
+                         "\"last\": \"x\",\n    \"roun\": \"d\"\n  }");
+    run = RUN("--replay", record, "--dry-run");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\nlabels     pair=a \"b\"\n           round=1\n           last=\n");
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* Its command line is not one of showstopper. */
 START_TEST(a_simulated_run_is_not_repeated) {
     const char *record = run_path(run_make_folder(), "record");
@@ -586,6 +615,7 @@ PROCESS_MAIN(
     SS_CASE(a_signal_leaves_a_whole_record),
     SS_CASE(iterations_beyond_all_measure_are_left_out),
     SS_CASE(a_run_is_repeated),
+    SS_CASE(labels_stay_with_a_run),
     SS_CASE(a_simulated_run_is_not_repeated),
     SS_CASE(a_record_needs_no_file_but_its_own),
     SS_CASE(a_replay_may_replace_its_record),

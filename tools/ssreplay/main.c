@@ -64,11 +64,32 @@ static void tell_differences(const char *record, const char *programs, yajl_val 
     yajl_tree_free(now);
 }
 
+/* The text that the option --label at this word gives; NULL: it is another word. */
+static const char *label_at(char *const *word) {
+    if (word[0] && strcmp(word[0], "--label") == 0)
+        return word[1];
+    return word[0] && strncmp(word[0], "--label=", 8) == 0 ? word[0] + 8 : NULL;
+}
+
+/* Whether a label of this name is among the options given now. */
+static bool is_given_anew(const char *label, char *const *given) {
+    size_t name = strcspn(label, "=") + 1;
+    for (; *given; given++) {
+        const char *other = label_at(given);
+        if (other && strncmp(other, label, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* What belongs to the old run alone. Returns how many words it takes, 0: it stays. */
-static int is_dropped(const char *word) {
-    if (strcmp(word, "--record") == 0)
+static int is_dropped(char *const *words, char *const *given) {
+    const char *label = label_at(words);
+    if (label)
+        return !is_given_anew(label, given) ? 0 : label == words[1] ? 2 : 1;
+    if (strcmp(*words, "--record") == 0)
         return 2;
-    return strncmp(word, "--record=", 9) == 0 || strcmp(word, "--force") == 0;
+    return strncmp(*words, "--record=", 9) == 0 || strcmp(*words, "--force") == 0;
 }
 
 /* ---- the record's own copies of files ---- */
@@ -145,6 +166,18 @@ static size_t add_copies(char **words, yajl_val plan, yajl_val inputs, const cha
     return used;
 }
 
+/* The words of the recorded command line, ending with NULL. */
+static char **take_words(yajl_val recorded) {
+    size_t count = recorded->u.array.len;
+    char **words = calloc(count + 1, sizeof *words);
+    for (size_t i = 0; words && i < count; i++) {
+        words[i] = YAJL_GET_STRING(recorded->u.array.values[i]);
+        if (!words[i])
+            fail("%s%s", "plan.json: a word of the command line is no text", "");
+    }
+    return words;
+}
+
 /*
  * The recorded options, then those that name copies, then those given now, then the recorded
  * command.
@@ -161,8 +194,9 @@ static char **make_command(
     size_t copies = inputs ? inputs->u.array.len : 0;
     char **words = calloc(count + copies + given_count + 2, sizeof *words);
     char **between = calloc(copies + given_count + 1, sizeof *between);
+    char **before = take_words(recorded);
     size_t used = 0, between_count = 0;
-    if (!words || !between)
+    if (!words || !between || !before)
         fail("%s%s", "out of memory", "");
     if (inputs)
         between_count = add_copies(between, plan, inputs, record);
@@ -170,22 +204,20 @@ static char **make_command(
     between_count += given_count;
     words[used++] = (char *)showstopper;
     for (size_t i = 0; i < count; i++) {
-        char *word = YAJL_GET_STRING(recorded->u.array.values[i]);
-        if (!word)
-            fail("%s%s", "plan.json: a word of the command line is no text", "");
         if (i == options) {
             memcpy(words + used, between, between_count * sizeof *between);
             used += between_count;
         }
-        int dropped = i < options ? is_dropped(word) : 0;
+        int dropped = i < options ? is_dropped(&before[i], given) : 0;
         if (dropped)
             i += (size_t)dropped - 1;
         else
-            words[used++] = word;
+            words[used++] = before[i];
     }
     if (options == count)
         memcpy(words + used, between, between_count * sizeof *between);
     free(between);
+    free(before);
     return words;
 }
 

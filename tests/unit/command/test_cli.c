@@ -14,7 +14,7 @@ static char **words; /* what cli.command points into */
 
 /* Parses a line as a shell would hand it over. */
 static int parse_line(const char *line, struct ss_error *error) {
-    char whole[1024];
+    char whole[4096];
     ss_cli_free(&cli);
     free(words);
     snprintf(whole, sizeof whole, "showstopper %s", line);
@@ -276,6 +276,61 @@ static void set_takes_two_values(void **state) {
     refuse("--set", "--set wants two values: --set PID LOAD");
 }
 
+static void assert_label(size_t index, const char *name, const char *value) {
+    assert_true(index < cli.labels.count);
+    assert_string_equal(cli.labels.items[index].name, name);
+    assert_string_equal(cli.labels.items[index].value, value);
+}
+
+static void labels_are_gathered(void **state) {
+    (void)state;
+    parse("");
+    assert_int_equal(cli.labels.count, 0);
+    parse(
+        "--label pair=a-b --label=round_2=3 -q --label 'a-9=\"x=y\" \xc3\xa4, z' --label empty= x");
+    assert_int_equal(cli.labels.count, 4);
+    assert_label(0, "pair", "a-b");
+    assert_label(1, "round_2", "3");
+    assert_label(2, "a-9", "\"x=y\" \xc3\xa4, z");
+    assert_label(3, "empty", "");
+    assert_string_equal(cli.command[0], "x");
+}
+
+static void what_is_no_label_is_refused(void **state) {
+    (void)state;
+    char line[2048], value[SS_LABEL_VALUE_MAX + 2], name[SS_LABEL_NAME_MAX + 2];
+    refuse("--label", "--label wants a value: --label NAME=VALUE");
+    refuse("--label pair", "--label: 'pair' has no value: write NAME=VALUE");
+    refuse("--label =x", "--label: '=x' does not begin with a name: write NAME=VALUE");
+    refuse("--label '' x", "--label: '' has no value");
+    refuse("--label 'a b=x'", "--label: 'a b=x' does not begin with a name");
+    refuse("--label a.b=x", "--label: 'a.b=x' does not begin with a name");
+    refuse("--label --record=x", "--label: '--record=x' does not begin with a name");
+    refuse("--label 'a=1\n2'", "--label: the value of 'a' contains a control character");
+    refuse("--label 'a=1\t2'", "--label: the value of 'a' contains a control character");
+    refuse("--label a=\x7f", "--label: the value of 'a' contains a control character");
+    refuse("--label a=1 --label ab=1 --label a=1", "--label: 'a' is given twice: give each name");
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    snprintf(line, sizeof line, "--label a=%s", value + 1);
+    parse(line);
+    snprintf(line, sizeof line, "--label a=%s", value);
+    refuse(line, "--label: the value of 'a' has 1025 bytes: at most 1024 are possible");
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    snprintf(line, sizeof line, "--label %s=1", name + 1);
+    parse(line);
+    snprintf(line, sizeof line, "--label %s=1", name);
+    refuse(line, "--label: the name in '");
+    char *end = line;
+    for (int i = 0; i <= SS_LABELS_MAX; i++) {
+        if (i == SS_LABELS_MAX)
+            parse(line);
+        end += sprintf(end, "--label n%d= ", i);
+    }
+    refuse(line, "--label: 'n64': at most 64 labels are possible");
+}
+
 static void unknown_options_get_the_nearest(void **state) {
     (void)state;
     refuse("--instnaces 3", "unknown option '--instnaces': did you mean '--instances'?");
@@ -431,6 +486,8 @@ UNIT_MAIN(
     cmocka_unit_test(values_may_look_like_options),
     cmocka_unit_test(the_published_example_is_read),
     cmocka_unit_test(set_takes_two_values),
+    cmocka_unit_test(labels_are_gathered),
+    cmocka_unit_test(what_is_no_label_is_refused),
     cmocka_unit_test(unknown_options_get_the_nearest),
     cmocka_unit_test(missing_and_needless_values_are_refused),
     cmocka_unit_test(wrong_values_name_their_option),
