@@ -8,7 +8,8 @@
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-#define SS_LINES_ROOM 65536
+/* More than a column for each of the CPUs of any machine takes. */
+#define SS_LINES_ROOM 131072
 
 /*
  * A file of lines that is whole up to a line's end whatever happens: lines are gathered and written
@@ -28,8 +29,8 @@ struct ss_lines {
 SS_NONNULL() int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 
 /*
- * Where the next line is to be put, with room for `size` bytes, at most 4096; ss_lines_end() is
- * told where it ends, behind its line feed.
+ * Where the next line is to be put, with room for `size` bytes, at most SS_LINES_ROOM;
+ * ss_lines_end() is told where it ends, behind its line feed.
  */
 SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);
 SS_NONNULL() void ss_lines_end(struct ss_lines *lines, const char *end);

@@ -21,7 +21,7 @@ double ss_load_of_ticks(double busy, double idle) {
 
 bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     const struct ss_counters *to, struct ss_load *load) {
-    *load = (struct ss_load){.load_ticks = NAN, .steal = NAN};
+    *load = (struct ss_load){.load_ticks = NAN};
     if (to->time <= from->time)
         return false;
     double elapsed = (double)(to->time - from->time);
@@ -43,6 +43,5 @@ bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     double busy = (double)(to->busy_ticks - from->busy_ticks);
     load->load = ss_load_of_idle(idle, capacity);
     load->load_ticks = ss_load_of_ticks(busy, idle);
-    load->steal = to->steal >= from->steal ? (double)(to->steal - from->steal) / capacity : NAN;
     return true;
 }

@@ -11,7 +11,6 @@ struct ss_load {
     double seconds;    /* how far the readings lie apart */
     double load;       /* 1 - (idle + iowait) / elapsed, or used / elapsed: the truth */
     double load_ticks; /* busy ticks over all ticks, as mpstat, sar and top show; NaN: unknown */
-    double steal;      /* part of the time that the hypervisor took; NaN: unknown */
 };
 
 /* The formulas of load, for all that tells one. Capacity is time that CPUs had, in the same unit.

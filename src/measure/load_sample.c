@@ -182,6 +182,37 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
     return span->capacity > 0;
 }
 
+/* The item of this CPU, searched for from `*at` on; NULL: there is none. */
+static const struct ss_cpu_times *find_cpu(
+    const struct ss_cpu_reading *reading, size_t *at, uint32_t cpu) {
+    while (*at < reading->count && reading->items[*at].cpu < cpu)
+        ++*at;
+    return *at < reading->count && reading->items[*at].cpu == cpu ? &reading->items[*at] : NULL;
+}
+
+void ss_load_of_each_cpu(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
+    const struct ss_cpus *cpus, double *loads) {
+    bool known = !from->group && !to->group && to->counters.time > from->counters.time;
+    double capacity = known ? (double)(to->counters.time - from->counters.time) : NAN;
+    size_t i = 0, j = 0;
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        struct ss_cpu_times times;
+        if (!ss_cpus_has(cpus, cpu))
+            continue;
+        const struct ss_cpu_times *before = find_cpu(from, &i, cpu), *after = find_cpu(to, &j, cpu);
+        bool has = known && before && after && subtract(before, after, &times);
+        *loads++ = has ? ss_load_of_idle((double)(times.idle + times.iowait), capacity) : NAN;
+    }
+}
+
+double ss_load_steal(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to) {
+    struct ss_load_sample sample = ss_load_sample_new();
+    struct ss_load_span span;
+    if (ss_load_span_between(from, to, SS_LOAD_ALL_CPUS, &span))
+        ss_load_sample_set(&sample, &span);
+    return sample.steal;
+}
+
 static void set_group(struct ss_load_sample *sample, const struct ss_load_span *span) {
     sample->load = ss_load_of_used((double)span->times.used, span->capacity);
     sample->idle = 1 - sample->load;

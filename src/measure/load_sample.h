@@ -61,6 +61,16 @@ struct ss_load_span {
 bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     int32_t cpu, struct ss_load_span *span);
 
+/*
+ * The load of each CPU of the set between two readings, by idle time, ascending by CPU. NaN: not
+ * in both readings, or its counters have gone back; so are all between readings of a group.
+ */
+void ss_load_of_each_cpu(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
+    const struct ss_cpus *cpus, double *loads);
+
+/* The part of these CPUs' time that the hypervisor took; NaN: unknown. */
+double ss_load_steal(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to);
+
 void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span);
 
 /* Sets load, load_ticks and the parts, and the error where there is a target. */

@@ -14,10 +14,13 @@
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board) {
     struct ss_self selves[SS_KINDS];
+    bool apart =
+        source == SS_SOURCE_SENSOR || source == SS_SOURCE_CGROUP || source == SS_SOURCE_OWN;
     ss_module_set_selves(set, board, set->instances, selves);
     *monitor = (struct ss_monitor){
         .set = set,
         .meter = meter,
+        .cpus = apart ? NULL : meter,
         .board = board,
         /* Control without feedback is watched by the system's counters all the same. */
         .source = source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : source,
@@ -33,7 +36,7 @@ void ss_monitor_close(struct ss_monitor *monitor) {
     ss_figures_free(&monitor->figures);
 }
 
-static bool take_reading(struct ss_monitor *monitor, ss_time now) {
+static bool read_load(struct ss_monitor *monitor, ss_time now) {
     struct ss_load_meter *meter = monitor->meter;
     if (monitor->source != SS_SOURCE_SENSOR)
         return ss_load_meter_read(meter) == 0;
@@ -44,6 +47,14 @@ static bool take_reading(struct ss_monitor *monitor, ss_time now) {
         .pressure = NAN,
     };
     return true;
+}
+
+static bool take_reading(struct ss_monitor *monitor, ss_time now) {
+    bool taken = read_load(monitor, now);
+    /* A reading that fails has no CPUs in it. */
+    if (monitor->cpus && monitor->cpus != monitor->meter && ss_load_meter_read(monitor->cpus) != 0)
+        monitor->cpus->last.count = 0;
+    return taken;
 }
 
 static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
@@ -114,9 +125,10 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
         !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
         return false;
     monitor->duty_sum += sample->duty;
-    monitor->seconds += sample->load.seconds;
-    if (!isnan(sample->load.steal))
-        monitor->steal_sum += sample->load.steal * sample->load.seconds;
+    if (!isnan(sample->steal)) {
+        monitor->steal_sum += sample->steal * sample->load.seconds;
+        monitor->steal_seconds += sample->load.seconds;
+    }
     count_doubt(monitor, sample);
     return true;
 }
@@ -138,7 +150,8 @@ static bool take_target(
 }
 
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
-    struct ss_monitor_sample sample = {.target = NAN, .duty = NAN};
+    struct ss_monitor_sample sample = {
+        .target = NAN, .duty = NAN, .steal = NAN, .cpus = monitor->cpus};
     const struct ss_cpu_reading *before = &monitor->meter->before, *last = &monitor->meter->last;
     count_lost(monitor, now);
     ss_time end = monitor->next;
@@ -153,6 +166,8 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     }
     ss_load_span_between(before, last, SS_LOAD_ALL_CPUS, &sample.parts);
     sample.pressure = last->pressure;
+    if (sample.cpus)
+        sample.steal = ss_load_steal(&sample.cpus->before, &sample.cpus->last);
     sample.time = last->counters.time;
     sample.counted = monitor->control_from != SS_TIME_NEVER &&
                      take_target(monitor, end, duty, &sample) && count(monitor, &sample);

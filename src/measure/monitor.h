@@ -17,16 +17,21 @@ struct ss_monitor_sample {
     struct ss_load load;
     struct ss_load_span parts; /* of the same reading; without capacity: unknown */
     double pressure;           /* likewise, see ss_cpu_reading */
-    double target;             /* NaN: none, in warm-up and `free` stretches */
-    double duty;               /* see duty.h; NaN without a target */
-    enum ss_doubt_kind doubt;  /* of a counted one */
-    bool counted;              /* the figures are made of this one, among others */
+    double steal;              /* part of the CPUs' time that the hypervisor took; NaN: unknown */
+    const struct ss_load_meter *cpus; /* its two readings are those of this sample, until the next
+                                         one is taken; NULL: the CPUs are not read */
+    double target;                    /* NaN: none, in warm-up and `free` stretches */
+    double duty;                      /* see duty.h; NaN without a target */
+    enum ss_doubt_kind doubt;         /* of a counted one */
+    bool counted;                     /* the figures are made of this one, among others */
 };
 
 /* Watches the load from the master: what the summary and the live line are made of. */
 struct ss_monitor {
     const struct ss_module_set *set;
     struct ss_load_meter *meter; /* each sample takes one reading of it; a sensor's is not open */
+    struct ss_load_meter *cpus;  /* of the CPUs one by one; the same meter where it reads them, and
+                                    NULL where nothing does. The caller may set another one */
     struct ss_board *board;
     enum ss_source source;
     struct ss_self trace;
@@ -41,8 +46,8 @@ struct ss_monitor {
     struct ss_figures figures;
     struct ss_settling settling;
     double duty_sum;
-    double steal_sum;                 /* seconds per CPU */
-    double seconds;                   /* counted */
+    double steal_sum;                 /* seconds per CPU ... */
+    double steal_seconds;             /* ... of counted time in which it was known */
     uint64_t doubts[SS_DOUBT_KINDS];  /* counted samples of each kind */
     uint64_t running[SS_DOUBT_KINDS]; /* instances in them, added up */
     uint64_t lost;                    /* samples that could not be taken or were far too late */

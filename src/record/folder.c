@@ -21,8 +21,8 @@
 #define SUMMARY_ROOM 16384
 
 /* The files of a record. --force removes these and nothing else. */
-static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "decisions.csv",
-    "iterations.csv", "events.jsonl", "summary.json", NULL};
+static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
+    "decisions.csv", "iterations.csv", "events.jsonl", "summary.json", NULL};
 
 /* How long showstopper-platform may take, in milliseconds. */
 #define PLATFORM_PATIENCE 5000

@@ -25,6 +25,7 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .error_p95_percent = NAN,
         .settling_seconds = NAN,
         .duty_mean = NAN,
+        .steal_mean = NAN,
         .switches_per_second = NAN,
         .iterations = NAN,
         .iterations_per_second = NAN,
@@ -104,10 +105,11 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
     }
     warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
     warn_of_doubt(outcome, input, SS_DOUBT_ABOVE);
-    if (monitor->steal_sum > DOUBTFUL_STEAL * monitor->seconds)
+    bool steal_counts = monitor->source == SS_SOURCE_SYSTEM || monitor->source == SS_SOURCE_IDLE;
+    if (steal_counts && outcome->steal_mean > DOUBTFUL_STEAL)
         ss_outcome_warn(outcome,
             "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
-            100 * monitor->steal_sum / monitor->seconds);
+            100 * outcome->steal_mean);
     if (monitor->lost > 0)
         ss_outcome_warn(
             outcome, "samples of the load that were lost: %llu", (unsigned long long)monitor->lost);
@@ -136,6 +138,8 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->error_p95_percent = ss_figures_error_p95_percent(figures);
     outcome->settling_seconds = ss_settling_seconds(&monitor->settling);
     outcome->duty_mean = figures->count ? monitor->duty_sum / (double)figures->count : NAN;
+    outcome->steal_mean =
+        monitor->steal_seconds > 0 ? monitor->steal_sum / monitor->steal_seconds : NAN;
     outcome->switches_per_second = seconds > 0 ? (double)input->switches / seconds : NAN;
     outcome->own_cpu = seconds > 0 ? ss_time_seconds(input->own) / seconds : NAN;
     take_lateness(outcome, input->board);

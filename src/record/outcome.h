@@ -48,6 +48,7 @@ struct ss_outcome {
     double error_p95_percent;
     double settling_seconds;
     double duty_mean;
+    double steal_mean; /* part of the CPUs' time that the hypervisor took */
     double switches_per_second;
     double iterations;
     double iterations_per_second;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/wallclock.h"
 #include "platform/platform.h"
 
 static const struct {
@@ -16,6 +17,7 @@ static const struct {
     const char *header; /* NULL: none */
 } files[] = {
     [SS_RECORD_SAMPLES] = {"samples.csv", NULL},
+    [SS_RECORD_CPUS] = {"cpus.csv", NULL},
     [SS_RECORD_DECISIONS] = {"decisions.csv",
         "time,elapsed_seconds,executor,state,planned_seconds,real_seconds,target,load,"
         "global_duty,local_duty\n"},
@@ -30,11 +32,28 @@ static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
 }
 
+/* A row of cpus.csv: a time, a number of seconds and "0.123456," or "cpu1234," for each CPU. */
+static size_t cpus_row(const struct ss_recorder *recorder) {
+    return 128 + 9 * (size_t)ss_cpus_count(&recorder->plan->cpus);
+}
+
+static void write_cpus_heading(struct ss_recorder *recorder, struct ss_lines *lines) {
+    char *to = ss_lines_begin(lines, cpus_row(recorder));
+    to = stpcpy(to, "time,elapsed_seconds");
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (ss_cpus_has(&recorder->plan->cpus, cpu))
+            to += sprintf(to, ",cpu%u", cpu);
+    }
+    ss_lines_end(lines, stpcpy(to, "\n"));
+}
+
 static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
     struct ss_lines *lines = &recorder->files[file];
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
     if (file == SS_RECORD_SAMPLES)
         ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
+    else if (file == SS_RECORD_CPUS)
+        write_cpus_heading(recorder, lines);
     else if (files[file].header)
         ss_lines_end(lines, stpcpy(to, files[file].header));
     ss_lines_flush(lines);
@@ -124,6 +143,29 @@ static char *put_part(char *to, double value) {
     return ss_number_put_fixed(to, value, 6);
 }
 
+/* With the time of the row in samples.csv. */
+static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sample *sample,
+    const struct ss_load_sample *row) {
+    struct ss_lines *lines = &recorder->files[SS_RECORD_CPUS];
+    const struct ss_cpus *cpus = &recorder->plan->cpus;
+    uint32_t count = ss_cpus_count(cpus);
+    if (sample->cpus)
+        ss_load_of_each_cpu(&sample->cpus->before, &sample->cpus->last, cpus, recorder->loads);
+    char *to = ss_lines_begin(lines, cpus_row(recorder));
+    ss_wallclock_print(to, 64, row->time);
+    to += strlen(to);
+    *to++ = ',';
+    if (isfinite(row->elapsed))
+        to = ss_number_put_fixed(to, row->elapsed, 6);
+    for (uint32_t i = 0; i < count; i++) {
+        *to++ = ',';
+        if (sample->cpus && isfinite(recorder->loads[i]))
+            to = ss_number_put_fixed(to, recorder->loads[i], 6);
+    }
+    *to++ = '\n';
+    ss_lines_end(lines, to);
+}
+
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample) {
     if (recorder->record.folder < 0)
         return;
@@ -146,6 +188,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.counted = sample->counted;
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
     ss_lines_end(lines, to + ss_load_sample_csv(to, &row, SS_LOAD_COLUMNS_RUN));
+    put_cpus(recorder, sample, &row);
 }
 
 /* Returns false if the iteration's second is full. */

@@ -13,6 +13,7 @@
 
 enum ss_record_file {
     SS_RECORD_SAMPLES,
+    SS_RECORD_CPUS,
     SS_RECORD_DECISIONS,
     SS_RECORD_ITERATIONS,
     SS_RECORD_EVENTS,
@@ -40,6 +41,7 @@ struct ss_recorder {
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
     uint32_t iterations_kept;  /* rows in that second */
     uint64_t iterations_left;  /* rows left out because their second was full */
+    double loads[SS_CPUS_MAX]; /* of the measured CPUs, in the present sample */
     struct ss_lines files[SS_RECORD_FILES];
 };
 

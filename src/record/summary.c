@@ -430,6 +430,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "error_p95_percent", outcome->error_p95_percent);
     ss_json_number(&json, "settling_seconds", outcome->settling_seconds);
     ss_json_number(&json, "duty_mean", outcome->duty_mean);
+    ss_json_number(&json, "steal_mean", outcome->steal_mean);
     ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
     ss_json_number(&json, "iterations", outcome->iterations);
     ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);

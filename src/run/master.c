@@ -187,11 +187,21 @@ static int open_spent_meter(struct ss_master *master) {
     return 0;
 }
 
+/* For the record, whatever the load is of. A run without them is as good. */
+static void open_cpus(struct ss_master *master) {
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
+    struct ss_error ignored = {0};
+    if (master->plan->record && !master->monitor.cpus &&
+        ss_load_meter_open(&master->cpus, &request, &master->plan->cpus, NULL, &ignored) == 0)
+        master->monitor.cpus = &master->cpus;
+}
+
 /* Parts of the load are for the record: control does not need them. */
 static int open_monitor(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     enum ss_source source = plan->source.source;
     ss_monitor_open(&master->monitor, &plan->set, source, &master->meter, master->board);
+    open_cpus(master);
     if (source == SS_SOURCE_SENSOR)
         return 0;
     if (source == SS_SOURCE_OWN)
@@ -294,6 +304,7 @@ static void close_master(struct ss_master *master) {
     }
     ss_monitor_close(&master->monitor);
     ss_load_meter_close(&master->meter);
+    ss_load_meter_close(&master->cpus);
     ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
@@ -323,6 +334,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .error = error,
         .sensor = {.from = -1},
         .meter = SS_LOAD_METER_CLOSED,
+        .cpus = SS_LOAD_METER_CLOSED,
         .descriptor = -1,
         .stage = SS_STAGE_WAITING,
         .stage_end = ss_master_first_stage_end(plan),

@@ -30,6 +30,7 @@ struct ss_master {
     struct ss_sensor sensor;
     struct ss_output output;
     struct ss_load_meter meter; /* the monitor's */
+    struct ss_load_meter cpus;  /* likewise, where the first does not read the CPUs */
     struct ss_spent *spents;    /* of each instance; with SS_SOURCE_OWN, else NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;

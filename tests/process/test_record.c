@@ -15,7 +15,7 @@
 #include "run.h"
 #include "surroundings.h"
 
-static const char *const tables[] = {"samples.csv", "decisions.csv", "iterations.csv"};
+static const char *const tables[] = {"samples.csv", "cpus.csv", "decisions.csv", "iterations.csv"};
 
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -67,6 +67,7 @@ START_TEST(a_run_is_kept) {
     size_t samples = expect_table(record, "samples.csv");
     ck_assert_uint_ge(samples, 5);
     ck_assert_uint_le(samples, 7);
+    ck_assert_uint_eq(expect_table(record, "cpus.csv"), samples);
     size_t decisions = expect_table(record, "decisions.csv");
     ck_assert_uint_ge(decisions, 100);
     ck_assert_uint_le(decisions, 400);
@@ -209,6 +210,47 @@ START_TEST(rows_of_a_sensor_have_no_parts) {
     struct run_text summary = read_record(record, "summary.json");
     ck_assert(json_is(summary.bytes, "scope", "\"sensor\""));
     run_expect_nothing_left();
+}
+END_TEST
+
+/* A CPU for each column, with the times of samples.csv; loads are there whatever the run's is of.
+ */
+static void expect_cpus(const char *record, const char *heading) {
+    struct run_text cpus = read_record(record, "cpus.csv");
+    struct run_text samples = read_record(record, "samples.csv");
+    size_t rows = 0;
+    ck_assert_msg(strncmp(cpus.bytes, heading, strlen(heading)) == 0, "%.200s", cpus.bytes);
+    char *row = strchr(cpus.bytes, '\n') + 1, *sample = strchr(samples.bytes, '\n') + 1;
+    for (; *row; row = strchr(row, '\n') + 1, sample = strchr(sample, '\n') + 1) {
+        double load;
+        size_t times = strcspn(row, ",") + 1;
+        times += strcspn(row + times, ",") + 1;
+        ck_assert_msg(strncmp(row, sample, times) == 0, "%.80s, %.80s", row, sample);
+        ck_assert_int_eq(sscanf(row + times, "%lf", &load), 1);
+        ck_assert(load >= 0 && load <= 1);
+        rows++;
+    }
+    ck_assert(!*sample);
+    ck_assert_uint_ge(rows, 2);
+    struct run_text summary = read_record(record, "summary.json");
+    double steal = json_number(summary.bytes, "steal_mean");
+    ck_assert_msg(steal >= 0 && steal <= 1, "%.3000s", summary.bytes);
+}
+
+START_TEST(each_cpu_has_a_column) {
+    static const char *const feedbacks[][3] = {{"realtime", "-q", "-q"}, {"exact", "-q", "-q"},
+        {"own", "-q", "-q"}, {"command", "-F", "sh -c 'while echo 0.25; do sleep 0.05; done'"}};
+    const char *folder = run_make_folder();
+    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one CPU");
+    for (size_t i = 0; i < sizeof feedbacks / sizeof *feedbacks; i++) {
+        const char *record = run_path(folder, feedbacks[i][0]);
+        struct run *run =
+            RUN("-q", "--cpus", "1", "-n", "1", "-l", "20%", "-f", feedbacks[i][0], feedbacks[i][1],
+                feedbacks[i][2], "--duration", "1600m", "--record", record, PAYLOAD, "spin");
+        run_expect(run, 0);
+        expect_cpus(record, "time,elapsed_seconds,cpu1\n");
+        run_free(run);
+    }
 }
 END_TEST
 
@@ -607,6 +649,7 @@ PROCESS_MAIN(
     SS_CASE(a_step_belongs_to_the_next_sample),
     SS_CASE(rows_of_a_group_are_of_the_group_alone),
     SS_CASE(rows_of_a_sensor_have_no_parts),
+    SS_CASE(each_cpu_has_a_column),
     SS_CASE(decisions_are_what_was_done),
     SS_CASE(the_duty_is_one_figure),
     SS_CASE(a_record_that_is_there_is_kept),

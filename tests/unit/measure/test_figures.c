@@ -133,7 +133,6 @@ static const struct ss_counters first = {.time = 100 * SS_SECOND,
     .capacity = 2,
     .idle = 50 * SS_SECOND,
     .busy_ticks = 30 * SS_SECOND,
-    .steal = 2 * SS_SECOND,
     .used = 1 * SS_SECOND,
     .value = 0.1};
 static const struct ss_counters second = {.time = 110 * SS_SECOND,
@@ -141,7 +140,6 @@ static const struct ss_counters second = {.time = 110 * SS_SECOND,
     .capacity = 2,
     .idle = 55 * SS_SECOND,
     .busy_ticks = 42 * SS_SECOND,
-    .steal = 4 * SS_SECOND,
     .used = 9 * SS_SECOND,
     .value = 0.3};
 
@@ -152,7 +150,6 @@ static void load_is_the_time_that_is_not_idle(void **state) {
     assert_close(load.seconds, 10);
     assert_close(load.load, 1 - 5.0 / 20);
     assert_close(load.load_ticks, 12.0 / (12 + 5));
-    assert_close(load.steal, 2.0 / 20);
 }
 
 static void load_of_a_group_is_its_time_of_its_allowance(void **state) {
@@ -161,7 +158,7 @@ static void load_of_a_group_is_its_time_of_its_allowance(void **state) {
     struct ss_counters from = first, to = second;
     assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
     assert_close(load.load, 8.0 / 20);
-    assert_true(isnan(load.load_ticks) && isnan(load.steal));
+    assert_true(isnan(load.load_ticks));
     from.capacity = to.capacity = 0.5;
     to.used = from.used + 6 * SS_SECOND; /* of an allowance of 5 s */
     assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
@@ -181,7 +178,7 @@ static void load_of_a_sensor_is_its_number(void **state) {
     assert_true(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
     assert_close(load.load, 0.3);
     assert_close(load.seconds, 2);
-    assert_true(isnan(load.load_ticks) && isnan(load.steal));
+    assert_true(isnan(load.load_ticks));
     to.value = NAN;
     assert_false(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
     from.value = to.value = 0.3;
@@ -226,21 +223,15 @@ static void load_stays_from_0_to_1(void **state) {
     assert_close(load.load_ticks, 1);
 }
 
-static void ticks_and_steal_may_be_unknown(void **state) {
+static void ticks_may_be_unknown(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters to = second;
     to.idle = first.idle;
     to.busy_ticks = first.busy_ticks;
-    to.steal =
-        first.steal - 1; /* it has been seen to run backwards; the load is good all the same */
     assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
     assert_close(load.load, 1);
     assert_true(isnan(load.load_ticks));
-    assert_true(isnan(load.steal));
-    to.steal = first.steal;
-    assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
-    assert_close(load.steal, 0);
 }
 
 /* The window from 10 to 20 s. */
@@ -402,7 +393,7 @@ UNIT_MAIN(
     cmocka_unit_test(load_of_a_sensor_is_its_number),
     cmocka_unit_test(nothing_is_said_where_nothing_can_be),
     cmocka_unit_test(load_stays_from_0_to_1),
-    cmocka_unit_test(ticks_and_steal_may_be_unknown),
+    cmocka_unit_test(ticks_may_be_unknown),
     cmocka_unit_test(iterations_add_the_part_in_the_window),
     cmocka_unit_test(iterations_of_no_time_lie_where_they_ended),
     cmocka_unit_test(iterations_of_many_instances_add_up),

@@ -120,6 +120,44 @@ static void each_cpu_stands_apart(void **state) {
     assert_false(take(4));
 }
 
+static void expect_each(const char *list, const double *expected, size_t count) {
+    struct ss_cpus cpus = cpus_of(list);
+    double loads[8];
+    ss_load_of_each_cpu(&meter.before, &meter.last, &cpus, loads);
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(expected[i]))
+            assert_true(isnan(loads[i]));
+        else
+            expect(loads[i], expected[i]);
+    }
+}
+
+static void loads_are_told_cpu_by_cpu(void **state) {
+    (void)state;
+    begin("0-1,3-4", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu3 0 0 0 0\n");
+    /* CPU 1 goes, CPU 4 comes, and CPU 3 was waiting for a disk half of the time. */
+    go_on("cpu0 70 0 0 30\ncpu3 20 0 0 30 50\ncpu4 0 0 0 100\n", 100);
+    expect_each("0-1,3-4", (const double[]){0.7, NAN, 0.2, NAN}, 4);
+    expect_each("3", (const double[]){0.2}, 1);
+    go_on("cpu0 60 0 0 130\ncpu3 60 0 0 90 50\ncpu4 5 0 0 195\n", 100);
+    expect_each("0-1,3-4", (const double[]){NAN, NAN, 0.4, 0.05}, 4);
+    /* No time has passed by the clock, or one of them is of a group. */
+    meter.last.counters.time = meter.before.counters.time;
+    expect_each("0,3", (const double[]){NAN, NAN}, 2);
+    go_on("cpu0 60 0 0 230\n", 100);
+    meter.last.group = true;
+    expect_each("0", (const double[]){NAN}, 1);
+}
+
+static void steal_is_of_all_measured_cpus(void **state) {
+    (void)state;
+    begin("0,2", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\n");
+    go_on("cpu0 0 0 0 70 0 0 0 30\ncpu1 0 0 0 0 0 0 0 100\ncpu2 0 0 0 90 0 0 0 10\n", 100);
+    expect(ss_load_steal(&meter.before, &meter.last), 0.2);
+    meter.last.count = 0;
+    assert_true(isnan(ss_load_steal(&meter.before, &meter.last)));
+}
+
 static void cpus_come_and_go(void **state) {
     (void)state;
     begin("0-2", "cpu0 0 0 0 0\ncpu2 0 0 0 0\n");
@@ -406,6 +444,8 @@ UNIT_MAIN(
     cmocka_unit_test(parts_are_fractions_of_all_ticks),
     cmocka_unit_test(guest_time_counts_once),
     cmocka_unit_test(each_cpu_stands_apart),
+    cmocka_unit_test(loads_are_told_cpu_by_cpu),
+    cmocka_unit_test(steal_is_of_all_measured_cpus),
     cmocka_unit_test(cpus_come_and_go),
     cmocka_unit_test(counters_that_go_back_are_left_out),
     cmocka_unit_test(iowait_may_go_back),

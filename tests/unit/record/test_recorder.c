@@ -108,7 +108,7 @@ static void times_are_those_of_the_simulation(void **state) {
     simulated_now = START + SS_SECOND + 30 * SS_MILLISECOND;
     ss_journal_end(&journal, simulated_now);
     struct ss_monitor_sample sample = {.time = simulated_now,
-        .load = {.load = 0.25, .load_ticks = NAN, .steal = NAN},
+        .load = {.load = 0.25, .load_ticks = NAN},
         .pressure = NAN,
         .target = 0.5,
         .duty = 0.75,

@@ -87,6 +87,7 @@ static void record_samples(enum ss_source source, const char *const rows[], int 
     static struct ss_plan plan;
     recorder = (struct ss_recorder){.plan = &plan, .origin = START};
     recorder.record.folder = open(tree_new(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    recorder.files[SS_RECORD_CPUS].file = -1;
     struct ss_lines *lines = &recorder.files[SS_RECORD_SAMPLES];
     assert_int_equal(ss_lines_open(lines, recorder.record.folder, "samples.csv"), 0);
     for (int i = 1; i <= count; i++) {
@@ -131,6 +132,161 @@ static void a_sample_of_a_group_is_one_reading(void **state) {
     record_samples(SS_SOURCE_CGROUP, rows, 3);
 }
 
+/* ---- the CPUs one by one, read from a recorded tree ---- */
+
+/* Its times are those of the simulation of half seconds above. */
+struct tree_meter {
+    struct ss_load_meter meter;
+    ss_time next;
+};
+
+static int read_tree(void *context, struct ss_cpu_reading *reading) {
+    struct tree_meter *tree = context;
+    int why = ss_platform_cpu_times_read(&tree->meter.reader, reading);
+    reading->counters.time = tree->next;
+    tree->next += SS_MONITOR_INTERVAL;
+    return why;
+}
+
+static void open_tree(struct tree_meter *tree, const struct ss_cpus *cpus, const char *stat) {
+    struct ss_error error = {0};
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
+    tree_new();
+    tree_write("proc/stat", stat);
+    struct ss_platform_roots roots = {.proc = tree_path("proc")};
+    if (ss_load_meter_open(&tree->meter, &request, cpus, &roots, &error) < 0)
+        fail_msg("%s", error.message);
+    tree->meter.read = read_tree;
+    tree->meter.context = tree;
+    tree->next = START;
+}
+
+/* Samples of 50 ticks: the first has 5 stolen ones on CPU 1 and none on CPU 5, the second 10 and 5,
+ * and in the third CPU 5 is gone. */
+static const char *const stats[] = {
+    "cpu0 9 0 0 9\ncpu1 100 0 0 100 0 0 0 7\ncpu5 0 0 0 0\n",
+    "cpu0 9 0 0 9\ncpu1 120 0 0 125 0 0 0 12\ncpu5 10 0 0 40\n",
+    "cpu0 9 0 0 9\ncpu1 130 0 0 155 0 0 0 22\ncpu5 20 0 0 75 0 0 0 5\n",
+    "cpu0 9 0 0 9\ncpu1 180 0 0 155 0 0 0 22\n",
+};
+
+#define ROWS                                                                                       \
+    "1970-01-01T00:16:40.500Z,0.500000,0.500000,0.200000\n"                                        \
+    "1970-01-01T00:16:41.000Z,1.000000,0.400000,0.300000\n"
+#define LAST_ROW "1970-01-01T00:16:41.500Z,1.500000,1.000000,\n"
+
+static ss_time tree_now(void *context) {
+    (void)context;
+    return START;
+}
+
+static int64_t tree_wallclock(void *context) {
+    (void)context;
+    return START;
+}
+
+/* Takes three samples and returns the run's figures. */
+static struct ss_outcome record_cpus(
+    struct tree_meter *tree, struct ss_plan *plan, struct ss_monitor *of, const char *table) {
+    static const struct ss_clock clock = {tree_now, tree_wallclock, NULL};
+    static struct ss_recorder recorder;
+    struct ss_outcome outcome;
+    struct ss_usage usage = {0};
+    char text[4096] = "";
+    plan->clock = &clock;
+    recorder = (struct ss_recorder){.plan = plan, .origin = START};
+    for (int i = 0; i < SS_RECORD_FILES; i++)
+        recorder.files[i].file = -1;
+    recorder.record.folder = open(tree_path("."), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct ss_lines *lines = &recorder.files[SS_RECORD_CPUS];
+    assert_int_equal(ss_lines_open(lines, recorder.record.folder, "cpus.csv"), 0);
+    of->control_from = of->counted_from = START;
+    ss_monitor_begin(of, START);
+    for (int i = 1; i < 4; i++) {
+        tree_write("proc/stat", stats[i]);
+        ss_time before = of->latest.time;
+        ss_monitor_sample(of, START + (ss_time)i * SS_MONITOR_INTERVAL);
+        if (of->latest.time != before)
+            ss_recorder_sample(&recorder, &of->latest);
+    }
+    ss_lines_close(lines);
+    close(recorder.record.folder);
+    FILE *file = fopen(tree_path("cpus.csv"), "re");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, table);
+    assert_true(tree->next == START + 4 * SS_MONITOR_INTERVAL); /* each was read once */
+    ss_outcome_open(&outcome);
+    ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = plan,
+                                  .board = board,
+                                  .monitor = of,
+                                  .usage = &usage,
+                                  .end = START + 3 * SS_MONITOR_INTERVAL});
+    return outcome;
+}
+
+/* The steal of a sample is that of all CPUs in it: 5 of 100 ticks, 15 of 100, 0 of 50. */
+#define STEAL ((0.05 + 0.15 + 0) / 3)
+
+static void warnings_of_steal(const struct ss_outcome *outcome, int expected) {
+    int count = 0;
+    for (int i = 0; i < outcome->warning_count; i++)
+        count += strstr(outcome->warnings[i], "the hypervisor took 6.7 %") != NULL;
+    assert_int_equal(count, expected);
+}
+
+static void prepare_plan(struct ss_plan *plan) {
+    *plan = (struct ss_plan){.instances = 1, .cpu_count = 2};
+    plan->set.modules[SS_KIND_CONTROL] = set.modules[SS_KIND_CONTROL];
+    ss_cpus_add(&plan->cpus, 1);
+    ss_cpus_add(&plan->cpus, 5);
+}
+
+static void cpus_and_steal_come_from_the_same_reading(void **state) {
+    (void)state;
+    static struct tree_meter tree;
+    static struct ss_plan plan;
+    load_set();
+    prepare_plan(&plan);
+    open_tree(&tree, &plan.cpus, stats[0]);
+    board = ss_board_allocate(1, ss_module_set_memory(&set));
+    atomic_store(&board->control_start, START);
+    ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &tree.meter, board);
+    /* The third sample is lost: a CPU went, so the load is not known. */
+    struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS);
+    assert_close(outcome.steal_mean, (0.05 + 0.15) / 2, 1e-9);
+    ss_outcome_close(&outcome);
+    ss_load_meter_close(&tree.meter);
+    close_monitor();
+}
+
+/* The load of the run is another thing, and its steal is not work. */
+static void cpus_are_read_beside_a_group(void **state) {
+    (void)state;
+    static struct tree_meter tree;
+    static struct ss_plan plan;
+    open_monitor(SS_SOURCE_CGROUP);
+    prepare_plan(&plan);
+    open_tree(&tree, &plan.cpus, stats[0]);
+    monitor.cpus = &tree.meter;
+    readings = 0;
+    struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS LAST_ROW);
+    assert_close(outcome.steal_mean, STEAL, 1e-9);
+    warnings_of_steal(&outcome, 0);
+    /* Of CPUs, it would be. */
+    monitor.source = SS_SOURCE_IDLE;
+    ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = &plan,
+                                  .board = board,
+                                  .monitor = &monitor,
+                                  .usage = &(struct ss_usage){0},
+                                  .end = START + SS_SECOND});
+    warnings_of_steal(&outcome, 1);
+    ss_outcome_close(&outcome);
+    ss_load_meter_close(&tree.meter);
+    close_monitor();
+}
+
 static void a_sensor_needs_no_reading(void **state) {
     (void)state;
     open_monitor(SS_SOURCE_SENSOR);
@@ -146,4 +302,6 @@ static void a_sensor_needs_no_reading(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_sample_of_the_system_is_one_reading),
     cmocka_unit_test(a_sample_of_a_group_is_one_reading),
+    cmocka_unit_test(cpus_and_steal_come_from_the_same_reading),
+    cmocka_unit_test(cpus_are_read_beside_a_group),
     cmocka_unit_test(a_sensor_needs_no_reading))

@@ -50,6 +50,7 @@ static void set_up(void) {
         .error_p95_percent = 2.75,
         .settling_seconds = 1.5,
         .duty_mean = 0.375,
+        .steal_mean = 0.125,
         .switches_per_second = 74.5,
         .iterations = 12,
         .iterations_per_second = 0.625,
@@ -80,9 +81,10 @@ static void json_has_every_figure(void **state) {
         "\n  \"target_mean\": 0.5,\n", "\n  \"load_mean\": 0.505,\n",
         "\n  \"error_mean_percent\": -0.5,\n", "\n  \"error_mse_e4\": 1.25,\n",
         "\n  \"error_p95_percent\": 2.75,\n", "\n  \"settling_seconds\": 1.5,\n",
-        "\n  \"duty_mean\": 0.375,\n", "\n  \"switches_per_second\": 74.5,\n",
-        "\n  \"iterations\": 12,\n", "\n  \"iterations_per_second\": 0.625,\n",
-        "\n  \"own_cpu\": 0.0625,\n", "\n  \"ended_by\": \"duration\",\n"};
+        "\n  \"duty_mean\": 0.375,\n", "\n  \"steal_mean\": 0.125,\n",
+        "\n  \"switches_per_second\": 74.5,\n", "\n  \"iterations\": 12,\n",
+        "\n  \"iterations_per_second\": 0.625,\n", "\n  \"own_cpu\": 0.0625,\n",
+        "\n  \"ended_by\": \"duration\",\n"};
     set_up();
     char *text = printed(ss_summary_print_json);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -115,12 +117,13 @@ static void json_says_null_for_what_is_unknown(void **state) {
     (void)state;
     set_up();
     outcome.settling_seconds = outcome.iterations = outcome.iterations_per_second = NAN;
-    outcome.error_mean_percent = NAN;
+    outcome.error_mean_percent = outcome.steal_mean = NAN;
     char *text = printed(ss_summary_print_json);
     assert_says(text, "\"settling_seconds\": null,");
     assert_says(text, "\"iterations\": null,");
     assert_says(text, "\"iterations_per_second\": null,");
     assert_says(text, "\"error_mean_percent\": null,");
+    assert_says(text, "\"steal_mean\": null,");
     assert_null(strstr(text, "nan"));
     free(text);
 }
