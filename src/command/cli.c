@@ -60,6 +60,9 @@ static const struct ss_argument rows[] = {
     {0, "NAME=VALUE", {"label",
         .help = "keep this text with the run, in the record and the summary; may be given again "
                 "with another name"}, .take = take_label},
+    {0, NULL, {"counters", AT(counters),
+        .help = "record each second what CPUs and kernel count of the instances: instructions, "
+                "cache misses, page faults, ..."}},
     {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
         .help = "repeat a recorded run, and print how the machine differs; other options replace "

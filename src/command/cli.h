@@ -44,6 +44,7 @@ struct ss_cli {
     const char *attach_name;
     int end;
     int keep;
+    int counters;
     int force;
     int quiet;
     int verbose;

@@ -315,6 +315,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     plan->record = cli->record;
     plan->force = cli->force;
     plan->labels = cli->labels;
+    plan->counters = cli->counters;
     plan->arguments = cli->arguments;
     plan->option_words = count_option_words(cli);
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
@@ -323,6 +324,8 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
         return ss_error_fail(error, "--output: %s is not a directory", cli->output);
     if (cli->force && !cli->record)
         return ss_error_fail(error, "--force requires --record");
+    if (cli->counters && !cli->record)
+        return ss_error_fail(error, "--counters requires --record, which has the table of them");
     return cli->json ? check_json(cli->json, error) : 0;
 }
 

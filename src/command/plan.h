@@ -60,6 +60,7 @@ struct ss_plan {
     const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
     bool force;                   /* replace an existing record */
     struct ss_labels labels;
+    bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
     char *const *arguments;  /* the command line */
     size_t option_words; /* how many of `arguments` are options, between the program's name and the

@@ -107,6 +107,8 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
     }
     print_times(stream, plan);
     print_labels(stream, &plan->labels);
+    if (plan->counters)
+        fprintf(stream, "%-11s%s\n", "counters", "events of the instances, every second");
     if (!isnan(plan->tolerance))
         fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
     if (plan->isolate)

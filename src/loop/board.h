@@ -22,9 +22,10 @@
 #include "base/histogram.h"
 #include "loop/permits.h"
 #include "loop/ring.h"
+#include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 9
+#define SS_BOARD_VERSION 10
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -84,6 +85,9 @@ struct ss_row {
                                    guardian is to be notified of stops */
     _Atomic uint32_t frozen;    /* guardian and executor: processes put into its freezer so far */
     _Atomic uint32_t failure;   /* enum ss_failure; guardian: SS_FAILURE_STUCK */
+    _Atomic uint64_t counts[SS_PERF_EVENTS]; /* of its instances so far, doubles; --counters */
+    _Atomic uint32_t counts_unknown; /* a bit for each event that it could not tell last time */
+    _Atomic uint32_t uncounted;      /* threads whose events it could not open */
     struct ss_histogram lateness;
 };
 
@@ -153,9 +157,10 @@ struct ss_board {
     _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: which made them, the last ones */
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
     _Atomic uint32_t branches_used;           /* guardian: slots from here on were never used */
-    _Atomic uint32_t beyond; /* guardian: processes found that may not be signaled */
-    _Atomic uint32_t beat;   /* master: changes with every turn of its loop */
-    _Atomic uint32_t view;   /* master: rows that the live view occupies */
+    _Atomic uint32_t beyond;        /* guardian: processes found that may not be signaled */
+    _Atomic uint32_t beat;          /* master: changes with every turn of its loop */
+    _Atomic uint32_t view;          /* master: rows that the live view occupies */
+    _Atomic uint32_t counts_wanted; /* master: changes when executors are to tell their counts */
     uint64_t branches_offset;
     uint64_t modules_offset; /* of the modules' memory */
     uint64_t rings_offset;   /* of the rings, one per row; 0: none */

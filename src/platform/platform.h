@@ -384,6 +384,54 @@ struct ss_quota {
 SS_NONNULL(2)
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota);
 
+/* The number of threads of the machine that run or want to, the caller's included; -1: unknown. */
+long ss_platform_runnable(const struct ss_platform_roots *roots);
+
+/* ---- events of programs that the CPUs and the kernel count ---- */
+
+enum ss_perf_event {
+    SS_PERF_INSTRUCTIONS,
+    SS_PERF_CYCLES,
+    SS_PERF_STALLED_FRONTEND, /* cycles without an instruction to execute */
+    SS_PERF_STALLED_BACKEND,  /* cycles in which instructions waited for their operands */
+    SS_PERF_L1D_REFERENCES,   /* reads from the first data cache */
+    SS_PERF_L1D_MISSES,
+    SS_PERF_CACHE_REFERENCES, /* of the last level */
+    SS_PERF_CACHE_MISSES,
+    SS_PERF_PAGE_FAULTS,
+    SS_PERF_CONTEXT_SWITCHES,
+    SS_PERF_MIGRATIONS, /* from CPU to CPU */
+    SS_PERF_TASK_CLOCK, /* nanoseconds of CPU time */
+    SS_PERF_EVENTS,
+};
+
+/* An event of a thread, and of all threads and processes that come from it afterwards. */
+struct ss_perf_request {
+    enum ss_perf_event event;
+    pid_t thread;    /* 0: the caller */
+    bool after_exec; /* counted only in processes that execute a program, from there on */
+    bool user_only;  /* what happens in the kernel is not counted */
+};
+
+/* So far; what processes counted that have ended is in it. */
+struct ss_perf_count {
+    uint64_t value;
+    uint64_t enabled; /* nanoseconds in which it was to be counted ... */
+    uint64_t running; /* ... and in which there was a counter for it */
+};
+
+/* The kernel's functions for events; tests supply their own. */
+struct ss_perf_calls {
+    int (*open)(void *context, const struct ss_perf_request *request); /* a descriptor, or a
+                                                                          negative errno */
+    int (*read)(
+        void *context, int descriptor, struct ss_perf_count *count); /* 0, or a negative errno */
+    void (*close)(void *context, int descriptor);
+    void *context;
+};
+
+extern const struct ss_perf_calls ss_platform_perf;
+
 /* ---- CPU time in its parts ---- */
 
 /* How one CPU or control group has spent its time: nanoseconds since some point in the past. */

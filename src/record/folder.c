@@ -22,7 +22,7 @@
 
 /* The files of a record. --force removes these and nothing else. */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
-    "decisions.csv", "iterations.csv", "events.jsonl", "summary.json", NULL};
+    "decisions.csv", "iterations.csv", "events.jsonl", "counters.csv", "summary.json", NULL};
 
 /* How long showstopper-platform may take, in milliseconds. */
 #define PLATFORM_PATIENCE 5000

@@ -23,6 +23,7 @@ static const struct {
         "global_duty,local_duty\n"},
     [SS_RECORD_ITERATIONS] = {"iterations.csv", "instance,start,end\n"},
     [SS_RECORD_EVENTS] = {"events.jsonl", NULL},
+    [SS_RECORD_COUNTERS] = {"counters.csv", NULL},
 };
 
 /* Enough for any line except an event's text. */
@@ -47,6 +48,13 @@ static void write_cpus_heading(struct ss_recorder *recorder, struct ss_lines *li
     ss_lines_end(lines, stpcpy(to, "\n"));
 }
 
+static void write_counters_heading(struct ss_lines *lines) {
+    char *to = stpcpy(ss_lines_begin(lines, ROW), "time,elapsed_seconds,runnable");
+    for (int event = 0; event < SS_PERF_EVENTS; event++)
+        to = stpcpy(stpcpy(to, ","), ss_perf_names[event]);
+    ss_lines_end(lines, stpcpy(to, "\n"));
+}
+
 static void write_heading(struct ss_recorder *recorder, enum ss_record_file file) {
     struct ss_lines *lines = &recorder->files[file];
     char *to = ss_lines_begin(lines, SS_LOAD_SAMPLE_ROW);
@@ -54,6 +62,8 @@ static void write_heading(struct ss_recorder *recorder, enum ss_record_file file
         ss_lines_end(lines, to + ss_load_sample_heading(to, SS_LOAD_COLUMNS_RUN));
     else if (file == SS_RECORD_CPUS)
         write_cpus_heading(recorder, lines);
+    else if (file == SS_RECORD_COUNTERS)
+        write_counters_heading(lines);
     else if (files[file].header)
         ss_lines_end(lines, stpcpy(to, files[file].header));
     ss_lines_flush(lines);
@@ -62,6 +72,8 @@ static void write_heading(struct ss_recorder *recorder, enum ss_record_file file
 static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
     for (int i = 0; i < SS_RECORD_FILES; i++) {
         struct ss_lines *lines = &recorder->files[i];
+        if (i == SS_RECORD_COUNTERS && !recorder->plan->counters)
+            continue;
         int why = ss_lines_open(lines, recorder->record.folder, files[i].name);
         if (!why) {
             write_heading(recorder, i);
@@ -237,6 +249,28 @@ static void put_interval(
     to = put_part(to, interval->load);
     to = put_part(to, interval->global_duty);
     to = put_part(to, interval->local_duty);
+    *to++ = '\n';
+    ss_lines_end(lines, to);
+}
+
+void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_counts *counts) {
+    if (recorder->record.folder < 0)
+        return;
+    struct ss_lines *lines = &recorder->files[SS_RECORD_COUNTERS];
+    char *to = put_time(recorder, ss_lines_begin(lines, 2 * ROW), counts->at);
+    *to++ = ',';
+    to = put_elapsed(recorder, to, counts->at);
+    *to++ = ',';
+    if (counts->runnable >= 0)
+        to += sprintf(to, "%ld", counts->runnable);
+    for (int event = 0; event < SS_PERF_EVENTS; event++) {
+        double value = counts->values[event];
+        *to++ = ',';
+        if (isfinite(value) && event == SS_PERF_TASK_CLOCK)
+            to = ss_number_put_fixed(to, value / 1e9, 6);
+        else if (isfinite(value))
+            to += sprintf(to, "%.0f", value);
+    }
     *to++ = '\n';
     ss_lines_end(lines, to);
 }

@@ -8,6 +8,7 @@
 #include "command/plan.h"
 #include "loop/board.h"
 #include "measure/monitor.h"
+#include "measure/perf.h"
 #include "record/folder.h"
 #include "record/outcome.h"
 
@@ -17,6 +18,7 @@ enum ss_record_file {
     SS_RECORD_DECISIONS,
     SS_RECORD_ITERATIONS,
     SS_RECORD_EVENTS,
+    SS_RECORD_COUNTERS, /* only if the plan has counters */
     SS_RECORD_FILES,
 };
 
@@ -67,6 +69,15 @@ struct ss_record_event {
 };
 
 void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_event *event);
+
+/* Since the row before. NaN: unknown. */
+struct ss_record_counts {
+    ss_time at;
+    long runnable;                 /* at that moment; -1: unknown */
+    double values[SS_PERF_EVENTS]; /* the task clock in nanoseconds */
+};
+
+void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_counts *counts);
 
 /* Takes what the executors have handed over, and writes everything that is pending. */
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board);

@@ -7,6 +7,7 @@
 
 #include "platform/platform.h"
 #include "record/journal.h"
+#include "run/tally.h"
 #include "tree/spent.h"
 
 /* How long to wait for killed processes to end. */
@@ -30,7 +31,8 @@ struct executor {
     struct ss_spent spent; /* with SS_SOURCE_OWN */
     struct ss_stepper stepper;
     struct ss_journal journal;
-    ss_time started; /* when the current instance was started */
+    struct ss_tally tally; /* with --counters */
+    ss_time started;       /* when the current instance was started */
 };
 
 /* Signal handlers get no argument of ours, and there is one executor per process. */
@@ -98,6 +100,13 @@ static void attach_instance(struct executor *executor) {
     executor->started = ss_platform_now();
     ss_instance_attach(&executor->instance, atomic_load(&executor->row->leader),
         atomic_load(&executor->row->leader_started));
+    if (executor->setup->plan->counters)
+        ss_tally_attach(&executor->tally, executor->instance.leader);
+}
+
+static void prepare_leader(void *context, pid_t leader) {
+    struct executor *executor = context;
+    ss_tally_start(&executor->tally, leader);
 }
 
 /* Starts an instance, or writes the reason for the failure to the board. */
@@ -108,7 +117,12 @@ static bool start_instance(struct executor *executor) {
         return true;
     }
     bool exec_failed;
-    int why = ss_instance_start(&executor->instance, &executor->setup->launch, &exec_failed);
+    struct ss_launch launch = executor->setup->launch;
+    if (executor->setup->plan->counters) {
+        launch.prepare = prepare_leader;
+        launch.context = executor;
+    }
+    int why = ss_instance_start(&executor->instance, &launch, &exec_failed);
     if (why) {
         atomic_store(&row->exec_error, why);
         atomic_store(&row->failure, exec_failed ? SS_FAILURE_NONE : SS_FAILURE_FORK);
@@ -127,6 +141,7 @@ static bool start_instance(struct executor *executor) {
 static int reap_instance(struct executor *executor) {
     ss_instance_clear(
         &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
+    ss_tally_end(&executor->tally);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);
@@ -183,6 +198,7 @@ static void count_iteration(struct executor *executor) {
 static void release_instance(struct executor *executor) {
     ss_instance_follow(&executor->instance, 0);
     ss_instance_continue(&executor->instance);
+    ss_tally_end(&executor->tally);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
 }
@@ -299,6 +315,7 @@ _Noreturn static void pace(struct executor *executor) {
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
         tell_state(executor);
+        ss_tally_answer(&executor->tally);
         ss_time latest = ss_time_add(now, look_interval(executor));
         ss_platform_sleep(
             &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);
@@ -320,6 +337,7 @@ static void open_pipeline(struct executor *executor) {
         (struct ss_counters_source){read_counters, executor});
     ss_stepper_open(&executor->stepper, &pipeline);
     executor->journal.ring = ss_board_ring(executor->board, setup->index);
+    ss_tally_open(&executor->tally, executor->board, executor->row);
 }
 
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {

@@ -11,6 +11,7 @@
 #include "loop/pipeline.h"
 #include "platform/platform.h"
 #include "run/events.h"
+#include "run/perf.h"
 #include "run/stages.h"
 #include "run/watch.h"
 #include "tree/isolation.h"
@@ -70,6 +71,8 @@ static ss_time next_deadline(const struct ss_master *master) {
     ss_time sample = master->stage >= SS_STAGE_WARMUP ? master->monitor.next : SS_TIME_NEVER;
     ss_time drawing = ss_progress_due(&master->progress);
     ss_time next = sample < master->stage_end ? sample : master->stage_end;
+    ss_time counters = ss_master_perf_due(master);
+    next = counters < next ? counters : next;
     return drawing < next ? drawing : next;
 }
 
@@ -82,6 +85,7 @@ static void supervise(struct ss_master *master) {
         ss_master_read_sensor(master, now);
         take_sample(
             master, now); /* before the stage changes, so that its last sample is not lost */
+        ss_master_take_perf(master, now);
         ss_master_advance(master, now);
         if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
             ss_master_watch(master);
@@ -258,7 +262,7 @@ static int open_master(struct ss_master *master) {
     };
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, error) < 0)
         return -1;
-    return open_crew(master);
+    return open_crew(master) < 0 ? -1 : ss_master_open_perf(master);
 }
 
 static void warn_of_left(struct ss_master *master) {
@@ -290,6 +294,7 @@ static void close_recorder(struct ss_master *master) {
 }
 
 static void close_master(struct ss_master *master) {
+    ss_master_end_perf(master, ss_platform_now());
     ss_output_drain(&master->output, ss_platform_now());
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
@@ -336,6 +341,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .meter = SS_LOAD_METER_CLOSED,
         .cpus = SS_LOAD_METER_CLOSED,
         .descriptor = -1,
+        .perf = {.next = SS_TIME_NEVER, .collect = SS_TIME_NEVER},
         .stage = SS_STAGE_WAITING,
         .stage_end = ss_master_first_stage_end(plan),
         .iterations = {.from = SS_TIME_NEVER,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
+#include "run/perf.h"
 
 /* How long before its --start-at a run begins to start instances, and more for each of them. */
 #define START_LEAD     (200 * SS_MILLISECOND)
@@ -85,6 +86,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     ss_master_note(master, "warmup", -1, NULL, NAN);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_monitor_begin(&master->monitor, now);
+    ss_master_begin_perf(master, now);
     ss_crew_wake(&master->crew);
     ss_master_say(master, "%u instances run", master->plan->instances);
 }
@@ -211,6 +213,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_monitor_shift(&master->monitor, now - from);
     ss_iterations_pause(&master->iterations, from, now - from);
     ss_monitor_begin(&master->monitor, now);
+    ss_master_begin_perf(master, now);
     ss_usage_drop(&master->usage);
     ss_crew_wake(&master->crew);
 }

@@ -7,6 +7,7 @@
 #include "command/plan.h"
 #include "measure/iterations.h"
 #include "measure/monitor.h"
+#include "measure/perf.h"
 #include "record/outcome.h"
 #include "record/recorder.h"
 #include "run/crew.h"
@@ -19,6 +20,15 @@
 /* What the master waits for besides the instances' output: signals, the bell, the sensor. */
 #define SS_MASTER_POLLS 3
 
+/* With --counters; see perf.h. */
+struct ss_master_perf {
+    ss_time next;    /* when the executors are asked next; SS_TIME_NEVER: not at all */
+    ss_time collect; /* when their answers are written; SS_TIME_NEVER: they have not been asked */
+    ss_time asked;   /* when they were */
+    long runnable;   /* at that moment */
+    double (*told)[SS_PERF_EVENTS]; /* of each executor: its totals in the last row */
+};
+
 /* The master's own state of a run. */
 struct ss_master {
     struct ss_plan *plan;
@@ -30,8 +40,9 @@ struct ss_master {
     struct ss_sensor sensor;
     struct ss_output output;
     struct ss_load_meter meter; /* the monitor's */
-    struct ss_load_meter cpus;  /* likewise, where the first does not read the CPUs */
-    struct ss_spent *spents;    /* of each instance; with SS_SOURCE_OWN, else NULL */
+    struct ss_master_perf perf;
+    struct ss_load_meter cpus; /* likewise, where the first does not read the CPUs */
+    struct ss_spent *spents;   /* of each instance; with SS_SOURCE_OWN, else NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
     struct ss_iterations iterations;

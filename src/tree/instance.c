@@ -27,12 +27,27 @@ _Noreturn static void give_up(int report, int why) {
     _exit(SS_ERROR_NOT_EXECUTABLE);
 }
 
+/* Of the end of the executor, too, it is only told here: with --keep no signal comes. */
+static void await_prepared(int gate[2]) {
+    char byte;
+    ssize_t length;
+    close(gate[1]);
+    do
+        length = read(gate[0], &byte, 1);
+    while (length < 0 && errno == EINTR);
+    if (length != 1)
+        _exit(SS_ERROR_FAILED);
+    close(gate[0]);
+}
+
 /* Runs in the child between fork and exec; never returns. Reports failures through `report`. */
-static void exec_command(const struct ss_launch *launch, pid_t executor, int report) {
+static void exec_command(const struct ss_launch *launch, pid_t executor, int report, int gate[2]) {
     setpgid(0, 0);
     /* With --keep the instance must survive its executor. */
     if (!launch->keep && ss_platform_die_with(executor, SIGKILL) < 0)
         _exit(SS_ERROR_FAILED);
+    if (launch->prepare)
+        await_prepared(gate);
     dup2(launch->input, STDIN_FILENO);
     if (launch->output >= 0)
         dup2(launch->output, STDOUT_FILENO);
@@ -58,12 +73,31 @@ static int read_report(int report) {
     return length == sizeof why ? why : 0;
 }
 
+static void close_pair(int ends[2]) {
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void prepare(const struct ss_launch *launch, pid_t leader, int gate[2]) {
+    if (leader > 0) {
+        launch->prepare(launch->context, leader);
+        while (write(gate[1], "", 1) < 0 && errno == EINTR) {
+        }
+    }
+    close_pair(gate);
+}
+
 int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed) {
     *exec_failed = false;
-    int report[2];
+    int report[2], gate[2];
     if (pipe2(report, O_CLOEXEC) < 0)
         return errno;
+    if (launch->prepare && pipe2(gate, O_CLOEXEC) < 0) {
+        int refused = errno;
+        close_pair(report);
+        return refused;
+    }
     /* Our handlers must not run in the child, which restores the caller's mask before exec. */
     sigset_t all;
     sigset_t before;
@@ -72,10 +106,12 @@ int ss_instance_start(
     pid_t executor = getpid();
     pid_t leader = fork();
     if (leader == 0)
-        exec_command(launch, executor, report[1]);
+        exec_command(launch, executor, report[1], gate);
     int why = leader < 0 ? errno : 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
+    if (launch->prepare)
+        prepare(launch, leader, gate);
     if (leader > 0) {
         setpgid(leader, leader); /* parent and child both do this, whichever comes first */
         why = read_report(report[0]);

@@ -25,6 +25,10 @@ struct ss_launch {
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
     const struct ss_cpus *pin; /* NULL: the caller's affinity */
+    /* Called when the leader is there but waits before it executes the command; NULL: it does not
+       wait. */
+    void (*prepare)(void *context, pid_t leader);
+    void *context;
 };
 
 /*

@@ -82,11 +82,21 @@ static bool is_given_anew(const char *label, char *const *given) {
     return false;
 }
 
+static bool is_recorded(char *const *given) {
+    for (; *given; given++) {
+        if (strcmp(*given, "--record") == 0 || strncmp(*given, "--record=", 9) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* What belongs to the old run alone. Returns how many words it takes, 0: it stays. */
 static int is_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     if (label)
         return !is_given_anew(label, given) ? 0 : label == words[1] ? 2 : 1;
+    if (strcmp(*words, "--counters") == 0)
+        return !is_recorded(given); /* they are part of a record */
     if (strcmp(*words, "--record") == 0)
         return 2;
     return strncmp(*words, "--record=", 9) == 0 || strcmp(*words, "--force") == 0;

@@ -37,6 +37,8 @@ static const struct ss_module heads[SS_KINDS] = {
     [SS_KIND_DITHERING] = {.name = "averageq"},
 };
 
+static bool with_counters;
+
 static void open_record(void) {
     static const struct ss_clock clock = {now, wallclock, &simulated_now};
     static const char *words[] = {"serial", NULL};
@@ -55,6 +57,7 @@ static void open_record(void) {
         .arguments = arguments,
         .record = folder,
         .clock = &clock,
+        .counters = with_counters,
         .reader = {.file = -1}};
     ss_cpus_add(&plan.cpus, 0);
     for (int kind = 0; kind < SS_KINDS; kind++)
@@ -130,6 +133,34 @@ static void times_are_those_of_the_simulation(void **state) {
     assert_null(read_record("interrupted"));
 }
 
+static void counts_have_a_table(void **state) {
+    (void)state;
+    struct ss_record_counts counts = {.at = START + SS_SECOND, .runnable = 3};
+    for (int event = 0; event < SS_PERF_EVENTS; event++)
+        counts.values[event] = event < 8 ? 1e12 + event + 0.4 : NAN;
+    with_counters = true;
+    open_record();
+    ss_recorder_counts(&recorder, &counts);
+    counts.at += SS_SECOND;
+    counts.runnable = -1;
+    counts.values[SS_PERF_CYCLES] = NAN;
+    counts.values[SS_PERF_TASK_CLOCK] = 250.5 * SS_MILLISECOND;
+    ss_recorder_counts(&recorder, &counts);
+    close_record();
+    assert_string_equal(read_record("counters.csv"),
+        "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"
+        "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"
+        "migrations,task_clock_seconds\n"
+        "2017-07-14T02:40:01.000Z,1.000000,3,1000000000000,1000000000001,1000000000002,"
+        "1000000000003,1000000000004,1000000000005,1000000000006,1000000000007,,,,\n"
+        "2017-07-14T02:40:02.000Z,2.000000,,1000000000000,,1000000000002,1000000000003,"
+        "1000000000004,1000000000005,1000000000006,1000000000007,,,,0.250500\n");
+    with_counters = false;
+    open_record();
+    close_record();
+    assert_null(read_record("counters.csv"));
+}
+
 /* The time at which a run starts is not another one in one of its files. */
 static void a_simulated_run_is_marked(void **state) {
     (void)state;
@@ -153,5 +184,6 @@ static void this_machine_is_not_described(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(times_are_those_of_the_simulation),
+    cmocka_unit_test(counts_have_a_table),
     cmocka_unit_test(a_simulated_run_is_marked),
     cmocka_unit_test(this_machine_is_not_described))

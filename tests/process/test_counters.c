@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What --counters leaves in a record. */
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+
+/* The columns that are looked at. */
+struct row {
+    double elapsed, runnable, instructions, page_faults, switches, seconds;
+};
+
+struct table {
+    struct row rows[64];
+    size_t count;
+    struct row sums; /* NaN: some cell was empty */
+};
+
+static const char heading[] =
+    "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"
+    "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"
+    "migrations,task_clock_seconds\n";
+
+static double take_cell(char **line) {
+    char *cell = strsep(line, ",");
+    ck_assert_ptr_nonnull(cell);
+    return *cell ? strtod(cell, NULL) : NAN;
+}
+
+static struct row take_row(char *line) {
+    double cells[15];
+    strsep(&line, ",");
+    for (int i = 1; i < 15; i++)
+        cells[i] = take_cell(&line);
+    ck_assert_ptr_null(line);
+    return (struct row){cells[1], cells[2], cells[3], cells[11], cells[12], cells[14]};
+}
+
+static struct table read_table(const char *record) {
+    struct table table = {0};
+    char *text = run_read_file(run_path(record, "counters.csv")).bytes;
+    ck_assert_msg(strncmp(text, heading, strlen(heading)) == 0, "%.300s", text);
+    text += strlen(heading);
+    for (char *line; *text && (line = strsep(&text, "\n"));) {
+        struct row row = take_row(line);
+        ck_assert_uint_lt(table.count, 64);
+        table.rows[table.count++] = row;
+        table.sums.page_faults += row.page_faults;
+        table.sums.switches += row.switches;
+        table.sums.seconds += row.seconds;
+    }
+    return table;
+}
+
+/* The system may let nothing be counted. */
+static struct table expect_counts(const char *record) {
+    struct table table = read_table(record);
+    ck_assert_uint_ge(table.count, 1);
+    SKIP_UNLESS(!isnan(table.sums.seconds), "perf-events: the kernel does not let us count");
+    return table;
+}
+
+static bool has_hardware(const struct table *table) {
+    return !isnan(table->rows[0].instructions);
+}
+
+START_TEST(a_row_is_written_every_second) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = RUN("-v", "-n", "2", "-f", "own", "-l", "50%", "-c", "fixed", "--warmup",
+        "300m", "--duration", "2500m", "--counters", "--record", record, PAYLOAD, "spin");
+    run_expect(run, 0);
+    struct table table = expect_counts(record);
+    /* One and two seconds after the start, and when all is over. */
+    ck_assert_uint_eq(table.count, 3);
+    ck_assert_double_eq_tol(table.rows[0].elapsed, 0.7, 0.3);
+    ck_assert_double_eq_tol(table.rows[1].elapsed - table.rows[0].elapsed, 1, 0.3);
+    ck_assert_double_ge(table.rows[2].elapsed, 2.49);
+    for (size_t i = 0; i < table.count; i++)
+        ck_assert_double_ge(table.rows[i].runnable, 1);
+    ck_assert_double_gt(table.rows[1].seconds, 0);
+    ck_assert_double_gt(table.sums.page_faults, 0);
+    /* What is missing is said once, and nothing is if nothing is missing. */
+    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    size_t said = run_count_text(&events, "this machine does not count them");
+    ck_assert_uint_eq(said, run_count_text(&run->err, "this machine does not count them"));
+    ck_assert_uint_eq(said, run_count_text(&events, "\"event\":\"counters_missing\",\"text\":"));
+    if (!has_hardware(&table))
+        ck_assert_uint_eq(said, 1);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* Seconds, as the shell builtin prints them: two lines, itself and its children. */
+static double read_times(const char *path) {
+    struct run_text text = run_read_file(path);
+    double sum = 0;
+    int count = 0;
+    for (char *at = text.bytes; at && *at; count++) {
+        double minutes = strtod(at, &at);
+        ck_assert_int_eq(*at++, 'm');
+        sum += 60 * minutes + strtod(at, &at);
+        ck_assert_int_eq(*at++, 's');
+        at += strspn(at, " \n");
+    }
+    ck_assert_int_eq(count, 4);
+    return sum;
+}
+
+#define COUNT_UP "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
+
+/* The count of a process that has ended is as good as that of one that lives. */
+START_TEST(what_has_ended_is_counted) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    const char *used = run_path(folder, "used");
+    char script[4400];
+    snprintf(
+        script, sizeof script, "for j in 1 2 3; do sh -c '%s'; done; times >%s", COUNT_UP, used);
+    struct run *run = RUN("-q", "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed", "--counters",
+        "--record", record, "sh", "-c", script);
+    run_expect(run, 0);
+    struct table table = expect_counts(record);
+    double expected = read_times(used);
+    ck_assert_double_gt(expected, 0.02);
+    ck_assert_msg(
+        table.sums.seconds > 0.8 * expected - 0.02 && table.sums.seconds < 1.2 * expected + 0.05,
+        "%.6f s counted, %.6f s used", table.sums.seconds, expected);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* The next instance of an executor is counted like its first. */
+static void expect_repeats(const char *isolation) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = RUN("-q", isolation, "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
+        "--repeat", "--duration", "2200m", "--counters", "--record", record, "sh", "-c", COUNT_UP);
+    SKIP_UNLESS(run->status != 125 || !strstr(run->err.bytes, "--isolate"),
+        "namespaces: none of one's own are allowed");
+    run_expect(run, 0);
+    struct table table = expect_counts(record);
+    ck_assert_uint_ge(table.count, 3);
+    ck_assert_double_gt(table.rows[0].page_faults, 0);
+    ck_assert_double_gt(table.rows[1].page_faults, 0);
+    ck_assert_double_gt(table.rows[1].seconds, 0);
+    run_expect_nothing_left();
+}
+
+START_TEST(instances_that_are_started_again_are_counted) {
+    expect_repeats("-q");
+}
+END_TEST
+
+START_TEST(isolated_instances_are_counted) {
+    expect_repeats("--isolate");
+}
+END_TEST
+
+/* Its threads and its children that are there, and those that come. */
+START_TEST(attached_processes_are_counted) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *target = run_start(
+        NULL, WORDS("sh", "-c", "sh -c 'echo ready; while :; do " COUNT_UP "; done'; exit 1"));
+    run_wait_text(target, "ready");
+    char pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)target->pid);
+    struct run *run = RUN("-q", "--attach", pid, "-f", "own", "-l", "100%", "-c", "fixed",
+        "--duration", "1500m", "--counters", "--record", record);
+    run_expect(run, 0);
+    struct table table = expect_counts(record);
+    ck_assert_double_gt(table.rows[0].seconds, 0.005);
+    kill(target->pid, SIGKILL);
+    run_free(target);
+}
+END_TEST
+
+/* Without room for descriptors all cells are empty, and the run is as good. */
+START_TEST(a_run_without_counts_is_as_good) {
+    const char *record = run_path(run_make_folder(), "record");
+    char script[8400];
+    snprintf(script, sizeof script,
+        "ulimit -n 200; exec " SHOWSTOPPER " -v -n 1 -f own -l 50%% -c fixed --repeat --duration "
+        "1200m --counters --record %s " PAYLOAD " exit 0",
+        record);
+    struct run *run = run_wait(run_start(NULL, WORDS("sh", "-c", script)));
+    run_expect(run, 0);
+    struct table table = read_table(record);
+    ck_assert_uint_ge(table.count, 2);
+    for (size_t i = 0; i < table.count; i++)
+        ck_assert(isnan(table.rows[i].seconds) && isnan(table.rows[i].instructions));
+    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    run_expect_text(&events, "task_clock_seconds: ");
+    run_expect_text(&run->err, "task_clock_seconds: ");
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(counters_are_part_of_a_record) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    const char *again = run_path(folder, "again");
+    struct run *run = RUN("-l", "50%", "--counters", PAYLOAD, "exit", "9");
+    run_expect(run, 125);
+    run_expect_text(
+        &run->err, "showstopper: --counters requires --record, which has the table of them\n");
+    run = RUN("-l", "50%", "--counters", "--record", record, "--dry-run", PAYLOAD, "exit", "9");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\ncounters   events of the instances, every second\n");
+    run = RUN("-q", "-l", "50%", "-n", "1", "--counters", "--record", record, PAYLOAD, "exit", "0");
+    run_expect(run, 0);
+    read_table(record);
+    run = RUN("-q", "--replay", record);
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    run_expect(run, 0);
+    run = RUN("-q", "--replay", record, "--record", again);
+    run_expect(run, 0);
+    read_table(again);
+    /* A record that takes its place has none of it. */
+    run = RUN("-q", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD, "exit", "0");
+    run_expect(run, 0);
+    ck_assert(!run_exists(run_path(record, "counters.csv")));
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(a_row_is_written_every_second),
+    SS_CASE(what_has_ended_is_counted),
+    SS_CASE(instances_that_are_started_again_are_counted),
+    SS_CASE(isolated_instances_are_counted),
+    SS_CASE(attached_processes_are_counted),
+    SS_CASE(a_run_without_counts_is_as_good),
+    SS_CASE(counters_are_part_of_a_record))
+/* clang-format on */

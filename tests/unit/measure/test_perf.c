@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events are counted by a kernel that the test plays. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "measure/perf.h"
+#include "unit.h"
+
+#define MS SS_MILLISECOND
+
+/* cmocka's own compares in single precision. */
+#define assert_close(value, expected)                                                              \
+    do {                                                                                           \
+        double value_ = (value), expected_ = (expected);                                           \
+        if (!(fabs(value_ - expected_) <= 1e-6))                                                   \
+            fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
+    } while (0)
+
+/* What the kernel says to each event, and what it was asked. A descriptor is the index of its
+ * request. */
+static struct {
+    int refuses[SS_PERF_EVENTS];         /* 0: it counts it */
+    int refuses_without_rights;          /* what is in the kernel */
+    pid_t gone;                          /* a thread that has ended */
+    int full_from;                       /* no more descriptors than this; 0: enough */
+    struct ss_perf_request requests[64]; /* those that it took */
+    struct ss_perf_count counts[64];     /* of each */
+    bool broken[64];                     /* cannot be read */
+    int count, open;
+} kernel;
+
+static int take_request(void *context, const struct ss_perf_request *request) {
+    assert_ptr_equal(context, &kernel);
+    if (request->thread == kernel.gone && kernel.gone)
+        return -ESRCH;
+    if (kernel.refuses[request->event])
+        return -kernel.refuses[request->event];
+    if (!request->user_only && kernel.refuses_without_rights)
+        return -kernel.refuses_without_rights;
+    if (kernel.full_from && kernel.count >= kernel.full_from)
+        return -EMFILE;
+    kernel.requests[kernel.count] = *request;
+    kernel.open++;
+    return kernel.count++;
+}
+
+static int tell_count(void *context, int descriptor, struct ss_perf_count *count) {
+    assert_ptr_equal(context, &kernel);
+    assert_true(descriptor >= 0 && descriptor < kernel.count);
+    *count = kernel.counts[descriptor];
+    return kernel.broken[descriptor] ? -EIO : 0;
+}
+
+static void forget(void *context, int descriptor) {
+    assert_ptr_equal(context, &kernel);
+    assert_true(descriptor >= 0 && descriptor < kernel.count);
+    kernel.open--;
+}
+
+static const struct ss_perf_calls calls = {take_request, tell_count, forget, &kernel};
+static struct ss_perf_meter meter;
+static double counts[SS_PERF_EVENTS];
+
+static void begin(void) {
+    ss_perf_close(&meter);
+    memset(&kernel, 0, sizeof kernel);
+    meter = (struct ss_perf_meter){.calls = &calls};
+}
+
+/* The request for this event of this thread. */
+static int find(enum ss_perf_event event, pid_t thread) {
+    for (int i = 0; i < kernel.count; i++) {
+        if (kernel.requests[i].event == event && kernel.requests[i].thread == thread)
+            return i;
+    }
+    fail_msg("event %d of %d was not asked for", (int)event, (int)thread);
+    return -1;
+}
+
+/* It has counted so much more, with a counter of its own for `running` of so many milliseconds. */
+static void go_on(
+    enum ss_perf_event event, pid_t thread, uint64_t value, uint64_t enabled, uint64_t running) {
+    struct ss_perf_count *count = &kernel.counts[find(event, thread)];
+    count->value += value;
+    count->enabled += enabled * MS;
+    count->running += running * MS;
+}
+
+static void every_event_is_counted_after_exec(void **state) {
+    (void)state;
+    begin();
+    assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+    assert_int_equal(kernel.count, SS_PERF_EVENTS);
+    for (int event = 0; event < SS_PERF_EVENTS; event++) {
+        const struct ss_perf_request *request = &kernel.requests[find(event, 0)];
+        assert_true(request->after_exec && !request->user_only);
+        assert_non_null(ss_perf_names[event]);
+    }
+    int at = 0;
+    char text[256];
+    assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
+    ss_perf_close(&meter);
+    assert_int_equal(kernel.open, 0);
+}
+
+static void counts_are_increments(void **state) {
+    (void)state;
+    begin();
+    assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+    go_on(SS_PERF_CYCLES, 0, 1000, 10, 10);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_CYCLES], 1000);
+    assert_close(counts[SS_PERF_INSTRUCTIONS], 0); /* nothing ran that could have been counted */
+    go_on(SS_PERF_CYCLES, 0, 500, 10, 10);
+    go_on(SS_PERF_TASK_CLOCK, 0, 10 * MS, 10, 10);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_CYCLES], 500);
+    assert_close(counts[SS_PERF_TASK_CLOCK], 10 * MS);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_CYCLES], 0);
+}
+
+/* More events than counters: each has one for part of the time. */
+static void shared_counters_are_extrapolated(void **state) {
+    (void)state;
+    begin();
+    assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+    go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 25);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_L1D_MISSES], 1200);
+    /* By what was shared since then, not by what was before. */
+    go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 50);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_L1D_MISSES], 600);
+    /* It had no counter at all: nothing is known, and the next reading is of both times. */
+    go_on(SS_PERF_L1D_MISSES, 0, 0, 100, 0);
+    ss_perf_read(&meter, counts);
+    assert_true(isnan(counts[SS_PERF_L1D_MISSES]));
+    go_on(SS_PERF_L1D_MISSES, 0, 100, 100, 100);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_L1D_MISSES], 200);
+}
+
+static void threads_are_added_up(void **state) {
+    (void)state;
+    begin();
+    for (pid_t thread = 7; thread <= 9; thread++)
+        assert_int_equal(ss_perf_add(&meter, thread, false), 0);
+    assert_false(kernel.requests[0].after_exec);
+    go_on(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
+    go_on(SS_PERF_PAGE_FAULTS, 8, 4, 10, 10);
+    go_on(SS_PERF_PAGE_FAULTS, 9, 5, 10, 5);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_PAGE_FAULTS], 3 + 4 + 2 * 5);
+    /* One that cannot be read leaves the others. */
+    kernel.broken[find(SS_PERF_PAGE_FAULTS, 8)] = true;
+    go_on(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
+    ss_perf_read(&meter, counts);
+    assert_close(counts[SS_PERF_PAGE_FAULTS], 3);
+    ss_perf_close(&meter);
+    assert_int_equal(kernel.open, 0);
+}
+
+static void counts_that_go_back_say_nothing(void **state) {
+    (void)state;
+    begin();
+    assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+    go_on(SS_PERF_CYCLES, 0, 1000, 10, 10);
+    ss_perf_read(&meter, counts);
+    kernel.counts[find(SS_PERF_CYCLES, 0)].value = 900;
+    ss_perf_read(&meter, counts);
+    assert_true(isnan(counts[SS_PERF_CYCLES]));
+}
+
+/* Each reason once, with its events; then none. */
+static void expect_reasons(const char *const *reasons) {
+    char text[512];
+    int at = 0;
+    for (; *reasons; reasons++) {
+        assert_true(ss_perf_explain(&meter, &at, text, sizeof text));
+        assert_string_equal(text, *reasons);
+    }
+    assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
+    assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
+}
+
+static void what_cannot_be_had_is_empty_and_explained(void **state) {
+    (void)state;
+    begin();
+    kernel.refuses[SS_PERF_CYCLES] = ENOENT;
+    kernel.refuses[SS_PERF_STALLED_BACKEND] = EOPNOTSUPP;
+    kernel.refuses[SS_PERF_L1D_MISSES] = EINVAL;
+    kernel.refuses[SS_PERF_CACHE_MISSES] = ENOMEM;
+    kernel.refuses[SS_PERF_PAGE_FAULTS] = EACCES;
+    kernel.refuses[SS_PERF_MIGRATIONS] = EPERM;
+    assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+    assert_int_equal(kernel.count, SS_PERF_EVENTS - 6);
+    ss_perf_read(&meter, counts);
+    for (int event = 0; event < SS_PERF_EVENTS; event++)
+        assert_int_equal(isnan(counts[event]) != 0, kernel.refuses[event] != 0);
+    expect_reasons((const char *const[]){
+        "cycles, stalled_backend, l1d_misses: this machine does not count them",
+        "cache_misses: Cannot allocate memory",
+        "page_faults, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
+}
+
+static void a_kernel_without_events_leaves_all_empty(void **state) {
+    static const int whys[] = {ENOSYS, EPERM};
+    static const char *const reasons[] = {
+        ": the kernel has no perf events", ": not permitted: see kernel.perf_event_paranoid"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        int at = 0;
+        begin();
+        for (int event = 0; event < SS_PERF_EVENTS; event++)
+            kernel.refuses[event] = whys[i];
+        assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+        ss_perf_read(&meter, counts);
+        for (int event = 0; event < SS_PERF_EVENTS; event++)
+            assert_true(isnan(counts[event]));
+        assert_true(ss_perf_explain(&meter, &at, text, sizeof text));
+        assert_string_equal(strchr(text, ':'), reasons[i]);
+        assert_non_null(strstr(text, "instructions, ") && strstr(text, "task_clock_seconds"));
+        assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
+    }
+}
+
+/* What happens only there would be 0, which is not true; the task clock is not affected. */
+static void the_kernel_may_be_out_of_bounds(void **state) {
+    (void)state;
+    begin();
+    kernel.refuses_without_rights = EACCES;
+    kernel.refuses[SS_PERF_STALLED_FRONTEND] = ENOENT;
+    assert_int_equal(ss_perf_add(&meter, 0, true), 0);
+    assert_true(kernel.requests[find(SS_PERF_CYCLES, 0)].user_only);
+    ss_perf_read(&meter, counts);
+    assert_true(isnan(counts[SS_PERF_CONTEXT_SWITCHES]) && isnan(counts[SS_PERF_MIGRATIONS]));
+    assert_close(counts[SS_PERF_PAGE_FAULTS], 0);
+    expect_reasons((const char *const[]){
+        "instructions, cycles, stalled_backend, l1d_references, l1d_misses, cache_references, "
+        "cache_misses, page_faults: only what happens in user mode is counted: see "
+        "kernel.perf_event_paranoid",
+        "stalled_frontend: this machine does not count them",
+        "context_switches, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
+}
+
+static void threads_that_are_left_out_are_counted(void **state) {
+    (void)state;
+    begin();
+    kernel.full_from = SS_PERF_EVENTS;
+    kernel.gone = 8;
+    for (pid_t thread = 5; thread <= 8; thread++)
+        assert_int_equal(ss_perf_add(&meter, thread, false), 0);
+    assert_int_equal(meter.left, 2);
+    expect_reasons((const char *const[]){NULL});
+    begin();
+    kernel.gone = 6;
+    assert_int_equal(ss_perf_add(&meter, 5, false), 0);
+    assert_int_equal(ss_perf_add(&meter, 6, false), 0);
+    assert_int_equal(meter.left, 0);
+    expect_reasons((const char *const[]){NULL});
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(every_event_is_counted_after_exec),
+    cmocka_unit_test(counts_are_increments),
+    cmocka_unit_test(shared_counters_are_extrapolated),
+    cmocka_unit_test(threads_are_added_up),
+    cmocka_unit_test(counts_that_go_back_say_nothing),
+    cmocka_unit_test(what_cannot_be_had_is_empty_and_explained),
+    cmocka_unit_test(a_kernel_without_events_leaves_all_empty),
+    cmocka_unit_test(the_kernel_may_be_out_of_bounds),
+    cmocka_unit_test(threads_that_are_left_out_are_counted))

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events as this kernel counts them, and the number of runnable threads. */
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "tree.h"
+
+static long runnable_in(const char *text) {
+    tree_new();
+    if (text)
+        tree_write("loadavg", text);
+    struct ss_platform_roots roots = {.proc = tree_path(".")};
+    return ss_platform_runnable(&roots);
+}
+
+static void runnable_threads_are_the_fourth_field(void **state) {
+    (void)state;
+    assert_int_equal(runnable_in("0.20 0.18 0.12 1/80 11206\n"), 1);
+    assert_int_equal(runnable_in("10.20 100.18 0.12 123/4567 11206\n"), 123);
+    assert_int_equal(runnable_in("0.20 0.18 0.12 0/80 11206\n"), 0);
+    assert_int_equal(runnable_in("0.20 0.18 0.12\n"), -1);
+    assert_int_equal(runnable_in("0.20 0.18 0.12 x/80 11206\n"), -1);
+    assert_int_equal(runnable_in("0.20 0.18 0.12 1 80\n"), -1);
+    assert_int_equal(runnable_in(""), -1);
+    assert_int_equal(runnable_in(NULL), -1);
+    assert_true(ss_platform_runnable(NULL) >= 1); /* this one */
+}
+
+static int open_clock(bool after_exec) {
+    struct ss_perf_request request = {
+        .event = SS_PERF_TASK_CLOCK, .after_exec = after_exec, .user_only = true};
+    return ss_platform_perf.open(NULL, &request);
+}
+
+static uint64_t read_clock(int clock) {
+    struct ss_perf_count count = {0};
+    assert_int_equal(ss_platform_perf.read(NULL, clock, &count), 0);
+    assert_true(count.enabled >= count.running);
+    return count.value;
+}
+
+static void burn(void) {
+    ss_time begin = ss_platform_process_cpu_time(getpid());
+    while (ss_platform_process_cpu_time(getpid()) - begin < 30 * SS_MILLISECOND) {
+    }
+}
+
+static void run_child(bool exec) {
+    pid_t child = fork();
+    if (child == 0) {
+        burn();
+        if (exec)
+            execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done",
+                (char *)NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* Also of a process that has ended; what forks without executing anything is none of it. */
+static void what_executes_a_program_is_counted(void **state) {
+    (void)state;
+    int clock = open_clock(true);
+    SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
+    burn();
+    run_child(false);
+    assert_int_equal(read_clock(clock), 0);
+    run_child(true);
+    uint64_t used = read_clock(clock);
+    assert_true(used >= SS_MILLISECOND);
+    run_child(true);
+    assert_true(read_clock(clock) > used);
+    ss_platform_perf.close(NULL, clock);
+}
+
+static void a_thread_is_counted_with_what_comes_from_it(void **state) {
+    (void)state;
+    int clock = open_clock(false);
+    SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
+    burn();
+    uint64_t used = read_clock(clock);
+    assert_true(used >= 25 * SS_MILLISECOND);
+    run_child(false);
+    assert_true(read_clock(clock) >= used + 25 * SS_MILLISECOND);
+    ss_platform_perf.close(NULL, clock);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(runnable_threads_are_the_fourth_field),
+    cmocka_unit_test(what_executes_a_program_is_counted),
+    cmocka_unit_test(a_thread_is_counted_with_what_comes_from_it))
