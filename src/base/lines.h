@@ -8,8 +8,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-/* More than a column for each of the CPUs of any machine takes. */
-#define SS_LINES_ROOM 131072
+#define SS_LINES_ROOM 65536
 
 /*
  * A file of lines that is whole up to a line's end whatever happens: lines are gathered and written

@@ -33,13 +33,16 @@ static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
 }
 
-/* A row of cpus.csv: a time, a number of seconds and "0.123456," or "cpu1234," for each CPU. */
-static size_t cpus_row(const struct ss_recorder *recorder) {
-    return 128 + 9 * (size_t)ss_cpus_count(&recorder->plan->cpus);
-}
+/* A load in cpus.csv is as exact as the steps of /proc/stat allow: "0.1234,". */
+#define CPU_DECIMALS 4
+#define CPU_COLUMN   7
+
+/* The heading is 64 447 bytes then: a column of it is at most ",cpu8191" long. */
+_Static_assert(SS_LINES_ROOM >= 128 + CPU_COLUMN * SS_CPUS_MAX && SS_CPUS_MAX <= 8192,
+    "a row of cpus.csv has room for every CPU");
 
 static void write_cpus_heading(struct ss_recorder *recorder, struct ss_lines *lines) {
-    char *to = ss_lines_begin(lines, cpus_row(recorder));
+    char *to = ss_lines_begin(lines, SS_LINES_ROOM);
     to = stpcpy(to, "time,elapsed_seconds");
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if (ss_cpus_has(&recorder->plan->cpus, cpu))
@@ -163,7 +166,7 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
     uint32_t count = ss_cpus_count(cpus);
     if (sample->cpus)
         ss_load_of_each_cpu(&sample->cpus->before, &sample->cpus->last, cpus, recorder->loads);
-    char *to = ss_lines_begin(lines, cpus_row(recorder));
+    char *to = ss_lines_begin(lines, 128 + CPU_COLUMN * (size_t)count);
     ss_wallclock_print(to, 64, row->time);
     to += strlen(to);
     *to++ = ',';
@@ -172,7 +175,7 @@ static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sampl
     for (uint32_t i = 0; i < count; i++) {
         *to++ = ',';
         if (sample->cpus && isfinite(recorder->loads[i]))
-            to = ss_number_put_fixed(to, recorder->loads[i], 6);
+            to = ss_number_put_fixed(to, recorder->loads[i], CPU_DECIMALS);
     }
     *to++ = '\n';
     ss_lines_end(lines, to);

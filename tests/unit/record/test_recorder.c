@@ -38,6 +38,7 @@ static const struct ss_module heads[SS_KINDS] = {
 };
 
 static bool with_counters;
+static uint32_t cpu_count = 1;
 
 static void open_record(void) {
     static const struct ss_clock clock = {now, wallclock, &simulated_now};
@@ -59,7 +60,8 @@ static void open_record(void) {
         .clock = &clock,
         .counters = with_counters,
         .reader = {.file = -1}};
-    ss_cpus_add(&plan.cpus, 0);
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+        ss_cpus_add(&plan.cpus, cpu);
     for (int kind = 0; kind < SS_KINDS; kind++)
         plan.set.modules[kind].head = &heads[kind];
     board = ss_board_allocate_recorded(plan.instances, 0);
@@ -80,7 +82,7 @@ static void close_record(void) {
 }
 
 static const char *read_record(const char *name) {
-    static char text[65536];
+    static char text[1 << 18];
     char path[4200];
     snprintf(path, sizeof path, "%s/%s", plan.record, name);
     FILE *file = fopen(path, "re");
@@ -161,6 +163,35 @@ static void counts_have_a_table(void **state) {
     assert_null(read_record("counters.csv"));
 }
 
+/* More CPUs than any machine has, each with a load of its own. */
+static void all_cpus_have_room(void **state) {
+    (void)state;
+    static struct ss_cpu_times items[2][SS_CPUS_MAX];
+    static struct ss_load_meter meter = {
+        .before = {.counters = {.time = START}, .count = SS_CPUS_MAX, .items = items[0]},
+        .last = {.counters = {.time = START + SS_SECOND}, .count = SS_CPUS_MAX, .items = items[1]},
+    };
+    struct ss_monitor_sample sample = {.time = START + SS_SECOND, .cpus = &meter};
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        items[0][cpu].cpu = items[1][cpu].cpu = cpu;
+        items[1][cpu].idle = cpu * 100 * SS_MICROSECOND;
+    }
+    cpu_count = SS_CPUS_MAX;
+    open_record();
+    ss_recorder_sample(&recorder, &sample);
+    ss_recorder_sample(&recorder, &sample);
+    close_record();
+    cpu_count = 1;
+    const char *row = strchr(read_record("cpus.csv"), '\n') + 1;
+    assert_memory_equal(row - 9, ",cpu8191\n", 9);
+    for (int i = 0; i < 2; i++) {
+        assert_memory_equal(row, "2017-07-14T02:40:01.000Z,1.000000,1.0000,0.9999,0.9998,", 55);
+        row = strchr(row, '\n') + 1;
+        assert_memory_equal(row - 15, ",0.1810,0.1809\n", 15);
+    }
+    assert_true(!*row);
+}
+
 /* The time at which a run starts is not another one in one of its files. */
 static void a_simulated_run_is_marked(void **state) {
     (void)state;
@@ -184,6 +215,7 @@ static void this_machine_is_not_described(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(times_are_those_of_the_simulation),
+    cmocka_unit_test(all_cpus_have_room),
     cmocka_unit_test(counts_have_a_table),
     cmocka_unit_test(a_simulated_run_is_marked),
     cmocka_unit_test(this_machine_is_not_described))
