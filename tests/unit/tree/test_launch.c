@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The moment between fork and exec of an instance's leader. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tree/instance.h"
+#include "unit.h"
+
+static struct ss_instance instance;
+static pid_t prepared;
+
+static void read_program(pid_t pid, char path[4096]) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(link, path, 4095);
+    assert_true(length > 0);
+    path[length] = '\0';
+}
+
+/* However long it takes, the process there is still this program. */
+static void look(void *context, pid_t leader) {
+    char own[4096], its[4096];
+    assert_string_equal(context, "context");
+    read_program(getpid(), own);
+    for (int i = 0; i < 20; i++) {
+        read_program(leader, its);
+        assert_string_equal(its, own);
+        usleep(1000);
+    }
+    prepared = leader;
+}
+
+static int start(const char *program, bool prepare, bool *exec_failed) {
+    static struct ss_signals signals;
+    static char context[] = "context", mark[] = "mark", number[] = "0";
+    char *words[] = {(char *)program, NULL};
+    struct ss_scheduling *scheduling = ss_platform_scheduling_save();
+    struct ss_launch launch = {
+        .command = words,
+        .index = number,
+        .instances = number,
+        .mark = mark,
+        .input = STDIN_FILENO,
+        .output = -1,
+        .errors = -1,
+        .signals = &signals,
+        .scheduling = scheduling,
+        .prepare = prepare ? look : NULL,
+        .context = context,
+    };
+    assert_non_null(scheduling);
+    instance = (struct ss_instance){0};
+    prepared = 0;
+    int why = ss_instance_start(&instance, &launch, exec_failed);
+    free(scheduling);
+    return why;
+}
+
+static void reap(void) {
+    int status;
+    assert_int_equal(waitpid(instance.leader, &status, 0), instance.leader);
+    assert_int_equal(status, 0);
+}
+
+/* Descriptors are given out in order, so the next one tells whether any was left open. */
+static int next_descriptor(void) {
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(next);
+    return next;
+}
+
+static void the_leader_waits_until_it_is_prepared(void **state) {
+    (void)state;
+    bool exec_failed;
+    int before = next_descriptor();
+    assert_int_equal(start("true", true, &exec_failed), 0);
+    assert_int_equal(prepared, instance.leader);
+    reap();
+    assert_int_equal(next_descriptor(), before);
+}
+
+static void a_command_that_is_missing_is_told_after_that(void **state) {
+    (void)state;
+    bool exec_failed;
+    int before = next_descriptor();
+    assert_int_equal(start("/no/such/program", true, &exec_failed), ENOENT);
+    assert_true(exec_failed && prepared > 0);
+    assert_int_equal(instance.leader, 0);
+    assert_int_equal(next_descriptor(), before);
+}
+
+static void without_preparation_nothing_waits(void **state) {
+    (void)state;
+    bool exec_failed;
+    int before = next_descriptor();
+    assert_int_equal(start("true", false, &exec_failed), 0);
+    assert_int_equal(prepared, 0);
+    reap();
+    assert_int_equal(next_descriptor(), before);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_leader_waits_until_it_is_prepared),
+    cmocka_unit_test(a_command_that_is_missing_is_told_after_that),
+    cmocka_unit_test(without_preparation_nothing_waits))
