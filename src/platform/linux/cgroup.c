@@ -196,16 +196,29 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
     quota->throttled = read_count(text, "nr_throttled");
 }
 
-static uint32_t allowed_cpus(const char *folder, const struct ss_cpus *measured) {
-    char path[4600];
+static bool read_cpus(const char *path, struct ss_cpus *cpus) {
     char text[4096];
-    struct ss_cpus group;
+    return ss_linux_read_text(path, text, sizeof text) == 0 && *text &&
+           ss_cpus_parse(text, cpus, NULL) == 0;
+}
+
+/* Of the measured ones; all of them where the group says nothing. As with find_quota(), version 1
+ * has them in a hierarchy of their own. */
+static uint32_t allowed_cpus(const char *folder, const char *group,
+    const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
+    const char *root = cgroup_root(roots);
+    char name[2048], path[FOLDER_SIZE + 64];
+    struct ss_cpus cpus;
     snprintf(path, sizeof path, "%s/cpuset.cpus.effective", folder);
-    if (ss_linux_read_text(path, text, sizeof text) < 0 || !*text ||
-        ss_cpus_parse(text, &group, NULL) < 0)
-        return ss_cpus_count(measured);
-    ss_cpus_keep(&group, measured);
-    return ss_cpus_count(&group);
+    if (!read_cpus(path, &cpus)) {
+        if (group || ss_linux_own_cgroup(roots, "cpuset", name, sizeof name) < 0)
+            snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
+        snprintf(path, sizeof path, "%s/cpuset%s/cpuset.effective_cpus", root, name);
+        if (!read_cpus(path, &cpus))
+            return ss_cpus_count(measured);
+    }
+    ss_cpus_keep(&cpus, measured);
+    return ss_cpus_count(&cpus);
 }
 
 int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
@@ -217,7 +230,7 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     if (reader->file < 0)
         return ss_error_fail(error, "%s: %s", reader->path, strerror(errno));
     reader->size = 4096;
-    reader->at_once = allowed_cpus(folder, &reader->cpus);
+    reader->at_once = allowed_cpus(folder, group, roots, &reader->cpus);
     if (!(reader->at_once > 0)) {
         close(reader->file);
         reader->file = -1;

@@ -141,6 +141,21 @@ static void v1_counts_nanoseconds(void **state) {
     assert_string_equal(reader.path, tree_path("cgroup/cpuacct/docker/x/cpuacct.usage"));
 }
 
+static void v1_cpus_stand_in_the_cpuset_hierarchy(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
+    tree_write("cgroup/cpuset/docker/x/cpuset.effective_cpus", "1\n");
+    assert_allowance("docker/x", 1);
+    tree_write("cgroup/cpuset/docker/x/cpuset.effective_cpus", "0,2-3\n");
+    assert_allowance("docker/x", 3);
+    /* Our own group may have another path there. */
+    tree_write("proc/self/cgroup", "4:cpuset:/set\n3:cpuacct:/docker/x\n");
+    assert_allowance(NULL, 4);
+    tree_write("cgroup/cpuset/set/cpuset.effective_cpus", "0-1\n");
+    assert_allowance(NULL, 2);
+}
+
 static void v1_quota_stands_in_the_cpu_hierarchy(void **state) {
     (void)state;
     tree_new();
@@ -369,6 +384,7 @@ UNIT_MAIN(
     cmocka_unit_test(v2_root_of_a_container_counts),
     cmocka_unit_test(cpus_of_the_group_count),
     cmocka_unit_test(v1_counts_nanoseconds),
+    cmocka_unit_test(v1_cpus_stand_in_the_cpuset_hierarchy),
     cmocka_unit_test(v1_quota_stands_in_the_cpu_hierarchy),
     cmocka_unit_test(our_own_quota_may_have_another_path),
     cmocka_unit_test(a_quota_is_known_with_its_period),
