@@ -62,13 +62,16 @@ static struct ssreport_run *add_run(
 
 /* ---- manifests ---- */
 
-/* The columns that are read. Those from WORKLOAD to PLACEMENT name what has no record. */
+/* The columns that are read, and the labels. Those from WORKLOAD to PLACEMENT name what has no
+ * record. */
 enum {
     RUN,
     EXPERIMENT,
     WORKLOAD,
     METHOD,
     PLACEMENT,
+    ENVIRONMENT,
+    MEASURED_IN,
     ROLE,
     GROUP,
     ENERGY,
@@ -85,6 +88,8 @@ static const char *const manifest_columns[] = {[RUN] = "run",
     [WORKLOAD] = "workload",
     [METHOD] = "method",
     [PLACEMENT] = "placement",
+    [ENVIRONMENT] = "environment",
+    [MEASURED_IN] = "measured_in",
     [ROLE] = "role",
     [GROUP] = "group",
     [ENERGY] = "energy",
@@ -104,28 +109,44 @@ struct manifest {
     int set, result;
 };
 
-static char *copy_field(const struct sstrace_field *field) {
-    return field->length > 0 ? strndup(field->text, field->length) : NULL;
+/* What a manifest says, or else, where it says nothing, a label. */
+static struct sstrace_field find_field(
+    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
+    const char *label = ssreport_record_label(&run->record, manifest_columns[column]);
+    if ((fields && fields[column].length > 0) || !label)
+        return fields ? fields[column] : (struct sstrace_field){.text = ""};
+    return (struct sstrace_field){.text = label, .length = strlen(label)};
 }
 
-static double read_number(const struct sstrace_field *field) {
+static char *copy_field(
+    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
+    struct sstrace_field field = find_field(run, fields, column);
+    return field.length > 0 ? strndup(field.text, field.length) : NULL;
+}
+
+static double read_number(
+    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
+    struct sstrace_field field = find_field(run, fields, column);
     double number;
-    return ssreport_csv_number(field, &number) && number > 0 ? number : 0;
+    return ssreport_csv_number(&field, &number) && number > 0 ? number : 0;
 }
 
+/* `fields` are those of its row; NULL: no manifest names it. */
 static void take_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
-    run->experiment = copy_field(&fields[EXPERIMENT]);
-    run->workload = copy_field(&fields[WORKLOAD]);
-    run->method = copy_field(&fields[METHOD]);
-    run->placement = copy_field(&fields[PLACEMENT]);
-    run->role = copy_field(&fields[ROLE]);
-    run->group = copy_field(&fields[GROUP]);
-    run->power_source = copy_field(&fields[ENERGY]);
-    run->target = read_number(&fields[TARGET]);
-    run->stands_for = read_number(&fields[STANDS_FOR]);
-    run->tau = read_number(&fields[TAU]);
-    run->speed = read_number(&fields[SPEED]);
-    run->round = read_number(&fields[ROUND]);
+    run->experiment = copy_field(run, fields, EXPERIMENT);
+    run->workload = copy_field(run, fields, WORKLOAD);
+    run->method = copy_field(run, fields, METHOD);
+    run->placement = copy_field(run, fields, PLACEMENT);
+    run->environment = copy_field(run, fields, ENVIRONMENT);
+    run->measured_in = copy_field(run, fields, MEASURED_IN);
+    run->role = copy_field(run, fields, ROLE);
+    run->group = copy_field(run, fields, GROUP);
+    run->power_source = copy_field(run, fields, ENERGY);
+    run->target = read_number(run, fields, TARGET);
+    run->stands_for = read_number(run, fields, STANDS_FOR);
+    run->tau = read_number(run, fields, TAU);
+    run->speed = read_number(run, fields, SPEED);
+    run->round = read_number(run, fields, ROUND);
 }
 
 /* What was used while the run stood still is not its energy. */
@@ -194,6 +215,7 @@ static bool take_run(void *context, const struct sstrace_field *fields) {
     struct ssreport_run *run = add_run(manifest->report, path, manifest->set, &manifest->result);
     if (!run)
         return true;
+    run->manifest = manifest->report->manifest_count;
     take_origin(run, fields);
     find_energy(run, path);
     return true;
@@ -208,6 +230,7 @@ static int load_manifest(struct ssreport_report *report, const char *folder, int
         .context = &manifest};
     struct ssreport_notes notes = {0};
     struct ss_error error = {0};
+    report->manifest_count++;
     if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
         return add_failure(report, folder, error.message);
     if (*notes.text && add_failure(report, folder, notes.text) < 0)
@@ -222,9 +245,11 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     if (access(manifest, F_OK) == 0)
         return load_manifest(report, path, set);
     struct ssreport_run *run = add_run(report, path, set, &result);
-    if (run)
-        find_energy(run, path);
-    return result;
+    if (!run)
+        return result;
+    take_origin(run, NULL);
+    find_energy(run, path);
+    return 0;
 }
 
 void ssreport_report_free(struct ssreport_report *report) {

@@ -25,17 +25,26 @@ struct ssreport_interference {
     struct ssreport_fit fits[2]; /* of the two halves */
     double halves[2];            /* percent; NaN: there is no line, or it begins at 0 */
     double metric;               /* mean of both; NaN unless both are there */
-    double angle;                /* degrees between the normalised slopes */
-    bool agree;                  /* the angle is small */
-    bool significant;            /* slopes and intercepts of both are */
+    struct ssreport_interval half_intervals[2], interval; /* of these, percent */
+    double angle;     /* degrees between the normalised slopes */
+    bool agree;       /* the angle is small */
+    bool significant; /* slopes and intercepts of both are */
 };
 
-/* Fails, with -1, for want of memory. */
-int ssreport_interference_of(
-    const struct ssreport_point *points, size_t count, struct ssreport_interference *interference);
+/*
+ * Intervals: of a half Fieller's, for t with n - 2. For their mean the distances between the value
+ * of each half and its bounds are squared and added (MOVER); there the bounds are for t with the
+ * freedom of the sum after Welch and Satterthwaite. `confidence` as in 0.95. Fails, with -1, for
+ * want of memory.
+ */
+int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
+    struct ssreport_interference *interference);
 
 /* The same of lines that are known. */
 struct ssreport_interference ssreport_interference_of_fits(
-    const struct ssreport_fit *first, const struct ssreport_fit *second);
+    const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
+
+/* Why there is no metric, or no interval of it; NULL: both are there. */
+const char *ssreport_interference_missing(const struct ssreport_interference *interference);
 
 #endif

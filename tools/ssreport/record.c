@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double ssreport_record_end(const struct ssreport_record *record) {
     return record->sample_count ? record->samples[record->sample_count - 1].end : 0;
@@ -55,12 +56,25 @@ struct ssreport_range ssreport_instance_range(const struct ssreport_instance *in
     return range;
 }
 
+const char *ssreport_record_label(const struct ssreport_record *record, const char *name) {
+    for (size_t i = 0; i < record->label_count; i++) {
+        if (strcmp(record->labels[i].name, name) == 0)
+            return record->labels[i].value;
+    }
+    return NULL;
+}
+
 void ssreport_record_free(struct ssreport_record *record) {
     free(record->name);
     free(record->version);
     free(record->command);
     free(record->started);
     free(record->ended_by);
+    for (size_t i = 0; i < record->label_count; i++) {
+        free(record->labels[i].name);
+        free(record->labels[i].value);
+    }
+    free(record->labels);
     free(record->pauses);
     free(record->samples);
     free(record->iterations);

@@ -50,6 +50,11 @@ struct ssreport_instance {
 /* Of the duties that an instance had in the parts of the run. */
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
 
+/* What the run was told to be called, by name. */
+struct ssreport_label {
+    char *name, *value;
+};
+
 struct ssreport_record {
     const char *path; /* only while it is read */
     char *name;       /* what it is called here */
@@ -58,6 +63,9 @@ struct ssreport_record {
 
     /* Owned; NULL: not known. */
     char *version, *command, *started, *ended_by;
+
+    struct ssreport_label *labels; /* owned */
+    size_t label_count, label_capacity;
 
     /* From its own summary; NaN: not known. */
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
@@ -80,6 +88,9 @@ struct ssreport_record {
 };
 
 void ssreport_record_free(struct ssreport_record *record);
+
+/* The value of a label; NULL: it has none of this name. */
+const char *ssreport_record_label(const struct ssreport_record *record, const char *name);
 
 /* Where the last sample ends; 0: there is none. */
 double ssreport_record_end(const struct ssreport_record *record);

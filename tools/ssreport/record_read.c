@@ -8,6 +8,7 @@
 
 #include "base/version.h"
 #include "base/words.h"
+#include "csv.h"
 #include "record_tables.h"
 #include "ssreplay/document.h"
 
@@ -32,6 +33,22 @@ static char *join(yajl_val list) {
     return text;
 }
 
+/* What is no text is no label. */
+static void read_labels(struct ssreport_record *record, yajl_val labels) {
+    for (size_t i = 0; labels && i < labels->u.object.len; i++) {
+        char *value = copy(YAJL_GET_STRING(labels->u.object.values[i]));
+        char *name = value ? strdup(labels->u.object.keys[i]) : NULL;
+        if (!name || !ssreport_csv_make_room((void **)&record->labels, record->label_count,
+                         &record->label_capacity, sizeof *record->labels)) {
+            free(name);
+            free(value);
+            continue;
+        }
+        record->labels[record->label_count++] =
+            (struct ssreport_label){.name = name, .value = value};
+    }
+}
+
 static void read_plan(struct ssreport_record *record) {
     struct ss_error error = {0};
     yajl_val plan = ssreplay_document_read(record->path, "plan.json", "", &error);
@@ -42,6 +59,7 @@ static void read_plan(struct ssreport_record *record) {
     record->command = join(ssreplay_document_get(plan, "command", yajl_t_array));
     record->instance_count = ssreplay_document_number(plan, "instances");
     record->cpu_count = ssreplay_document_number(plan, "cpu_count");
+    read_labels(record, ssreplay_document_get(plan, "labels", yajl_t_object));
     if (record->version && strcmp(record->version, ss_version()) != 0)
         ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
             ss_words_show(record->version).text, ss_version());

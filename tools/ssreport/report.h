@@ -40,6 +40,7 @@ struct ssreport_report {
     size_t run_count, run_capacity;
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
+    size_t manifest_count;         /* read so far */
     bool compares;                 /* there are two sets */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
     size_t together_count;

@@ -154,6 +154,10 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
     return 0;
 }
 
+const char *ssreport_run_environment(const struct ssreport_run *run) {
+    return run->environment ? run->environment : "none";
+}
+
 void ssreport_run_free(struct ssreport_run *run) {
     ssreport_record_free(&run->record);
     ssreport_steps_free(&run->steps);
@@ -161,6 +165,8 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_energy_free(&run->energy);
     free(run->loads);
     free(run->experiment);
+    free(run->environment);
+    free(run->measured_in);
     free(run->method);
     free(run->group);
     free(run->power_source);

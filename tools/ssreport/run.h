@@ -47,13 +47,16 @@ struct ssreport_run {
 
     struct ssreport_energy energy;
 
-    /* From a manifest; NULL and 0: it says nothing of it. */
+    /* From a manifest, or else from labels; NULL and 0: neither says anything of it. */
     char *experiment, *workload, *method, *placement, *role, *group;
+    char *environment;         /* see ssreport_run_environment() */
+    char *measured_in;         /* `inside` or `host` of the environment */
     char *power_source;        /* what its samples of power cover */
     double target, stands_for; /* parts of 1; whole instances stand for a load of their own */
     double tau;                /* mean length of a round, seconds */
     double speed;              /* of a replay: 2 is twice as fast as the trace */
     double round;              /* from 1 */
+    size_t manifest;           /* which one names it, from 1; 0: none */
 };
 
 /* Reads and reckons. -1: there is nothing to report; to be freed in any case. */
@@ -61,6 +64,9 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
     const struct ssreport_settings *settings, struct ss_error *error);
 
 void ssreport_run_free(struct ssreport_run *run);
+
+/* What it ran in; where nothing is said of it, `none`. */
+const char *ssreport_run_environment(const struct ssreport_run *run);
 
 /* Lays the line through steps and rates that are there. -1: no memory. */
 int ssreport_run_fit(struct ssreport_run *run);

@@ -8,7 +8,15 @@
 #define LOSS_MOST 60.0
 #define GAIN_MOST 20.0
 
-enum { PLACEMENT, FOREGROUND, BACKGROUND, METRIC, AGREE = 7, SIGNIFICANT = 8 };
+enum {
+    ENVIRONMENT,
+    PLACEMENT,
+    FOREGROUND,
+    BACKGROUND,
+    METRIC = 5,
+    AGREE = 11,
+    SIGNIFICANT = 12,
+};
 
 static const struct ssreport_cell *cell_at(
     const struct ssreport_sheet *sheet, size_t row, size_t column) {
@@ -19,10 +27,15 @@ static bool is_same(const struct ssreport_sheet *sheet, size_t row, size_t other
     return strcmp(cell_at(sheet, row, column)->text, cell_at(sheet, other, column)->text) == 0;
 }
 
-/* Whether no earlier row of that placement has the same there. */
+/* Whether both belong into one table. */
+static bool are_together(const struct ssreport_sheet *sheet, size_t row, size_t other) {
+    return is_same(sheet, row, other, ENVIRONMENT) && is_same(sheet, row, other, PLACEMENT);
+}
+
+/* Whether no earlier row of that table has the same there. */
 static bool is_first(const struct ssreport_sheet *sheet, size_t row, size_t column) {
     for (size_t i = 0; i < row; i++) {
-        if (is_same(sheet, i, row, PLACEMENT) && is_same(sheet, i, row, column))
+        if (are_together(sheet, i, row) && is_same(sheet, i, row, column))
             return false;
     }
     return true;
@@ -45,8 +58,7 @@ static void print_cell(
     size_t count = 0;
     bool agree = true, significant = true;
     for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
-        if (!is_same(sheet, i, foreground, PLACEMENT) ||
-            !is_same(sheet, i, foreground, FOREGROUND) ||
+        if (!are_together(sheet, i, foreground) || !is_same(sheet, i, foreground, FOREGROUND) ||
             !is_same(sheet, i, background, BACKGROUND))
             continue;
         sum += cell_at(sheet, i, METRIC)->number;
@@ -74,19 +86,21 @@ static void print_placement(FILE *page, const struct ssreport_sheet *sheet, size
     size_t rows = ssreport_sheet_rows(sheet);
     fputs("<div class=\"wide\"><table class=\"shaded\">\n<caption>Placement ", page);
     ssreport_html_text(page, cell_at(sheet, first, PLACEMENT)->text);
+    fputs(", environment ", page);
+    ssreport_html_text(page, cell_at(sheet, first, ENVIRONMENT)->text);
     fputs(": foreground by row, background by column</caption>\n<thead><tr><th></th>", page);
     for (size_t i = 0; i < rows; i++) {
-        if (is_same(sheet, i, first, PLACEMENT) && is_first(sheet, i, BACKGROUND))
+        if (are_together(sheet, i, first) && is_first(sheet, i, BACKGROUND))
             print_heading(page, "col", cell_at(sheet, i, BACKGROUND)->text);
     }
     fputs("</tr></thead>\n<tbody>\n", page);
     for (size_t row = 0; row < rows; row++) {
-        if (!is_same(sheet, row, first, PLACEMENT) || !is_first(sheet, row, FOREGROUND))
+        if (!are_together(sheet, row, first) || !is_first(sheet, row, FOREGROUND))
             continue;
         fputs("<tr>", page);
         print_heading(page, "row", cell_at(sheet, row, FOREGROUND)->text);
         for (size_t i = 0; i < rows; i++) {
-            if (is_same(sheet, i, first, PLACEMENT) && is_first(sheet, i, BACKGROUND))
+            if (are_together(sheet, i, first) && is_first(sheet, i, BACKGROUND))
                 print_cell(page, sheet, row, i);
         }
         fputs("</tr>\n", page);

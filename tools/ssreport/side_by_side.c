@@ -14,14 +14,18 @@
 
 // clang-format off
 static const struct ssreport_column interference_columns[] = {
-    {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
-    {"metric_percent", "interference, %", 2}, {"first_half_percent", "first half", 2},
+    {"environment", "environment"}, {"placement", "placement"}, {"foreground", "foreground"},
+    {"background", "background"}, {"round", "round"},
+    {"metric_percent", "interference, %", 2}, {"low_percent", "its confidence, from", 2},
+    {"high_percent", "to", 2}, {"first_half_percent", "first half", 2},
     {"second_half_percent", "second half", 2}, {"angle_degrees", "angle, degrees", 2},
     {"agree", NULL}, {"significant", NULL},
     {"first_points", NULL}, {"first_intercept", NULL}, {"first_intercept_p", NULL},
     {"first_slope", NULL}, {"first_slope_p", NULL},
     {"second_points", NULL}, {"second_intercept", NULL}, {"second_intercept_p", NULL},
     {"second_slope", NULL}, {"second_slope_p", NULL},
+    {"first_low_percent", NULL}, {"first_high_percent", NULL}, {"second_low_percent", NULL},
+    {"second_high_percent", NULL}, {"measured_in", NULL}, {"note", "note"}, {"set", NULL},
 };
 static const struct ssreport_column whole_columns[] = {
     {"placement", "placement"}, {"workload", "workload on both sides"}, {"steps", "steps"},
@@ -55,7 +59,8 @@ const struct ssreport_run *ssreport_report_beside(
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *other = &report->runs[i];
         if (ssreport_is_word(other->role, role) && other->set == run->set &&
-            ssreport_is_word(other->group, run->group) &&
+            other->manifest == run->manifest && ssreport_is_word(other->group, run->group) &&
+            strcmp(ssreport_run_environment(other), ssreport_run_environment(run)) == 0 &&
             ssreport_is_same(other->placement, run->placement))
             return other;
     }
@@ -82,12 +87,18 @@ static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_fit *fit
 
 static void add_interference(struct ssreport_sheet *sheet, const struct ssreport_run *foreground,
     const struct ssreport_run *background, const struct ssreport_interference *result) {
-    SSREPORT_TEXTS(sheet, shown(foreground->placement), shown(foreground->workload),
-        shown(background->workload));
-    SSREPORT_NUMBERS(sheet, result->metric, result->halves[0], result->halves[1], result->angle);
+    SSREPORT_TEXTS(sheet, ssreport_run_environment(foreground), shown(foreground->placement),
+        shown(foreground->workload), shown(background->workload));
+    SSREPORT_NUMBERS(sheet, foreground->round > 0 ? foreground->round : NAN, result->metric,
+        result->interval.low, result->interval.high, result->halves[0], result->halves[1],
+        result->angle);
     SSREPORT_TEXTS(sheet, result->agree ? "yes" : "no", result->significant ? "yes" : "no");
     add_fit(sheet, &result->fits[0]);
     add_fit(sheet, &result->fits[1]);
+    for (int i = 0; i < 2; i++)
+        SSREPORT_NUMBERS(sheet, result->half_intervals[i].low, result->half_intervals[i].high);
+    SSREPORT_TEXTS(sheet, foreground->measured_in, ssreport_interference_missing(result));
+    SSREPORT_NUMBERS(sheet, foreground->set + 1);
 }
 
 /* Of both sides together, where they run the same program; `points` are of the foreground. */
@@ -169,7 +180,7 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
             .half = step->half};
     }
     note_lost_steps(foreground, background, points);
-    int status = ssreport_interference_of(points, count, &result);
+    int status = ssreport_interference_of(points, count, report->settings.confidence, &result);
     if (status == 0) {
         add_interference(&report->sheets[SSREPORT_INTERFERENCE], foreground, background, &result);
         add_whole_system(&report->sheets[SSREPORT_WHOLE_SYSTEM], foreground, background, points);

@@ -13,8 +13,8 @@
 #define POINTS_LEAST 3
 
 /* How many standard errors the bound of a two-sided interval is away. */
-static double bound(double confidence, size_t freedom) {
-    return gsl_cdf_tdist_Pinv((1 + confidence) / 2, (double)freedom);
+static double bound(double confidence, double freedom) {
+    return gsl_cdf_tdist_Pinv((1 + confidence) / 2, freedom);
 }
 
 struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence) {
@@ -26,7 +26,7 @@ struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double
     if (count == 1)
         return mean;
     mean.deviation = gsl_stats_sd_m(values, 1, count, mean.mean);
-    double half = bound(confidence, count - 1) * mean.deviation / sqrt((double)count);
+    double half = bound(confidence, (double)count - 1) * mean.deviation / sqrt((double)count);
     mean.low = mean.mean - half;
     mean.high = mean.mean + half;
     return mean;
@@ -108,8 +108,36 @@ struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, d
         return band;
     const double *c = fit->covariance;
     double error = sqrt(fmax(c[0] + x * (2 * c[1] + x * c[2]), 0));
-    double half = bound(confidence, fit->count - 2) * error;
+    double half = bound(confidence, (double)fit->count - 2) * error;
     band.low = band.y - half;
     band.high = band.y + half;
     return band;
+}
+
+double ssreport_fit_ratio_variance(const struct ssreport_fit *fit) {
+    const double *c = fit->covariance;
+    double ratio = fit->slope / fit->intercept;
+    if (!isfinite(ratio))
+        return NAN;
+    return fmax(c[2] + ratio * (ratio * c[0] - 2 * c[1]), 0) / (fit->intercept * fit->intercept);
+}
+
+/* The roots r of (slope - r intercept)^2 = t^2 (its variance). */
+struct ssreport_interval ssreport_fit_ratio(
+    const struct ssreport_fit *fit, double confidence, double freedom) {
+    const double *c = fit->covariance;
+    double ratio = fit->slope / fit->intercept;
+    if (!isfinite(ratio))
+        return (struct ssreport_interval){NAN, NAN};
+    /* On a line without scatter, which leaves no freedom to estimate either. */
+    if (c[0] == 0 && c[2] == 0)
+        return (struct ssreport_interval){ratio, ratio};
+    double t = bound(confidence, freedom);
+    double square = fit->intercept * fit->intercept - t * t * c[0];
+    double middle = fit->intercept * fit->slope - t * t * c[1];
+    double last = fit->slope * fit->slope - t * t * c[2];
+    if (!(square > 0))
+        return (struct ssreport_interval){-INFINITY, INFINITY};
+    double half = sqrt(fmax(middle * middle - square * last, 0)) / square;
+    return (struct ssreport_interval){middle / square - half, middle / square + half};
 }

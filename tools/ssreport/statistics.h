@@ -68,4 +68,20 @@ struct ssreport_band {
 
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence);
 
+/* From where to where a value lies; infinite: there is no bound; NaN: nothing is known. */
+struct ssreport_interval {
+    double low, high;
+};
+
+/*
+ * Slope over intercept with Fieller's confidence interval, for Student's t with that freedom: all
+ * ratios r for which slope - r intercept is not significantly different from 0. It has no bounds
+ * where the intercept is not significantly different from 0.
+ */
+struct ssreport_interval ssreport_fit_ratio(
+    const struct ssreport_fit *fit, double confidence, double freedom);
+
+/* The variance of that ratio for small errors. */
+double ssreport_fit_ratio_variance(const struct ssreport_fit *fit);
+
 #endif

@@ -172,6 +172,11 @@ static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds",
     {"watts", "W", 9, 2}, {"watt_hours", "Wh", 11, 4},
     {"iterations_per_watt_hour", "per Wh", 13, 3}, {"relative", "relative", 10, 3}, {NULL}};
 
+static const struct shown interference_columns[] = {{"environment", "in", 7},
+    {"placement", "placement", 11}, {"foreground", "foreground", 13},
+    {"background", "background", 13}, {"round", "round", 6}, {"metric_percent", "metric", 9, 2},
+    {"low_percent", "from", 9, 2}, {"high_percent", "to", 9, 2}, {NULL}};
+
 static const struct ssreport_cell *find_cell(
     const struct ssreport_sheet *sheet, size_t row, const char *name, bool *percent) {
     size_t column = 0;
@@ -253,7 +258,7 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
     print_experiments(stream, report);
     if (report->compares)
         print_sheet(stream, &report->sheets[SSREPORT_COMPARISON], 12);
-    if (ssreport_sheet_rows(&report->sheets[SSREPORT_INTERFERENCE]) > 0)
-        print_sheet(stream, &report->sheets[SSREPORT_INTERFERENCE], 12);
+    print_table(stream, &report->sheets[SSREPORT_INTERFERENCE],
+        "interference metric in %, and its confidence interval", interference_columns);
     print_energy(stream, report);
 }

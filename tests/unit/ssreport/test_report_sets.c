@@ -201,8 +201,8 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
 
 static void shades_and_marks_tell_the_metric(void **state) {
     (void)state;
-    static const struct ssreport_column named[] = {
-        {"p"}, {"f"}, {"b"}, {"m"}, {"1"}, {"2"}, {"a"}, {"agree"}, {"significant"}};
+    static const struct ssreport_column named[] = {{"e"}, {"p"}, {"f"}, {"b"}, {"r"}, {"m"}, {"l"},
+        {"h"}, {"1"}, {"2"}, {"a"}, {"agree"}, {"significant"}};
     struct ssreport_sheet sheet = SSREPORT_SHEET("interference", "", named);
     const struct {
         const char *foreground, *background;
@@ -211,9 +211,9 @@ static void shades_and_marks_tell_the_metric(void **state) {
     } rows[] = {{"x", "x", 30, "yes", "yes"}, {"x", "y", 70, "yes", "no"},
         {"y", "x", -10, "no", "yes"}, {"y", "x", -20, "no", "no"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        SSREPORT_TEXTS(&sheet, "per-core", rows[i].foreground, rows[i].background);
-        SSREPORT_NUMBERS(&sheet, rows[i].metric);
-        for (int j = 0; j < 3; j++)
+        SSREPORT_TEXTS(&sheet, "none", "per-core", rows[i].foreground, rows[i].background);
+        SSREPORT_NUMBERS(&sheet, 1, rows[i].metric);
+        for (int j = 0; j < 5; j++)
             SSREPORT_NUMBERS(&sheet, 0);
         SSREPORT_TEXTS(&sheet, rows[i].agree, rows[i].significant);
     }

@@ -130,7 +130,7 @@ static bool say_fit(const struct pairs *pairs, const char *name, double *value) 
 
 static bool say_interference(const struct pairs *pairs, const char *name, double *value) {
     struct ssreport_interference result;
-    assert_int_equal(ssreport_interference_of(pairs->points, pairs->point_count, &result), 0);
+    assert_int_equal(ssreport_interference_of(pairs->points, pairs->point_count, 0.95, &result), 0);
     const struct {
         const char *name;
         double value;
@@ -253,9 +253,9 @@ static void without_scatter_p_is_0_or_unknown(void **state) {
     fit = ssreport_fit_line(x, none, 3);
     assert_true(isnan(fit.intercept_p) && isnan(fit.slope_p));
     /* All 0: there is nothing to lose; and nothing can be lost of 0. */
-    assert_true(isnan(ssreport_interference_of_fits(&fit, &fit).metric));
+    assert_true(isnan(ssreport_interference_of_fits(&fit, &fit, 0.95).metric));
     fit.slope = 1;
-    assert_true(isnan(ssreport_interference_of_fits(&fit, &fit).metric));
+    assert_true(isnan(ssreport_interference_of_fits(&fit, &fit, 0.95).metric));
 }
 
 /* Sums of many such numbers are none of their multiples. */
@@ -277,7 +277,7 @@ static void steps_without_a_load_do_not_count(void **state) {
     const struct ssreport_point points[] = {{0.9, 1, 1}, {NAN, 9, 1}, {0.5, 1.5, 1}, {0.1, 2, 1},
         {0.1, 2, 2}, {0.5, 1.5, 2}, {0.5, INFINITY, 2}, {0.9, 1, 2}};
     struct ssreport_interference result;
-    assert_int_equal(ssreport_interference_of(points, 8, &result), 0);
+    assert_int_equal(ssreport_interference_of(points, 8, 0.95, &result), 0);
     assert_int_equal(result.fits[0].count, 3);
     assert_int_equal(result.fits[1].count, 3);
     assert_true(result.halves[0] == result.halves[1] && result.metric > 58);
@@ -299,7 +299,7 @@ static struct ssreport_interference of_slopes(double first, double second, doubl
     struct ssreport_fit fits[2] = {
         {.count = 9, .intercept = 2, .slope = 2 * first, .intercept_p = 0.01, .slope_p = 0.01},
         {.count = 9, .intercept = 5, .slope = 5 * second, .intercept_p = 0.01, .slope_p = p}};
-    return ssreport_interference_of_fits(&fits[0], &fits[1]);
+    return ssreport_interference_of_fits(&fits[0], &fits[1], 0.95);
 }
 
 static void two_halves_make_one_metric(void **state) {

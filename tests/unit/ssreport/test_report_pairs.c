@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Pairs of runs side by side, in environments. */
+
+#include "report_manifest.h"
+
+/* As `showstopper --label` keeps them. */
+static void set_labels(const char *name, const char *labels) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "%s/plan.json", name);
+    snprintf(text, sizeof text, "{\"labels\": {%s}, \"version\"", labels);
+    folder_change(path, "{\"version\"", text);
+}
+
+static void labels_say_what_no_manifest_does(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    set_labels("a",
+        "\"environment\": \"lxc\", \"measured_in\": \"inside\", \"role\": \"foreground\","
+        "\"group\": \"1\", \"workload\": \"x\", \"round\": \"3\", \"mine\": \"y\"");
+    set_labels("b", "\"environment\": \"lxc\", \"role\": \"background\", \"group\": \"1\"");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    finish_report(&report);
+    assert_string_equal(ssreport_record_label(&report.runs[0].record, "mine"), "y");
+    assert_null(ssreport_record_label(&report.runs[0].record, "other"));
+    assert_rows(&report, SSREPORT_INTERFERENCE, 1);
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "environment", "lxc");
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "measured_in", "inside");
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "foreground", "x");
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "round", 3);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "set", 1);
+    ssreport_report_free(&report);
+    /* What a manifest says counts; where it says nothing, the label. */
+    folder_write("manifest.csv", "run,role,group,environment,workload,round\n"
+                                 "a,foreground,2,kvm,,7\nb,background,2,kvm,,\n");
+    report = make_report(folder_path);
+    assert_rows(&report, SSREPORT_INTERFERENCE, 1);
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "environment", "kvm");
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "foreground", "x");
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "round", 7);
+    ssreport_report_free(&report);
+}
+
+/* Groups may be called the same in other environments and in other folders. */
+static void a_pair_is_in_one_environment_and_in_one_folder(void **state) {
+    (void)state;
+    folder_open();
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++)
+        folder_write_record(names[i]);
+    folder_write("manifest.csv", "run,role,group,environment,workload,round\n"
+                                 "a,foreground,1,,f,1\nb,background,1,lxc,of lxc,1\n"
+                                 "c,background,1,none,of none,1\nd,foreground,1,lxc,f,1\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_rows(&report, SSREPORT_INTERFERENCE, 2);
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "environment", "none");
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "background", "of none");
+    assert_text(&report, SSREPORT_INTERFERENCE, 1, "environment", "lxc");
+    assert_text(&report, SSREPORT_INTERFERENCE, 1, "background", "of lxc");
+    ssreport_report_free(&report);
+    folder_write("other/manifest.csv", "run,role,group\n../a,foreground,1\n");
+    folder_write("manifest.csv", "run,role,group\nb,background,1\n");
+    report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("other"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_INTERFERENCE, 0);
+    ssreport_report_free(&report);
+}
+
+static void a_metric_without_bounds_is_noted(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    folder_write_stairs("b");
+    folder_write("manifest.csv", "run,role,group\na,foreground,1\nb,background,1\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_rows(&report, SSREPORT_INTERFERENCE, 1);
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "low_percent", NAN);
+    assert_text(&report, SSREPORT_INTERFERENCE, 0, "note", "no line through the first half");
+    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "round", NAN);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(labels_say_what_no_manifest_does),
+    cmocka_unit_test(a_pair_is_in_one_environment_and_in_one_folder),
+    cmocka_unit_test(a_metric_without_bounds_is_noted))
