@@ -2,14 +2,24 @@
 #include "page.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/version.h"
+#include "findings.h"
+#include "pair_plots.h"
 #include "picture.h"
 #include "plots.h"
 #include "shades.h"
 
 /* With more runs their pictures are left out: too many to look at, and each is 20 kB. */
 #define PICTURED_MOST 40
+
+/* So many ordered pairs of programs have a picture of their own; the matrix has all. */
+#define PAIRS_PICTURED_MOST 60
+
+/* Tables with more rows than this are folded, and so are more sentences. */
+#define ROWS_OPEN_MOST      24
+#define SENTENCES_OPEN_MOST 8
 
 static const char style[] =
     ":root{color-scheme:light}\n"
@@ -34,7 +44,14 @@ static const char style[] =
     "th{font-weight:600;max-width:7rem}.text{text-align:left}td.text{min-width:5rem;max-width:"
     "20rem;"
     "overflow-wrap:break-word}\n"
-    "table.shaded td{text-align:center;min-width:3.5rem}th[scope=row]{text-align:left}\n";
+    "table.shaded td{text-align:center;min-width:3.5rem;white-space:nowrap}"
+    "th[scope=row]{text-align:left;position:sticky;left:0;background:#fff}"
+    "table.shaded th[scope=col]{text-align:center}table.shaded "
+    "th{max-width:9rem;overflow-wrap:anywhere}table.shaded .far{outline:2px dashed "
+    "#a33;outline-offset:-2px}table.shaded td>div{padding:.1rem .3rem}\n"
+    ".tables{display:flex;flex-wrap:wrap;gap:0 2rem}.tables>.wide{max-width:100%}\n"
+    ".findings li{margin:.3rem 0;overflow-wrap:anywhere}\n"
+    "details{margin:.8rem 0}summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}\n";
 
 static void print_head(FILE *page, const struct ssreport_report *report) {
     fprintf(page,
@@ -61,6 +78,19 @@ static void print_note(FILE *page, const char *name, const char *text) {
 static void print_sheet(FILE *page, const struct ssreport_sheet *sheet) {
     if (ssreport_sheet_rows(sheet) > 0)
         ssreport_sheet_print_html(page, sheet, NULL);
+}
+
+/* Long ones are folded: a page of hundreds of runs is to be looked through. */
+static void print_folded(FILE *page, const struct ssreport_sheet *sheet) {
+    size_t rows = ssreport_sheet_rows(sheet);
+    if (rows > ROWS_OPEN_MOST) {
+        fputs("<details><summary>", page);
+        ssreport_html_text(page, sheet->title);
+        fprintf(page, ": %zu rows</summary>\n", rows);
+    }
+    print_sheet(page, sheet);
+    if (rows > ROWS_OPEN_MOST)
+        fputs("</details>\n", page);
 }
 
 static void print_plots(
@@ -157,15 +187,152 @@ static void print_energy(FILE *page, const struct ssreport_report *report) {
     fputs("</section>\n", page);
 }
 
-static void print_interference(FILE *page, const struct ssreport_report *report) {
+/* No line begins with a percent sign. */
+static void print_sentence(FILE *page, const char *text) {
+    const char *at;
+    while ((at = strstr(text, " %")) != NULL) {
+        char part[600];
+        snprintf(part, sizeof part, "%.*s", (int)(at - text), text);
+        ssreport_html_text(page, part);
+        fputs("\u00a0%", page);
+        text = at + 2;
+    }
+    ssreport_html_text(page, text);
+}
+
+static void print_sentences(FILE *page, const struct ssreport_report *report, bool general) {
+    fputs("<ul class=\"findings\">\n", page);
+    for (size_t i = 0; i < ssreport_sheet_rows(&report->sheets[SSREPORT_FINDINGS]); i++) {
+        struct ssreport_finding finding = ssreport_finding_at(report, i);
+        if (finding.is_general != general)
+            continue;
+        fputs("<li>", page);
+        print_sentence(page, finding.sentence);
+        fputs("</li>\n", page);
+    }
+    fputs("</ul>\n", page);
+}
+
+static void print_findings(FILE *page, const struct ssreport_report *report) {
+    size_t rows = ssreport_sheet_rows(&report->sheets[SSREPORT_FINDINGS]), special = 0;
+    if (rows == 0)
+        return;
+    for (size_t i = 0; i < rows; i++)
+        special += !ssreport_finding_at(report, i).is_general;
+    fputs("<section>\n<h2>Findings</h2>\n", page);
+    print_sentences(page, report, true);
+    if (special > 0) {
+        fprintf(page, "<details%s><summary>Pair by pair: %zu findings</summary>\n",
+            special <= SENTENCES_OPEN_MOST ? " open=\"open\"" : "", special);
+        print_sentences(page, report, false);
+        fputs("</details>\n", page);
+    }
+    fprintf(page,
+        "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs are "
+        "counted, it is for the scatter of steps within runs, not between runs.</small></p>\n",
+        100 * report->settings.confidence);
+    print_folded(page, &report->sheets[SSREPORT_CHANGES]);
+    fputs("</section>\n", page);
+}
+
+/* The environment, and what is named behind it. */
+static void print_caption(FILE *page, const char *element, const struct ssreport_pair *pair,
+    const char *first, const char *second) {
+    fprintf(page, "<%s>", element);
+    ssreport_html_text(page, pair->environment);
+    fputs(pair->foreground->set > 0 ? ", second set: " : ": ", page);
+    ssreport_html_text(page, first);
+    if (second) {
+        fputs(" beside ", page);
+        ssreport_html_text(page, second);
+    }
+    fprintf(page, "</%s>\n", element);
+}
+
+static void print_matrices(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
+    if (!without->status)
+        fputs(
+            "<p>In each field: the foreground's throughput, in percent of the most that it has in "
+            "any, against the background's load. Foregrounds by row, backgrounds by column.</p>\n",
+            page);
+    for (size_t i = 0; i < report->pair_count && !without->status; i++) {
+        const struct ssreport_pair *pair = &report->pairs[i];
+        FILE *script =
+            ssreport_pair_is_first(report, i, SSREPORT_PAIR_ENVIRONMENT) ? tmpfile() : NULL;
+        if (!script)
+            continue;
+        unsigned width = ssreport_plot_matrix(script, report, pair);
+        fputs("<figure class=\"wide\">", page);
+        print_caption(page, "figcaption", pair, "all pairs", NULL);
+        fprintf(
+            page, "<div style=\"min-width:%upx;max-width:%upx\">\n", width * 3 / 4, width * 5 / 4);
+        ssreport_picture(page, script, ++*number, "throughput of all pairs", without);
+        fputs("</div></figure>\n", page);
+        fclose(script);
+    }
+}
+
+static void print_pair_picture(
+    FILE *page, FILE *script, unsigned *number, const char *what, struct ss_error *without) {
+    fprintf(page, "<figure><figcaption>%s</figcaption>\n", what);
+    ssreport_picture(page, script, ++*number, what, without);
+    fputs("</figure>\n", page);
+    fclose(script);
+}
+
+static void print_pair(FILE *page, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, unsigned *number, struct ss_error *without) {
+    bool is_one_program = strcmp(pair->program, pair->background_program) == 0;
+    fputs("<details>", page);
+    print_caption(page, "summary", pair, pair->program, pair->background_program);
+    fputs("<div class=\"plots\">\n", page);
+    FILE *script = without->status ? NULL : tmpfile();
+    if (script) {
+        ssreport_plot_sides(script, report, pair);
+        print_pair_picture(page, script, number,
+            "Throughput of both sides against the background's load; \u25b2 going up, \u25bd going "
+            "down",
+            without);
+    }
+    script = without->status || !is_one_program ? NULL : tmpfile();
+    if (script) {
+        ssreport_plot_whole_system(script, report, pair);
+        print_pair_picture(page, script, number,
+            "Throughput of both sides together; \u25b2 going up, \u25bd going down", without);
+    }
+    fputs("</div></details>\n", page);
+}
+
+static void print_pairs(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
+    const unsigned what = SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS;
+    size_t count = 0;
+    for (size_t i = 0; i < report->pair_count; i++)
+        count += ssreport_pair_is_first(report, i, what);
+    if (count > PAIRS_PICTURED_MOST)
+        fprintf(page,
+            "<p>Single pairs are drawn in reports of at most %d: give <code>ssreport</code> those "
+            "of one environment or of fewer programs.</p>\n",
+            PAIRS_PICTURED_MOST);
+    for (size_t i = 0; i < report->pair_count && count <= PAIRS_PICTURED_MOST; i++) {
+        if (!without->status && ssreport_pair_is_first(report, i, what))
+            print_pair(page, report, &report->pairs[i], number, without);
+    }
+}
+
+static void print_interference(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
     if (ssreport_sheet_rows(&report->sheets[SSREPORT_INTERFERENCE]) == 0)
         return;
     fputs("<section>\n<h2>Interference</h2>\n", page);
-    ssreport_shades_print(page, &report->sheets[SSREPORT_INTERFERENCE]);
-    print_sheet(page, &report->sheets[SSREPORT_INTERFERENCE]);
-    print_sheet(page, &report->sheets[SSREPORT_WHOLE_SYSTEM]);
+    ssreport_shades_print(page, report);
+    print_matrices(page, report, number, without);
+    print_pairs(page, report, number, without);
+    print_folded(page, &report->sheets[SSREPORT_INTERFERENCE]);
+    print_folded(page, &report->sheets[SSREPORT_WHOLE_SYSTEM]);
     fputs(published, page);
-    print_sheet(page, &report->sheets[SSREPORT_INTERFERENCE_PUBLISHED]);
+    print_folded(page, &report->sheets[SSREPORT_INTERFERENCE_PUBLISHED]);
     fputs("</section>\n", page);
 }
 
@@ -186,20 +353,26 @@ void ssreport_page_print(
         print_note(page, report->failures[i].name, report->failures[i].why);
     if (*report->notes.text)
         print_note(page, NULL, report->notes.text);
+    print_findings(page, report);
     print_constant_load(page, report);
     print_replay(page, report);
     print_together(page, report, &number, without);
     print_comparison(page, report);
-    print_interference(page, report);
+    print_interference(page, report, &number, without);
     print_energy(page, report);
-    print_sheet(page, &report->sheets[SSREPORT_RUNS]);
+    print_folded(page, &report->sheets[SSREPORT_RUNS]);
     if (report->run_count > PICTURED_MOST)
         fprintf(page,
             "<p>Single runs are drawn in reports of at most %d: give <code>ssreport</code> one of "
             "these.</p>\n",
             PICTURED_MOST);
+    bool folds = report->run_count > PICTURED_MOST;
+    if (folds)
+        fprintf(page, "<details><summary>Run by run: %zu runs</summary>\n", report->run_count);
     for (size_t i = 0; i < report->run_count; i++)
         print_run(page, report, &report->runs[i], &number, without);
+    if (folds)
+        fputs("</details>\n", page);
     if (without->status)
         print_note(page, "There are no pictures", without->message);
     print_empty(page, report);

@@ -6,6 +6,7 @@
 
 #include <showstopper/contract.h>
 
+#include "pairs.h"
 #include "published.h"
 #include "run.h"
 #include "sheet.h"
@@ -27,6 +28,8 @@ enum {
     SSREPORT_INTERFERENCE,
     SSREPORT_WHOLE_SYSTEM,
     SSREPORT_INTERFERENCE_PUBLISHED,
+    SSREPORT_FINDINGS,
+    SSREPORT_CHANGES,
     SSREPORT_CONSTANT_LOAD,
     SSREPORT_REPLAY,
     SSREPORT_ENERGY,
@@ -40,7 +43,9 @@ struct ssreport_report {
     size_t run_count, run_capacity;
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
-    size_t manifest_count;         /* read so far */
+    size_t manifest_count;       /* read so far */
+    struct ssreport_pair *pairs; /* of `runs`, in their order */
+    size_t pair_count, pair_capacity;
     bool compares;                 /* there are two sets */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
     size_t together_count;
@@ -61,8 +66,12 @@ void ssreport_report_fill(struct ssreport_report *report);
 /* The next two: what set 0 did for what set 1 did, step by step. */
 void ssreport_report_compare(struct ssreport_report *report);
 
-/* The next three: whatever ran side by side. -1: no memory. */
+/* All of pairs: interference and what follows, up to the changes. -1: no memory. */
 int ssreport_report_interference(struct ssreport_report *report);
+
+/* Parts of it, which need the pairs. -1: no memory. */
+void ssreport_report_whole_system(struct ssreport_report *report);
+int ssreport_report_findings(struct ssreport_report *report);
 
 /* What held a constant load, with the published figures. -1: no memory. */
 int ssreport_report_constant_load(struct ssreport_report *report);

@@ -39,6 +39,18 @@ double ssreport_median_of(double *values, size_t count) {
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
+/* How many of n values lie below the median is like tossing n coins. */
+struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence) {
+    size_t from_end = 0;
+    while (2 * (from_end + 1) <= count &&
+           1 - 2 * gsl_cdf_binomial_P((unsigned)from_end, 0.5, (unsigned)count) >= confidence)
+        from_end++;
+    if (from_end == 0)
+        return (struct ssreport_interval){-INFINITY, INFINITY};
+    gsl_sort(values, 1, count);
+    return (struct ssreport_interval){values[from_end - 1], values[count - from_end]};
+}
+
 double ssreport_quantile_of(double *values, size_t count, double share) {
     if (count == 0)
         return NAN;

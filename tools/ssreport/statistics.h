@@ -27,6 +27,17 @@ struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double
 /* The middle value, or the mean of both in the middle; the values are put in order. NaN: none. */
 double ssreport_median_of(double *values, size_t count);
 
+/* From where to where a value lies; infinite: there is no bound; NaN: nothing is known. */
+struct ssreport_interval {
+    double low, high;
+};
+
+/*
+ * Confidence interval of the median, between two of the values: for any distribution. Its bounds
+ * are infinite where there are too few values, which are six for 95 %. The values are put in order.
+ */
+struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence);
+
 /*
  * What the part `share` of the values does not exceed, interpolated between two of them; the values
  * are put in order. NaN: none.
@@ -67,11 +78,6 @@ struct ssreport_band {
 };
 
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence);
-
-/* From where to where a value lies; infinite: there is no bound; NaN: nothing is known. */
-struct ssreport_interval {
-    double low, high;
-};
 
 /*
  * Slope over intercept with Fieller's confidence interval, for Student's t with that freedom: all

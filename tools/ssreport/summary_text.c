@@ -5,10 +5,15 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "findings.h"
 #include "options/option.h"
 
 /* Steps are printed where there are no more runs. */
 #define STEPS_OF_MOST 4
+
+/* So many findings on single pairs, and so many pairs, are printed. */
+#define SENTENCES_MOST 12
+#define PAIRS_MOST     40
 
 /* Its end tells more of a path than its beginning. */
 static void print_name(FILE *stream, const char *name, int width) {
@@ -172,9 +177,9 @@ static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds",
     {"watts", "W", 9, 2}, {"watt_hours", "Wh", 11, 4},
     {"iterations_per_watt_hour", "per Wh", 13, 3}, {"relative", "relative", 10, 3}, {NULL}};
 
-static const struct shown interference_columns[] = {{"environment", "in", 7},
-    {"placement", "placement", 11}, {"foreground", "foreground", 13},
-    {"background", "background", 13}, {"round", "round", 6}, {"metric_percent", "metric", 9, 2},
+static const struct shown interference_columns[] = {{"environment", "in", 10},
+    {"placement", "placement", 11}, {"foreground", "foreground", 12},
+    {"background", "background", 12}, {"round", "round", 6}, {"metric_percent", "metric", 9, 2},
     {"low_percent", "from", 9, 2}, {"high_percent", "to", 9, 2}, {NULL}};
 
 static const struct ssreport_cell *find_cell(
@@ -244,7 +249,36 @@ static void print_experiments(FILE *stream, const struct ssreport_report *report
         replay_columns);
 }
 
+/* Of hundreds of pairs the sentences tell, and the tables. */
+static void print_interference(FILE *stream, const struct ssreport_sheet *sheet) {
+    size_t rows = ssreport_sheet_rows(sheet);
+    if (rows > PAIRS_MOST)
+        fprintf(stream, "\ninterference of %zu pairs: see interference.csv (--output)\n", rows);
+    else
+        print_table(stream, sheet, "interference metric in %, and its confidence interval",
+            interference_columns);
+}
+
+/* The answers first: where to pin, and what an environment costs. */
+static void print_findings(FILE *stream, const struct ssreport_report *report) {
+    size_t rows = ssreport_sheet_rows(&report->sheets[SSREPORT_FINDINGS]), special = 0;
+    for (size_t i = 0; i < rows; i++) {
+        struct ssreport_finding finding = ssreport_finding_at(report, i);
+        if (!finding.is_general && ++special > SENTENCES_MOST)
+            continue;
+        fputs("- ", stream);
+        ss_option_print_wrapped(stream, 2, finding.sentence);
+    }
+    if (special > SENTENCES_MOST)
+        fprintf(stream, "and %zu more of single pairs: see findings.csv (--output)\n",
+            special - SENTENCES_MOST);
+    if (rows > 0)
+        fprintf(stream, "(%g %% confidence intervals in brackets)\n\n",
+            100 * report->settings.confidence);
+}
+
 void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) {
+    print_findings(stream, report);
     print_runs(stream, report);
     /* Of more the tables tell. */
     for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MOST; i++) {
@@ -258,7 +292,6 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
     print_experiments(stream, report);
     if (report->compares)
         print_sheet(stream, &report->sheets[SSREPORT_COMPARISON], 12);
-    print_table(stream, &report->sheets[SSREPORT_INTERFERENCE],
-        "interference metric in %, and its confidence interval", interference_columns);
+    print_interference(stream, &report->sheets[SSREPORT_INTERFERENCE]);
     print_energy(stream, report);
 }

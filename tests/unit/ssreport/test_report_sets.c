@@ -3,7 +3,6 @@
 /* Runs that are looked at together. */
 
 #include "report_make.h"
-#include "ssreport/shades.h"
 
 #define STEPS 6
 
@@ -199,38 +198,6 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     ssreport_report_free(&report);
 }
 
-static void shades_and_marks_tell_the_metric(void **state) {
-    (void)state;
-    static const struct ssreport_column named[] = {{"e"}, {"p"}, {"f"}, {"b"}, {"r"}, {"m"}, {"l"},
-        {"h"}, {"1"}, {"2"}, {"a"}, {"agree"}, {"significant"}};
-    struct ssreport_sheet sheet = SSREPORT_SHEET("interference", "", named);
-    const struct {
-        const char *foreground, *background;
-        double metric;
-        const char *agree, *significant;
-    } rows[] = {{"x", "x", 30, "yes", "yes"}, {"x", "y", 70, "yes", "no"},
-        {"y", "x", -10, "no", "yes"}, {"y", "x", -20, "no", "no"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        SSREPORT_TEXTS(&sheet, "none", "per-core", rows[i].foreground, rows[i].background);
-        SSREPORT_NUMBERS(&sheet, 1, rows[i].metric);
-        for (int j = 0; j < 5; j++)
-            SSREPORT_NUMBERS(&sheet, 0);
-        SSREPORT_TEXTS(&sheet, rows[i].agree, rows[i].significant);
-    }
-    struct text text;
-    begin(&text);
-    ssreport_shades_print(text.stream, &sheet);
-    end(&text);
-    assert_has(&text, "<th></th><th scope=\"col\">x</th><th scope=\"col\">y</th></tr>");
-    assert_has(&text, "<th scope=\"row\">x</th><td style=\"background:#f8c8b4\">30.0\u2225*</td>"
-                      "<td style=\"background:#f09169\">70.0\u2225</td></tr>");
-    /* Twice the same pair: the mean; and there is one that was not measured. */
-    assert_has(&text, "<th scope=\"row\">y</th><td style=\"background:#b0d2f0\">\u221215.0</td>"
-                      "<td style=\"background:#ffffff\">\u2013</td></tr>");
-    free(text.bytes);
-    ssreport_sheet_free(&sheet);
-}
-
 static void a_manifest_names_runs(void **state) {
     (void)state;
     folder_open();
@@ -265,5 +232,4 @@ UNIT_MAIN(
     cmocka_unit_test(steps_of_a_background_that_are_too_short_are_noted),
     cmocka_unit_test(a_foreground_that_died_says_nothing_about_its_background),
     cmocka_unit_test(runs_at_loads_of_their_own_make_a_curve),
-    cmocka_unit_test(shades_and_marks_tell_the_metric),
     cmocka_unit_test(a_manifest_names_runs))

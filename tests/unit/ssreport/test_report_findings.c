@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Where to pin, what an environment costs, what both sides do together: examples computed by hand.
+ */
+
+#include "report_pairs.h"
+#include "ssreport/findings.h"
+
+/* The row of findings with this scope and kind of an environment; -1: there is none. */
+static long find_row(const struct ssreport_report *report, const char *scope, const char *kind,
+    const char *environment) {
+    for (size_t i = 0; i < ssreport_sheet_rows(&report->sheets[SSREPORT_FINDINGS]); i++) {
+        if (strcmp(cell(report, SSREPORT_FINDINGS, i, "scope")->text, scope) == 0 &&
+            strcmp(cell(report, SSREPORT_FINDINGS, i, "kind")->text, kind) == 0 &&
+            strcmp(cell(report, SSREPORT_FINDINGS, i, "environment")->text, environment) == 0)
+            return (long)i;
+    }
+    return -1;
+}
+
+static size_t want_row(const struct ssreport_report *report, const char *scope, const char *kind,
+    const char *environment) {
+    long row = find_row(report, scope, kind, environment);
+    if (row < 0)
+        fail_msg("no finding of %s, %s, %s", scope, kind, environment);
+    return (size_t)row;
+}
+
+static void assert_near(
+    const struct ssreport_report *report, int sheet, size_t row, const char *name, double want) {
+    double have = cell(report, sheet, row, name)->number;
+    if (!(fabs(have - want) < 1e-6))
+        fail_msg("%s is %.12g, not %.12g", name, have, want);
+}
+
+/*
+ * Per-core does 10 - 5 L beside a load of L, per-chip always 6: they cross at L = 0.8, and at the
+ * mean load of 0.6 per-core does 7 - 6 = 1 more, which is a sixth of 6.
+ */
+static const struct made_pair per_core = {
+    "none", "per-core", "p", "q", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}, 3};
+static const struct made_pair per_chip = {"none", "per-chip", "p", "q", 1, {6, 6, 6, 6, 6, 6}, 3};
+
+static void the_best_placement_and_where_it_changes(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &per_core);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "none");
+    assert_text(&report, SSREPORT_FINDINGS, row, "placement", "per-core");
+    assert_text(&report, SSREPORT_FINDINGS, row, "against", "per-chip");
+    assert_text(&report, SSREPORT_FINDINGS, row, "foreground", "p");
+    assert_text(&report, SSREPORT_FINDINGS, row, "background", "q");
+    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 100 / 6.0);
+    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 100 / 6.0);
+    assert_text(&report, SSREPORT_FINDINGS, row, "told", "yes");
+    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    assert_string_equal(ssreport_finding_at(&report, row).sentence,
+        "p beside q (none): best per-core, 16.7 % (16.7 to 16.7) more throughput of the foreground "
+        "than per-chip. From a background load of 80 % (80 to 80) on, per-chip is better than "
+        "per-core.");
+    assert_string_equal(
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
+        "Where to pin (none): per-core is best for 1 of 1 ordered pair.");
+    assert_rows(&report, SSREPORT_CHANGES, 1);
+    assert_text(&report, SSREPORT_CHANGES, 0, "below", "per-core");
+    assert_text(&report, SSREPORT_CHANGES, 0, "above", "per-chip");
+    assert_near(&report, SSREPORT_CHANGES, 0, "load", 0.8);
+    assert_text(&report, SSREPORT_CHANGES, 0, "told", "yes");
+    /* They are the first lines of the summary and of the page. */
+    struct text text;
+    begin(&text);
+    ssreport_summary_print(text.stream, &report);
+    end(&text);
+    assert_ptr_equal(strstr(text.bytes, "- Where to pin (none): per-core is best"), text.bytes);
+    free(text.bytes);
+    text = print_report(&report);
+    assert_true(strstr(text.bytes, "<li>Where to pin (none)") < strstr(text.bytes, "<table"));
+    assert_has(&text, "best per-core, 16.7\u00a0% (16.7 to 16.7)");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* Steps that one of them lacks do not count for the other one. */
+static void only_steps_that_all_have_are_compared(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &per_core);
+    struct made_pair second = per_core;
+    second.round = 2; /* which per-chip has not */
+    for (size_t i = 0; i < STEPS; i++)
+        second.throughputs[i] = 50;
+    add_made_pair(&report, &second);
+    /* One that died at once, and says nothing. */
+    struct made_pair dead = per_chip;
+    dead.placement = "quota";
+    add_made_pair(&report, &dead);
+    report.runs[report.run_count - 1].record.first_end = 15;
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "none");
+    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 100 / 6.0);
+    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    ssreport_report_free(&report);
+}
+
+static void what_cannot_be_told_is_said(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair noisy = per_chip;
+    noisy.placement = "per-core";
+    for (size_t i = 0; i < STEPS; i++)
+        noisy.throughputs[i] = i % 2 ? 6.2 : 5.9;
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &noisy);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "none");
+    assert_text(&report, SSREPORT_FINDINGS, row, "told", "no");
+    assert_non_null(strstr(ssreport_finding_at(&report, row).sentence,
+        "on the whole the best placement cannot be told: per-core is 0.8 % (-"));
+    assert_string_equal(
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
+        "Where to pin (none): the differences are within their uncertainty for 1 of 1 ordered "
+        "pair.");
+    for (size_t i = 0; i < ssreport_sheet_rows(&report.sheets[SSREPORT_CHANGES]); i++)
+        assert_text(&report, SSREPORT_CHANGES, i, "told", "no");
+    ssreport_report_free(&report);
+    report = begin_report();
+    add_made_pair(&report, &per_chip);
+    finish_report(&report);
+    assert_string_equal(
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
+        "Where to pin (none): it cannot be told, with fewer than two placements, for 1 of 1 "
+        "ordered pair.");
+    ssreport_report_free(&report);
+}
+
+/* 5, 10, 10, 10, 10 and 20 % less than without: of six values the interval is all of them. */
+static void an_environment_costs_what_steps_lose(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair pair = {"none", "quota", "p", "q", 1, {10, 10, 10, 10, 10, 10}, 3};
+    struct made_pair inside = {"lxc", "quota", "p", "q", 1, {9.5, 9, 9, 9, 9, 8}, 3};
+    add_made_pair(&report, &pair);
+    add_made_pair(&report, &inside);
+    /* Others, which nothing without an environment belongs to. */
+    inside.placement = "per-core";
+    add_made_pair(&report, &inside);
+    inside.placement = "quota";
+    inside.round = 2;
+    add_made_pair(&report, &inside);
+    finish_report(&report);
+    size_t row = want_row(&report, "all", "environment", "lxc");
+    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 10);
+    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 5);
+    assert_near(&report, SSREPORT_FINDINGS, row, "high_percent", 20);
+    assert_text(&report, SSREPORT_FINDINGS, row, "of", "steps");
+    assert_string_equal(ssreport_finding_at(&report, row).sentence,
+        "lxc costs 10.0 % (5.0 to 20.0) of the foreground's throughput in none; median of 6 "
+        "steps.");
+    row = want_row(&report, "pair", "environment", "lxc");
+    assert_text(&report, SSREPORT_FINDINGS, row, "placement", "quota");
+    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    assert_int_equal(find_row(&report, "all", "environment", "none"), -1);
+    ssreport_report_free(&report);
+    /* Nothing to compare with. */
+    report = begin_report();
+    add_made_pair(&report, &inside);
+    finish_report(&report);
+    assert_string_equal(
+        ssreport_finding_at(&report, want_row(&report, "all", "environment", "lxc")).sentence,
+        "lxc: what it costs cannot be told, as no step was also measured in none.");
+    assert_int_equal(find_row(&report, "pair", "environment", "lxc"), -1);
+    ssreport_report_free(&report);
+}
+
+/* Six runs lose 1, 2, 3, 4, 5 and 6 %: now runs are counted, not steps. */
+static void enough_runs_are_counted_instead_of_steps(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int round = 1; round <= 6; round++) {
+        struct made_pair pair = {"none", "quota", "p", "q", round, {10, 10, 10, 10, 10, 10}, 3};
+        add_made_pair(&report, &pair);
+        pair.environment = "kvm";
+        for (size_t i = 0; i < STEPS; i++)
+            pair.throughputs[i] = 10 - 0.1 * round;
+        add_made_pair(&report, &pair);
+    }
+    finish_report(&report);
+    size_t row = want_row(&report, "all", "environment", "kvm");
+    assert_text(&report, SSREPORT_FINDINGS, row, "of", "runs");
+    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 3.5);
+    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 1);
+    assert_near(&report, SSREPORT_FINDINGS, row, "high_percent", 6);
+    ssreport_report_free(&report);
+}
+
+static void what_is_emulated_is_no_finding(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    read_published(&report);
+    struct made_pair chip = per_chip, core = per_core;
+    chip.environment = core.environment = "tcg";
+    chip.foreground = core.foreground = "h2";
+    chip.background = core.background = "h2";
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &core);
+    chip.environment = "kvm";
+    add_made_pair(&report, &chip);
+    chip.environment = "lxc";
+    add_made_pair(&report, &chip);
+    chip.environment = "none";
+    add_made_pair(&report, &chip);
+    finish_report(&report);
+    assert_int_equal(find_row(&report, "all", "placement", "tcg"), -1);
+    assert_int_equal(find_row(&report, "all", "environment", "tcg"), -1);
+    assert_int_equal(find_row(&report, "pair", "placement", "tcg"), -1);
+    assert_non_null(
+        strstr(ssreport_finding_at(&report, want_row(&report, "all", "left-out", "tcg")).sentence,
+            "tcg is left out of the findings"));
+    /* It has a metric, but none that was published beside it. */
+    static const struct {
+        const char *environment;
+        double kvm, lxc;
+    } want[] = {{"tcg", NAN, NAN}, {"tcg", NAN, NAN}, {"kvm", -2.2, NAN}, {"lxc", NAN, -3.3},
+        {"none", -2.2, -3.3}};
+    assert_rows(&report, SSREPORT_INTERFERENCE_PUBLISHED, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_text(
+            &report, SSREPORT_INTERFERENCE_PUBLISHED, i, "environment", want[i].environment);
+        assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, i, "kvm_percent", want[i].kvm);
+        assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, i, "lxc_percent", want[i].lxc);
+        assert_true(isnan(cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, i, "kvm_most")->number) ==
+                    isnan(want[i].kvm));
+    }
+    ssreport_report_free(&report);
+}
+
+/* Both sides together, over per-chip in the same step, round and environment. */
+static void the_whole_system_is_related_step_by_step(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair chip = per_chip, core = per_core;
+    chip.background = core.background = "p";
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &core);
+    core.environment = "lxc"; /* where there is no per-chip */
+    add_made_pair(&report, &core);
+    core.environment = "none";
+    core.round = 2; /* the same */
+    add_made_pair(&report, &core);
+    add_made_pair(&report, &per_core); /* of two programs */
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_WHOLE_SYSTEM, 4 * STEPS);
+    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "iterations_per_second", 9);
+    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "relative_to_per_chip", 1);
+    assert_text(&report, SSREPORT_WHOLE_SYSTEM, STEPS, "placement", "per-core");
+    for (size_t i = 0; i < STEPS; i++) {
+        assert_cell(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "step", (double)(i + 1));
+        assert_cell(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "half", i < 3 ? 1 : 2);
+        assert_near(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "target", made_load(i));
+        assert_near(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "relative_to_per_chip",
+            (per_core.throughputs[i] + 3) / 9);
+        for (size_t other = 2; other < 4; other++)
+            assert_cell(
+                &report, SSREPORT_WHOLE_SYSTEM, other * STEPS + i, "relative_to_per_chip", NAN);
+    }
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_best_placement_and_where_it_changes),
+    cmocka_unit_test(only_steps_that_all_have_are_compared),
+    cmocka_unit_test(what_cannot_be_told_is_said),
+    cmocka_unit_test(an_environment_costs_what_steps_lose),
+    cmocka_unit_test(enough_runs_are_counted_instead_of_steps),
+    cmocka_unit_test(what_is_emulated_is_no_finding),
+    cmocka_unit_test(the_whole_system_is_related_step_by_step))

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tables of interference, and what is drawn of pairs. */
+
+#include "report_pairs.h"
+#include "ssreport/pair_plots.h"
+#include "ssreport/shades.h"
+
+/* A pair of which nothing is known but its metric and its marks. */
+static struct ssreport_pair *add_metric(
+    struct ssreport_report *report, const char *environment, const char *programs, double metric) {
+    static struct ssreport_run run;
+    static char names[64][2];
+    struct ssreport_pair *pair = &report->pairs[report->pair_count];
+    names[2 * report->pair_count][0] = programs[0];
+    names[2 * report->pair_count + 1][0] = programs[1];
+    *pair = (struct ssreport_pair){.foreground = &run,
+        .background = &run,
+        .placement = "per-core",
+        .program = names[2 * report->pair_count],
+        .background_program = names[2 * report->pair_count + 1]};
+    report->pair_count++;
+    strcpy(pair->environment, environment);
+    pair->interference.metric = metric;
+    pair->interference.interval = (struct ssreport_interval){metric - 1, metric + 1};
+    return pair;
+}
+
+static struct ssreport_report begin_pairs(void) {
+    struct ssreport_report report = begin_report();
+    report.pairs = calloc(32, sizeof *report.pairs);
+    report.pair_capacity = 32;
+    return report;
+}
+
+static struct text print_shades(const struct ssreport_report *report) {
+    struct text text;
+    begin(&text);
+    ssreport_shades_print(text.stream, report);
+    end(&text);
+    return text;
+}
+
+static void shades_and_marks_tell_the_metric(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_pairs();
+    struct ssreport_pair *pair = add_metric(&report, "none", "xx", 30);
+    pair->interference.agree = pair->interference.significant = true;
+    add_metric(&report, "none", "xy", 60)->interference.agree = true;
+    add_metric(&report, "none", "yx", -30)->interference.significant = true;
+    add_metric(&report, "none", "yx", -60)->interference.interval.low = -INFINITY;
+    struct text text = print_shades(&report);
+    assert_has(&text, "<th></th><th scope=\"col\">x</th><th scope=\"col\">y</th></tr>");
+    assert_has(&text,
+        "<th scope=\"row\">x</th><td style=\"background:#f8c8b4\" "
+        "title=\"29.00 to 31.00\">30.0\u2225*</td>"
+        "<td style=\"background:#f09169\" title=\"59.00 to 61.00\">60.0\u2225</td></tr>");
+    /* Two rounds are two values; and there is a pair that was not measured. */
+    assert_has(&text, "<th scope=\"row\">y</th><td><div style=\"background:#cbe1f5\" "
+                      "title=\"-31.00 to -29.00\">\u221230.0*</div>"
+                      "<div style=\"background:#96c3eb\">\u221260.0</div></td>"
+                      "<td>\u2013</td></tr>");
+    assert_has(&text, "Colors of none: to 60.0 % up or down.");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* What one environment does to the colors is nothing to the other one. */
+static void each_environment_has_a_range_of_its_own(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_pairs();
+    add_metric(&report, "none", "xx", 10);
+    add_metric(&report, "lxc", "xx", 40);
+    add_metric(&report, "kvm", "xx", 0.5);
+    struct text text = print_shades(&report);
+    assert_has(&text, "<caption>none, per-core</caption>");
+    assert_has(&text, "background:#f09169\" title=\"9.00 to 11.00\">10.0<");
+    assert_has(&text, "background:#f09169\" title=\"39.00 to 41.00\">40.0<");
+    /* What is hardly more than nothing has hardly a color. */
+    assert_has(&text, "Colors of kvm: to 5.0 % up or down.");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* The figures that were published of containers per-thread, of which one program is far outside. */
+static void a_program_far_outside_is_named_and_left_out(void **state) {
+    (void)state;
+    static const char *const pairs[] = {"aa", "ba", "ca", "da", "ea"};
+    static const double metrics[] = {105, 42, 45, 48, 43};
+    struct ssreport_report report = begin_pairs();
+    for (size_t i = 0; i < 5; i++)
+        add_metric(&report, "none", pairs[i], metrics[i]);
+    struct ssreport_shades shades = ssreport_shades_find(&report, &report.pairs[0]);
+    assert_int_equal(shades.far_count, 1);
+    assert_string_equal(shades.far[0].program, "a");
+    assert_false(shades.far[0].as_background);
+    assert_true(shades.most == 48);
+    struct text text = print_shades(&report);
+    assert_has(&text, "<td class=\"far\" style=\"background:#f09169\"");
+    assert_has(&text,
+        "Colors of none: to 48.0 % up or down. Far outside and left out of this range "
+        "(dashed): a as foreground with per-core.</p>");
+    free(text.bytes);
+    /* Not so far; or with too few others to say so. */
+    report.pairs[0].interference.metric = 54;
+    assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
+    report.pairs[0].interference.metric = 105;
+    report.pair_count = 4;
+    assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
+    /* Far from all others in its table, but within the range. */
+    report.pair_count = 5;
+    add_metric(&report, "none", "zz", 120)->placement = "per-thread";
+    assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
+    ssreport_report_free(&report);
+}
+
+/* ---- pictures ---- */
+
+static struct text write_script(const struct ssreport_report *report, size_t pair,
+    void (*write)(FILE *, const struct ssreport_report *, const struct ssreport_pair *)) {
+    struct text text;
+    begin(&text);
+    write(text.stream, report, &report->pairs[pair]);
+    end(&text);
+    return text;
+}
+
+static const struct made_pair chip = {"none", "per-chip", "p", "p", 1, {6, 6, 6, 6, 6, 6}, 3};
+static const struct made_pair core = {
+    "none", "per-core", "p", "p", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}, 3};
+
+static void pictures_of_pairs_have_marks_and_colors(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &core);
+    finish_report(&report);
+    struct text text = write_script(&report, 0, ssreport_plot_sides);
+    /* The foreground is the upper one; the load goes down first. */
+    assert_has(&text, "$a1down << END\n90 5.5\n60 7\n30 8.5\nNaN NaN\nEND\n");
+    assert_has(&text, "$a1up << END\n30 8.5\n60 7\n90 5.5\nNaN NaN\nEND\n");
+    assert_has(&text, "$b0up << END\n30 3\n60 3\n90 3\nNaN NaN\nEND\n");
+    assert_has(&text, "$a0up with points pt 9 ps 0.7 lc rgb \"#0072b2\"");
+    assert_has(&text, "$a1down with points pt 10 ps 0.7 lc rgb \"#d55e00\" notitle");
+    free(text.bytes);
+    text = write_script(&report, 0, ssreport_plot_whole_system);
+    assert_has(&text, "$a0up << END\n30 9\n");
+    assert_has(&text, "$b1down << END\n90 94.4444\n60 111.111\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* All that a foreground ever does, 8.5, is 90 % of the height of a field. */
+static void the_matrix_has_common_axes(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair other = chip;
+    add_made_pair(&report, &core);
+    other.background = "q";
+    other.environment = "lxc";
+    add_made_pair(&report, &other);
+    other.environment = "tcg";
+    add_made_pair(&report, &other);
+    finish_report(&report);
+    struct text text;
+    begin(&text);
+    unsigned width = ssreport_plot_matrix(text.stream, &report, &report.pairs[0]);
+    end(&text);
+    assert_has(&text, "\n0.8100 -0.4176\n0.5400 -0.2588\n0.2700 -0.1000\n");
+    assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
+    free(text.bytes);
+    begin(&text);
+    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1]), width);
+    end(&text);
+    assert_has(&text, "\n1.8100 -0.3647\n");
+    assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
+    free(text.bytes);
+    /* What is emulated is measured by itself. */
+    begin(&text);
+    ssreport_plot_matrix(text.stream, &report, &report.pairs[2]);
+    end(&text);
+    assert_has(&text, "\n1.8100 -0.1000\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(shades_and_marks_tell_the_metric),
+    cmocka_unit_test(each_environment_has_a_range_of_its_own),
+    cmocka_unit_test(a_program_far_outside_is_named_and_left_out),
+    cmocka_unit_test(pictures_of_pairs_have_marks_and_colors),
+    cmocka_unit_test(the_matrix_has_common_axes))

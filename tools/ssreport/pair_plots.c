@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pair_plots.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gnuplot_run.h"
+#include "whole_system.h"
+
+#define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
+
+/* In a picture, of letters. */
+#define NAME_MOST 24
+
+/* ---- colors ---- */
+
+/* Also those who do not see all colors can tell these apart. */
+static const char *color_of(const struct ssreport_report *report, const char *placement) {
+    static const struct {
+        const char *placement, *color;
+    } known[] = {{"per-chip", "#0072b2"}, {"per-core", "#d55e00"}, {"per-thread", "#009e73"},
+        {"neutral", "#cc79a7"}, {"quota", "#b8860b"}, {"sets", "#56b4e9"}};
+    static const char *const others[] = {"#555555", "#7b3fa0", "#8b2f2f", "#3f6b3f"};
+    size_t other = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].placement, placement) == 0)
+            return known[i].color;
+    }
+    for (size_t i = 0; i < report->pair_count; i++) {
+        if (strcmp(report->pairs[i].placement, placement) == 0)
+            break;
+        other += ssreport_pair_is_first(report, i, SSREPORT_PAIR_PLACEMENT);
+    }
+    return others[other % (sizeof others / sizeof *others)];
+}
+
+/* ---- both sides of a pair ---- */
+
+enum kind { FOREGROUND, BACKGROUND, BOTH, RELATIVE };
+
+static double value_of(const struct ssreport_report *report, const struct ssreport_pair *pair,
+    const struct ssreport_pair_step *step, enum kind kind) {
+    switch (kind) {
+    case FOREGROUND:
+        return step->foreground;
+    case BACKGROUND:
+        return step->background;
+    case BOTH:
+        return step->foreground + step->background;
+    case RELATIVE:
+        return 100 * ssreport_whole_system_relative(report, pair, step);
+    }
+    return NAN;
+}
+
+/* Whether the load rises in the half of a step; what is no staircase does not fall. */
+static bool is_rising(const struct ssreport_pair *pair, const struct ssreport_pair_step *step) {
+    double first = NAN, last = NAN;
+    for (size_t i = 0; i < pair->count; i++) {
+        if (pair->steps[i].half != step->half)
+            continue;
+        first = isnan(first) ? pair->steps[i].target : first;
+        last = pair->steps[i].target;
+    }
+    return !(last < first);
+}
+
+static void write_points(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *first, enum kind kind, bool rising) {
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *pair = &report->pairs[i];
+        if (!ssreport_pair_is_like(first, pair, SAME_PAIR | SSREPORT_PAIR_PLACEMENT))
+            continue;
+        for (size_t j = 0; j < pair->count; j++) {
+            const struct ssreport_pair_step *step = &pair->steps[j];
+            double value = value_of(report, pair, step, kind);
+            if (isfinite(value) && isfinite(step->load) && is_rising(pair, step) == rising)
+                fprintf(script, "%.6g %.6g\n", 100 * step->load, value);
+        }
+    }
+}
+
+/* One data block for each panel, placement and direction: $a0up, $a0down, $a1up ... */
+static size_t write_blocks(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, const enum kind kinds[2]) {
+    size_t placements = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *first = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, first, SAME_PAIR) ||
+            !ssreport_pair_is_first(report, i, SAME_PAIR | SSREPORT_PAIR_PLACEMENT))
+            continue;
+        for (int panel = 0; panel < 2; panel++) {
+            for (int rising = 0; rising < 2; rising++) {
+                fprintf(
+                    script, "$%c%zu%s << END\n", 'a' + panel, placements, rising ? "up" : "down");
+                write_points(script, report, first, kinds[panel], rising);
+                /* A block without points is an error; one that is nowhere is none. */
+                fputs("NaN NaN\nEND\n", script);
+            }
+        }
+        placements++;
+    }
+    return placements;
+}
+
+static void write_panel(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, int panel, const char *label) {
+    size_t placement = 0;
+    fprintf(script, "set ylabel \"%s\"\nplot ", label);
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *first = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, first, SAME_PAIR) ||
+            !ssreport_pair_is_first(report, i, SAME_PAIR | SSREPORT_PAIR_PLACEMENT))
+            continue;
+        const char *color = color_of(report, first->placement);
+        fprintf(script, "%s$%c%zuup with points pt 9 ps 0.7 lc rgb \"%s\" ",
+            placement > 0 ? ", " : "", 'a' + panel, placement, color);
+        if (panel == 0) {
+            fputs("title ", script);
+            sstrace_gnuplot_quote(script, first->placement, NAME_MOST);
+        } else {
+            fputs("notitle", script);
+        }
+        fprintf(script, ", $%c%zudown with points pt 10 ps 0.7 lc rgb \"%s\" notitle", 'a' + panel,
+            placement, color);
+        placement++;
+    }
+    fputc('\n', script);
+}
+
+static void write_panels(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, const enum kind kinds[2], const char *const labels[2]) {
+    fputs("set encoding utf8\n"
+          "set terminal svg dynamic noenhanced size 560,500 font \"sans-serif,14\"\n"
+          "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror textcolor rgb \"#333333\"\n"
+          "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
+          "set key tmargin right horizontal samplen 1 noenhanced\n"
+          "set xrange [0:100]\nset yrange [0:*]\nset lmargin 9\n",
+        script);
+    write_blocks(script, report, pair, kinds);
+    fputs("set multiplot layout 2,1\nset format x \"\"\n", script);
+    write_panel(script, report, pair, 0, labels[0]);
+    fputs("unset key\nset format x\nset xlabel \"background load observed, %\"\n", script);
+    write_panel(script, report, pair, 1, labels[1]);
+    fputs("unset multiplot\n", script);
+}
+
+void ssreport_plot_sides(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    write_panels(script, report, pair, (const enum kind[]){FOREGROUND, BACKGROUND},
+        (const char *const[]){"foreground, /s", "background, /s"});
+}
+
+void ssreport_plot_whole_system(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    write_panels(script, report, pair, (const enum kind[]){BOTH, RELATIVE},
+        (const char *const[]){"both, /s", "of per-chip, %"});
+}
+
+/* ---- the matrix ---- */
+
+#define FIELD_WIDTH  110 /* units of the picture */
+#define FIELD_HEIGHT 82
+#define MARGIN_LEFT  150
+#define MARGIN_TOP   60
+#define FILLED       0.9 /* of a field; the rest is the gap to the next one */
+
+/* Whether both have the same axes. */
+static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_pair *other) {
+    return ssreport_pair_is_like(pair, other, 0) &&
+           ssreport_pair_is_emulated(pair) == ssreport_pair_is_emulated(other);
+}
+
+/* Which one a program is among all of that role, in the order in which they come. */
+static size_t index_of(
+    const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
+    size_t index = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        if (ssreport_pair_is_like(pair, &report->pairs[i], role))
+            return index;
+        index += ssreport_pair_is_like(pair, &report->pairs[i], 0) &&
+                 ssreport_pair_is_first(report, i, role);
+    }
+    return index;
+}
+
+static size_t count_programs(
+    const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
+    size_t count = 0;
+    for (size_t i = 0; i < report->pair_count; i++)
+        count += ssreport_pair_is_like(pair, &report->pairs[i], 0) &&
+                 ssreport_pair_is_first(report, i, role);
+    return count;
+}
+
+/* The most that this foreground does anywhere. */
+static double most_of(const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    double most = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        if (!share_axes(pair, other) ||
+            !ssreport_pair_is_like(pair, other, SSREPORT_PAIR_FOREGROUND))
+            continue;
+        for (size_t j = 0; j < other->count; j++)
+            most = fmax(most, other->steps[j].foreground);
+    }
+    return most;
+}
+
+/* A line for each half, in its field: a picture of one plot, as a plot for each takes long. */
+static void write_lines(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    double left = (double)index_of(report, pair, SSREPORT_PAIR_BACKGROUND);
+    double bottom = -1 - (double)index_of(report, pair, SSREPORT_PAIR_FOREGROUND);
+    double most = most_of(report, pair);
+    int half = -1;
+    for (size_t i = 0; i < pair->count; i++) {
+        const struct ssreport_pair_step *step = &pair->steps[i];
+        if (step->half != half)
+            fputc('\n', script);
+        half = step->half;
+        if (isfinite(step->foreground) && isfinite(step->load) && most > 0)
+            fprintf(script, "%.4f %.4f\n", left + FILLED * fmin(step->load, 1),
+                bottom + FILLED * step->foreground / most);
+    }
+    fputc('\n', script);
+}
+
+static void write_names(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, size_t rows) {
+    static const unsigned roles[] = {SSREPORT_PAIR_FOREGROUND, SSREPORT_PAIR_BACKGROUND};
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        for (int role = 0; role < 2; role++) {
+            if (!ssreport_pair_is_like(pair, other, 0) ||
+                !ssreport_pair_is_first(report, i, roles[role]))
+                continue;
+            fputs("set label ", script);
+            sstrace_gnuplot_quote(
+                script, role == 0 ? other->program : other->background_program, role ? 13 : 16);
+            if (role == 0)
+                fprintf(script, " at -0.12,%.3f right\n",
+                    -(double)index_of(report, other, roles[role]) - 1 + FILLED / 2);
+            else
+                fprintf(script, " at %.3f,0.08 center\n",
+                    (double)index_of(report, other, roles[role]) + FILLED / 2);
+        }
+    }
+    /* The axes of the field at the lower left hold for all. */
+    fprintf(script,
+        "set label \"0\" at 0,%.3f center font \",11\"\n"
+        "set label \"100 %%\" at %.3f,%.3f center font \",11\"\n"
+        "set label \"100 %%\" at -0.03,%.3f right font \",11\"\n",
+        -(double)rows - 0.13, FILLED, -(double)rows - 0.13, -(double)rows + FILLED - 0.04);
+}
+
+static void write_frames(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    fputs("$frames << END\n", script);
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, other, SSREPORT_PAIR_ENVIRONMENT) ||
+            !ssreport_pair_is_first(report, i, SAME_PAIR))
+            continue;
+        double left = (double)index_of(report, other, SSREPORT_PAIR_BACKGROUND);
+        double bottom = -1 - (double)index_of(report, other, SSREPORT_PAIR_FOREGROUND);
+        fprintf(script, "%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n\n", left, bottom,
+            left + FILLED, bottom, left + FILLED, bottom + FILLED, left, bottom + FILLED, left,
+            bottom);
+    }
+    fputs("END\n", script);
+}
+
+unsigned ssreport_plot_matrix(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    size_t rows = count_programs(report, pair, SSREPORT_PAIR_FOREGROUND);
+    size_t columns = count_programs(report, pair, SSREPORT_PAIR_BACKGROUND);
+    unsigned width = MARGIN_LEFT + 20 + FIELD_WIDTH * (unsigned)columns;
+    unsigned height = MARGIN_TOP + 40 + FIELD_HEIGHT * (unsigned)rows;
+    width = width < 460 ? 460 : width;
+    fprintf(script,
+        "set encoding utf8\n"
+        "set terminal svg dynamic noenhanced size %u,%u font \"sans-serif,13\"\n"
+        "unset border\nunset tics\nset xrange [0:%.3f]\nset yrange [%.3f:0]\n"
+        "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+        "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+        "set key at screen 0.995,0.995 top right horizontal samplen 1.5 noenhanced\n",
+        width, height, (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
+        (double)(MARGIN_LEFT + FIELD_WIDTH * columns) / width, 1 - (double)MARGIN_TOP / height,
+        1 - (double)(MARGIN_TOP + FIELD_HEIGHT * rows) / height);
+    write_names(script, report, pair, rows);
+    write_frames(script, report, pair);
+    size_t placements = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *first = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT) ||
+            !ssreport_pair_is_first(report, i, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT))
+            continue;
+        fprintf(script, "$lines%zu << END\n", placements++);
+        for (size_t j = i; j < report->pair_count; j++) {
+            if (ssreport_pair_is_like(
+                    first, &report->pairs[j], SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT))
+                write_lines(script, report, &report->pairs[j]);
+        }
+        fputs("NaN NaN\nEND\n", script);
+    }
+    fputs("plot $frames with lines lw 0.6 lc rgb \"#aaaaaa\" notitle", script);
+    placements = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *first = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT) ||
+            !ssreport_pair_is_first(report, i, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT))
+            continue;
+        fprintf(script, ", $lines%zu with lines lw 1.2 lc rgb \"%s\" title ", placements++,
+            color_of(report, first->placement));
+        sstrace_gnuplot_quote(script, first->placement, NAME_MOST);
+    }
+    fputc('\n', script);
+    return width;
+}
