@@ -11,7 +11,8 @@
  * it: "==> samples.csv". What stands before the first such line, or behind another name, is none.
  */
 static const char *const names[] = {"plan.json", "summary.json", "events.jsonl", "samples.csv",
-    "decisions.csv", "iterations.csv", "energy.csv"};
+    "decisions.csv", "iterations.csv", "energy.csv", "host-load.csv", "guest-clock.csv",
+    "guest-vcpus.csv", "cpus.csv"};
 #define NAMES (sizeof names / sizeof *names)
 
 #define MARK "==> "
@@ -122,6 +123,18 @@ static void check_energy(void) {
     ssreport_energy_free(&energy);
 }
 
+static void check_surroundings(struct ssreport_record *record) {
+    struct ssreport_surroundings surroundings;
+    size_t samples;
+    ssreport_surroundings_read(&surroundings, folder, record, true);
+    double load = ssreport_surroundings_host_load(&surroundings, record, &samples);
+    FUZZ_CHECK(samples <= surroundings.host_count && isnan(load) == (samples == 0));
+    for (size_t i = 0; i < surroundings.cpu_count; i++)
+        FUZZ_CHECK(surroundings.cpus[i].samples > 0 || !(fabs(surroundings.cpus[i].sum) > 0));
+    FUZZ_CHECK(!strpbrk(record->notes.text, "\n\r"));
+    ssreport_surroundings_free(&surroundings);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const struct ssreport_settings settings = {
         .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
@@ -129,10 +142,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ss_error error = {0};
     open_folder();
     write_files((const char *)data, size);
-    if (ssreport_run_read(&run, folder, "record", &settings, &error) == 0)
+    if (ssreport_run_read(&run, folder, "record", &settings, &error) == 0) {
         check_run(&run);
-    else
+        check_surroundings(&run.record);
+    } else {
         FUZZ_CHECK(error.status != 0 && !strpbrk(error.message, "\n\r"));
+    }
     ssreport_run_free(&run);
     check_energy();
     return 0;

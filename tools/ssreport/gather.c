@@ -187,6 +187,13 @@ static void find_energy(struct ssreport_run *run, const char *path) {
     }
 }
 
+/* What lies beside a record; its clock must be right before power is put beside it. */
+static void find_surroundings(struct ssreport_run *run, const char *path) {
+    bool inside = !ssreport_is_word(run->measured_in, "host");
+    ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);
+    find_energy(run, path);
+}
+
 /* What was to be run, and why it was not. */
 static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
     char name[512], why[512];
@@ -217,7 +224,7 @@ static bool take_run(void *context, const struct sstrace_field *fields) {
         return true;
     run->manifest = manifest->report->manifest_count;
     take_origin(run, fields);
-    find_energy(run, path);
+    find_surroundings(run, path);
     return true;
 }
 
@@ -248,7 +255,7 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     if (!run)
         return result;
     take_origin(run, NULL);
-    find_energy(run, path);
+    find_surroundings(run, path);
     return 0;
 }
 

@@ -121,6 +121,7 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     if (ssreport_report_interference(report) < 0 || ssreport_report_put_together(report) < 0 ||
         ssreport_report_constant_load(report) < 0 || ssreport_report_replay(report) < 0)
         return -1;
+    ssreport_report_environments(report);
     ssreport_report_energy(report);
     ssreport_report_compare(report);
     ssreport_report_fill(report);

@@ -336,6 +336,14 @@ static void print_interference(
     fputs("</section>\n", page);
 }
 
+static void print_environments(FILE *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_ENVIRONMENTS]) == 0)
+        return;
+    fputs("<section>\n<h2>Environments</h2>\n", page);
+    print_folded(page, &report->sheets[SSREPORT_ENVIRONMENTS]);
+    fputs("</section>\n", page);
+}
+
 static void print_empty(FILE *page, const struct ssreport_report *report) {
     char names[500];
     ssreport_report_name_empty(report, names, sizeof names);
@@ -359,8 +367,10 @@ void ssreport_page_print(
     print_together(page, report, &number, without);
     print_comparison(page, report);
     print_interference(page, report, &number, without);
+    print_environments(page, report);
     print_energy(page, report);
     print_folded(page, &report->sheets[SSREPORT_RUNS]);
+    print_folded(page, &report->sheets[SSREPORT_CPUS]);
     if (report->run_count > PICTURED_MOST)
         fprintf(page,
             "<p>Single runs are drawn in reports of at most %d: give <code>ssreport</code> one of "

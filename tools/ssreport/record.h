@@ -69,7 +69,7 @@ struct ssreport_record {
 
     /* From its own summary; NaN: not known. */
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
-        lateness_p99_us, error_mean_percent;
+        lateness_p99_us, error_mean_percent, steal;
 
     double wall;                   /* when control began, seconds since 1970; NaN: not known */
     double counted_from;           /* 0 without settling time */

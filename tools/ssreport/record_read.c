@@ -85,6 +85,7 @@ static void read_summary(struct ssreport_record *record) {
     record->iterations_left = ssreplay_document_number(summary, "iterations_left_out");
     record->own_cpu = ssreplay_document_number(summary, "own_cpu");
     record->error_mean_percent = ssreplay_document_number(summary, "error_mean_percent");
+    record->steal = ssreplay_document_number(summary, "steal_mean");
     yajl_val lateness = ssreplay_document_get(summary, "wake_lateness_us", yajl_t_object);
     record->lateness_p99_us = ssreplay_document_number(lateness, "p99");
     yajl_val warnings = ssreplay_document_get(summary, "warnings", yajl_t_array);

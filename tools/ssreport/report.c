@@ -22,6 +22,7 @@ static const struct ssreport_column run_columns[] = {
     {"iteration_seconds_median", NULL}, {"iteration_seconds_p95", "95 % within, s", 4},
     {"iteration_seconds_p99", NULL},
     {"own_cpu", NULL}, {"wake_lateness_p99_us", "late wake-up (99 %), \u00b5s"},
+    {"steal_mean", "steal, %", 2, true, true},
     {"notes", NULL},
 };
 static const struct ssreport_column step_columns[] = {
@@ -67,7 +68,7 @@ static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run
         run->figures.duty_mean, record->switches, record->iterations_done, run->figures.throughput,
         run->figures.iteration.mean, run->figures.iteration.deviation,
         run->figures.iteration.median, run->figures.iteration.p95, run->figures.iteration.p99,
-        record->own_cpu, record->lateness_p99_us);
+        record->own_cpu, record->lateness_p99_us, record->steal);
     SSREPORT_TEXTS(sheet, record->notes.text);
 }
 

@@ -30,6 +30,8 @@ enum {
     SSREPORT_INTERFERENCE_PUBLISHED,
     SSREPORT_FINDINGS,
     SSREPORT_CHANGES,
+    SSREPORT_ENVIRONMENTS,
+    SSREPORT_CPUS,
     SSREPORT_CONSTANT_LOAD,
     SSREPORT_REPLAY,
     SSREPORT_ENERGY,
@@ -72,6 +74,9 @@ int ssreport_report_interference(struct ssreport_report *report);
 /* Parts of it, which need the pairs. -1: no memory. */
 void ssreport_report_whole_system(struct ssreport_report *report);
 int ssreport_report_findings(struct ssreport_report *report);
+
+/* What was measured beside runs, by their hosts and of each CPU. */
+void ssreport_report_environments(struct ssreport_report *report);
 
 /* What held a constant load, with the published figures. -1: no memory. */
 int ssreport_report_constant_load(struct ssreport_report *report);

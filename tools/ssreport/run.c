@@ -163,6 +163,7 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_steps_free(&run->steps);
     ssreport_rates_close(&run->rates);
     ssreport_energy_free(&run->energy);
+    ssreport_surroundings_free(&run->surroundings);
     free(run->loads);
     free(run->experiment);
     free(run->environment);

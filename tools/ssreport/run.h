@@ -8,6 +8,7 @@
 #include "rates.h"
 #include "record.h"
 #include "steps.h"
+#include "surroundings.h"
 
 /* What the samples of the counted time come to. */
 struct ssreport_figures {
@@ -46,6 +47,7 @@ struct ssreport_run {
     double least_load, most_load; /* of these points */
 
     struct ssreport_energy energy;
+    struct ssreport_surroundings surroundings;
 
     /* From a manifest, or else from labels; NULL and 0: neither says anything of it. */
     char *experiment, *workload, *method, *placement, *role, *group;

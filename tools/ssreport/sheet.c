@@ -97,12 +97,24 @@ void ssreport_html_number(FILE *stream, double number, int decimals) {
     fprintf(stream, "%s%s", *text == '-' ? "\u2212" : "", text + (*text == '-'));
 }
 
+/* Whether it is shown at all. */
+static bool has_column(const struct ssreport_sheet *sheet, size_t column) {
+    if (!sheet->columns[column].heading)
+        return false;
+    for (size_t i = column; sheet->columns[column].if_known && i < sheet->count;
+         i += sheet->column_count) {
+        if (sheet->cells[i].text ? *sheet->cells[i].text != '\0' : isfinite(sheet->cells[i].number))
+            return true;
+    }
+    return !sheet->columns[column].if_known;
+}
+
 static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t row, size_t first) {
     fputs("<tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
         const struct ssreport_column *column = &sheet->columns[i];
         const struct ssreport_cell *cell = &sheet->cells[row * sheet->column_count + i];
-        if (!column->heading)
+        if (!has_column(sheet, i))
             continue;
         fputs(cell->text ? "<td class=\"text\">" : "<td>", stream);
         if (cell->text)
@@ -129,7 +141,7 @@ void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet,
     ssreport_html_text(stream, sheet->title);
     fputs("</caption>\n<thead><tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
-        if (!sheet->columns[i].heading)
+        if (!has_column(sheet, i))
             continue;
         fputs(holds_text(sheet, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
             stream);

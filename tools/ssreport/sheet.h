@@ -13,6 +13,7 @@ struct ssreport_column {
     const char *heading; /* in HTML; NULL: the column is not there */
     int decimals;        /* in HTML */
     bool percent;        /* in HTML, of a part of 1 */
+    bool if_known;       /* in HTML the column is there only if it holds anything */
 };
 
 struct ssreport_cell {

@@ -49,6 +49,7 @@ static inline void finish_report(struct ssreport_report *report) {
     assert_int_equal(ssreport_report_put_together(report), 0);
     assert_int_equal(ssreport_report_constant_load(report), 0);
     assert_int_equal(ssreport_report_replay(report), 0);
+    ssreport_report_environments(report);
     ssreport_report_energy(report);
     ssreport_report_compare(report);
     ssreport_report_fill(report);

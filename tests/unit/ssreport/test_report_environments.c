@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What was measured beside a record, inside of an environment and by its host. */
+
+#include "report_manifest.h"
+
+static void assert_near(
+    const struct ssreport_report *report, int sheet, size_t row, const char *name, double want) {
+    double have = cell(report, sheet, row, name)->number;
+    if (!(fabs(have - want) < 1e-6))
+        fail_msg("%s is %.12g, not %.12g", name, have, want);
+}
+
+/* The first and the last one lie outside of the run, which is from 10:00:00 to 10:00:30. */
+static const char host_load[] = "time,elapsed_seconds,target,load,error,load_ticks\n"
+                                "2026-11-20T10:00:00.000Z,0,,0.1,,0.1\n"
+                                "2026-11-20T10:00:10.000Z,10,,0.5,,0.5\n"
+                                "2026-11-20T10:00:20.000Z,20,,0.6,,0.6\n"
+                                "2026-11-20T10:00:30.000Z,30,,0.7,,0.7\n"
+                                "2026-11-20T10:00:40.000Z,40,,0.9,,0.9\n";
+
+static void the_load_of_the_host_stands_beside_that_inside(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    folder_write("a/host-load.csv", host_load);
+    folder_write("manifest.csv", "run,environment,measured_in\na,lxc,inside\nb,,\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_rows(&report, SSREPORT_ENVIRONMENTS, 1);
+    assert_text(&report, SSREPORT_ENVIRONMENTS, 0, "environment", "lxc");
+    assert_text(&report, SSREPORT_ENVIRONMENTS, 0, "measured_in", "inside");
+    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "load_mean", 0.48);
+    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "host_load_mean", 0.6);
+    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "load_difference", -0.12);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "host_samples", 3);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpus", NAN);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "clock_difference_end_seconds", NAN);
+    ssreport_report_free(&report);
+}
+
+/* A guest whose clock is 100 s ahead: its 10:01:40 is the host's 10:00:00. */
+static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/guest-clock.csv", "when,host_seconds,guest_seconds,difference_seconds\n"
+                                      "start,1000.5,1100.5,100\nend,1030.5,1130.75,100.25\n");
+    folder_write("a/guest-vcpus.csv", "vcpu,host_cpu_seconds,wall_seconds\n0,14.5,31\n1,16.5,31\n");
+    FILE *stream = fopen(folder_file("a/host-load.csv"), "w");
+    fputs("time,elapsed_seconds,target,load,error,load_ticks\n"
+          "2026-11-20T09:58:10.000Z,0,,0.1,,0.1\n2026-11-20T09:58:30.000Z,20,,0.8,,0.8\n"
+          "2026-11-20T10:00:10.000Z,120,,0.1,,0.1\n",
+        stream);
+    fclose(stream);
+    folder_write("a/energy.csv", "time,elapsed_seconds,watts\n2026-11-20T09:58:30.000Z,20,7.5\n"
+                                 "2026-11-20T10:00:10.000Z,120,70\n");
+    folder_write("manifest.csv", "run,environment,measured_in\na,kvm,inside\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "host_load_mean", 0.8);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "clock_difference_start_seconds", 100);
+    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "clock_difference_end_seconds", 100.25);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpus", 2);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpu_host_cpu_seconds", 31);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpu_wall_seconds", 62);
+    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpu_load", 0.5);
+    assert_cell(&report, SSREPORT_ENERGY, 0, "watts", 7.5);
+    ssreport_report_free(&report);
+    /* A record of the host has its clock. */
+    folder_write("manifest.csv", "run,environment,measured_in\na,kvm,host\n");
+    report = make_report(folder_path);
+    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "host_load_mean", 0.1);
+    ssreport_report_free(&report);
+}
+
+/* Of the counted time, from 10 s on; a row that is broken is named and does not count. */
+static void each_cpu_has_its_mean_load(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/events.jsonl", "0.000000", "10.000000");
+    folder_write("a/cpus.csv", "time,elapsed_seconds,cpu0,cpu3\n"
+                               "x,5.0,0.9,0.9\nx,10.0,0.9,0.9\nx,15.0,0.25,0.5\n"
+                               "x,20.0,0.35,\nx,25.0,0.5\nx,40.0,0.9,0.9\nx,30.0,0.9,0.");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, SSREPORT_CPUS, 2);
+    assert_text(&report, SSREPORT_CPUS, 0, "cpu", "cpu0");
+    assert_near(&report, SSREPORT_CPUS, 0, "load_mean", 0.3);
+    assert_cell(&report, SSREPORT_CPUS, 0, "samples", 2);
+    assert_text(&report, SSREPORT_CPUS, 1, "cpu", "cpu3");
+    assert_near(&report, SSREPORT_CPUS, 1, "load_mean", 0.5);
+    assert_cell(&report, SSREPORT_CPUS, 1, "samples", 1);
+    if (!strstr(report.runs[0].record.notes.text, "cpus.csv:6: this is no row of it, nor are"))
+        fail_msg("notes: %s", report.runs[0].record.notes.text);
+    ssreport_report_free(&report);
+}
+
+static void steal_is_shown_where_it_is_known(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = make_report(folder_file("a"));
+    struct text text = print_report(&report);
+    assert_cell(&report, SSREPORT_RUNS, 0, "steal_mean", NAN);
+    assert_has_not(&text, "steal");
+    free(text.bytes);
+    ssreport_report_free(&report);
+    folder_change(
+        "a/summary.json", "\"iterations\": 30", "\"iterations\": 30, \"steal_mean\": 0.125");
+    report = make_report(folder_file("a"));
+    text = print_report(&report);
+    assert_cell(&report, SSREPORT_RUNS, 0, "steal_mean", 0.125);
+    assert_has(&text, ">steal, %</th>");
+    assert_has(&text, "<td>12.50</td>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_load_of_the_host_stands_beside_that_inside),
+    cmocka_unit_test(a_guest_is_put_onto_the_clock_of_the_host),
+    cmocka_unit_test(each_cpu_has_its_mean_load),
+    cmocka_unit_test(steal_is_shown_where_it_is_known))
