@@ -10,6 +10,9 @@
 /* Fewer make no line. */
 #define STEPS_LEAST 3
 
+/* Fewer do not say how much rounds differ. */
+#define ROUNDS_LEAST 3
+
 /* ---- steps that all have ---- */
 
 static bool is_known(const struct ssreport_pair_step *step) {
@@ -62,6 +65,7 @@ static void take_step(struct ssreport_placements *placements, const struct ssrep
         placements->throughputs[i][at] = same->foreground;
     }
     placements->loads[at] = loads / (double)placements->count;
+    placements->rounds[at] = pair->foreground->round;
     placements->steps++;
 }
 
@@ -70,9 +74,10 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
     size_t room = 0;
     for (size_t i = 0; i < report->pair_count; i++)
         room += ssreport_pair_is_like(pair, &report->pairs[i], LIKE) ? report->pairs[i].count : 0;
-    placements->loads = calloc((placements->count + 1) * (room + 1), sizeof(double));
+    placements->loads = calloc((placements->count + 2) * (room + 1), sizeof(double));
     if (!placements->loads)
         return -1;
+    placements->rounds = placements->loads + (placements->count + 1) * (room + 1);
     for (size_t i = 0; i < placements->count; i++)
         placements->throughputs[i] = placements->loads + (i + 1) * (room + 1);
     for (size_t i = 0; placements->count > 0 && i < report->pair_count; i++) {
@@ -100,6 +105,35 @@ static struct ssreport_fit fit_difference(
     return fit;
 }
 
+/*
+ * What the best one does more than the second one, as each round says; steps of one round may all
+ * be off in the same way. Without enough rounds, or memory, nothing is known.
+ */
+static struct ssreport_mean weigh_rounds(
+    const struct ssreport_placements *placements, double confidence) {
+    double *means = calloc(placements->steps + 1, sizeof *means);
+    size_t rounds = 0;
+    for (size_t i = 0; means && i < placements->steps; i++) {
+        double sum = 0;
+        size_t count = 0;
+        bool is_first = true;
+        for (size_t j = 0; j < placements->steps; j++) {
+            if (placements->rounds[j] != placements->rounds[i])
+                continue;
+            is_first &= j >= i;
+            sum += placements->throughputs[placements->best][j] -
+                   placements->throughputs[placements->second][j];
+            count++;
+        }
+        if (is_first)
+            means[rounds++] = sum / (double)count;
+    }
+    struct ssreport_mean mean =
+        ssreport_mean_of(means, rounds >= ROUNDS_LEAST ? rounds : 0, confidence);
+    free(means);
+    return mean;
+}
+
 static void find_best(struct ssreport_placements *placements, double confidence) {
     double load = 0;
     placements->least_load = INFINITY;
@@ -122,6 +156,11 @@ static void find_best(struct ssreport_placements *placements, double confidence)
     }
     struct ssreport_fit fit = fit_difference(placements, placements->best, placements->second);
     struct ssreport_band band = ssreport_fit_at(&fit, load, confidence);
+    struct ssreport_mean rounds = weigh_rounds(placements, confidence);
+    if (rounds.high - rounds.low > band.high - band.low) {
+        band = (struct ssreport_band){rounds.mean, rounds.low, rounds.high};
+        placements->by_rounds = rounds.count;
+    }
     double whole = placements->means[placements->second];
     placements->advantage = band.y / whole;
     placements->interval = (struct ssreport_interval){band.low / whole, band.high / whole};

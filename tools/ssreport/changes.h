@@ -26,6 +26,7 @@ struct ssreport_placements {
     const char *names[SSREPORT_PLACEMENTS_MOST];
     size_t count;                                          /* of placements */
     size_t steps;                                          /* which all of them have */
+    double *rounds;                                        /* of each such step; owned by `loads` */
     double *loads, *throughputs[SSREPORT_PLACEMENTS_MOST]; /* `loads` owns all */
     double means[SSREPORT_PLACEMENTS_MOST];                /* of the foreground, iterations per s */
     double least_load, most_load;
@@ -33,6 +34,7 @@ struct ssreport_placements {
     size_t best, second;               /* by mean */
     double advantage;                  /* of the best over the second one, part of the latter */
     struct ssreport_interval interval; /* of the advantage */
+    size_t by_rounds;                  /* so many rounds give the interval; 0: the steps do */
     bool told;                         /* it is not 0 */
 
     struct ssreport_change changes[SSREPORT_PLACEMENTS_MOST];

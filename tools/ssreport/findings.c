@@ -128,8 +128,8 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
         .percent = 100 * placements->advantage,
         .interval = {100 * placements->interval.low, 100 * placements->interval.high},
         .told = placements->told,
-        .count = placements->steps,
-        .unit = "steps"};
+        .count = placements->by_rounds > 0 ? placements->by_rounds : placements->steps,
+        .unit = placements->by_rounds > 0 ? "rounds" : "steps"};
     append(&finding, "%.60s beside %.60s (%s): ", pair->program, pair->background_program,
         pair->environment);
     if (finding.told)

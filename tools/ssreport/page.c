@@ -228,8 +228,9 @@ static void print_findings(FILE *page, const struct ssreport_report *report) {
         fputs("</details>\n", page);
     }
     fprintf(page,
-        "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs are "
-        "counted, it is for the scatter of steps within runs, not between runs.</small></p>\n",
+        "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs or "
+        "rounds are counted, it is for the scatter of steps within runs, not between "
+        "runs.</small></p>\n",
         100 * report->settings.confidence);
     print_folded(page, &report->sheets[SSREPORT_CHANGES]);
     fputs("</section>\n", page);

@@ -136,6 +136,34 @@ static void what_cannot_be_told_is_said(void **state) {
     ssreport_report_free(&report);
 }
 
+/*
+ * Three rounds in which all of per-core is 0.2, 1 and 1.8 more than 6: by the steps alone that
+ * would be certain; the rounds say 1 +- 4.303 * 0.8 / sqrt(3), so nothing can be told.
+ */
+static void rounds_may_differ_more_than_steps(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int round = 1; round <= 3; round++) {
+        struct made_pair chip = per_chip, core = per_chip;
+        chip.round = core.round = round;
+        core.placement = "per-core";
+        for (size_t i = 0; i < STEPS; i++)
+            core.throughputs[i] = 6.2 + 0.8 * (round - 1);
+        add_made_pair(&report, &chip);
+        add_made_pair(&report, &core);
+    }
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "none");
+    assert_text(&report, SSREPORT_FINDINGS, row, "of", "rounds");
+    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 3);
+    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 100 / 6.0);
+    double half = 4.302652729911275 * 0.8 / sqrt(3);
+    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 100 * (1 - half) / 6);
+    assert_near(&report, SSREPORT_FINDINGS, row, "high_percent", 100 * (1 + half) / 6);
+    assert_text(&report, SSREPORT_FINDINGS, row, "told", "no");
+    ssreport_report_free(&report);
+}
+
 /* 5, 10, 10, 10, 10 and 20 % less than without: of six values the interval is all of them. */
 static void an_environment_costs_what_steps_lose(void **state) {
     (void)state;
@@ -275,6 +303,7 @@ UNIT_MAIN(
     cmocka_unit_test(the_best_placement_and_where_it_changes),
     cmocka_unit_test(only_steps_that_all_have_are_compared),
     cmocka_unit_test(what_cannot_be_told_is_said),
+    cmocka_unit_test(rounds_may_differ_more_than_steps),
     cmocka_unit_test(an_environment_costs_what_steps_lose),
     cmocka_unit_test(enough_runs_are_counted_instead_of_steps),
     cmocka_unit_test(what_is_emulated_is_no_finding),
