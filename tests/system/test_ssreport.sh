@@ -284,6 +284,126 @@ END
     ! grep -q 'not in proportion' "$folder/err" || fail "--deviation"
 }
 
+# made_side FOLDER LABELS INTERCEPT SLOPE: a record of six steps of 10 s, 90, 60, 30 % and back, with a
+# throughput of INTERCEPT + SLOPE * load per second.
+made_side() {
+    mkdir -p "$1"
+    printf '{"version": "%s", "instances": 1, "cpu_count": 1, "labels": {%s}}\n' "$version" "$2" \
+        >"$1/plan.json"
+    echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$1/events.jsonl"
+    echo '{"ended_by": "duration", "iterations": 9, "error_mean_percent": 0, "warnings": []}' \
+        >"$1/summary.json"
+    awk 'BEGIN {
+        print "time,elapsed_seconds,target,load,error,load_ticks,duty"
+        for (i = 1; i <= 120; i++) {
+            step = int((i - 1) / 20)
+            load = (step < 3 ? 9 - 3 * step : 3 * step - 6) / 10
+            printf "2026-11-20T10:%02d:%02d.%d00Z,%.6f,%.6f,%.6f,0.000000,%.6f,0.5\n", \
+                i / 120, i / 2 % 60, i % 2 * 5, i / 2, load, load, load
+        }
+    }' >"$1/samples.csv"
+    echo 'time,elapsed_seconds,executor,state,planned_seconds,real_seconds' >"$1/decisions.csv"
+    awk -v intercept="$3" -v slope="$4" 'BEGIN {
+        print "instance,start,end"
+        while (at < 60) {
+            step = int(at / 10)
+            length_ = 1 / (intercept + slope * (step < 3 ? 9 - 3 * step : 3 * step - 6) / 10)
+            printf "0,%.9f,%.9f\n", at, at + length_
+            at += length_
+        }
+    }' >"$1/iterations.csv"
+}
+
+# near FILE ROW COLUMN WANT
+near() {
+    awk -v have="$(value "$1" "$2" "$3")" -v want="$4" 'BEGIN {
+        exit !(have != "" && (have - want) ^ 2 < (1e-4 * (1 + (want < 0 ? -want : want))) ^ 2) }' ||
+        fail "$3 in row $2 of $1 is '$(value "$1" "$2" "$3")', not $4: $(cat "$folder/report/$1")"
+}
+
+# published_beside ROW KVM LXC
+published_beside() {
+    [ "$(value interference-published.csv "$1" kvm_percent),$(value interference-published.csv "$1" \
+        lxc_percent)" = "$2,$3" ] ||
+        fail "published: $(cat "$folder/report/interference-published.csv")"
+}
+
+# Pairs whose figures are known: per-core does 10 - 5 L, per-chip always 6, and in a container both do
+# 10 % less. They cross at 80 %; at the mean load of 60 % per-core does a sixth more.
+pairs_in_environments() {
+    local studies=$folder/studies version row environment factor name label columns
+    version=$("$bin/ssreport" --version | awk 'NR == 1 { print $2 }')
+    mkdir -p "$studies"
+    echo "run,experiment,workload,placement,role,group,round,environment,measured_in" \
+        >"$studies/manifest.csv"
+    for environment in none lxc tcg; do
+        factor=1 name=$environment label="\"environment\": \"$environment\""
+        [ "$environment" != lxc ] || factor=0.9
+        # This one is only in the labels.
+        [ "$environment" != tcg ] || name=
+        made_side "$studies/$environment-core" "$label" "$(awk "BEGIN { print 10 * $factor }")" \
+            "$(awk "BEGIN { print -5 * $factor }")"
+        made_side "$studies/$environment-chip" "$label" "$(awk "BEGIN { print 6 * $factor }")" 0
+        made_side "$studies/$environment-back" "$label" 3 0
+        cp -r "$studies/$environment-back" "$studies/$environment-back2"
+        cat >>"$studies/manifest.csv" <<END
+$environment-chip,interference,h2,per-chip,foreground,chip-$environment,1,$name,${name:+inside}
+$environment-back,interference,h2,per-chip,background,chip-$environment,1,$name,${name:+inside}
+$environment-core,interference,h2,per-core,foreground,core-$environment,1,$name,${name:+inside}
+$environment-back2,interference,h2,per-core,background,core-$environment,1,$name,${name:+inside}
+END
+    done
+    sed -e '1s/.*/time,elapsed_seconds,target,load,error,load_ticks/' \
+        -e '2,$s/,0\.[369]00000,0\.[369]00000,.*/,,0.75,,0.75/' \
+        "$studies/lxc-chip/samples.csv" >"$studies/lxc-chip/host-load.csv"
+    report 0 -o "$folder/report" "$studies"
+    [ ! -s "$folder/err" ] || fail "$(cat "$folder/err")"
+    awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+    head -n 1 "$folder/out" | grep -qxF -- '- Where to pin (none): per-core is best for 1 of 1 ordered pair.' ||
+        fail "the first line is no answer: $(cat "$folder/out")"
+    tr '\n' ' ' <"$folder/out" | sed 's/  */ /g' >"$folder/line"
+    grep -qF "lxc costs 10.0 % (10.0 to 10.0) of the foreground's throughput in none; median of 12 steps." \
+        "$folder/line" || fail "what does lxc cost? $(cat "$folder/out")"
+    grep -qF 'tcg is left out of the findings' "$folder/line" || fail "tcg: $(cat "$folder/out")"
+    grep -qF 'h2 beside h2 (none): best per-core, 16.7 % (16.7 to 16.7) more throughput' "$folder/line" ||
+        fail "the best placement: $(cat "$folder/out")"
+    columns=environment,placement,foreground,background,round,metric_percent,low_percent,high_percent
+    columns+=,first_half_percent,second_half_percent,angle_degrees,agree,significant
+    [ "$(head -n 1 "$folder/report/interference.csv" | cut -d, -f 1-13)" = "$columns" ] ||
+        fail "columns: $(head -n 1 "$folder/report/interference.csv")"
+    # A row for each pair of records: none, lxc, tcg, and chip, core of each.
+    [ "$(wc -l <"$folder/report/interference.csv")" -eq 7 ] ||
+        fail "pairs: $(cat "$folder/report/interference.csv")"
+    for row in 2 4 6; do
+        for name in metric_percent low_percent high_percent first_half_percent; do
+            near interference.csv "$row" "$name" 50
+        done
+    done
+    [ "$(value interference.csv 5 environment)" = tcg ] ||
+        fail "labels: $(cat "$folder/report/interference.csv")"
+    near whole-system.csv 7 relative_to_per_chip "$(awk 'BEGIN { print 8.5 / 9 }')"
+    near whole-system.csv 19 relative_to_per_chip "$(awk 'BEGIN { print (5.5 * 0.9 + 3) / (6 * 0.9 + 3) }')"
+    near changes.csv 1 load 0.8
+    near environments.csv 1 host_load_mean 0.75
+    near environments.csv 1 load_difference -0.15
+    for row in 1 3 5; do
+        near interference-published.csv "$row" metric_percent 0
+    done
+    published_beside 1 -2.2 -3.3
+    published_beside 3 '' -3.3
+    published_beside 5 '' ''
+    ! grep -q '^tcg' "$folder/report/changes.csv" || fail "tcg in changes.csv"
+    is_well_formed "$folder/report/report.html" || fail "the page of pairs is not well-formed"
+    if command -v gnuplot >/dev/null; then
+        [ "$(grep -c '<figcaption>Throughput of both sides' "$folder/report/report.html")" -eq 6 ] ||
+            fail "pictures of pairs are missing"
+        [ "$(grep -c 'aria-label="throughput of all pairs"' "$folder/report/report.html")" -eq 3 ] ||
+            fail "matrices are missing"
+    else
+        skip_part "gnuplot: it is not installed"
+    fi
+}
+
 # Of many runs there are the figures, but no pictures of each.
 many_runs() {
     local many number
@@ -337,6 +457,7 @@ run_case figures_of_a_paused_run
 run_case whole_and_interrupted_runs
 run_case two_steps
 run_case an_experiment
+run_case pairs_in_environments
 run_case many_runs
 run_case words_are_checked
 end_cases
