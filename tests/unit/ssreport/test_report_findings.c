@@ -136,6 +136,23 @@ static void what_cannot_be_told_is_said(void **state) {
     ssreport_report_free(&report);
 }
 
+/* A line of such noise crosses 0 at 74 %, but might as well do so anywhere. */
+static void a_change_that_cannot_be_told_is_in_no_sentence(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair noisy = {"none", "per-core", "p", "q", 1, {5.5, 6.8, 5.9, 6.7, 5.2, 6.4}, 3};
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &noisy);
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_CHANGES, 1);
+    assert_near(&report, SSREPORT_CHANGES, 0, "load", 0.6 + 0.5 / 6 / (3.5 / 6));
+    assert_text(&report, SSREPORT_CHANGES, 0, "told", "no");
+    assert_null(strstr(
+        ssreport_finding_at(&report, want_row(&report, "pair", "placement", "none")).sentence,
+        "From a background load"));
+    ssreport_report_free(&report);
+}
+
 /*
  * Three rounds in which all of per-core is 0.2, 1 and 1.8 more than 6: by the steps alone that
  * would be certain; the rounds say 1 +- 4.303 * 0.8 / sqrt(3), so nothing can be told.
@@ -303,6 +320,7 @@ UNIT_MAIN(
     cmocka_unit_test(the_best_placement_and_where_it_changes),
     cmocka_unit_test(only_steps_that_all_have_are_compared),
     cmocka_unit_test(what_cannot_be_told_is_said),
+    cmocka_unit_test(a_change_that_cannot_be_told_is_in_no_sentence),
     cmocka_unit_test(rounds_may_differ_more_than_steps),
     cmocka_unit_test(an_environment_costs_what_steps_lose),
     cmocka_unit_test(enough_runs_are_counted_instead_of_steps),
