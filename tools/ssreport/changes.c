@@ -52,20 +52,20 @@ static const struct ssreport_pair *find_pair(
 }
 
 /* A step of the first placement counts if all others have it in the same round. */
-static void take_step(struct ssreport_placements *placements, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, const struct ssreport_pair_step *step) {
+static void take_step(struct ssreport_placements *placements,
+    const struct ssreport_pair *const *pairs, const struct ssreport_pair_step *step) {
     size_t at = placements->steps;
     double loads = 0;
     for (size_t i = 0; i < placements->count; i++) {
-        const struct ssreport_pair *other = find_pair(report, pair, placements->names[i]);
-        const struct ssreport_pair_step *same = other ? ssreport_pair_step_like(other, step) : NULL;
+        const struct ssreport_pair_step *same =
+            pairs[i] ? ssreport_pair_step_like(pairs[i], step) : NULL;
         if (!is_known(same))
             return;
         loads += same->load;
         placements->throughputs[i][at] = same->foreground;
     }
     placements->loads[at] = loads / (double)placements->count;
-    placements->rounds[at] = pair->foreground->round;
+    placements->rounds[at] = pairs[0]->foreground->round;
     placements->steps++;
 }
 
@@ -85,8 +85,11 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
         if (!ssreport_pair_is_like(pair, first, LIKE) ||
             strcmp(first->placement, placements->names[0]) != 0)
             continue;
+        const struct ssreport_pair *pairs[SSREPORT_PLACEMENTS_MOST];
+        for (size_t j = 0; j < placements->count; j++)
+            pairs[j] = find_pair(report, first, placements->names[j]);
         for (size_t j = 0; j < first->count; j++)
-            take_step(placements, report, first, &first->steps[j]);
+            take_step(placements, pairs, &first->steps[j]);
     }
     return 0;
 }

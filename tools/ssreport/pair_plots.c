@@ -171,26 +171,17 @@ static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_p
            ssreport_pair_is_emulated(pair) == ssreport_pair_is_emulated(other);
 }
 
-/* Which one a program is among all of that role, in the order in which they come. */
-static size_t index_of(
-    const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
-    size_t index = 0;
+/* How many rows and columns the pairs of a set take. */
+static void find_size(const struct ssreport_report *report, const struct ssreport_pair *pair,
+    size_t *rows, size_t *columns) {
+    *rows = *columns = 0;
     for (size_t i = 0; i < report->pair_count; i++) {
-        if (ssreport_pair_is_like(pair, &report->pairs[i], role))
-            return index;
-        index += ssreport_pair_is_like(pair, &report->pairs[i], 0) &&
-                 ssreport_pair_is_first(report, i, role);
+        const struct ssreport_pair *other = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, other, 0))
+            continue;
+        *rows = other->row >= *rows ? other->row + 1 : *rows;
+        *columns = other->column >= *columns ? other->column + 1 : *columns;
     }
-    return index;
-}
-
-static size_t count_programs(
-    const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
-    size_t count = 0;
-    for (size_t i = 0; i < report->pair_count; i++)
-        count += ssreport_pair_is_like(pair, &report->pairs[i], 0) &&
-                 ssreport_pair_is_first(report, i, role);
-    return count;
 }
 
 /* The most that this foreground does anywhere. */
@@ -210,8 +201,8 @@ static double most_of(const struct ssreport_report *report, const struct ssrepor
 /* A line for each half, in its field: a picture of one plot, as a plot for each takes long. */
 static void write_lines(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    double left = (double)index_of(report, pair, SSREPORT_PAIR_BACKGROUND);
-    double bottom = -1 - (double)index_of(report, pair, SSREPORT_PAIR_FOREGROUND);
+    double left = (double)pair->column;
+    double bottom = -1 - (double)pair->row;
     double most = most_of(report, pair);
     int half = -1;
     for (size_t i = 0; i < pair->count; i++) {
@@ -239,11 +230,9 @@ static void write_names(FILE *script, const struct ssreport_report *report,
             sstrace_gnuplot_quote(
                 script, role == 0 ? other->program : other->background_program, role ? 13 : 16);
             if (role == 0)
-                fprintf(script, " at -0.12,%.3f right\n",
-                    -(double)index_of(report, other, roles[role]) - 1 + FILLED / 2);
+                fprintf(script, " at -0.12,%.3f right\n", -(double)other->row - 1 + FILLED / 2);
             else
-                fprintf(script, " at %.3f,0.08 center\n",
-                    (double)index_of(report, other, roles[role]) + FILLED / 2);
+                fprintf(script, " at %.3f,0.08 center\n", (double)other->column + FILLED / 2);
         }
     }
     /* The axes of the field at the lower left hold for all. */
@@ -262,8 +251,8 @@ static void write_frames(
         if (!ssreport_pair_is_like(pair, other, SSREPORT_PAIR_ENVIRONMENT) ||
             !ssreport_pair_is_first(report, i, SAME_PAIR))
             continue;
-        double left = (double)index_of(report, other, SSREPORT_PAIR_BACKGROUND);
-        double bottom = -1 - (double)index_of(report, other, SSREPORT_PAIR_FOREGROUND);
+        double left = (double)other->column;
+        double bottom = -1 - (double)other->row;
         fprintf(script, "%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n\n", left, bottom,
             left + FILLED, bottom, left + FILLED, bottom + FILLED, left, bottom + FILLED, left,
             bottom);
@@ -273,8 +262,8 @@ static void write_frames(
 
 unsigned ssreport_plot_matrix(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    size_t rows = count_programs(report, pair, SSREPORT_PAIR_FOREGROUND);
-    size_t columns = count_programs(report, pair, SSREPORT_PAIR_BACKGROUND);
+    size_t rows, columns;
+    find_size(report, pair, &rows, &columns);
     unsigned width = MARGIN_LEFT + 20 + FIELD_WIDTH * (unsigned)columns;
     unsigned height = MARGIN_TOP + 40 + FIELD_HEIGHT * (unsigned)rows;
     width = width < 460 ? 460 : width;

@@ -101,6 +101,20 @@ static int set_interference(struct ssreport_pair *pair, double confidence) {
     return status;
 }
 
+/* In the order in which they come; `pair` is the last one so far. */
+static size_t find_index(
+    const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
+    size_t next = 0;
+    for (const struct ssreport_pair *other = report->pairs; other < pair; other++) {
+        size_t index = role == SSREPORT_PAIR_FOREGROUND ? other->row : other->column;
+        if (ssreport_pair_is_like(pair, other, role))
+            return index;
+        if (other->foreground->set == pair->foreground->set && index >= next)
+            next = index + 1;
+    }
+    return next;
+}
+
 static int add_pair(struct ssreport_report *report, struct ssreport_run *foreground,
     const struct ssreport_run *background) {
     if (!ssreport_csv_make_room((void **)&report->pairs, report->pair_count, &report->pair_capacity,
@@ -116,6 +130,8 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
     bool on_host = ssreport_is_word(foreground->measured_in, "host");
     snprintf(pair->environment, sizeof pair->environment, "%.40s%s",
         ssreport_run_environment(foreground), on_host ? ", from the host" : "");
+    pair->row = find_index(report, pair, SSREPORT_PAIR_FOREGROUND);
+    pair->column = find_index(report, pair, SSREPORT_PAIR_BACKGROUND);
     pair->steps = calloc(pair->count + 1, sizeof *pair->steps);
     if (!pair->steps)
         return -1;

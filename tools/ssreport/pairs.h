@@ -28,6 +28,7 @@ struct ssreport_pair {
     const char *placement; /* where nothing is said of these three, "-" */
     const char *program;   /* of the foreground */
     const char *background_program;
+    size_t row, column; /* of its programs among all foregrounds, and backgrounds, of the set */
     struct ssreport_pair_step *steps;
     size_t count;
     struct ssreport_interference interference;

@@ -127,9 +127,28 @@ static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t r
     fputs("</tr>\n", stream);
 }
 
-static bool holds_text(const struct ssreport_sheet *sheet, size_t column) {
-    for (size_t i = column; i < sheet->count; i += sheet->column_count) {
-        if (sheet->cells[i].text)
+/* Rows of a sheet, from the first one to before the last. */
+struct rows {
+    size_t from, to;
+};
+
+/* From the first to the last row whose first cell is this text. */
+static struct rows find_rows(const struct ssreport_sheet *sheet, const char *only) {
+    size_t count = ssreport_sheet_rows(sheet);
+    struct rows rows = {only ? count : 0, only ? 0 : count};
+    for (size_t row = 0; only && row < count; row++) {
+        const char *text = sheet->cells[row * sheet->column_count].text;
+        if (!text || strcmp(text, only) != 0)
+            continue;
+        rows.from = row < rows.from ? row : rows.from;
+        rows.to = row + 1;
+    }
+    return rows;
+}
+
+static bool holds_text(const struct ssreport_sheet *sheet, struct rows rows, size_t column) {
+    for (size_t row = rows.from; row < rows.to; row++) {
+        if (sheet->cells[row * sheet->column_count + column].text)
             return true;
     }
     return false;
@@ -137,19 +156,21 @@ static bool holds_text(const struct ssreport_sheet *sheet, size_t column) {
 
 void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only) {
     size_t first = only ? 1 : 0;
+    struct rows rows = find_rows(sheet, only);
     fputs("<div class=\"wide\"><table>\n<caption>", stream);
     ssreport_html_text(stream, sheet->title);
     fputs("</caption>\n<thead><tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
         if (!has_column(sheet, i))
             continue;
-        fputs(holds_text(sheet, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
+        fputs(
+            holds_text(sheet, rows, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
             stream);
         ssreport_html_text(stream, sheet->columns[i].heading);
         fputs("</th>", stream);
     }
     fputs("</tr></thead>\n<tbody>\n", stream);
-    for (size_t row = 0; row < ssreport_sheet_rows(sheet); row++) {
+    for (size_t row = rows.from; row < rows.to; row++) {
         const char *text = sheet->cells[row * sheet->column_count].text;
         if (!only || (text && strcmp(text, only) == 0))
             print_row(stream, sheet, row, first);
