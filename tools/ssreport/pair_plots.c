@@ -273,7 +273,7 @@ unsigned ssreport_plot_matrix(
         "unset border\nunset tics\nset xrange [0:%.3f]\nset yrange [%.3f:0]\n"
         "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
         "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
-        "set key at screen 0.995,0.995 top right horizontal samplen 1.5 noenhanced\n",
+        "set key at screen 0.005,0.995 top left horizontal samplen 1.5 noenhanced\n",
         width, height, (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
         (double)(MARGIN_LEFT + FIELD_WIDTH * columns) / width, 1 - (double)MARGIN_TOP / height,
         1 - (double)(MARGIN_TOP + FIELD_HEIGHT * rows) / height);
