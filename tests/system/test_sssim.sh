@@ -53,7 +53,7 @@ figure() {
 modules=(-f realtime -c rbpid -s even -d averageq)
 
 figures='samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent'
-figures=$figures,settling_seconds,duty_mean,switches_per_second,own_cpu
+figures=$figures,settling_seconds,duty_mean,switches_per_second,own_cpu,iterations_per_second
 
 # ---- one run ----
 

@@ -12,4 +12,13 @@ static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return -mean * log1p(-ss_random_next(state));
 }
 
+/* Positive, with mean 1 and this standard deviation. The normal number in it is drawn as by Box and
+ * Muller. */
+static inline double chance_draw_lognormal(uint64_t *state, double deviation) {
+    double variance = log1p(deviation * deviation);
+    double radius = sqrt(chance_draw_exponential(state, 2));
+    double normal = radius * cos(2 * M_PI * ss_random_next(state));
+    return exp(sqrt(variance) * normal - variance / 2);
+}
+
 #endif

@@ -149,6 +149,7 @@ static void take_all(struct demand *demand) {
 static void take_stretch(struct demand *demand) {
     const struct profile_stretch *stretch = &demand->class->profile.stretches[demand->phase];
     demand->threads = stretch->threads;
+    demand->use = stretch->has_use ? &stretch->use : NULL;
     demand->left = stretch->length;
 }
 

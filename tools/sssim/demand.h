@@ -43,10 +43,11 @@ const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_
 /* One instance's. */
 struct demand {
     const struct demand_class *class;
-    uint64_t random;  /* state of a generator of its own */
-    uint32_t width;   /* threads of a serial or parallel one */
-    size_t phase;     /* in the class's table or profile */
-    uint32_t threads; /* that are runnable now */
+    uint64_t random;              /* state of a generator of its own */
+    uint32_t width;               /* threads of a serial or parallel one */
+    size_t phase;                 /* in the class's table or profile */
+    uint32_t threads;             /* that are runnable now */
+    const struct memory_use *use; /* what each wants of the memory now; NULL: what all want */
     ss_time left;     /* of running time, until that changes; SS_TIME_NEVER: it does not */
     ss_time gathered; /* for so long its threads share one CPU */
 };

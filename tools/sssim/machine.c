@@ -48,13 +48,12 @@ void machine_close(struct machine *machine) {
     *machine = (struct machine){0};
 }
 
-/* Of the group's threads, those that a quota does not hold back. */
-static double group_threads(const struct machine *machine) {
+double machine_group_threads(const struct machine *machine) {
     return machine->group.throttled ? 0 : (double)machine->threads;
 }
 
 double machine_wanted_cpus(const struct machine *machine) {
-    return group_threads(machine) + machine->background;
+    return machine_group_threads(machine) + machine->background;
 }
 
 double machine_idle_cpus(const struct machine *machine) {
@@ -63,9 +62,21 @@ double machine_idle_cpus(const struct machine *machine) {
 
 /* CPUs that run the group's tasks at this instant. */
 static double group_cpus(const struct machine *machine) {
-    double threads = group_threads(machine);
+    double threads = machine_group_threads(machine);
     double wanted = machine_wanted_cpus(machine);
     return wanted > machine->cpus ? threads * machine->cpus / wanted : threads;
+}
+
+double machine_share(const struct machine *machine) {
+    double wanted = machine_wanted_cpus(machine);
+    if (machine->group.throttled)
+        return 0;
+    return wanted > machine->cpus ? machine->cpus / wanted : 1;
+}
+
+double machine_part_beside(const struct machine *machine) {
+    double wanted = machine_wanted_cpus(machine);
+    return wanted > machine->cpus ? (machine->cpus - 1) / (wanted - 1) : 1;
 }
 
 static uint64_t take_whole(double *part) {
@@ -126,6 +137,10 @@ void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
 
 static uint32_t runnable(const struct machine_instance *one) {
     return one->running ? one->width : one->lingering;
+}
+
+uint32_t machine_runnable(const struct machine *machine, uint32_t instance) {
+    return runnable(&machine->instances[instance]);
 }
 
 static void change(

@@ -88,6 +88,18 @@ double machine_idle_cpus(const struct machine *machine);
 /* CPUs that there is something to do for; more than there are where some has to wait. */
 double machine_wanted_cpus(const struct machine *machine);
 
+/* The part of a CPU that each runnable thread of the group has at this instant. */
+double machine_share(const struct machine *machine);
+
+/* While one of them runs: the part of any other runnable thread that runs, too. */
+double machine_part_beside(const struct machine *machine);
+
+/* Threads of an instance that run or wait for a CPU. */
+uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
+
+/* Those of all instances, unless a quota holds them back. */
+double machine_group_threads(const struct machine *machine);
+
 /* When machine_enforce_quota() is to be called next, if nothing else changes. */
 ss_time machine_quota_due(const struct machine *machine);
 

@@ -2,6 +2,7 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,10 @@
 
 struct reader {
     struct profile *profile;
-    size_t room;      /* stretches that there is memory for */
-    ss_time time;     /* of the line read last */
-    uint64_t threads; /* from then on */
-    uint64_t number;  /* of that line, from 1 */
+    size_t room;                 /* stretches that there is memory for */
+    ss_time time;                /* of the line read last */
+    struct profile_stretch next; /* from then on; has no length yet */
+    uint64_t number;             /* of that line, from 1 */
     uint64_t records;
 };
 
@@ -31,18 +32,30 @@ static int keep(struct reader *reader, struct ss_error *error) {
         profile->stretches = more;
         reader->room = room;
     }
-    profile->stretches[profile->count++] = (struct profile_stretch){
-        .length = reader->time - profile->length,
-        .threads = (uint32_t)reader->threads,
-    };
+    reader->next.length = reader->time - profile->length;
+    profile->stretches[profile->count++] = reader->next;
     profile->length = reader->time;
     return 0;
 }
 
-static int take_record(struct reader *reader, char **words, struct ss_error *error) {
+static int read_use(struct memory_use *use, char **words, struct ss_error *error) {
+    if (ss_units_number(words[0], &use->accesses, error) < 0 ||
+        ss_units_load(words[1], 0, &use->waiting, error) < 0)
+        return -1;
+    if (use->accesses < 0 || !isfinite(use->accesses))
+        return ss_error_fail(error, "%s are no accesses per second", ss_words_show(words[0]).text);
+    if (use->waiting > 0 && use->accesses == 0)
+        return ss_error_fail(error, "a thread without accesses does not wait for the memory");
+    return 0;
+}
+
+static int take_record(struct reader *reader, char **words, size_t count, struct ss_error *error) {
     ss_time time;
     uint64_t threads;
+    struct memory_use use = {0};
     if (ss_units_time(words[0], &time, error) < 0 || ss_units_count(words[1], &threads, error) < 0)
+        return -1;
+    if (count == 4 && read_use(&use, words + 2, error) < 0)
         return -1;
     if (threads > THREADS_MAX)
         return ss_error_fail(error, "%s are too many threads: at most %d", words[1], THREADS_MAX);
@@ -56,7 +69,8 @@ static int take_record(struct reader *reader, char **words, struct ss_error *err
     reader->time = time;
     if (apart && keep(reader, error) < 0)
         return -1;
-    reader->threads = threads;
+    reader->next =
+        (struct profile_stretch){.threads = (uint32_t)threads, .has_use = count == 4, .use = use};
     reader->records++;
     return 0;
 }
@@ -67,11 +81,12 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
     if (!words)
         return -1;
     int status = 0;
-    if (count == 2)
-        status = take_record(reader, words, error);
+    if (count == 2 || count == 4)
+        status = take_record(reader, words, count, error);
     else if (count != 0)
-        status = ss_error_fail(
-            error, "\"%s\" is no line of a profile: write TIME THREADS", ss_words_show(line).text);
+        status = ss_error_fail(error,
+            "\"%s\" is no line of a profile: write TIME THREADS, or TIME THREADS ACCESSES WAITING",
+            ss_words_show(line).text);
     free(words);
     return status;
 }

@@ -2,18 +2,23 @@
 #ifndef SSSIM_PROFILE_H
 #define SSSIM_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
+#include "memory.h"
+
 struct profile_stretch {
     ss_time length; /* more than 0 */
     uint32_t threads;
+    bool has_use; /* the line says what they want of the memory */
+    struct memory_use use;
 };
 
-/* How many threads of a program are runnable, over the time in which it is not stopped. Zeroed: an
+/* What the threads of a program do, over the time in which it is not stopped. Zeroed: an
  * empty one. */
 struct profile {
     struct profile_stretch *stretches;
@@ -22,8 +27,10 @@ struct profile {
 };
 
 /*
- * Reads lines of TIME THREADS: from that time on so many are runnable. The first TIME is 0, the
- * last line says where the profile ends. A message names the file and the line.
+ * Reads lines of TIME THREADS [ACCESSES WAITING]: from that time on so many are runnable, and each
+ * of them makes so many accesses to the memory a second and waits for them for such a part of its
+ * time. The first TIME is 0, the last line says where the profile ends. A message names the file
+ * and the line.
  */
 int profile_read(struct profile *profile, const char *path, struct ss_error *error);
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulation.h"
 
+#include <math.h>
 #include <string.h>
+
+#include <showstopper/random.h>
 
 /* Where neither the command line nor the trace says how long. */
 #define DURATION_DEFAULT (60 * SS_SECOND)
+
+/* What the background of a study follows unless it is told otherwise, as in tools/experiments. */
+#define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
+
+/* The foreground's random numbers have nothing in common with the background's. */
+#define FRONT_SALT UINT64_C(0x66726f6e74)
 
 enum simulation_accounting {
     ACCOUNTING_EXACT,
@@ -98,6 +107,34 @@ const struct ss_argument simulation_rows[] = {
                  .help = "the counters that the modules see: exact values, or those of /proc/stat"}},
     {0, "HZ", {"tick-rate", SS_OPTION_COUNT, AT(tick_rate), .initial = "250", .min = "1",
                .max = "10000", .help = "ticks per second for --accounting ticks"}},
+    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(work.iteration), .initial = "0", .max = "1h",
+                 .help = "CPU time that an iteration of an instance takes if nothing disturbs it; 0: "
+                         "no iterations are counted"}},
+    {0, "PART", {"noise", SS_OPTION_LOAD, AT(work.noise), .initial = "0",
+                 .help = "standard deviation of the length of iterations, as a part of the mean"}},
+    {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(memory_rate), .initial = "0",
+                 .help = "accesses per second that the machine's memory serves; 0: no limit"}},
+    {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(work.use.accesses), .initial = "0",
+                 .help = "accesses per second that a running thread makes if nothing disturbs it"}},
+    {0, "PART", {"waiting", SS_OPTION_LOAD, AT(work.use.waiting), .initial = "0",
+                 .help = "the part of its time that such a thread waits for them"}},
+    {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
+                  .help = "study what the instances cost a foreground of this class, which runs "
+                          "uncontrolled on as many other CPUs"}},
+    {0, "N", {"foreground-instances", SS_OPTION_COUNT, AT(front_instances), .min = "1",
+              .max = "1000000", .help = "instances of the foreground; without it, as many as CPUs"}},
+    {0, "TIME", {"foreground-iteration", SS_OPTION_TIME, AT(front_iteration), .max = "1h",
+                 .help = "length of the foreground's iterations; without it, as the others"}},
+    {0, "RATE", {"foreground-accesses", SS_OPTION_NUMBER, AT(front.accesses),
+                 .help = "accesses of the foreground's threads; without it, as the others"}},
+    {0, "PART", {"foreground-waiting", SS_OPTION_LOAD, AT(front.waiting),
+                 .help = "waiting part of the foreground's threads; without it, as the others"}},
+    {0, NULL, {"shared-cpus", AT(shared_cpus),
+               .help = "foreground and background run on the same CPUs"}},
+    {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1", .max = "100000",
+              .help = "how often the study is repeated, each time with the next seed"}},
+    {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
+                .help = "keep the study in this folder, which ssreport reads"}},
     {0, "NAME=V,...", {"sweep",
                        .help = "run once with each of these values of a long option; given again, "
                                "with each combination; prints a table and what to choose"},
@@ -110,17 +147,91 @@ const struct ss_argument simulation_rows[] = {
 };
 // clang-format on
 
+static int check_use(const char *prefix, const struct memory_use *use, struct ss_error *error) {
+    if (use->waiting > 0 && !(use->accesses > 0))
+        return ss_error_fail(error,
+            "--%swaiting: a thread without accesses does not wait for the memory: give "
+            "--%saccesses",
+            prefix, prefix);
+    return 0;
+}
+
+static struct memory_use find_front_use(const struct simulation *simulation) {
+    struct memory_use use = simulation->front;
+    if (isnan(use.accesses))
+        use.accesses = simulation->work.use.accesses;
+    if (isnan(use.waiting))
+        use.waiting = simulation->work.use.waiting;
+    return use;
+}
+
+static int check_work(const struct simulation *simulation, struct ss_error *error) {
+    const struct work_options *work = &simulation->work;
+    struct memory_use front = find_front_use(simulation);
+    bool accesses = work->use.accesses > 0 || front.accesses > 0;
+    if (work->iteration == 0 && (work->noise > 0 || simulation->memory_rate > 0 || accesses))
+        return ss_error_fail(error,
+            "--noise, --memory and --accesses change how long iterations take: give --iteration");
+    if (accesses && !(simulation->memory_rate > 0))
+        return ss_error_fail(error, "--accesses: give --memory, how many the memory serves");
+    if (check_use("", &work->use, error) < 0)
+        return -1;
+    return simulation->foreground ? check_use("foreground-", &front, error) : 0;
+}
+
+static int check_no_study(const struct simulation *simulation, struct ss_error *error) {
+    const struct {
+        const char *name;
+        bool given;
+    } options[] = {
+        {"foreground-instances", simulation->front_instances > 0},
+        {"foreground-iteration", simulation->front_iteration > 0},
+        {"foreground-accesses", !isnan(simulation->front.accesses)},
+        {"foreground-waiting", !isnan(simulation->front.waiting)},
+        {"shared-cpus", simulation->shared_cpus},
+        {"rounds", simulation->rounds > 1},
+        {"record", simulation->record},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (options[i].given)
+            return ss_error_fail(
+                error, "--%s belongs to a study: give --foreground, too", options[i].name);
+    }
+    return 0;
+}
+
+static int check_study(const struct simulation *simulation, struct ss_error *error) {
+    if (simulation->work.iteration == 0)
+        return ss_error_fail(
+            error, "--foreground: a study counts iterations: give --iteration, their length");
+    if (simulation->grid.count > 0 || simulation->csv)
+        return ss_error_fail(error,
+            "--foreground: a study has two sides, which --sweep and --csv do not show: keep them "
+            "with --record");
+    if (simulation->background > 0)
+        return ss_error_fail(
+            error, "--background is other load, and a study has none: leave it away");
+    if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
+        return ss_error_fail(
+            error, "--record: a record has at most %d CPUs, two times --cpus", SS_CPUS_MAX);
+    return 0;
+}
+
 static int check(const struct simulation *simulation, struct ss_error *error) {
     if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
         return ss_error_fail(
             error, "--lateness-law recorded has its own lengths: leave --lateness away");
     if (simulation->background_period == 1)
         return ss_error_fail(error, "--background-period has no halves: give 2 ns or more");
-    return 0;
+    if (check_work(simulation, error) < 0)
+        return -1;
+    return simulation->foreground ? check_study(simulation, error)
+                                  : check_no_study(simulation, error);
 }
 
 int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error) {
-    *simulation = (struct simulation){.duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER};
+    *simulation = (struct simulation){
+        .duration = SS_TIME_NEVER, .lateness = SS_TIME_NEVER, .front = {NAN, NAN}};
     if (ss_arguments_parse(simulation_rows, simulation, &simulation->store, argv, NULL, error) < 0)
         return -1;
     return check(simulation, error);
@@ -128,6 +239,7 @@ int simulation_parse(struct simulation *simulation, char **argv, struct ss_error
 
 void simulation_close(struct simulation *simulation) {
     demand_mix_free(&simulation->mix);
+    demand_mix_free(&simulation->front_mix);
     grid_close(&simulation->grid);
     ss_option_store_free(&simulation->store);
 }
@@ -140,6 +252,11 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
             error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
     if (simulation->load)
         *options = simulation->load;
+    if (simulation->foreground && constant && !*options) {
+        simulation->modules[SS_KIND_TRACE] = "staircase";
+        *options = STAIRS_DEFAULT;
+        return 0;
+    }
     if (constant && !*options)
         return ss_error_fail(
             error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
@@ -182,6 +299,8 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .preempt = simulation->priority == PRIORITY_NORMAL ? simulation->preempt : 0,
         .stop_lateness = simulation->stop_lateness,
         .start_lateness = simulation->start_lateness,
+        .work = simulation->work,
+        .memory_rate = simulation->memory_rate,
         .seed = simulation->seed,
     };
     memcpy(options.modules, simulation->modules, sizeof options.modules);
@@ -211,4 +330,53 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     trial_close(trial);
     return ss_error_fail(
         error, "--settle leaves nothing to be counted: it must be shorter than the run");
+}
+
+/* It is at its peak at all times. */
+static void make_foreground(const struct simulation *simulation, struct trial_options *options) {
+    static const char *const modules[SS_KINDS] = {
+        [SS_KIND_TRACE] = "constant",
+        [SS_KIND_FEEDBACK] = "realtime",
+        [SS_KIND_CONTROL] = "fixed",
+        [SS_KIND_SPACE] = "even",
+        [SS_KIND_DITHERING] = "stagger",
+    };
+    memcpy(options->modules, modules, sizeof options->modules);
+    memset(options->options, 0, sizeof options->options);
+    options->options[SS_KIND_TRACE] = "100%";
+    options->options[SS_KIND_CONTROL] = "duty=100%";
+    if (simulation->front_instances > 0)
+        options->instances = (uint32_t)simulation->front_instances;
+    else
+        options->instances = (uint32_t)simulation->cpus;
+    if (simulation->front_iteration > 0)
+        options->work.iteration = simulation->front_iteration;
+    options->work.use = find_front_use(simulation);
+    options->mix = &simulation->front_mix;
+    options->quota = 0;
+    options->seed = ss_random_hash(simulation->seed + FRONT_SALT);
+}
+
+int simulation_make_study(struct simulation *simulation, char **argv, struct study_options *options,
+    struct ss_error *error) {
+    if (resolve_trace(simulation, error) < 0 ||
+        demand_mix_parse(&simulation->mix, simulation->class, error) < 0 ||
+        demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
+        return -1;
+    /* What the foreground's threads use of the same CPUs is no part of the background's load. */
+    if (simulation->shared_cpus && strcmp(simulation->modules[SS_KIND_FEEDBACK], "exact") == 0)
+        simulation->modules[SS_KIND_FEEDBACK] = "own";
+    *options = (struct study_options){
+        .workloads =
+            {[STUDY_FOREGROUND] = simulation->foreground, [STUDY_BACKGROUND] = simulation->class},
+        .memory_rate = simulation->memory_rate,
+        .shares_cpus = simulation->shared_cpus,
+        .duration = simulation->duration,
+        .round = 1,
+        .argv = argv,
+    };
+    options->sides[STUDY_BACKGROUND] = make_options(simulation);
+    options->sides[STUDY_FOREGROUND] = make_options(simulation);
+    make_foreground(simulation, &options->sides[STUDY_FOREGROUND]);
+    return 0;
 }

@@ -5,6 +5,7 @@
 #include "demand.h"
 #include "grid.h"
 #include "options/arguments.h"
+#include "study.h"
 #include "trial.h"
 
 /* What a command line asks for. */
@@ -34,12 +35,22 @@ struct simulation {
     ss_time quota_period;
     double background; /* of the whole machine */
     ss_time background_period;
-    struct grid grid; /* of --sweep */
+    struct work_options work;
+    double memory_rate;       /* accesses a second that the memory serves; 0: no limit */
+    const char *foreground;   /* its class; NULL: no study */
+    uint64_t front_instances; /* of the foreground; 0: as many as CPUs */
+    ss_time front_iteration;  /* 0: as the others */
+    struct memory_use front;  /* NaN: as the others */
+    int shared_cpus;
+    uint64_t rounds;
+    const char *record; /* NULL: nothing is kept */
+    struct grid grid;   /* of --sweep */
     int csv;
     int help;
     int version;
     struct ss_option_store store;
     struct demand_mix mix;
+    struct demand_mix front_mix;
 };
 
 /* In the order of the help. */
@@ -56,6 +67,13 @@ void simulation_close(struct simulation *simulation);
  */
 int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,
+    struct ss_error *error);
+
+/*
+ * A study, the first of its rounds. The options must not outlive the simulation. `argv` is the
+ * command line.
+ */
+int simulation_make_study(struct simulation *simulation, char **argv, struct study_options *options,
     struct ss_error *error);
 
 #endif

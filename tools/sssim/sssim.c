@@ -9,6 +9,7 @@
 #include "crash.h"
 #include "grid.h"
 #include "simulation.h"
+#include "study.h"
 #include "sweep.h"
 
 static void print_help(void) {
@@ -21,7 +22,9 @@ static void print_help(void) {
     printf("\nExamples: how well is a load held on 12 CPUs? How much do the length of a round\n"
            "and the target matter?\n"
            "  sssim -P 12 -l 50%% --settle 10s --duration 3M\n"
-           "  sssim -P 12 --sweep load=25%%,50%%,75%% --sweep dithering-options=20m,53m,107m\n");
+           "  sssim -P 12 --sweep load=25%%,50%%,75%% --sweep dithering-options=20m,53m,107m\n"
+           "\nA study of two programs, in a folder that ssreport reads:\n"
+           "  sssim --foreground serial --iteration 50m --noise 5%% --record study\n");
 }
 
 static void print_field(double value) {
@@ -59,6 +62,10 @@ static void print_figures(struct trial *trial) {
     print_figure("switches", figures.switches_per_second, " /s");
     print_figure("own CPU time", 100 * figures.own_cpu, " % of one CPU");
     print_figure("settling time", figures.settling_seconds, " s");
+    if (!isnan(figures.throughput)) {
+        printf("%-20s %9llu\n", "iterations", (unsigned long long)figures.iterations);
+        print_figure("throughput", figures.throughput, " /s");
+    }
 }
 
 static int run(struct simulation *simulation, struct ss_error *error) {
@@ -82,6 +89,48 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     return status;
 }
 
+static void print_round(const struct study_options *study, const struct study_figures *figures) {
+    if (study->round == 1)
+        printf("%-8s %18s %18s %14s %12s\n", "round", "foreground 1/s", "background 1/s",
+            "mean error %", "MSE %^2");
+    const struct trial_figures *background = &figures->sides[STUDY_BACKGROUND];
+    printf("%-8llu %18.3f %18.3f %14.3f %12.3f\n", (unsigned long long)study->round,
+        figures->sides[STUDY_FOREGROUND].throughput, background->throughput,
+        background->error_mean_percent, background->error_mse_e4);
+}
+
+static int run_rounds(const struct simulation *simulation, struct study_options *study,
+    struct experiment *experiment, struct ss_error *error) {
+    struct ss_option_store warnings = {0};
+    int status = 0;
+    for (uint64_t i = 0; status == 0 && i < simulation->rounds; i++) {
+        struct study_figures figures;
+        status = study_run(study, experiment, &warnings, &figures, error);
+        if (status == 0)
+            print_round(study, &figures);
+        study->round++;
+        for (int side = 0; side < MEMORY_SIDES; side++)
+            study->sides[side].seed++;
+    }
+    ss_option_store_print_warnings(stderr, "sssim", &warnings);
+    ss_option_store_free(&warnings);
+    return status;
+}
+
+static int run_study(struct simulation *simulation, char **argv, struct ss_error *error) {
+    struct study_options study;
+    struct experiment experiment = {0};
+    if (simulation_make_study(simulation, argv, &study, error) < 0 ||
+        (simulation->record && experiment_open(&experiment, simulation->record, error) < 0))
+        return -1;
+    ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
+    int status = run_rounds(simulation, &study, simulation->record ? &experiment : NULL, error);
+    if (status == 0)
+        print_figure("known interference", study_interference(&study), " %");
+    experiment_close(&experiment);
+    return status;
+}
+
 static int serve(char **argv, struct ss_error *error) {
     struct simulation simulation;
     int status = simulation_parse(&simulation, argv, error);
@@ -91,6 +140,8 @@ static int serve(char **argv, struct ss_error *error) {
         printf("sssim %s\n", ss_version());
     else if (status == 0 && simulation.grid.count > 0)
         status = sweep_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
+    else if (status == 0 && simulation.foreground)
+        status = run_study(&simulation, argv, error);
     else if (status == 0)
         status = run(&simulation, error);
     simulation_close(&simulation);

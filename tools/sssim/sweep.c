@@ -91,7 +91,7 @@ static void print_csv_heading(const struct grid *grid) {
         putchar(',');
     }
     puts("samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent,"
-         "settling_seconds,duty_mean,switches_per_second,own_cpu");
+         "settling_seconds,duty_mean,switches_per_second,own_cpu,iterations_per_second");
 }
 
 static void print_csv_row(
@@ -110,6 +110,7 @@ static void print_csv_row(
     print_number(figures->duty_mean);
     print_number(figures->switches_per_second);
     print_number(figures->own_cpu);
+    print_number(figures->throughput);
     putchar('\n');
 }
 

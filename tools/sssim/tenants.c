@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tenants.h"
 
+/* What an instance gets done depends on its threads that run. */
+static void follow_work(struct trial *trial, uint32_t number) {
+    work_set_threads(&trial->work, number, machine_runnable(&trial->machine, number),
+        trial->lives[number].demand.use, trial->now);
+}
+
 /* How long until the demand of a running instance changes; throttled ones' time stands still. */
 static ss_time time_left(const struct trial *trial, uint32_t number) {
     if (trial->machine.group.throttled)
@@ -46,6 +52,7 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
     }
+    follow_work(trial, number);
     queue_set(&trial->queue, sleeper, due);
 }
 
@@ -59,6 +66,7 @@ void tenants_change_demand(struct trial *trial, uint32_t number) {
     } else {
         machine_stop(&trial->machine, number, 0, trial->now);
     }
+    follow_work(trial, number);
     queue_set(&trial->queue, tenants_demand_sleeper(trial, number), due);
 }
 

@@ -78,6 +78,9 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
         queue_set(&trial->queue, number, ss_time_add(trial->now, draw_lateness(trial)));
         return 0;
     }
+    const struct ss_stepper *stepper = &trial->steppers[number];
+    if (stepper->controlled && trial->now >= stepper->deadline)
+        ss_histogram_add(&trial->board->rows[number].lateness, trial->now - stepper->deadline);
     struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
     trial->steps++;
     trial->own += trial->options.switch_cost;
@@ -90,6 +93,7 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
         tenants_set_running(trial, number, action.state == SS_STATE_RUNNING);
         trial->switches++;
     }
+    ss_journal_follow(&trial->lives[number].journal, &trial->steppers[number], trial->now);
     set_alarm(trial, number, action.deadline);
     if (action.change && action.state == SS_STATE_RUNNING) {
         ss_time held_up = held_up_until(trial, number);
@@ -117,6 +121,7 @@ void trial_set_due(struct trial *trial, uint32_t number, ss_time due) {
 
 void trial_leave(struct trial *trial, uint32_t number) {
     machine_stop(&trial->machine, number, 0, trial->now);
+    work_set_threads(&trial->work, number, 0, NULL, trial->now);
     ss_board_permit(trial->board, number, trial->now, false);
     ss_board_leave(trial->board, number);
     queue_set(&trial->queue, number, SS_TIME_NEVER);
@@ -131,7 +136,7 @@ static bool counts_group(const struct trial *trial) {
 /* What is true, not what the modules are shown. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
-    *reading = (struct ss_cpu_reading){0};
+    *reading = (struct ss_cpu_reading){.pressure = NAN};
     if (counts_group(trial))
         machine_read_group_exactly(&trial->machine, trial->now, &reading->counters);
     else
@@ -150,9 +155,16 @@ static void enter_stages(struct trial *trial) {
         monitor->counted_from = trial->counted_from;
 }
 
-static void take_sample(struct trial *trial) {
+static void take_iteration(void *context, uint32_t instance, ss_time start, ss_time end) {
+    struct trial *trial = context;
+    ss_iterations_add(&trial->iterations, instance, start, end);
+}
+
+static int take_sample(struct trial *trial, struct ss_error *error) {
     const struct ss_monitor_sample *latest = &trial->monitor.latest;
     enter_stages(trial);
+    if (work_collect(&trial->work, trial->now, take_iteration, trial, error) < 0)
+        return -1;
     ss_monitor_sample(&trial->monitor, trial->now);
     if (latest->counted) {
         trial->switches_sum += trial->switches - trial->switches_seen;
@@ -169,15 +181,17 @@ static void take_sample(struct trial *trial) {
     trial->switches_seen = trial->switches;
     trial->own_seen = trial->own;
     queue_set(&trial->queue, trial->options.instances, trial->monitor.next);
+    return 0;
 }
 
 /* The trace starts with a new sample, so that none is half warm-up. */
 static void start_monitor(struct trial *trial) {
-    ss_time first = trial->options.warmup % trial->options.window;
+    ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
+    ss_time first = trial->options.warmup % interval;
     trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
     ss_monitor_open(&trial->monitor, &trial->set,
         counts_group(trial) ? trial->source : SS_SOURCE_SYSTEM, &trial->meter, trial->board);
-    trial->monitor.interval = trial->options.window;
+    trial->monitor.interval = interval;
     ss_monitor_begin(&trial->monitor, trial->now);
     if (first)
         trial->monitor.next = trial->now + first;
@@ -211,6 +225,9 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
         .switches_per_second =
             (double)trial->switches_sum * per_sample / ss_time_seconds(monitor->interval),
         .own_cpu = (double)trial->own_sum * per_sample / (double)monitor->interval,
+        .iterations = trial->iterations.ended,
+        .throughput =
+            trial->work.count > 0 ? ss_iterations_per_second(&trial->iterations, trial->now) : NAN,
     };
 }
 
@@ -254,7 +271,9 @@ static int load_rig(struct trial *trial, struct ss_error *error) {
 
 static int open_board(struct trial *trial, struct ss_error *error) {
     uint32_t instances = trial->options.instances;
-    trial->board = ss_board_allocate(instances, ss_module_set_memory(&trial->set));
+    size_t memory = ss_module_set_memory(&trial->set);
+    trial->board = trial->options.recorded ? ss_board_allocate_recorded(instances, memory)
+                                           : ss_board_allocate(instances, memory);
     trial->steppers = calloc(instances, sizeof *trial->steppers);
     trial->lives = calloc(instances, sizeof *trial->lives);
     if (!trial->board || !trial->steppers || !trial->lives)
@@ -273,6 +292,7 @@ static void start_executors(struct trial *trial) {
             (struct ss_counters_source){read_counters, trial});
         ss_stepper_open(&trial->steppers[i], &pipeline);
         ss_board_join(trial->board, i);
+        trial->lives[i].journal.ring = ss_board_ring(trial->board, i);
         struct demand *demand = &trial->lives[i].demand;
         demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
             options->mix ? options->cpus : options->width, options->seed, i);
@@ -293,6 +313,28 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
     return options->tick_rate ? machine_use_ticks(&trial->machine, options->tick_rate, error) : 0;
 }
 
+static int open_work(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    trial->memory.rate = options->memory_rate;
+    trial->iterations = (struct ss_iterations){
+        .from = trial->counted_from,
+        .to = SS_TIME_NEVER,
+        .throughput.from = trial->counted_from,
+    };
+    if (work_open(&trial->work, &options->work, options->instances, options->seed, trial->start,
+            error) < 0)
+        return -1;
+    work_attach(&trial->work, options->memory ? options->memory : &trial->memory, options->side);
+    return 0;
+}
+
+/* What the machine does now: how fast work goes on, and when the quota is used up. */
+static void follow_machine(struct trial *trial) {
+    const struct machine *machine = &trial->machine;
+    work_follow(&trial->work, machine_share(machine), machine_part_beside(machine), trial->now);
+    queue_set(&trial->queue, tenants_quota_sleeper(trial), machine_quota_due(machine));
+}
+
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
     *trial = (struct trial){.options = *options, .start = START, .now = START};
     trial->class.kind = DEMAND_PARALLEL;
@@ -300,14 +342,14 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
         queue_open(&trial->queue, 2 * options->instances + 3, error) < 0 ||
-        open_machine(trial, error) < 0) {
+        open_machine(trial, error) < 0 || open_work(trial, error) < 0) {
         trial_close(trial);
         return -1;
     }
     tenants_set_background(trial, options->background);
     start_executors(trial);
     start_monitor(trial);
-    queue_set(&trial->queue, tenants_quota_sleeper(trial), machine_quota_due(&trial->machine));
+    follow_machine(trial);
     return 0;
 }
 
@@ -315,6 +357,8 @@ void trial_close(struct trial *trial) {
     ss_monitor_close(&trial->monitor);
     queue_close(&trial->queue);
     machine_close(&trial->machine);
+    work_close(&trial->work);
+    ss_iterations_free(&trial->iterations);
     free(trial->steppers);
     free(trial->lives);
     free(trial->board);
@@ -332,8 +376,8 @@ static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
     if (sleeper < instances)
         return step(trial, sleeper, error);
     if (sleeper == instances)
-        take_sample(trial);
-    else if (sleeper == tenants_background_sleeper(trial))
+        return take_sample(trial, error);
+    if (sleeper == tenants_background_sleeper(trial))
         tenants_switch_background(trial);
     else if (sleeper == tenants_quota_sleeper(trial))
         tenants_enforce_quota(trial);
@@ -342,16 +386,35 @@ static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
     return 0;
 }
 
+ss_time trial_next(const struct trial *trial) {
+    return trial->queue.due[queue_first(&trial->queue)];
+}
+
+int trial_wake(struct trial *trial, struct ss_error *error) {
+    uint32_t sleeper = queue_first(&trial->queue);
+    trial->now = trial->queue.due[sleeper];
+    if (wake(trial, sleeper, error) < 0)
+        return -1;
+    follow_machine(trial);
+    return 0;
+}
+
+void trial_crowd(struct trial *trial, double cpus, ss_time now) {
+    trial->now = now;
+    machine_set_background(&trial->machine, cpus, now);
+    follow_machine(trial);
+}
+
+int trial_finish(struct trial *trial, ss_time now, struct ss_error *error) {
+    trial->now = now;
+    return work_collect(&trial->work, now, take_iteration, trial, error);
+}
+
 int trial_advance(struct trial *trial, ss_time length, struct ss_error *error) {
     ss_time end = ss_time_add(trial->now, length);
-    const struct queue *queue = &trial->queue;
-    while (queue->due[queue_first(queue)] <= end) {
-        uint32_t sleeper = queue_first(queue);
-        trial->now = queue->due[sleeper];
-        if (wake(trial, sleeper, error) < 0)
+    while (trial_next(trial) <= end) {
+        if (trial_wake(trial, error) < 0)
             return -1;
-        queue_set(&trial->queue, tenants_quota_sleeper(trial), machine_quota_due(&trial->machine));
     }
-    trial->now = end;
-    return 0;
+    return trial_finish(trial, end, error);
 }

@@ -10,8 +10,11 @@
 #include "loop/module_set.h"
 #include "loop/stepper.h"
 #include "machine.h"
+#include "measure/iterations.h"
 #include "measure/monitor.h"
 #include "queue.h"
+#include "record/journal.h"
+#include "work.h"
 
 /*
  * A run in virtual time: the real modules and the real step functions on a simulated machine. The
@@ -55,10 +58,16 @@ struct trial_options {
     enum trial_lateness lateness_law;
     ss_time preempt; /* by so much each thread holds up the executor that continued it, where it
                         finds no idle CPU */
-    ss_time stop_lateness;  /* a stop reaches one thread at once, and the others at the next
-                               multiple of this; 0: all at once */
-    ss_time start_lateness; /* up to so much later than the first of an instance do its other
-                               threads begin now and then; 0: at once */
+    ss_time stop_lateness;    /* a stop reaches one thread at once, and the others at the next
+                                 multiple of this; 0: all at once */
+    ss_time start_lateness;   /* up to so much later than the first of an instance do its other
+                                 threads begin now and then; 0: at once */
+    struct work_options work; /* what the instances get done */
+    struct memory *memory;    /* that another trial shares, too; NULL: one of its own, of `rate` */
+    int side;                 /* of that one */
+    double memory_rate;       /* accesses a second that its own one serves; 0: no limit */
+    ss_time interval;         /* from sample to sample; 0: `window` */
+    bool recorded;            /* decisions are put into the board's rings */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* may be NULL */
     void *context;
@@ -69,6 +78,7 @@ struct trial_instance {
     struct demand demand;
     ss_time held; /* while it is throttled: how long until its demand changes */
     bool awake;   /* its executor: how late it is this time has been drawn */
+    struct ss_journal journal;
 };
 
 /* Must stay where it was opened: its parts point to one another. */
@@ -89,6 +99,9 @@ struct trial {
     uint64_t steps;        /* calls of the step function */
     uint64_t switches;     /* stops and continues */
     ss_time own;           /* CPU time that executors used */
+    struct memory memory;  /* unless the options have one */
+    struct work work;
+    struct ss_iterations iterations;
 
     struct ss_load_meter meter; /* the monitor's */
     struct ss_monitor monitor;
@@ -110,6 +123,8 @@ struct trial_figures {
     double duty_mean;
     double switches_per_second; /* of all instances together */
     double own_cpu;             /* what executors used, part of one CPU */
+    uint64_t iterations;        /* that ended in the counted time */
+    double throughput;          /* iterations per second of it; NaN: none are counted */
 };
 
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error);
@@ -121,6 +136,16 @@ ss_time trial_trace_length(const struct trial *trial);
 
 /* Lets virtual time pass. Fails when an executor can no longer decide. */
 int trial_advance(struct trial *trial, ss_time length, struct ss_error *error);
+
+/* When the next event is due, and the trial's way to it, in place of trial_advance(). */
+ss_time trial_next(const struct trial *trial);
+int trial_wake(struct trial *trial, struct ss_error *error);
+
+/* Time passes up to `now`, in which there is no event, and all is counted. Fails without memory. */
+int trial_finish(struct trial *trial, ss_time now, struct ss_error *error);
+
+/* From `now` on, before which there is no event, other tasks want so many CPUs. */
+void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
 /* Wakes all executors now, as the master does when something has changed. */
 void trial_wake_all(struct trial *trial);

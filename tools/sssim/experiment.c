@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "experiment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/whole_file.h"
+#include "base/words.h"
+
+static const char columns[] =
+    "run,experiment,workload,method,placement,role,group,target,speed,tau_seconds,instances,cpus,"
+    "stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds,edge_seconds,seed,round,energy,"
+    "status,reason,environment,measured_in,others\n";
+
+static int fail(const struct experiment *experiment, const char *name, struct ss_error *error) {
+    return ss_error_fail(error, "--record: %s%s%s: %s", ss_words_show(experiment->path).text,
+        *name ? "/" : "", name, strerror(errno));
+}
+
+static int make_folder(
+    const struct experiment *experiment, const char *name, struct ss_error *error) {
+    char path[2 * EXPERIMENT_PATH];
+    snprintf(path, sizeof path, "%s%s%s", experiment->path, *name ? "/" : "", name);
+    return mkdir(path, 0777) < 0 ? fail(experiment, name, error) : 0;
+}
+
+int experiment_open(struct experiment *experiment, const char *path, struct ss_error *error) {
+    *experiment = (struct experiment){0};
+    if (strlen(path) >= sizeof experiment->path / 2)
+        return ss_error_fail(error, "--record: the name of the folder is too long");
+    if (access(path, F_OK) == 0)
+        return ss_error_fail(
+            error, "--record: %s already exists: choose another folder", ss_words_show(path).text);
+    strcpy(experiment->path, path);
+    experiment->stream = open_memstream(&experiment->rows, &experiment->size);
+    if (!experiment->stream)
+        return ss_error_memory(error);
+    return make_folder(experiment, "", error) < 0 ? -1 : make_folder(experiment, "runs", error);
+}
+
+/* Letters, digits and what else is harmless in the name of a file. */
+static void append_name(char *name, size_t size, const char *text) {
+    size_t used = strlen(name);
+    for (; *text && used + 1 < size; text++)
+        name[used++] =
+            strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+", *text)
+                ? *text
+                : '-';
+    name[used] = '\0';
+}
+
+int experiment_add_pair(struct experiment *experiment, const struct experiment_row rows[2],
+    char *name, size_t size, struct ss_error *error) {
+    char folder[EXPERIMENT_PATH], round[32];
+    snprintf(name, size, "sets-");
+    for (int i = 0; i < 2; i++) {
+        append_name(name, size / 2, rows[i].workload);
+        append_name(name, size, "-");
+    }
+    snprintf(round, sizeof round, "%llu", (unsigned long long)rows[0].round);
+    append_name(name, size, round);
+    snprintf(folder, sizeof folder, "runs/%.2000s", name);
+    return make_folder(experiment, folder, error);
+}
+
+void experiment_print_path(const struct experiment *experiment, const char *pair, const char *role,
+    char *path, size_t size) {
+    snprintf(path, size, "%s/runs/%s/%s", experiment->path, pair, role);
+}
+
+/* A cell has no comma and no quote, as in all manifests. */
+static void put_cell(FILE *stream, const char *text) {
+    for (; *text; text++) {
+        if (*text != '"' && *text != '\r' && *text != '\n')
+            fputc(*text == ',' ? ';' : *text, stream);
+    }
+}
+
+static void put_seconds(FILE *stream, double seconds) {
+    fputc(',', stream);
+    if (seconds > 0)
+        fprintf(stream, "%.9g", seconds);
+}
+
+static void put_row(FILE *stream, const struct experiment_row *row, const char *name) {
+    fprintf(stream, "runs/%s/%s,interference,", name, row->role);
+    put_cell(stream, row->workload);
+    fprintf(stream, ",%s,sets,%s,%s,,,,%u,", row->method, row->role, name, row->instances);
+    fprintf(stream, "%u", row->first_cpu);
+    if (row->cpus > 1)
+        fprintf(stream, "-%u", row->first_cpu + row->cpus - 1);
+    fprintf(stream, ",,%.9g,%.9g", row->warmup, row->settle);
+    put_seconds(stream, row->seconds);
+    put_seconds(stream, row->hold);
+    put_seconds(stream, row->edge);
+    fprintf(stream, ",%llu,%llu,,done,,none,,\n", (unsigned long long)row->seed,
+        (unsigned long long)row->round);
+}
+
+static int write_manifest(struct experiment *experiment, struct ss_error *error) {
+    char path[EXPERIMENT_PATH + 64];
+    struct ss_whole_file file;
+    snprintf(path, sizeof path, "%s/manifest.csv", experiment->path);
+    if (fflush(experiment->stream) != 0)
+        return ss_error_memory(error);
+    if (ss_whole_file_open(&file, path) < 0)
+        return fail(experiment, "manifest.csv", error);
+    fputs(columns, file.stream);
+    fwrite(experiment->rows, 1, experiment->size, file.stream);
+    return ss_whole_file_commit(&file) < 0 ? fail(experiment, "manifest.csv", error) : 0;
+}
+
+int experiment_finish_pair(struct experiment *experiment, const struct experiment_row rows[2],
+    const char *name, struct ss_error *error) {
+    for (int i = 0; i < 2; i++)
+        put_row(experiment->stream, &rows[i], name);
+    return write_manifest(experiment, error);
+}
+
+void experiment_drop_pair(const struct experiment *experiment, const char *name) {
+    char path[2 * EXPERIMENT_PATH];
+    snprintf(path, sizeof path, "%s/runs/%s", experiment->path, name);
+    rmdir(path);
+}
+
+void experiment_close(struct experiment *experiment) {
+    char runs[EXPERIMENT_PATH + 64];
+    if (experiment->stream)
+        fclose(experiment->stream);
+    snprintf(runs, sizeof runs, "%s/runs", experiment->path);
+    if (experiment->stream && experiment->size == 0 && rmdir(runs) == 0)
+        rmdir(experiment->path);
+    free(experiment->rows);
+    *experiment = (struct experiment){0};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_RECORDING_H
+#define SSSIM_RECORDING_H
+
+#include "command/plan.h"
+#include "record/outcome.h"
+#include "record/recorder.h"
+#include "trial.h"
+
+/*
+ * The record of a trial, in the folder and the files that showstopper writes, by the same code. Its
+ * times are those of the simulation, in which every run begins at one and the same moment.
+ */
+
+struct recording_options {
+    const char *folder;
+    const char *word;   /* in place of the command */
+    char *const *argv;  /* the command line */
+    uint32_t first_cpu; /* the trial's CPUs are this one and those behind it */
+    ss_time duration;   /* of control */
+};
+
+/* Must stay where it was opened. Zeroed: none. */
+struct recording {
+    struct trial *trial;
+    struct ss_clock clock;
+    struct ss_plan plan;
+    char folder[4200];
+    struct ss_command_line line;
+    char word[512];
+    char *words[2];               /* that one alone */
+    struct ss_recorder *recorder; /* NULL: nothing is recorded */
+};
+
+/* Right after the trial was opened, which must be `recorded`. The folder must not exist. */
+int recording_open(struct recording *recording, struct trial *trial,
+    const struct recording_options *options, struct ss_error *error);
+
+/* After each sample of the trial. */
+void recording_take_sample(struct recording *recording);
+
+/* The trial has come to the end of control. */
+int recording_finish(struct recording *recording, struct ss_error *error);
+
+/* Without recording_finish() the record is removed. */
+void recording_close(struct recording *recording);
+
+#endif

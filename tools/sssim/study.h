@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_STUDY_H
+#define SSSIM_STUDY_H
+
+#include "experiment.h"
+#include "trial.h"
+
+/*
+ * What one program costs another one: a foreground that runs uncontrolled, and beside it a
+ * background under control. They share the memory, and if wanted their CPUs.
+ */
+
+enum study_side {
+    STUDY_FOREGROUND,
+    STUDY_BACKGROUND,
+};
+
+struct study_options {
+    struct trial_options sides[MEMORY_SIDES];
+    const char *workloads[MEMORY_SIDES];
+    double memory_rate; /* accesses a second; 0: no limit */
+    bool shares_cpus;
+    ss_time duration; /* of control at most; SS_TIME_NEVER: that of the background's trace */
+    uint64_t round;   /* from 1 */
+    char *const *argv;
+};
+
+struct study_figures {
+    struct trial_figures sides[MEMORY_SIDES];
+};
+
+/* `experiment` may be NULL: nothing is kept. Warnings are added to `store`. */
+int study_run(const struct study_options *options, struct experiment *experiment,
+    struct ss_option_store *store, struct study_figures *figures, struct ss_error *error);
+
+/*
+ * The interference metric that follows from the options, in percent. NaN: it is not known in
+ * advance.
+ */
+double study_interference(const struct study_options *options);
+
+#endif

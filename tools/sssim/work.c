@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "work.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "chance.h"
+
+/* So many changes of the pace are remembered before all instances are looked at. */
+#define POINTS_MAX 16384
+
+/* The numbers of an instance's work have nothing in common with those of its demand. */
+#define WORK_SALT UINT64_C(0x776f726b)
+
+static double draw_length(const struct work *work, struct work_instance *one) {
+    double length = (double)work->options.iteration;
+    if (work->options.noise > 0)
+        length *= chance_draw_lognormal(&one->random, work->options.noise);
+    return fmax(length, 1);
+}
+
+int work_open(struct work *work, const struct work_options *options, uint32_t instances,
+    uint64_t seed, ss_time start, struct ss_error *error) {
+    *work = (struct work){.options = *options, .last.time = start};
+    if (options->iteration == 0)
+        return 0;
+    work->instances = calloc(instances, sizeof *work->instances);
+    work->points = calloc(POINTS_MAX, sizeof *work->points);
+    if (!work->instances || !work->points) {
+        work_close(work);
+        return ss_error_memory(error);
+    }
+    work->count = instances;
+    for (uint32_t i = 0; i < instances; i++) {
+        struct work_instance *one = &work->instances[i];
+        *one = (struct work_instance){
+            .use = options->use,
+            .random = ss_random_hash(ss_random_hash(seed + WORK_SALT) + i),
+            .began = start,
+            .seen.time = start,
+        };
+        one->left = draw_length(work, one);
+    }
+    return 0;
+}
+
+void work_attach(struct work *work, struct memory *memory, int side) {
+    work->memory = memory;
+    work->side = side;
+    memory->sides[side] = (struct memory_side){.work = work};
+}
+
+void work_close(struct work *work) {
+    free(work->instances);
+    free(work->points);
+    free(work->ended);
+    *work = (struct work){0};
+}
+
+/* ---- the pace ---- */
+
+static double add_up(double sum, double pace, double length) {
+    return sum + pace * length;
+}
+
+static struct work_point point_at(const struct work *work, ss_time now) {
+    const struct memory_pace *pace = &work->memory->sides[work->side].pace;
+    struct work_point point = work->last;
+    double length = (double)(now - point.time);
+    point.time = now;
+    point.sums.ran = add_up(point.sums.ran, pace->ran, length);
+    point.sums.served = add_up(point.sums.served, pace->served, length);
+    point.sums.lost = add_up(point.sums.lost, pace->lost, length);
+    point.sums.back = add_up(point.sums.back, pace->back, length);
+    return point;
+}
+
+static double done_between(
+    const struct work_instance *one, const struct work_point *from, const struct work_point *to) {
+    struct memory_pace sums = {
+        .ran = to->sums.ran - from->sums.ran,
+        .served = to->sums.served - from->sums.served,
+        .lost = to->sums.lost - from->sums.lost,
+        .back = to->sums.back - from->sums.back,
+    };
+    return one->threads * memory_work(&one->use, &sums);
+}
+
+/* ---- iterations ---- */
+
+static void keep_iteration(struct work *work, const struct work_iteration *iteration) {
+    if (work->ended_count == work->ended_room) {
+        size_t room = 2 * work->ended_room + 256;
+        struct work_iteration *moved = reallocarray(work->ended, room, sizeof *moved);
+        work->failed |= !moved;
+        if (!moved)
+            return;
+        work->ended = moved;
+        work->ended_room = room;
+    }
+    work->ended[work->ended_count++] = *iteration;
+}
+
+/* The first point behind `from` by which so much is done; none: the count of all. */
+static size_t find_point(const struct work *work, const struct work_instance *one, size_t from) {
+    size_t low = from, high = work->point_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (done_between(one, &one->seen, &work->points[middle]) >= one->left)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Between two changes of the pace work goes on evenly. */
+static struct work_point point_between(
+    const struct work_point *from, const struct work_point *to, double part) {
+    struct work_point point = *from;
+    point.time += ss_time_from_double(part * (double)(to->time - from->time));
+    point.sums.ran += part * (to->sums.ran - from->sums.ran);
+    point.sums.served += part * (to->sums.served - from->sums.served);
+    point.sums.lost += part * (to->sums.lost - from->sums.lost);
+    point.sums.back += part * (to->sums.back - from->sums.back);
+    return point;
+}
+
+/* The first of the points that are later than an instance was looked at. */
+static size_t first_after(const struct work *work, ss_time time) {
+    size_t low = 0, high = work->point_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (work->points[middle].time > time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Accounts for all that an instance has done up to now, while its threads were the same. */
+static void catch_up(struct work *work, uint32_t number, const struct work_point *now) {
+    struct work_instance *one = &work->instances[number];
+    size_t next = one->threads > 0 ? first_after(work, one->seen.time) : 0;
+    double done = done_between(one, &one->seen, now);
+    while (one->threads > 0 && done >= one->left) {
+        next = find_point(work, one, next);
+        const struct work_point *after = next < work->point_count ? &work->points[next] : now;
+        const struct work_point *before = &one->seen;
+        if (next > 0 && work->points[next - 1].time > before->time)
+            before = &work->points[next - 1];
+        double first = done_between(one, &one->seen, before);
+        double all = done_between(one, &one->seen, after);
+        double part = all > first ? fmin((one->left - first) / (all - first), 1) : 1;
+        struct work_point end = point_between(before, after, part);
+        keep_iteration(work,
+            &(struct work_iteration){.start = one->began, .end = end.time, .instance = number});
+        one->seen = end;
+        one->began = end.time;
+        one->left = draw_length(work, one);
+        done = done_between(one, &one->seen, now);
+    }
+    one->left -= done;
+    one->seen = *now;
+}
+
+static void catch_all_up(struct work *work, ss_time now) {
+    struct work_point point = point_at(work, now);
+    for (uint32_t i = 0; i < work->count; i++)
+        catch_up(work, i, &point);
+    work->point_count = 0;
+}
+
+void work_set_threads(struct work *work, uint32_t number, uint32_t threads,
+    const struct memory_use *use, ss_time now) {
+    struct work_instance *one = &work->instances[number];
+    if (work->count == 0)
+        return;
+    if (!use)
+        use = &work->options.use;
+    if (one->threads == threads && one->use.accesses == use->accesses &&
+        one->use.waiting == use->waiting)
+        return;
+    struct work_point point = point_at(work, now);
+    catch_up(work, number, &point);
+    work->asked += threads * use->accesses - one->threads * one->use.accesses;
+    one->threads = threads;
+    one->use = *use;
+}
+
+void work_follow(struct work *work, double share, double beside, ss_time now) {
+    if (work->count > 0)
+        memory_follow(work->memory, work->side, work->asked, share, beside, now);
+}
+
+void work_mark(struct work *work, ss_time now) {
+    work->last = point_at(work, now);
+    if (work->point_count == POINTS_MAX)
+        catch_all_up(work, now);
+    work->points[work->point_count++] = work->last;
+}
+
+static int compare_ends(const void *left, const void *right) {
+    const struct work_iteration *a = left, *b = right;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    if (a->instance != b->instance)
+        return a->instance < b->instance ? -1 : 1;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+int work_collect(struct work *work, ss_time now,
+    void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
+    struct ss_error *error) {
+    if (work->count == 0)
+        return 0;
+    catch_all_up(work, now);
+    if (work->ended_count > 1)
+        qsort(work->ended, work->ended_count, sizeof *work->ended, compare_ends);
+    for (size_t i = 0; i < work->ended_count; i++)
+        tell(context, work->ended[i].instance, work->ended[i].start, work->ended[i].end);
+    work->ended_count = 0;
+    return work->failed ? ss_error_memory(error) : 0;
+}
