@@ -209,6 +209,15 @@ void trial_forget(struct trial *trial) {
     trial->counted_from = trial->now;
 }
 
+/* An iteration under way counts with the part of it that is done. */
+static double find_throughput(const struct trial *trial) {
+    ss_time from = trial->iterations.from;
+    if (trial->work.count == 0 || trial->now <= from)
+        return NAN;
+    return (trial->iterations.parts + work_under_way(&trial->work, from)) /
+           ss_time_seconds(trial->now - from);
+}
+
 void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
     struct ss_monitor *monitor = &trial->monitor;
     size_t samples = monitor->figures.count;
@@ -226,8 +235,7 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
             (double)trial->switches_sum * per_sample / ss_time_seconds(monitor->interval),
         .own_cpu = (double)trial->own_sum * per_sample / (double)monitor->interval,
         .iterations = trial->iterations.ended,
-        .throughput =
-            trial->work.count > 0 ? ss_iterations_per_second(&trial->iterations, trial->now) : NAN,
+        .throughput = find_throughput(trial),
     };
 }
 

@@ -39,7 +39,7 @@ int work_open(struct work *work, const struct work_options *options, uint32_t in
             .began = start,
             .seen.time = start,
         };
-        one->left = draw_length(work, one);
+        one->left = one->length = draw_length(work, one);
     }
     return 0;
 }
@@ -158,7 +158,7 @@ static void catch_up(struct work *work, uint32_t number, const struct work_point
             &(struct work_iteration){.start = one->began, .end = end.time, .instance = number});
         one->seen = end;
         one->began = end.time;
-        one->left = draw_length(work, one);
+        one->left = one->length = draw_length(work, one);
         done = done_between(one, &one->seen, now);
     }
     one->left -= done;
@@ -222,4 +222,17 @@ int work_collect(struct work *work, ss_time now,
         tell(context, work->ended[i].instance, work->ended[i].start, work->ended[i].end);
     work->ended_count = 0;
     return work->failed ? ss_error_memory(error) : 0;
+}
+
+double work_under_way(const struct work *work, ss_time from) {
+    double parts = 0;
+    for (uint32_t i = 0; i < work->count; i++) {
+        const struct work_instance *one = &work->instances[i];
+        double took = (double)ss_time_since(one->seen.time, one->began);
+        double counted =
+            (double)ss_time_since(one->seen.time, from > one->began ? from : one->began);
+        if (took > 0)
+            parts += (1 - one->left / one->length) * counted / took;
+    }
+    return parts;
 }

@@ -29,7 +29,8 @@ struct work_instance {
     struct memory_use use;
     uint64_t random;        /* state of a generator of its own */
     ss_time began;          /* its present iteration */
-    double left;            /* nanoseconds of undisturbed CPU time, from `seen` on */
+    double length;          /* of it, nanoseconds of undisturbed CPU time */
+    double left;            /* of that, from `seen` on */
     struct work_point seen; /* all up to here is accounted for */
 };
 
@@ -83,5 +84,11 @@ void work_mark(struct work *work, ss_time now);
 int work_collect(struct work *work, ss_time now,
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
     struct ss_error *error);
+
+/*
+ * Right after a collection: what lies in the time since `from` of the iterations that are under way,
+ * each as a part of 1.
+ */
+double work_under_way(const struct work *work, ss_time from);
 
 #endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of the simulated machine that share its memory. */
+
+#include "loop.h"
+
+#include <showstopper/random.h>
+
+#define MS SS_MILLISECOND
+
+static const struct memory_use plain = {0};
+
+/* ---- the formula ---- */
+
+/* What a thread of side 0 gets done in a nanosecond. */
+static double speed_of(struct memory *memory, const struct memory_use *use) {
+    return memory_work(use, &memory->sides[0].pace);
+}
+
+static void set_side(struct memory *memory, int side, double asked, double share, double beside) {
+    static struct work works[MEMORY_SIDES];
+    works[side].memory = memory;
+    works[side].side = side;
+    static struct work_point points[MEMORY_SIDES][64];
+    works[side].points = points[side];
+    works[side].point_count = 0;
+    memory->sides[side].work = &works[side];
+    memory_follow(memory, side, asked, share, beside, 0);
+}
+
+static void threads_on_other_cpus_slow_a_thread(void **state) {
+    (void)state;
+    struct memory memory = {.rate = 100};
+    struct memory_use use = {.accesses = 50, .waiting = 0.2};
+    set_side(&memory, 0, 50, 1, 1);
+    assert_close(speed_of(&memory, &use), 1, 1e-12);
+    set_side(&memory, 1, 50, 1, 1);
+    assert_close(speed_of(&memory, &use), 1 - 0.2 * 50 / 100, 1e-12);
+    assert_close(speed_of(&memory, &plain), 1, 1e-12);
+    /* Where each of them has half of a CPU, they ask for half as much. */
+    set_side(&memory, 1, 50, 0.5, 1);
+    assert_close(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
+}
+
+static void threads_of_the_same_side_slow_each_other(void **state) {
+    (void)state;
+    struct memory memory = {.rate = 100};
+    struct memory_use use = {.accesses = 20, .waiting = 0.5};
+    set_side(&memory, 0, 3 * 20, 1, 1);
+    assert_close(speed_of(&memory, &use), 1 - 0.5 * 40 / 100, 1e-12);
+    /* Three on two CPUs: while one runs, each of the others does half of the time. */
+    set_side(&memory, 0, 3 * 20, 2 / 3.0, 0.5);
+    assert_close(speed_of(&memory, &use), 2 / 3.0 * (1 - 0.5 * 20 / 100), 1e-12);
+    /* On one CPU no other runs meanwhile. */
+    set_side(&memory, 0, 3 * 20, 1 / 3.0, 0);
+    assert_close(speed_of(&memory, &use), 1 / 3.0, 1e-12);
+}
+
+static void sides_that_share_cpus_take_turns(void **state) {
+    (void)state;
+    struct memory memory = {.rate = 100, .shares_cpus = true};
+    struct memory_use use = {.accesses = 40, .waiting = 0.5};
+    set_side(&memory, 0, 40, 0.5, 0);
+    set_side(&memory, 1, 60, 0.5, 0);
+    assert_close(speed_of(&memory, &use), 0.5, 1e-12);
+    /* On CPUs enough they disturb each other. */
+    set_side(&memory, 0, 40, 1, 1);
+    set_side(&memory, 1, 60, 1, 1);
+    assert_close(speed_of(&memory, &use), 1 - 0.5 * 60 / 100, 1e-12);
+    /* What a quota holds back is not there. */
+    set_side(&memory, 1, 60, 0, 1);
+    assert_close(speed_of(&memory, &use), 1, 1e-12);
+}
+
+static void a_full_memory_serves_a_part_of_what_is_asked(void **state) {
+    (void)state;
+    struct memory memory = {.rate = 100};
+    struct memory_use use = {.accesses = 50, .waiting = 0.2};
+    set_side(&memory, 0, 50, 1, 1);
+    set_side(&memory, 1, 150, 1, 1);
+    assert_close(speed_of(&memory, &use), 0.5 * (1 - 0.2 * 0.5 * 150 / 100), 1e-12);
+    assert_close(speed_of(&memory, &plain), 1, 1e-12);
+}
+
+static void without_a_limit_no_thread_is_slowed(void **state) {
+    (void)state;
+    struct memory memory = {0};
+    struct memory_use use = {.accesses = 50, .waiting = 1};
+    set_side(&memory, 0, 50, 1, 1);
+    set_side(&memory, 1, 1e9, 1, 1);
+    assert_close(speed_of(&memory, &use), 1, 1e-12);
+}
+
+static void the_memory_never_serves_more_than_it_can(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    for (int i = 0; i < 1000; i++) {
+        struct memory memory = {.rate = 100};
+        struct memory_use uses[8];
+        size_t count = 1 + (size_t)(8 * ss_random_next(&random));
+        double asked = 0, served = 0;
+        for (size_t j = 0; j < count; j++) {
+            uses[j].accesses = 100 * ss_random_next(&random);
+            uses[j].waiting = ss_random_next(&random);
+            asked += uses[j].accesses;
+        }
+        set_side(&memory, 0, asked, 1, 1);
+        for (size_t j = 0; j < count; j++) {
+            double speed = speed_of(&memory, &uses[j]);
+            assert_true(speed >= 0 && speed <= 1 + 1e-12);
+            served += speed * uses[j].accesses;
+        }
+        assert_true(served <= 100 + 1e-9);
+    }
+}
+
+static void interference_is_known(void **state) {
+    (void)state;
+    struct memory_pair pair = {
+        .rate = 100,
+        .foreground = {.accesses = 50, .waiting = 0.2},
+        .foreground_threads = 1,
+        .background_accesses = 50,
+        .background_cpus = 1,
+    };
+    assert_close(memory_interference(&pair), 10, 1e-9);
+    pair.foreground.waiting = 0.7;
+    assert_close(memory_interference(&pair), 35, 1e-9);
+    pair.foreground_threads = 2;
+    pair.foreground.accesses = 20;
+    assert_close(memory_interference(&pair), 100 * 0.7 * 50 / (100 - 0.7 * 20), 1e-9);
+    pair.background_cpus = 2;
+    assert_true(isnan(memory_interference(&pair)));
+    pair.foreground.accesses = 0;
+    assert_close(memory_interference(&pair), 0, 0);
+    pair.foreground.accesses = 20;
+    pair.rate = 0;
+    assert_close(memory_interference(&pair), 0, 0);
+}
+
+/* ---- trials ---- */
+
+static void instances_of_one_trial_share_the_memory(void **state) {
+    (void)state;
+    struct trial_options options = make_options(4, 3, "100%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.work =
+        (struct work_options){.iteration = 100 * MS, .use = {.accesses = 20, .waiting = 0.5}};
+    assert_close(run(&options, 70 * SS_SECOND).throughput, 30, 1e-6);
+    options.memory_rate = 100;
+    assert_close(run(&options, 70 * SS_SECOND).throughput, 30 * (1 - 0.5 * 0.4), 1e-6);
+    options.memory_rate = 30;
+    assert_close(
+        run(&options, 70 * SS_SECOND).throughput, 30 * 0.5 * (1 - 0.5 * 0.5 * 40 / 30), 1e-6);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(threads_on_other_cpus_slow_a_thread),
+    cmocka_unit_test(threads_of_the_same_side_slow_each_other),
+    cmocka_unit_test(sides_that_share_cpus_take_turns),
+    cmocka_unit_test(a_full_memory_serves_a_part_of_what_is_asked),
+    cmocka_unit_test(without_a_limit_no_thread_is_slowed),
+    cmocka_unit_test(the_memory_never_serves_more_than_it_can),
+    cmocka_unit_test(interference_is_known),
+    cmocka_unit_test(instances_of_one_trial_share_the_memory))

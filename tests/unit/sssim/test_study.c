@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A foreground and a background of the simulator: what is known is what is seen. */
+
+#include <sys/stat.h>
+
+#include "loop.h"
+#include "study.h"
+#include "tree.h"
+
+#define MS SS_MILLISECOND
+
+static struct demand_mix mixes[MEMORY_SIDES];
+
+/* Both serial, on `cpus` CPUs each, the background with four instances a CPU. */
+static struct study_options make_study(uint32_t cpus, double rate) {
+    struct study_options study = {
+        .workloads = {"front", "back"},
+        .memory_rate = rate,
+        .duration = 60 * SS_SECOND,
+        .round = 1,
+    };
+    for (int i = 0; i < MEMORY_SIDES; i++) {
+        demand_mix_free(&mixes[i]);
+        mixes[i] = parse_mix("serial");
+        study.sides[i] = make_options(cpus, i == STUDY_FOREGROUND ? cpus : 4 * cpus, "100%");
+        study.sides[i].mix = &mixes[i];
+        study.sides[i].settle = 2 * SS_SECOND;
+        study.sides[i].work.iteration = 10 * MS;
+        study.sides[i].modules[SS_KIND_FEEDBACK] = "exact";
+        study.sides[i].modules[SS_KIND_CONTROL] = i == STUDY_FOREGROUND ? "fixed" : "deadbeat";
+        study.sides[i].modules[SS_KIND_DITHERING] = "stagger";
+    }
+    return study;
+}
+
+static void use_memory(struct study_options *study, int side, double accesses, double waiting) {
+    study->sides[side].work.use = (struct memory_use){accesses, waiting};
+}
+
+static void set_class(struct study_options *study, int side, const char *class) {
+    demand_mix_free(&mixes[side]);
+    mixes[side] = parse_mix(class);
+    study->sides[side].mix = &mixes[side];
+}
+
+static struct study_figures run_at(struct study_options *study, const char *load) {
+    struct study_figures figures;
+    struct ss_option_store store = {0};
+    struct ss_error error = {0};
+    study->sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = load;
+    if (study_run(study, NULL, &store, &figures, &error) < 0)
+        fail_msg("%s", error.message);
+    ss_option_store_free(&store);
+    return figures;
+}
+
+/* The metric, from two constant loads. */
+static double measure(struct study_options *study, const char *load) {
+    struct study_figures idle = run_at(study, "0"), busy = run_at(study, load);
+    double alone = idle.sides[STUDY_FOREGROUND].throughput;
+    double beside = busy.sides[STUDY_FOREGROUND].throughput;
+    double more = busy.sides[STUDY_BACKGROUND].load_mean - idle.sides[STUDY_BACKGROUND].load_mean;
+    return 100 * (alone - beside) / alone / more;
+}
+
+static void assert_known(struct study_options *study, double known, double within) {
+    assert_close(study_interference(study), known, 1e-6);
+    assert_close(measure(study, "50%"), known, within);
+    assert_close(measure(study, "100%"), known, within);
+}
+
+static void what_shares_nothing_costs_nothing(void **state) {
+    (void)state;
+    struct study_options study = make_study(1, 0);
+    assert_known(&study, 0, 0.01);
+    /* Nor does a background without accesses, or a foreground that does not wait. */
+    study.memory_rate = 100;
+    use_memory(&study, STUDY_FOREGROUND, 50, 0.5);
+    assert_known(&study, 0, 0.01);
+    use_memory(&study, STUDY_FOREGROUND, 50, 0);
+    use_memory(&study, STUDY_BACKGROUND, 50, 0.5);
+    assert_known(&study, 0, 0.01);
+}
+
+static void the_memory_costs_what_the_formula_says(void **state) {
+    (void)state;
+    struct study_options study = make_study(1, 100);
+    use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
+    use_memory(&study, STUDY_BACKGROUND, 50, 0.9);
+    assert_known(&study, 10, 0.1);
+    use_memory(&study, STUDY_FOREGROUND, 50, 0.7);
+    assert_known(&study, 35, 0.2);
+}
+
+static void more_cpus_ask_for_more(void **state) {
+    (void)state;
+    struct study_options study = make_study(3, 300);
+    use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
+    use_memory(&study, STUDY_BACKGROUND, 30, 0.5);
+    assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
+    /* It does not matter how the background's load comes about, nor how the foreground's does. */
+    set_class(&study, STUDY_BACKGROUND, "blocking");
+    set_class(&study, STUDY_FOREGROUND, "parallel");
+    assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
+}
+
+/* A background is slowed by its foreground: it does less at the same load. */
+static void the_background_is_slowed_as_well(void **state) {
+    (void)state;
+    struct study_options study = make_study(1, 100);
+    use_memory(&study, STUDY_FOREGROUND, 40, 0);
+    use_memory(&study, STUDY_BACKGROUND, 20, 0.5);
+    struct study_figures figures = run_at(&study, "50%");
+    const struct trial_figures *background = &figures.sides[STUDY_BACKGROUND];
+    assert_close(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
+}
+
+static void shared_cpus_are_lost_to_the_background(void **state) {
+    (void)state;
+    for (uint32_t cpus = 1; cpus <= 2; cpus++) {
+        struct study_options study = make_study(cpus, 0);
+        study.shares_cpus = true;
+        study.sides[STUDY_BACKGROUND].modules[SS_KIND_FEEDBACK] = "own";
+        assert_close(study_interference(&study), 100, 0);
+        assert_close(measure(&study, "20%"), 100, 0.3);
+        assert_close(measure(&study, "45%"), 100, 0.3);
+    }
+}
+
+static void what_is_not_known_is_not_said(void **state) {
+    (void)state;
+    struct study_options study = make_study(1, 100);
+    use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
+    use_memory(&study, STUDY_BACKGROUND, 51, 0);
+    assert_true(isnan(study_interference(&study))); /* the memory has not enough */
+    use_memory(&study, STUDY_BACKGROUND, 50, 0);
+    study.sides[STUDY_BACKGROUND].quota = 0.5;
+    assert_true(isnan(study_interference(&study)));
+    study.sides[STUDY_BACKGROUND].quota = 0;
+    assert_close(study_interference(&study), 10, 1e-9);
+    study.shares_cpus = true;
+    assert_true(isnan(study_interference(&study)));
+    study.shares_cpus = false;
+    set_class(&study, STUDY_FOREGROUND, "forking");
+    assert_true(isnan(study_interference(&study)));
+    char class[300];
+    tree_new();
+    tree_write("profile", "0 1 50 0.2\n1s 1\n");
+    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
+    set_class(&study, STUDY_FOREGROUND, "serial");
+    set_class(&study, STUDY_BACKGROUND, class);
+    assert_true(isnan(study_interference(&study)));
+}
+
+/* A stretch with accesses, and one that uses the memory as all threads do, of the same length. */
+static void a_profile_says_what_its_threads_use(void **state) {
+    (void)state;
+    char class[300];
+    struct study_options study = make_study(1, 100);
+    use_memory(&study, STUDY_FOREGROUND, 50, 0.4);
+    use_memory(&study, STUDY_BACKGROUND, 10, 0);
+    tree_new();
+    tree_write("profile", "0 1 50 20%\n100m 1\n200m 1\n");
+    snprintf(class, sizeof class, "profile:%s/profile", tree_root);
+    set_class(&study, STUDY_BACKGROUND, class);
+    assert_close(measure(&study, "100%"), 100 * 0.4 * (50 + 10) / 2 / 100, 0.2);
+}
+
+static void assert_no_study(struct study_options *study, const char *words) {
+    struct study_figures figures;
+    struct ss_option_store store = {0};
+    struct ss_error error = {0};
+    assert_int_equal(study_run(study, NULL, &store, &figures, &error), -1);
+    if (!strstr(error.message, words))
+        fail_msg("'%s' does not say '%s'", error.message, words);
+    ss_option_store_free(&store);
+}
+
+static void what_is_no_study_is_refused(void **state) {
+    (void)state;
+    struct study_options study = make_study(1, 0);
+    study.sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = "50%";
+    study.duration = SS_TIME_NEVER;
+    assert_no_study(&study, "the background's trace has no end");
+    study.duration = 2 * SS_SECOND;
+    assert_no_study(&study, "--settle leaves nothing to be counted");
+    study.duration = 10 * SS_SECOND;
+    study.shares_cpus = true;
+    assert_no_study(&study, "the feedback exact measures the foreground, too");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(what_shares_nothing_costs_nothing),
+    cmocka_unit_test(the_memory_costs_what_the_formula_says),
+    cmocka_unit_test(more_cpus_ask_for_more),
+    cmocka_unit_test(the_background_is_slowed_as_well),
+    cmocka_unit_test(shared_cpus_are_lost_to_the_background),
+    cmocka_unit_test(what_is_not_known_is_not_said),
+    cmocka_unit_test(a_profile_says_what_its_threads_use),
+    cmocka_unit_test(what_is_no_study_is_refused))

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What instances of the simulated machine get done, and when. */
+
+#include "loop.h"
+
+#include "measure/lengths.h"
+
+#define MS SS_MILLISECOND
+
+/* ---- iterations of a trial ---- */
+
+static struct trial_options make_work(uint32_t cpus, uint32_t instances, const char *load) {
+    struct trial_options options = make_options(cpus, instances, load);
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.work.iteration = 100 * MS;
+    return options;
+}
+
+static double measure_throughput(
+    const char *class, uint32_t cpus, uint32_t instances, const char *load) {
+    struct demand_mix mix = parse_mix(class);
+    struct trial_options options = make_work(cpus, instances, load);
+    options.mix = &mix;
+    struct trial_figures figures = run(&options, 70 * SS_SECOND);
+    demand_mix_free(&mix);
+    return figures.throughput;
+}
+
+static void an_iteration_takes_its_cpu_time(void **state) {
+    (void)state;
+    struct trial_options options = make_work(1, 1, "100%");
+    struct trial_figures figures = run(&options, 70 * SS_SECOND);
+    assert_int_equal(figures.iterations, 600 + 1); /* one ends when counting begins */
+    assert_close(figures.throughput, 10, 1e-6);
+}
+
+static void threads_work_side_by_side(void **state) {
+    (void)state;
+    assert_close(measure_throughput("parallel", 4, 1, "100%"), 40, 1e-6);
+    assert_close(measure_throughput("serial", 4, 3, "100%"), 30, 1e-6);
+    assert_close(measure_throughput("blocking", 4, 1, "100%"), 13, 0.1);
+}
+
+static void those_that_wait_for_a_cpu_do_less(void **state) {
+    (void)state;
+    assert_close(measure_throughput("serial", 2, 3, "100%"), 20, 1e-6);
+    assert_close(measure_throughput("parallel", 2, 3, "100%"), 20, 1e-6);
+}
+
+static void a_stopped_instance_does_nothing(void **state) {
+    (void)state;
+    struct trial_options options = make_work(1, 1, "40%");
+    struct trial_figures figures = run(&options, 70 * SS_SECOND);
+    assert_close(figures.throughput, 10 * figures.load_mean, 0.02);
+    assert_close(figures.load_mean, 0.4, 0.01);
+}
+
+static void what_a_quota_holds_back_does_nothing(void **state) {
+    (void)state;
+    struct trial_options options = make_work(2, 2, "100%");
+    options.quota = 0.5;
+    options.quota_period = 100 * MS;
+    assert_close(run(&options, 70 * SS_SECOND).throughput, 5, 0.02);
+}
+
+static void without_a_length_no_iteration_is_counted(void **state) {
+    (void)state;
+    struct trial_options options = make_work(1, 1, "100%");
+    options.work.iteration = 0;
+    struct trial_figures figures = run(&options, 20 * SS_SECOND);
+    assert_int_equal(figures.iterations, 0);
+    assert_true(isnan(figures.throughput));
+}
+
+static void noise_has_the_deviation_asked_for(void **state) {
+    (void)state;
+    static struct trial trial;
+    for (int i = 0; i < 2; i++) {
+        struct trial_options options = make_work(1, 1, "100%");
+        options.work.noise = i == 0 ? 0 : 0.3;
+        options.work.iteration = 10 * MS;
+        open_trial(&trial, &options);
+        advance(&trial, 110 * SS_SECOND);
+        assert_close(ss_lengths_mean(&trial.iterations.lengths), 10e-3, i * 0.15e-3 + 1e-9);
+        assert_close(ss_lengths_deviation(&trial.iterations.lengths), i * 3e-3, i * 0.15e-3 + 1e-9);
+        trial_close(&trial);
+    }
+}
+
+/* ---- their order ---- */
+
+struct seen {
+    size_t count;
+    ss_time last; /* end of the one before */
+    ss_time ends[4];
+    uint64_t sum; /* over all of it: tells one sequence from another */
+};
+
+static void see(void *context, uint32_t instance, ss_time start, ss_time end) {
+    struct seen *seen = context;
+    assert_true(instance < 4);
+    assert_true(end >= seen->last);
+    assert_true(end > start);
+    if (seen->ends[instance] > 0)
+        assert_int_equal(start, seen->ends[instance]);
+    seen->ends[instance] = seen->last = end;
+    seen->sum = seen->sum * 31 + end + instance;
+    seen->count++;
+}
+
+static struct seen look_at(uint64_t seed) {
+    static struct trial trial;
+    struct seen seen = {0};
+    struct demand_mix mix = parse_mix("serial,forking");
+    struct trial_options options = make_work(2, 4, "50%");
+    options.mix = &mix;
+    options.seed = seed;
+    options.work.noise = 0.1;
+    options.work.use = (struct memory_use){.accesses = 30, .waiting = 0.5};
+    options.memory_rate = 100;
+    open_trial(&trial, &options);
+    trial.iterations.tell = see;
+    trial.iterations.context = &seen;
+    advance(&trial, 20 * SS_SECOND);
+    trial_close(&trial);
+    demand_mix_free(&mix);
+    return seen;
+}
+
+static void iterations_follow_each_other(void **state) {
+    (void)state;
+    struct seen seen = look_at(1);
+    assert_in_range(seen.count, 200, 400);
+}
+
+static void a_seed_gives_the_same_iterations_again(void **state) {
+    (void)state;
+    assert_int_equal(look_at(1).sum, look_at(1).sum);
+    assert_int_not_equal(look_at(1).sum, look_at(2).sum);
+}
+
+/* ---- many changes of the pace ---- */
+
+#define TURNS 40000
+
+static ss_time expected_end;
+
+static void see_on_time(void *context, uint32_t instance, ss_time start, ss_time end) {
+    size_t *count = context;
+    assert_int_equal(instance, 1);
+    ss_time done = (ss_time)++ * count * 7 * MS;
+    /* A second in full, a second in half: so much work is done after 2 ms each 1.5 ms. */
+    ss_time rounds = done * 2 / (3 * MS), rest = done - rounds * 3 * MS / 2;
+    expected_end = rounds * 2 * MS + (rest <= MS ? rest : MS + 2 * (rest - MS));
+    assert_close((double)end, (double)expected_end, 2);
+    assert_true(start < end);
+}
+
+/* More than are remembered at a time: the end of each iteration is exact all the same. */
+static void no_change_of_the_pace_is_lost(void **state) {
+    (void)state;
+    struct work work;
+    struct memory memory = {0};
+    struct ss_error error = {0};
+    size_t count = 0;
+    struct work_options options = {.iteration = 7 * MS};
+    assert_int_equal(work_open(&work, &options, 2, 1, 0, &error), 0);
+    work_attach(&work, &memory, 0);
+    work_set_threads(&work, 1, 1, NULL, 0);
+    for (ss_time i = 0; i < TURNS; i++)
+        work_follow(&work, i % 2 ? 0.5 : 1, 1, i * MS);
+    assert_int_equal(work_collect(&work, TURNS * MS, see_on_time, &count, &error), 0);
+    assert_int_equal(count, TURNS * 3 / 4 / 7);
+    work_close(&work);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(an_iteration_takes_its_cpu_time),
+    cmocka_unit_test(threads_work_side_by_side),
+    cmocka_unit_test(those_that_wait_for_a_cpu_do_less),
+    cmocka_unit_test(a_stopped_instance_does_nothing),
+    cmocka_unit_test(what_a_quota_holds_back_does_nothing),
+    cmocka_unit_test(without_a_length_no_iteration_is_counted),
+    cmocka_unit_test(noise_has_the_deviation_asked_for),
+    cmocka_unit_test(iterations_follow_each_other),
+    cmocka_unit_test(a_seed_gives_the_same_iterations_again),
+    cmocka_unit_test(no_change_of_the_pace_is_lost))
