@@ -116,13 +116,18 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
     return status;
 }
 
-int profile_read(struct profile *profile, const char *path, struct ss_error *error) {
+int profile_read_stream(
+    struct profile *profile, FILE *stream, const char *path, struct ss_error *error) {
     struct reader reader = {.profile = profile};
+    return read_lines(&reader, stream, path, error);
+}
+
+int profile_read(struct profile *profile, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
         return ss_error_fail(
             error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
-    return read_lines(&reader, file, path, error);
+    return profile_read_stream(profile, file, path, error);
 }
 
 void profile_free(struct profile *profile) {

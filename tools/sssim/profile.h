@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <showstopper/error.h>
 #include <showstopper/time.h>
@@ -33,6 +34,10 @@ struct profile {
  * and the line.
  */
 int profile_read(struct profile *profile, const char *path, struct ss_error *error);
+
+/* The same of a file that is open; `path` is for messages. */
+int profile_read_stream(
+    struct profile *profile, FILE *stream, const char *path, struct ss_error *error);
 
 void profile_free(struct profile *profile);
 

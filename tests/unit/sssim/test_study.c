@@ -100,6 +100,8 @@ static void more_cpus_ask_for_more(void **state) {
     assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
     /* It does not matter how the background's load comes about, nor how the foreground's does. */
     set_class(&study, STUDY_BACKGROUND, "blocking");
+    study.sides[STUDY_BACKGROUND].instances = 4;
+    study.duration = 20 * SS_SECOND;
     set_class(&study, STUDY_FOREGROUND, "parallel");
     assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "fuzz.h"
+#include "profile.h"
+
+static void check_profile(const struct profile *profile) {
+    ss_time length = 0;
+    FUZZ_CHECK(profile->count > 0);
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct profile_stretch *stretch = &profile->stretches[i];
+        FUZZ_CHECK(stretch->length > 0);
+        FUZZ_CHECK(stretch->threads <= 1000000);
+        FUZZ_CHECK(isfinite(stretch->use.accesses) && stretch->use.accesses >= 0);
+        FUZZ_CHECK(stretch->use.waiting >= 0 && stretch->use.waiting <= 1);
+        FUZZ_CHECK(stretch->use.accesses > 0 || !(stretch->use.waiting > 0));
+        FUZZ_CHECK(stretch->has_use || !(stretch->use.accesses > 0));
+        length += stretch->length;
+    }
+    FUZZ_CHECK(length == profile->length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct profile profile = {0};
+    struct ss_error error = {0};
+    FILE *stream = size > 0 ? fmemopen((void *)data, size, "r") : fopen("/dev/null", "r");
+    FUZZ_CHECK(stream);
+    if (profile_read_stream(&profile, stream, "profile", &error) == 0)
+        check_profile(&profile);
+    else
+        FUZZ_CHECK(error.status == SS_ERROR_FAILED && !strpbrk(error.message, "\n\r"));
+    fclose(stream);
+    profile_free(&profile);
+    return 0;
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Pairs of programs whose interference is known, because it is simulated, go through records and
+# ssreport: it finds what is there, and its interval says how well.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+export LC_ALL=C
+bin=$1/bin
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# The stairs of a pair, and iterations that vary by 3 %: some 120 of them in a step.
+rounds=40
+pair=(-P 1 -n 4 --foreground serial --iteration 50m --noise 3%
+    -t staircase -T "90%:10%:20%,hold=8s,symmetric=yes")
+
+# simulate NAME OPTION...
+simulate() {
+    "$bin/sssim" "${pair[@]}" --rounds "$rounds" "${@:2}" --record "$1" >"$1.out" 2>"$1.err" ||
+        fail "sssim ${*:2}: $(cat "$1.err")"
+    [ ! -s "$1.err" ] || fail "sssim ${*:2}: said $(cat "$1.err")"
+}
+
+# report NAME
+report() {
+    [ -x "$bin/ssreport" ] || skip "left-out: built without ssreport"
+    "$bin/ssreport" -o "$1.report" "$1" >"$1.said" 2>&1 || fail "ssreport: $(cat "$1.said")"
+}
+
+# check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the metric that was simulated. Each one
+# of all rounds and their mean lie so near to it, 34 of 40 intervals contain it, and none is wider.
+check() {
+    awk -F, -v true="$2" -v mean="$3" -v each="$4" -v half="$5" -v rounds="$rounds" '
+        function fail(text) {
+            print text
+            failed = 1
+        }
+        function off(value) {
+            return value < true ? true - value : value - true
+        }
+        NR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            next
+        }
+        {
+            metric = $at["metric_percent"]
+            low = $at["low_percent"]
+            high = $at["high_percent"]
+            if (metric == "" || low == "" || high == "")
+                fail("no interval: " $0)
+            sum += metric
+            count++
+            contained += low <= true && true <= high
+            if (off(metric) > each)
+                fail("round " $at["round"] ": " metric " is too far from " true)
+            if ((high - low) / 2 > half)
+                fail("round " $at["round"] ": " low " to " high " is too wide")
+        }
+        END {
+            if (count != rounds)
+                fail(count " rounds")
+            if (contained < 34 * rounds / 40)
+                fail("only " contained " intervals contain " true)
+            if (off(sum / count) > mean)
+                fail("the mean is " sum / count)
+            exit failed
+        }' "$1.report/interference.csv" >"$1.wrong" || fail "$1: $(cat "$1.wrong")"
+}
+
+# known NAME METRIC: what sssim says of the pair.
+known() {
+    [ "$(sed -n 's/^known interference *\([^ ]*\) %$/\1/p' "$1.out")" = "$2" ] ||
+        fail "$1: another metric is known: $(tail -n 1 "$1.out")"
+}
+
+programs_that_share_nothing() {
+    simulate apart
+    known apart 0.000
+    report apart
+    check apart 0 0.3 2 2
+}
+
+ten_percent_through_the_memory() {
+    simulate ten --memory 1000000 --accesses 500000 --waiting 20%
+    known ten 10.000
+    report ten
+    check ten 10 0.3 2 2.5
+}
+
+a_third_through_the_memory() {
+    simulate third --memory 1000000 --accesses 500000 --waiting 70%
+    known third 35.000
+    report third
+    check third 35 0.3 2 2.5
+}
+
+# 100 w P a2 / (M - w (b - 1) a1), with both sides of their own kind.
+two_different_programs() {
+    simulate two -P 2 -n 6 --class forking --memory 1000000 --accesses 200000 \
+        --foreground-accesses 300000 --foreground-waiting 0.5 --foreground-iteration 40m
+    known two 23.529
+    report two
+    check two "$(awk 'BEGIN { print 100 * 0.5 * 2 * 0.2 / (1 - 0.5 * 0.3) }')" 0.3 2 2.5
+}
+
+shared_cpus() {
+    simulate shared --shared-cpus -T "45%:5%:10%,hold=8s,symmetric=yes"
+    known shared 100.000
+    report shared
+    check shared 100 0.3 3 4
+}
+
+# The same command line, byte by byte, and another seed.
+a_seed_is_a_study() {
+    rounds=2
+    simulate study --memory 100 --accesses 50 --waiting 20%
+    mv study first
+    simulate study --memory 100 --accesses 50 --waiting 20%
+    diff -r first study >differences || fail "the same seed gives two things: $(head -n 3 differences)"
+    cmp -s study/runs/*-1/foreground/iterations.csv study/runs/*-2/foreground/iterations.csv &&
+        fail "two seeds give the same"
+    return 0
+}
+
+# Each round is a pair in the manifest, with columns as of other experiments.
+the_folder_of_an_experiment() {
+    local columns
+    rounds=3
+    simulate folder --warmup 2s --settle 4s --seed 7
+    columns=run,experiment,workload,method,placement,role,group,target,speed,tau_seconds,instances
+    columns+=,cpus,stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds,edge_seconds,seed
+    columns+=,round,energy,status,reason,environment,measured_in,others
+    [ "$(head -n 1 folder/manifest.csv)" = "$columns" ] || fail "$(head -n 1 folder/manifest.csv)"
+    [ "$(tail -n 2 folder/manifest.csv)" = "$(
+        name=sets-serial-serial-3
+        row() {
+            echo "runs/$name/$1,interference,serial,$2,sets,$1,$name,,,,$3,$4,,2,4,80,8,1.33333333,9,3,,done,,none,,"
+        }
+        row foreground uncontrolled 1 0
+        row background default 4 1)" ] || fail "$(cat folder/manifest.csv)"
+    for side in foreground background; do
+        for file in plan.json summary.json samples.csv decisions.csv iterations.csv events.jsonl; do
+            [ -s "folder/runs/sets-serial-serial-3/$side/$file" ] || fail "no $side/$file"
+        done
+        grep -q '"simulated": true' "folder/runs/sets-serial-serial-3/$side/plan.json" ||
+            fail "its plan says nothing of a simulation"
+    done
+    [ "$(find folder -type d | wc -l)" -eq 11 ] || fail "other folders: $(find folder -type d)"
+}
+
+# refused MESSAGE OPTION...: one line, and nothing is begun.
+refused() {
+    local status=0
+    "$bin/sssim" "${@:2}" >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "sssim ${*:2}: status $status, not 125"
+    [ ! -s out ] || fail "sssim ${*:2}: printed $(cat out)"
+    case $(cat err) in
+    "sssim: $1"*) [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)" ;;
+    *) fail "sssim ${*:2}: said '$(cat err)', not '$1'" ;;
+    esac
+    [ ! -e new ] || fail "sssim ${*:2}: made a folder"
+}
+
+what_is_no_study_is_refused() {
+    local option
+    mkdir there
+    refused '--record: there already exists: choose another folder' "${pair[@]}" --record there
+    refused '--record: no/where: No such file' "${pair[@]}" --record no/where
+    refused '--foreground: a study counts iterations' --foreground serial --record new
+    refused "--class: unknown class 'x'" "${pair[@]}" --foreground x --record new
+    refused "unknown control module 'x'" "${pair[@]}" -c x --record new
+    refused '--settle leaves nothing' "${pair[@]}" --settle 80s --record new
+    refused '--shared-cpus: the feedback realtime measures the foreground, too' \
+        "${pair[@]}" --shared-cpus -f realtime --record new
+    refused "the background's trace has no end" -n 1 --foreground serial --iteration 1s -l 50% --record new
+    refused '--background is other load' "${pair[@]}" --background 10% --record new
+    refused '--foreground: a study has two sides' "${pair[@]}" --csv --record new
+    refused '--foreground: a study has two sides' "${pair[@]}" --sweep seed=1,2 --record new
+    refused '--record: a record has at most 8192 CPUs' "${pair[@]}" -P 4097 --record new
+    for option in '--foreground-instances 1' '--foreground-iteration 1s' '--foreground-accesses 1' \
+        '--foreground-waiting 0' '--rounds 2' '--shared-cpus' '--record new'; do
+        # shellcheck disable=SC2086 # words, not one
+        refused "${option%% *} belongs to a study: give --foreground, too" -l 50% --iteration 1s \
+            --memory 1 $option
+    done
+    for option in '--noise 1%' '--memory 1' '--accesses 1'; do
+        # shellcheck disable=SC2086
+        refused '--noise, --memory and --accesses change how long' -l 50% $option
+    done
+    refused '--accesses: give --memory' -l 50% --iteration 1s --accesses 1
+    refused '--waiting: a thread without accesses' -l 50% --iteration 1s --memory 1 --waiting 1
+    refused '--foreground-waiting: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
+}
+
+# One run, without a foreground.
+instances_that_share_the_memory() {
+    local run=(-P 4 -n 2 -c fixed -l 100% --iteration 100m --duration 20s)
+    "$bin/sssim" "${run[@]}" >alone
+    [ "$(sed -n 's/^throughput *//p' alone)" = '20.000 /s' ] || fail "$(cat alone)"
+    [ "$(sed -n 's/^iterations *//p' alone)" = 400 ] || fail "$(cat alone)"
+    "$bin/sssim" "${run[@]}" --memory 100 --accesses 50 --waiting 40% >together
+    [ "$(sed -n 's/^throughput *//p' together)" = '16.000 /s' ] || fail "$(cat together)"
+    "$bin/sssim" "${run[@]}" --memory 100 --waiting 40% --accesses 50 --sweep seed=1,2 2>err >swept
+    [ "$(awk -F, 'NR > 1 { print $NF }' swept)" = $'16.000000\n16.000000' ] || fail "$(cat swept)"
+}
+
+run_case programs_that_share_nothing
+run_case ten_percent_through_the_memory
+run_case a_third_through_the_memory
+run_case two_different_programs
+run_case shared_cpus
+run_case a_seed_is_a_study
+run_case the_folder_of_an_experiment
+run_case what_is_no_study_is_refused
+run_case instances_that_share_the_memory
+end_cases
