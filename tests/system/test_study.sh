@@ -135,11 +135,12 @@ a_seed_is_a_study() {
     return 0
 }
 
-# Each round is a pair in the manifest, with columns as of other experiments.
+# Each round is a pair in the manifest, with columns as of other experiments. Samples in a record are
+# 500 ms long.
 the_folder_of_an_experiment() {
-    local columns
+    local columns side file run
     rounds=3
-    simulate folder --warmup 2s --settle 4s --seed 7
+    simulate folder --warmup 2s --settle 4s --seed 7 --window 250m
     columns=run,experiment,workload,method,placement,role,group,target,speed,tau_seconds,instances
     columns+=,cpus,stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds,edge_seconds,seed
     columns+=,round,energy,status,reason,environment,measured_in,others
@@ -152,11 +153,18 @@ the_folder_of_an_experiment() {
         row foreground uncontrolled 1 0
         row background default 4 1)" ] || fail "$(cat folder/manifest.csv)"
     for side in foreground background; do
-        for file in plan.json summary.json samples.csv decisions.csv iterations.csv events.jsonl; do
-            [ -s "folder/runs/sets-serial-serial-3/$side/$file" ] || fail "no $side/$file"
+        run=folder/runs/sets-serial-serial-3/$side
+        for file in samples decisions iterations; do
+            [ "$(wc -l <"$run/$file.csv")" -gt 160 ] || fail "$side: $(wc -l "$run/$file.csv")"
         done
-        grep -q '"simulated": true' "folder/runs/sets-serial-serial-3/$side/plan.json" ||
-            fail "its plan says nothing of a simulation"
+        [ "$(awk -F, 'NR > 1 && $NF' "$run/samples.csv" | wc -l)" -eq 152 ] ||
+            fail "$side: it counts other samples than those of 76 s"
+        [ "$(sed 's/.*elapsed_seconds":\([-0-9.]*\),"event":"\([a-z]*\)".*/\1 \2/' "$run/events.jsonl")" = \
+            "$(printf '%s\n' '-2.000000 warmup' '0.000000 settling' '4.000000 counting' \
+                '80.000000 ending')" ] || fail "$side: $(cat "$run/events.jsonl")"
+        grep -q '"simulated": true' "$run/plan.json" || fail "its plan says nothing of a simulation"
+        awk '$1 == "\"p99\":" && $2 > 0 { found = 1 } END { exit !found }' \
+            <(sed -n '/wake_lateness/,/}/p' "$run/summary.json") || fail "no executor was late"
     done
     [ "$(find folder -type d | wc -l)" -eq 11 ] || fail "other folders: $(find folder -type d)"
 }

@@ -241,10 +241,11 @@ double study_interference(const struct study_options *options) {
     const struct trial_options *background = &options->sides[STUDY_BACKGROUND];
     double busy = busy_cpus(foreground);
     bool memory = options->memory_rate > 0 && foreground->work.use.accesses > 0;
+    if (has_accesses_of_its_own(foreground->mix) || has_accesses_of_its_own(background->mix) ||
+        background->quota > 0)
+        return NAN;
     if (options->shares_cpus)
         return busy == foreground->cpus && !memory ? 100 : NAN;
-    if (has_accesses_of_its_own(background->mix) || background->quota > 0)
-        return NAN;
     struct memory_pair pair = {
         .rate = options->memory_rate,
         .foreground = foreground->work.use,

@@ -149,9 +149,12 @@ static void what_is_not_known_is_not_said(void **state) {
     tree_new();
     tree_write("profile", "0 1 50 0.2\n1s 1\n");
     snprintf(class, sizeof class, "profile:%s/profile", tree_root);
-    set_class(&study, STUDY_FOREGROUND, "serial");
-    set_class(&study, STUDY_BACKGROUND, class);
-    assert_true(isnan(study_interference(&study)));
+    for (int side = 0; side < MEMORY_SIDES; side++) {
+        study = make_study(1, 100);
+        assert_close(study_interference(&study), 0, 0);
+        set_class(&study, side, class);
+        assert_true(isnan(study_interference(&study)));
+    }
 }
 
 /* A stretch with accesses, and one that uses the memory as all threads do, of the same length. */
