@@ -38,12 +38,20 @@ static int keep(struct reader *reader, struct ss_error *error) {
     return 0;
 }
 
+/* Other programs write large numbers as 2e+07. */
+static int read_accesses(const char *word, double *accesses, struct ss_error *error) {
+    char *end = NULL;
+    *accesses = word[strspn(word, "0123456789.eE+")] ? NAN : strtod(word, &end);
+    if (end && end != word && !*end && *accesses >= 0 && isfinite(*accesses))
+        return 0;
+    return ss_error_fail(
+        error, "'%s' is no number of accesses per second", ss_words_show(word).text);
+}
+
 static int read_use(struct memory_use *use, char **words, struct ss_error *error) {
-    if (ss_units_number(words[0], &use->accesses, error) < 0 ||
+    if (read_accesses(words[0], &use->accesses, error) < 0 ||
         ss_units_load(words[1], 0, &use->waiting, error) < 0)
         return -1;
-    if (use->accesses < 0 || !isfinite(use->accesses))
-        return ss_error_fail(error, "%s are no accesses per second", ss_words_show(words[0]).text);
     if (use->waiting > 0 && use->accesses == 0)
         return ss_error_fail(error, "a thread without accesses does not wait for the memory");
     return 0;

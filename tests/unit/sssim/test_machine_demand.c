@@ -212,7 +212,7 @@ static void instances_begin_anywhere_in_a_profile(void **state) {
 static void a_profile_may_say_what_threads_use_of_the_memory(void **state) {
     (void)state;
     char class[300];
-    struct demand_mix mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7 0\n3s 0\n");
+    struct demand_mix mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7e+06 0\n3s 0\n");
     const struct profile *profile = &mix.classes[0].profile;
     struct demand demand;
     assert_int_equal(profile->count, 3);
@@ -220,7 +220,7 @@ static void a_profile_may_say_what_threads_use_of_the_memory(void **state) {
     for (int i = 0; i < 6; i++) {
         assert_int_equal(demand.use != NULL, demand.threads != 2);
         if (demand.use)
-            assert_close(demand.use->accesses, demand.threads == 1 ? 2.5 : 7, 1e-12);
+            assert_close(demand.use->accesses, demand.threads == 1 ? 2.5 : 7e6, 1e-12);
         if (demand.use)
             assert_close(demand.use->waiting, demand.threads == 1 ? 0.4 : 0, 1e-12);
         demand_next(&demand);
@@ -281,8 +281,11 @@ static void what_is_no_profile_is_refused(void **state) {
         {"0 1\n2s\n", "profile:2: \"2s\" is no line of a profile: write TIME THREADS"},
         {"0 1 2\n", "is no line of a profile"},
         {"0 1 2 3 4\n", "write TIME THREADS, or TIME THREADS ACCESSES WAITING"},
-        {"0 1 x 0.5\n", "profile:1: 'x' is not a number"},
-        {"0 1 -1 0.5\n", "profile:1: '-1'"},
+        {"0 1 x 0.5\n", "profile:1: 'x' is no number of accesses per second"},
+        {"0 1 -1 0.5\n", "profile:1: '-1' is no number"},
+        {"0 1 1e999 0.5\n", "profile:1: '1e999' is no number"},
+        {"0 1 1e 0.5\n", "profile:1: '1e' is no number"},
+        {"0 1 '' 0.5\n", "profile:1: '' is no number"},
         {"0 1 5 1.5\n", "profile:1: '1.5'"},
         {"0 1 0 0.5\n", "profile:1: a thread without accesses does not wait for the memory"},
         {"0 '1\n", "profile:1: the quote"},
