@@ -201,9 +201,9 @@ whole_and_interrupted_runs() {
     echo old >"$folder/rows/replay.csv"
     report 0 -q -o "$folder/rows" "$folder/run"
     [ "$(cd "$folder/rows" && echo *.csv)" = \
-        "duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv" ] ||
+        "cpus.csv duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv" ] ||
         fail "tables: $(ls "$folder/rows")"
-    grep -q '<p><small>Not written, .*: comparison.csv, ratios.csv, .*replay.csv' \
+    grep -q '<p><small>Not written, .*: curve.csv, .*comparison.csv, ratios.csv, .*replay.csv' \
         "$folder/rows/report.html" || fail "what was not written is not named"
     is_well_formed "$folder/rows/report.html" || fail "the page of few tables is not well-formed"
 
@@ -282,6 +282,163 @@ END
         fail "no folder is not named: $(cat "$folder/err")"
     report 0 -q --deviation 100% "$experiment"
     ! grep -q 'not in proportion' "$folder/err" || fail "--deviation"
+}
+
+# made_record FOLDER RATES [TARGETS [SECONDS]]: a record whose steps, of 10 s unless others are given,
+# have these targets, held exactly, and so many iterations per second; both as lists with blanks.
+made_record() {
+    mkdir -p "$1"
+    cat >"$1/plan.json" <<END
+{"version": "$("$bin/ssreport" --version | cut -d' ' -f2)", "command": ["made", "up"], "instances": 2, "cpu_count": 2}
+END
+    echo '{"ended_by": "duration", "iterations": 100, "warnings": []}' >"$1/summary.json"
+    echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$1/events.jsonl"
+    echo time,elapsed_seconds,executor,state,planned_seconds,real_seconds >"$1/decisions.csv"
+    awk -v rates="$2" -v targets="${3:-0.6 0.3 0.3 0.6}" -v seconds="${4:-10}" -v folder="$1" 'BEGIN {
+        count = split(rates, rate, " ")
+        split(targets, target, " ")
+        print "time,elapsed_seconds,target,load,duty,counted" >(folder "/samples.csv")
+        print "instance,start,end" >(folder "/iterations.csv")
+        for (i = 1; i <= count; i++) {
+            for (j = 0.5; j <= seconds; j += 0.5) {
+                at = seconds * (i - 1) + j
+                printf "2026-11-20T10:%02d:%04.1fZ,%.6f,%.6f,%.6f,0.5,1\n", int(at / 60), at % 60, at,
+                    target[i], target[i] >(folder "/samples.csv")
+            }
+            for (j = 0; j < seconds * rate[i]; j++)
+                printf "0,%.9f,%.9f\n", seconds * (i - 1) + j / rate[i],
+                    seconds * (i - 1) + (j + 1) / rate[i] >(folder "/iterations.csv")
+        }
+    }'
+}
+
+# made_pair SET NAME ENVIRONMENT PLACEMENT FOREGROUND BACKGROUND ROUND RATES
+made_pair() {
+    made_record "$folder/$1/$2/foreground" "$8"
+    made_record "$folder/$1/$2/background" "9 9 9 9"
+    [ -e "$folder/$1/manifest.csv" ] ||
+        echo run,experiment,workload,method,placement,role,group,round,environment >"$folder/$1/manifest.csv"
+    echo "$2/foreground,interference,$5,uncontrolled,$4,foreground,$2,$7,$3" >>"$folder/$1/manifest.csv"
+    echo "$2/background,interference,$6,default,$4,background,$2,$7,$3" >>"$folder/$1/manifest.csv"
+}
+
+# Containers against none. By hand: of a beside b, per-core, the steps of round 1 are 2/1, 3/2, 4/4
+# and 5/10, those of round 2 are 3/2 each: least 0.5, median 1.5, largest 2. By target alone it would
+# be 13/15 and 13/10.
+two_sets() {
+    made_pair lxc ab1 lxc per-core a b 1 "2 3 4 5"
+    made_pair lxc ab2 lxc per-core a b 2 "3 3 3 3"
+    made_pair lxc ba1 lxc per-core b a 1 "7 7 7 7"
+    made_pair lxc q1 lxc quota a b 1 "1 1 1 1"
+    made_pair none q1 none quota a b 1 "4 4 4 4"
+    made_pair none q2 none quota a b 2 "8 8 8 8"
+    made_pair none ab2 none per-core a b 2 "2 2 2 2"
+    made_pair none ab1 none per-core a b 1 "1 2 4 10"
+    report 0 -o "$folder/report" "$folder/lxc" --against "$folder/none"
+    [ "$(cut -d, -f1,2,4,6,8-10,14-18 "$folder/report/comparison.csv")" = "\
+a,b,environment_a,environment_b,placement,foreground,background,steps,ratio_min,ratio_median,ratio_max,left_out
+lxc,none,lxc,none,per-core,a,b,8,0.5,1.5,2,0
+lxc,none,lxc,none,quota,a,b,4,0.25,0.25,0.25,4" ] || fail "comparison: $(cat "$folder/report/comparison.csv")"
+    [ "$(cut -d, -f6-8,12-15,19-21 "$folder/report/ratios.csv" | head -n 6)" = "\
+placement,foreground,background,round,step,half,target,iterations_per_second_a,iterations_per_second_b,ratio
+per-core,a,b,1,1,1,0.6,2,1,2
+per-core,a,b,1,2,1,0.3,3,2,1.5
+per-core,a,b,1,3,2,0.3,4,4,1
+per-core,a,b,1,4,2,0.6,5,10,0.5
+per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "ratios: $(cat "$folder/report/ratios.csv")"
+    [ "$(grep -c . "$folder/report/ratios.csv")" -eq 13 ] || fail "ratios: $(cat "$folder/report/ratios.csv")"
+    grep -q 'without a counterpart in the other set: 4 of lxc, 4 of none;' "$folder/err" ||
+        fail "what has no counterpart is not counted: $(cat "$folder/err")"
+    [ "$(cut -d, -f1,3,5-7,9 "$folder/report/unmatched.csv" | sort | uniq -c | tr -s ' ')" = " \
+4 lxc,lxc,per-core,b,a,1
+ 4 none,none,quota,a,b,2
+ 1 set,environment,placement,foreground,background,round" ] || fail "not named: $(cat "$folder/report/unmatched.csv")"
+    grep -q '^throughput, lxc / none$' "$folder/out" || fail "no direction in: $(cat "$folder/out")"
+    awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+    # The other direction, with names of its own; colors of one range.
+    report 0 -q -o "$folder/report" --names 'No & box/box' "$folder/none" --against "$folder/lxc"
+    [ "$(value comparison.csv 2 a),$(value comparison.csv 2 ratio_median)" = "No & box,4" ] ||
+        [ "$(value comparison.csv 1 ratio_median)" = 4 ] || fail "B/A: $(cat "$folder/report/comparison.csv")"
+    grep -q '<h2>No &amp; box / box</h2>' "$folder/report/report.html" || fail "no names on the page"
+    grep -q 'from 0.250 (red: A is slower) over 1 (white) to 4.000' "$folder/report/report.html" ||
+        fail "no range of colors"
+    is_well_formed "$folder/report/report.html" || fail "the page of two sets is not well-formed"
+    # Environments that are in both sets are matched: none has a counterpart then.
+    sed -i 's/,lxc$/,none/; s/^\(q1.*\),none$/\1,lxc/' "$folder/lxc/manifest.csv"
+    report 0 -q -o "$folder/report" "$folder/lxc" --against "$folder/none"
+    ! grep -q ,quota, "$folder/report/comparison.csv" || fail "lxc was matched with none"
+    [ "$(value comparison.csv 1 ratio_median)" = 1.5 ] || fail "none was not matched with none"
+}
+
+# The profile of a run is what sssim reads: half a thread is one thread for half of the time.
+a_profile_for_the_simulator() {
+    made_record "$folder/counted" "1 1" "0.5 0.5"
+    awk 'BEGIN {
+        print "time,elapsed_seconds,runnable,task_clock_seconds"
+        for (i = 1; i <= 20; i++)
+            printf "2026-11-20T10:00:%02d.000Z,%d.000000,1,0.5\n", i, i }' >"$folder/counted/counters.csv"
+    report 0 -q -o "$folder/report" --profile "$folder/profile" "$folder/counted"
+    [ "$(head -n 3 "$folder/profile")" = "0.000000s 1
+0.250000s 0
+0.500000s 1" ] || fail "profile: $(cat "$folder/profile")"
+    [ "$(tail -n 1 "$folder/profile")" = "10.000000s 0" ] || fail "its end: $(tail -n 1 "$folder/profile")"
+    [ "$(value counters.csv 1 task_clock_seconds)" = 10 ] || fail "$(cat "$folder/report/counters.csv")"
+    is_well_formed "$folder/report/report.html" || fail "the page with counters is not well-formed"
+    # Four such instances, never stopped, use two CPUs of four.
+    "$bin/sssim" -P 4 -n 4 -c fixed -l 100% --class "profile:$folder/profile" --duration 20s \
+        >"$folder/out" 2>&1 || fail "sssim does not read the profile: $(cat "$folder/out")"
+    awk '/^load/ { found = 1; exit !($2 > 48 && $2 < 52) } END { if (!found) exit 1 }' "$folder/out" ||
+        fail "sssim: $(cat "$folder/out")"
+    report 125 -q --profile "$folder/profile" "$folder/counted" "$folder/counted"
+    error_has 1 '--profile takes one record, and 2 are reported'
+    rm "$folder/counted/counters.csv"
+    report 125 -q --profile "$folder/none" "$folder/counted"
+    error_has 1 'has no counters.csv, which a profile is made of: record with --counters'
+    [ ! -e "$folder/none" ] || fail "an empty profile was left"
+}
+
+# Methods in one folder, and a replay of a trace, text or compiled. By hand: 10 iterations a second at
+# full load are 2 and 6 in the halves of the trace; the replay did 2 and 4.
+methods_and_a_prediction() {
+    local all=$folder/methods percent
+    mkdir "$all"
+    echo run,experiment,workload,method,target,speed,round >"$all/manifest.csv"
+    for percent in 10 30 50 70 90; do
+        made_record "$all/n$percent" "$((percent / 10))" "0.$percent"
+        echo "n$percent,throughput,w,nbench,0.$percent,,1" >>"$all/manifest.csv"
+        made_record "$all/d$percent" "$((percent / 10))" "0.$percent"
+        echo "d$percent,throughput,w,default,0.$percent,,1" >>"$all/manifest.csv"
+    done
+    made_record "$all/c40" 5 0.4
+    echo c40,throughput,w,cdc,0.4,,1 >>"$all/manifest.csv"
+    made_record "$all/replay" "2 4" "0.2 0.6"
+    echo replay,replay,w,default,,1,1 >>"$all/manifest.csv"
+    printf '0 20%%\n10s 20%%\n10s 60%%\n20s 60%%\n' >"$folder/trace"
+    report 0 -o "$folder/report" --predict "$folder/trace" "$all"
+    awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+    awk -F, '$5 == "cdc" { found = 1; exit !($12 == "nbench" && $13 == 4 && $14 == 25) }
+        END { if (!found) exit 1 }' "$folder/report/methods.csv" ||
+        fail "5 where the baseline is 4: $(cat "$folder/report/methods.csv")"
+    [ -s "$folder/report/methods-deviation.csv" ] || fail "no deviations"
+    awk -F, '$5 == "default" && $18 ~ /replay$/ { found = 1; exit !($15 > 3.999 && $15 < 4.001 && $20 > 2.999 &&
+        $20 < 3.001 && $21 > 33.3 && $21 < 33.4) } END { if (!found) exit 1 }' "$folder/report/prediction.csv" ||
+        fail "4 predicted, 3 measured: $(cat "$folder/report/prediction.csv")"
+    [ "$(grep -c . "$folder/report/prediction.csv")" -eq 5 ] || fail "$(cat "$folder/report/prediction.csv")"
+    [ "$(grep -c '^"all runs: w, default",5,' "$folder/report/curve.csv")" -eq 41 ] ||
+        fail "no curve of all runs: $(head -n 3 "$folder/report/curve.csv")"
+    is_well_formed "$folder/report/report.html" || fail "the page of methods is not well-formed"
+    ! command -v gnuplot >/dev/null ||
+        grep -q '<figcaption>w, environment none: deviation from the baseline' "$folder/report/report.html" ||
+        fail "no picture of deviations"
+    "$bin/sstrace" -o "$folder/compiled" "$folder/trace" 2>"$folder/err" ||
+        fail "no compiled trace: $(cat "$folder/err")"
+    report 0 -q -o "$folder/again" --predict "$folder/compiled" "$all"
+    cmp -s <(sed "s,$folder/compiled,$folder/trace," "$folder/again/prediction.csv") \
+        "$folder/report/prediction.csv" || fail "a compiled trace: $(cat "$folder/again/prediction.csv")"
+    echo nonsense >"$folder/trace"
+    report 125 -q -o "$folder/nothing" --predict "$folder/trace" "$all"
+    error_has 1 "$folder/trace:1:1:"
+    [ ! -e "$folder/nothing" ] || fail "something was written in spite of a bad trace"
 }
 
 # made_side FOLDER LABELS INTERCEPT SLOPE: a record of six steps of 10 s, 90, 60, 30 % and back, with a
@@ -430,6 +587,10 @@ words_are_checked() {
     error_has 1 'name at least one record'
     report 125 --against "$folder/run"
     error_has 1 '--against stands between two sets'
+    report 125 --names a "$folder/run" --against "$folder/run"
+    error_has 1 '"a" is no pair of names: write A/B'
+    report 125 --names a/b "$folder/run"
+    error_has 1 '--names names two sets'
     report 125 --edgee 3s "$folder/run"
     error_has 1 "did you mean '--edge'?"
     report 125 -o "$folder/none/report" "$folder/run"
@@ -457,6 +618,9 @@ run_case figures_of_a_paused_run
 run_case whole_and_interrupted_runs
 run_case two_steps
 run_case an_experiment
+run_case two_sets
+run_case a_profile_for_the_simulator
+run_case methods_and_a_prediction
 run_case pairs_in_environments
 run_case many_runs
 run_case words_are_checked

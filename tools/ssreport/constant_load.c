@@ -20,6 +20,9 @@ static const struct ssreport_column constant_columns[] = {
     {"error_mean_percent_published", "published", 3}, {"published_is", "which is"},
     {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_mse_e4_published", "published", 3},
+    {"beside_runs", NULL}, {"beside_load_mean", "load by ssload, %", 2, true},
+    {"beside_error_mean_percent", "its mean error, %", 3},
+    {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
 };
 // clang-format on
 
@@ -28,6 +31,10 @@ struct cell {
     const struct ssreport_run *run;
     size_t runs;
     double load, error, squared;
+
+    /* Of the runs beside which ssload was running. */
+    size_t beside_runs;
+    double beside_load, beside_error, beside_squared;
 };
 
 static double published(const struct ssreport_report *report, const struct ssreport_run *run,
@@ -54,6 +61,9 @@ static void add_cell(struct ssreport_report *report, const struct cell *cell) {
     SSREPORT_TEXTS(sheet, isnan(error) ? "" : probable ? "probable" : "certain");
     SSREPORT_NUMBERS(
         sheet, cell->squared / runs, published(report, run, SSREPORT_PUBLISHED_MSE, target));
+    double beside = (double)cell->beside_runs;
+    SSREPORT_NUMBERS(sheet, beside, cell->beside_load / beside, cell->beside_error / beside,
+        cell->beside_squared / beside);
 }
 
 int ssreport_report_constant_load(struct ssreport_report *report) {
@@ -72,6 +82,13 @@ int ssreport_report_constant_load(struct ssreport_report *report) {
             cell.error += figures->error_mean_percent;
             cell.squared += figures->error_mse_e4;
             cell.runs++;
+            const struct ssreport_beside *beside = &(*run)->beside;
+            if (beside->samples == 0)
+                continue;
+            cell.beside_load += beside->load_mean;
+            cell.beside_error += beside->error_mean_percent;
+            cell.beside_squared += beside->error_mse_e4;
+            cell.beside_runs++;
         }
         if (cell.runs > 0)
             add_cell(report, &cell);

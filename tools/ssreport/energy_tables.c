@@ -14,10 +14,12 @@ static const struct ssreport_column energy_columns[] = {
     {"relative", "relative", 3}, {"note", "note"},
 };
 static const struct ssreport_column step_columns[] = {
-    {"record", "record"}, {"step", "step"}, {"target", "target, %", 2, true},
+    {"record", "record"}, {"step", "step"}, {"half", NULL}, {"target", "target, %", 2, true},
     {"load", "load, %", 2, true}, {"seconds", "seconds sampled"}, {"watts", "W", 2},
     {"watt_hours", "Wh", 4}, {"iterations", "iterations", 1},
     {"iterations_per_watt_hour", "iterations per Wh", 3}, {"relative", "relative", 3},
+    {"relative_to", NULL}, {"environment", NULL}, {"placement", NULL}, {"foreground", NULL},
+    {"background", NULL}, {"round", NULL}, {"measured_in", NULL}, {"set", NULL},
 };
 // clang-format on
 
@@ -82,14 +84,48 @@ static double rate_of_run(const struct ssreport_report *report, const struct ssr
 
 /* What no manifest names is the same program if it was called in the same way. */
 static bool is_comparable(const struct ssreport_run *left, const struct ssreport_run *right) {
+    if (left->placement || right->placement)
+        return false;
     return left->workload || right->workload
                ? ssreport_is_word(left->workload, right->workload)
                : ssreport_is_same(left->record.command, right->record.command);
 }
 
-/* Against the first run of the same program that has a figure. */
+static bool is_same_side(const struct ssreport_run *left, const struct ssreport_run *right) {
+    if (!left || !right)
+        return left == right;
+    return ssreport_is_same(left->workload, right->workload) &&
+           ssreport_is_same(left->method, right->method);
+}
+
+/* The same pair, or the same run alone, in the placement per-chip. NULL: it was not run. */
+static const struct ssreport_run *find_per_chip(
+    const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *other = &report->runs[i];
+        if (ssreport_is_word(other->placement, "per-chip") && other->set == run->set &&
+            ssreport_is_one_environment(other, run) &&
+            ssreport_is_same(other->measured_in, run->measured_in) &&
+            ssreport_is_same(other->role, run->role) && other->round == run->round &&
+            is_same_side(other, run) &&
+            is_same_side(ssreport_report_beside(report, other, "foreground"), foreground))
+            return other;
+    }
+    return NULL;
+}
+
+/*
+ * What has a placement against the same in per-chip; anything else against the first run of the
+ * same program that has a figure.
+ */
 static double relative_rate(
     const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
+    if (run->placement) {
+        const struct ssreport_run *other = find_per_chip(report, run);
+        double base = other ? rate_of_run(report, other) : NAN;
+        return base > 0 ? rate / base : NAN;
+    }
     for (size_t i = 0; i < report->run_count && isfinite(rate); i++) {
         double first =
             is_comparable(&report->runs[i], run) ? rate_of_run(report, &report->runs[i]) : NAN;
@@ -143,22 +179,61 @@ static void add_run(struct ssreport_report *report, const struct ssreport_run *r
 
 /* ---- steps ---- */
 
+static double rate_of_step(const struct ssreport_report *report, const struct ssreport_run *run,
+    const struct ssreport_step *step) {
+    if (run->energy.count == 0)
+        return NAN;
+    struct consumer consumer = find_consumer(report, run);
+    struct ssreport_cost cost = cost_between(run, step->from, step->to);
+    return divide(iterations_between(&consumer, step->from, step->to), cost.watt_hours);
+}
+
+/* What the steps of a run stand against: those of `run`, or else its own first one. */
+struct base {
+    const struct ssreport_run *per_chip;
+    double first;
+};
+
+/* Of per-chip the step of the same level and half, never the mean of several. */
+static double base_of_step(const struct ssreport_report *report, const struct base *base,
+    const struct ssreport_run *run, size_t at) {
+    if (!run->placement)
+        return base->first;
+    const struct ssreport_step *step =
+        base->per_chip ? ssreport_steps_counterpart(&run->steps, at, &base->per_chip->steps) : NULL;
+    return step ? rate_of_step(report, base->per_chip, step) : NAN;
+}
+
 static void add_steps(struct ssreport_report *report, const struct ssreport_run *run) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_ENERGY_STEPS];
     struct consumer consumer = find_consumer(report, run);
-    double first = NAN;
+    const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
+    struct base base = {.first = NAN};
     if (run->energy.count == 0 || is_counted_elsewhere(report, run))
         return;
+    if (run->placement)
+        base.per_chip = find_per_chip(report, run);
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         struct ssreport_cost cost = cost_between(run, step->from, step->to);
         double iterations = iterations_between(&consumer, step->from, step->to);
         double rate = divide(iterations, cost.watt_hours);
-        if (!(first > 0))
-            first = rate;
+        if (!(base.first > 0))
+            base.first = rate;
+        double against = base_of_step(report, &base, run, i);
         SSREPORT_TEXTS(sheet, run->record.name);
-        SSREPORT_NUMBERS(sheet, (double)i + 1, step->target, step->load.mean);
-        add_cost(sheet, &cost, iterations, first > 0 ? rate / first : NAN);
+        SSREPORT_NUMBERS(
+            sheet, (double)i + 1, step->half ? step->half : NAN, step->target, step->load.mean);
+        add_cost(sheet, &cost, iterations, against > 0 ? rate / against : NAN);
+        SSREPORT_TEXTS(sheet,
+            !run->placement ? "the first step"
+            : base.per_chip ? base.per_chip->record.name
+                            : "",
+            ssreport_run_environment(run), run->placement, foreground ? foreground->workload : "",
+            run->workload);
+        SSREPORT_NUMBERS(sheet, run->round > 0 ? run->round : NAN);
+        SSREPORT_TEXTS(sheet, run->measured_in);
+        SSREPORT_NUMBERS(sheet, run->set + 1);
     }
 }
 
@@ -171,10 +246,14 @@ bool ssreport_report_has_energy(const struct ssreport_report *report) {
 
 void ssreport_report_energy(struct ssreport_report *report) {
     report->sheets[SSREPORT_ENERGY] = SSREPORT_SHEET("energy",
-        "Energy: iterations per watt-hour, relative to the first run of the same program",
+        "Energy: iterations per watt-hour, relative to per-chip; without placements, to the first "
+        "run of "
+        "the same program",
         energy_columns);
-    report->sheets[SSREPORT_ENERGY_STEPS] =
-        SSREPORT_SHEET("energy-steps", "Energy by step, relative to the first one", step_columns);
+    report->sheets[SSREPORT_ENERGY_STEPS] = SSREPORT_SHEET("energy-steps",
+        "Energy by step, relative to the same step in per-chip; without placements, to the first "
+        "step",
+        step_columns);
     for (size_t i = 0; i < report->run_count; i++) {
         add_run(report, &report->runs[i]);
         add_steps(report, &report->runs[i]);

@@ -8,6 +8,8 @@
 #include "base/whole_file.h"
 #include "gather.h"
 #include "page.h"
+#include "predict.h"
+#include "profile.h"
 #include "request.h"
 #include "summary_text.h"
 
@@ -82,6 +84,23 @@ static int write_page(
     return 0;
 }
 
+/* Of a single record: of several it would not be known which one. */
+static int write_profile(
+    const struct ssreport_report *report, const char *path, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (report->run_count != 1)
+        return ss_error_fail(error,
+            "--profile takes one record, and %zu are reported: name the one that it is made of",
+            report->run_count);
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    if (ssreport_profile_write(file.stream, &report->runs[0], error) < 0) {
+        ss_whole_file_abandon(&file);
+        return -1;
+    }
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
 static int write_all(
     const struct ssreport_report *report, const char *folder, struct ss_error *error) {
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
@@ -89,6 +108,51 @@ static int write_all(
     if (write_sheets(report, folder, error) < 0)
         return -1;
     return write_page(report, folder, error);
+}
+
+/* ---- the names of both sets ---- */
+
+/* The last part of a path, or of its folder's where `up` is 1. */
+static void copy_part(char name[128], const char *path, int up) {
+    size_t end = strlen(path);
+    for (;; up--) {
+        while (end > 1 && path[end - 1] == '/')
+            end--;
+        size_t begin = end;
+        while (begin > 0 && path[begin - 1] != '/')
+            begin--;
+        if (up == 0 || begin == 0) {
+            snprintf(name, 128, "%.*s", up == 0 ? (int)(end - begin) : 0, path + begin);
+            return;
+        }
+        end = begin;
+    }
+}
+
+/* A single folder's name; of several that lie in one folder, the name of that one. */
+static void name_set(char name[128], char *const *folders, size_t count) {
+    char other[128];
+    copy_part(name, folders[0], count > 1);
+    for (size_t i = 1; i < count; i++) {
+        copy_part(other, folders[i], 1);
+        if (strcmp(name, other) != 0)
+            *name = '\0';
+    }
+}
+
+/* Where both would have one name, they have none but their numbers. */
+static void name_sets(struct ssreport_report *report, const struct ssreport_request *request) {
+    const char *slash = request->names ? strchr(request->names, '/') : NULL;
+    if (slash) {
+        snprintf(report->names[0], 128, "%.*s", (int)(slash - request->names), request->names);
+        snprintf(report->names[1], 128, "%s", slash + 1);
+        return;
+    }
+    name_set(report->names[0], request->folders, request->first_set);
+    name_set(report->names[1], request->folders + request->first_set,
+        request->count - request->first_set);
+    if (strcmp(report->names[0], report->names[1]) == 0)
+        report->names[0][0] = report->names[1][0] = '\0';
 }
 
 /* ---- what is reported ---- */
@@ -111,19 +175,30 @@ static void read_published(struct ssreport_report *report, const char *folder) {
         ssreport_published_read(&report->published, folder, &report->notes);
 }
 
-static int fill(struct ssreport_report *report, const struct ssreport_request *request) {
+static int fill(struct ssreport_report *report, const struct ssreport_request *request,
+    struct ss_error *error) {
     for (size_t i = 0; i < request->count; i++) {
         if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
-            return -1;
+            return ss_error_memory(error);
     }
     report->compares = request->first_set < request->count;
+    if (report->compares)
+        name_sets(report, request);
     read_published(report, request->published);
     if (ssreport_report_interference(report) < 0 || ssreport_report_put_together(report) < 0 ||
         ssreport_report_constant_load(report) < 0 || ssreport_report_replay(report) < 0)
+        return ss_error_memory(error);
+    ssreport_report_published(report);
+    ssreport_report_curves(report);
+    if (ssreport_report_methods(report) < 0)
+        return ss_error_memory(error);
+    if (ssreport_report_predict(report, request->predict, error) < 0)
         return -1;
     ssreport_report_environments(report);
     ssreport_report_energy(report);
-    ssreport_report_compare(report);
+    ssreport_report_counters(report);
+    if (ssreport_report_compare(report) < 0)
+        return ss_error_memory(error);
     ssreport_report_fill(report);
     return 0;
 }
@@ -137,15 +212,15 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
             .confidence = request->confidence,
             .deviation = request->deviation,
         }};
-    int result = 0;
-    if (fill(&report, request) < 0)
-        result = ss_error_memory(error);
-    else
+    int result = fill(&report, request, error);
+    if (result == 0)
         tell_notes(&report);
     if (result == 0 && report.run_count == 0)
         result = ss_error_fail(error, "there is no record to report");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
+    if (result == 0 && request->profile)
+        result = write_profile(&report, request->profile, error);
     if (result == 0 && !request->quiet)
         ssreport_summary_print(stdout, &report);
     ssreport_report_free(&report);

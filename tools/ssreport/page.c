@@ -5,14 +5,21 @@
 #include <string.h>
 
 #include "base/version.h"
+#include "energy_plots.h"
 #include "findings.h"
+#include "heat.h"
+#include "methods.h"
 #include "pair_plots.h"
 #include "picture.h"
 #include "plots.h"
+#include "predict.h"
 #include "shades.h"
 
 /* With more runs their pictures are left out: too many to look at, and each is 20 kB. */
 #define PICTURED_MOST 40
+
+/* More ratios than this are left to their file. */
+#define RATIOS_MOST 200
 
 /* So many ordered pairs of programs have a picture of their own; the matrix has all. */
 #define PAIRS_PICTURED_MOST 60
@@ -110,6 +117,15 @@ static void print_plots(
     fputs("</div>\n", page);
 }
 
+/* Whether a table has a row of a run; power of both sides stands with the background. */
+static bool has_rows(const struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
+        if (strcmp(sheet->cells[i * sheet->column_count].text, run->record.name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void print_run(FILE *page, const struct ssreport_report *report,
     const struct ssreport_run *run, unsigned *number, struct ss_error *without) {
     fputs("<section>\n<h2>", page);
@@ -123,8 +139,10 @@ static void print_run(FILE *page, const struct ssreport_report *report,
         print_plots(page, run, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
-    if (run->steps.count > 1 && run->energy.count > 0)
+    if (run->steps.count > 1 && has_rows(&report->sheets[SSREPORT_ENERGY_STEPS], run))
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_ENERGY_STEPS], run->record.name);
+    if (run->record.counters.count > 0)
+        ssreport_sheet_print_html(page, &report->sheets[SSREPORT_COUNTERS_STEPS], run->record.name);
     if (run->record.has_iterations)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_FITS], run->record.name);
     fputs("</section>\n", page);
@@ -147,9 +165,18 @@ static void print_together(
 static void print_comparison(FILE *page, const struct ssreport_report *report) {
     if (!report->compares)
         return;
-    fputs("<section>\n<h2>Both sets</h2>\n", page);
-    print_sheet(page, &report->sheets[SSREPORT_COMPARISON]);
-    print_sheet(page, &report->sheets[SSREPORT_RATIOS]);
+    fputs("<section>\n<h2>", page);
+    ssreport_html_text(page, ssreport_report_set_name(report, 0));
+    fputs(" / ", page);
+    ssreport_html_text(page, ssreport_report_set_name(report, 1));
+    fputs("</h2>\n", page);
+    ssreport_heat_print(page, report);
+    print_folded(page, &report->sheets[SSREPORT_COMPARISON]);
+    print_folded(page, &report->sheets[SSREPORT_UNMATCHED]);
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_RATIOS]) <= RATIOS_MOST)
+        print_folded(page, &report->sheets[SSREPORT_RATIOS]);
+    else
+        fputs("<p>Each ratio by itself is in <code>ratios.csv</code>.</p>\n", page);
     fputs("</section>\n", page);
 }
 
@@ -161,6 +188,32 @@ static void print_constant_load(FILE *page, const struct ssreport_report *report
         return;
     fprintf(page, "<section>\n<h2>Constant load</h2>\n%s", published);
     print_sheet(page, &report->sheets[SSREPORT_CONSTANT_LOAD]);
+    fputs("</section>\n", page);
+}
+
+static void print_methods(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_METHODS]) == 0)
+        return;
+    fputs(
+        "<section>\n<h2>Methods</h2>\n<p>The baseline is <code>nbench</code>, "
+        "<code>nbench-fit</code> or "
+        "<code>1cdc</code>, whichever covers the wider range of loads. It is interpolated between "
+        "its targets, and nothing is said of loads beyond them.</p>\n",
+        page);
+    ssreport_methods_print(page, report, number, without);
+    print_sheet(page, &report->sheets[SSREPORT_METHODS_DEVIATION]);
+    fputs("</section>\n", page);
+}
+
+static void print_prediction(FILE *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_PREDICTION]) == 0)
+        return;
+    fputs("<section>\n<h2>Prediction</h2>\n<p>The trace: <code>", page);
+    ssreport_html_text(
+        page, report->sheets[SSREPORT_PREDICTION].cells[SSREPORT_PREDICTION_TRACE].text);
+    fputs("</code></p>\n", page);
+    print_sheet(page, &report->sheets[SSREPORT_PREDICTION]);
     fputs("</section>\n", page);
 }
 
@@ -178,13 +231,24 @@ static void print_replay(FILE *page, const struct ssreport_report *report) {
 }
 
 /* Where power was not sampled, a note says so. */
-static void print_energy(FILE *page, const struct ssreport_report *report) {
+static void print_energy(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
     if (!ssreport_report_has_energy(report)) {
         fputs("<p>Energy: no power was recorded beside these runs.</p>\n", page);
         return;
     }
     fputs("<section>\n<h2>Energy</h2>\n", page);
-    print_sheet(page, &report->sheets[SSREPORT_ENERGY]);
+    print_folded(page, &report->sheets[SSREPORT_ENERGY]);
+    ssreport_energy_plots_print(page, report, number, without);
+    fputs("</section>\n", page);
+}
+
+/* Where nothing was counted there is no word of it: few machines allow it. */
+static void print_counters(FILE *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_COUNTERS_RUNS]) == 0)
+        return;
+    fputs("<section>\n<h2>Counters</h2>\n", page);
+    print_folded(page, &report->sheets[SSREPORT_COUNTERS_RUNS]);
     fputs("</section>\n", page);
 }
 
@@ -275,11 +339,14 @@ static void print_matrices(
     }
 }
 
-static void print_pair_picture(
-    FILE *page, FILE *script, unsigned *number, const char *what, struct ss_error *without) {
-    fprintf(page, "<figure><figcaption>%s</figcaption>\n", what);
-    ssreport_picture(page, script, ++*number, what, without);
-    fputs("</figure>\n", page);
+/* Closes the script. */
+static void print_pair_picture(FILE *page, FILE *script, bool drawn, unsigned *number,
+    const char *what, struct ss_error *without) {
+    if (drawn) {
+        fprintf(page, "<figure><figcaption>%s</figcaption>\n", what);
+        ssreport_picture(page, script, ++*number, what, without);
+        fputs("</figure>\n", page);
+    }
     fclose(script);
 }
 
@@ -291,16 +358,14 @@ static void print_pair(FILE *page, const struct ssreport_report *report,
     fputs("<div class=\"plots\">\n", page);
     FILE *script = without->status ? NULL : tmpfile();
     if (script) {
-        ssreport_plot_sides(script, report, pair);
-        print_pair_picture(page, script, number,
+        print_pair_picture(page, script, ssreport_plot_sides(script, report, pair), number,
             "Throughput of both sides against the background's load; \u25b2 going up, \u25bd going "
             "down",
             without);
     }
     script = without->status || !is_one_program ? NULL : tmpfile();
     if (script) {
-        ssreport_plot_whole_system(script, report, pair);
-        print_pair_picture(page, script, number,
+        print_pair_picture(page, script, ssreport_plot_whole_system(script, report, pair), number,
             "Throughput of both sides together; \u25b2 going up, \u25bd going down", without);
     }
     fputs("</div></details>\n", page);
@@ -346,8 +411,16 @@ static void print_environments(FILE *page, const struct ssreport_report *report)
     fputs("</section>\n", page);
 }
 
+static void print_published(FILE *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_PUBLISHED]) == 0)
+        return;
+    fprintf(page, "<section>\n<h2>Published figures</h2>\n%s", published);
+    print_sheet(page, &report->sheets[SSREPORT_PUBLISHED]);
+    fputs("</section>\n", page);
+}
+
 static void print_empty(FILE *page, const struct ssreport_report *report) {
-    char names[500];
+    char names[1000];
     ssreport_report_name_empty(report, names, sizeof names);
     if (*names)
         fprintf(page,
@@ -365,12 +438,15 @@ void ssreport_page_print(
         print_note(page, NULL, report->notes.text);
     print_findings(page, report);
     print_constant_load(page, report);
+    print_methods(page, report, &number, without);
+    print_prediction(page, report);
     print_replay(page, report);
     print_together(page, report, &number, without);
     print_comparison(page, report);
     print_interference(page, report, &number, without);
     print_environments(page, report);
-    print_energy(page, report);
+    print_energy(page, report, &number, without);
+    print_counters(page, report);
     print_folded(page, &report->sheets[SSREPORT_RUNS]);
     print_folded(page, &report->sheets[SSREPORT_CPUS]);
     if (report->run_count > PICTURED_MOST)
@@ -387,6 +463,7 @@ void ssreport_page_print(
         fputs("</details>\n", page);
     if (without->status)
         print_note(page, "There are no pictures", without->message);
+    print_published(page, report);
     print_empty(page, report);
     fprintf(page, "<p><small>ssreport %s</small></p>\n</body>\n</html>\n", ss_version());
 }

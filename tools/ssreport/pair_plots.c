@@ -104,7 +104,7 @@ static size_t write_blocks(FILE *script, const struct ssreport_report *report,
 }
 
 static void write_panel(FILE *script, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, int panel, const char *label) {
+    const struct ssreport_pair *pair, int panel, bool titled, const char *label) {
     size_t placement = 0;
     fprintf(script, "set ylabel \"%s\"\nplot ", label);
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -115,7 +115,7 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
         const char *color = color_of(report, first->placement);
         fprintf(script, "%s$%c%zuup with points pt 9 ps 0.7 lc rgb \"%s\" ",
             placement > 0 ? ", " : "", 'a' + panel, placement, color);
-        if (panel == 0) {
+        if (titled) {
             fputs("title ", script);
             sstrace_gnuplot_quote(script, first->placement, NAME_MOST);
         } else {
@@ -128,32 +128,61 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
     fputc('\n', script);
 }
 
-static void write_panels(FILE *script, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, const enum kind kinds[2], const char *const labels[2]) {
-    fputs("set encoding utf8\n"
-          "set terminal svg dynamic noenhanced size 560,500 font \"sans-serif,14\"\n"
-          "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror textcolor rgb \"#333333\"\n"
-          "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
-          "set key tmargin right horizontal samplen 1 noenhanced\n"
-          "set xrange [0:100]\nset yrange [0:*]\nset lmargin 9\n",
-        script);
-    write_blocks(script, report, pair, kinds);
-    fputs("set multiplot layout 2,1\nset format x \"\"\n", script);
-    write_panel(script, report, pair, 0, labels[0]);
-    fputs("unset key\nset format x\nset xlabel \"background load observed, %\"\n", script);
-    write_panel(script, report, pair, 1, labels[1]);
-    fputs("unset multiplot\n", script);
+/* Whether a panel of this kind has any point, without which gnuplot draws nothing at all. */
+static bool is_known(
+    const struct ssreport_report *report, const struct ssreport_pair *like, enum kind kind) {
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *pair = &report->pairs[i];
+        if (!ssreport_pair_is_like(like, pair, SAME_PAIR))
+            continue;
+        for (size_t j = 0; j < pair->count; j++) {
+            const struct ssreport_pair_step *step = &pair->steps[j];
+            if (isfinite(step->load) && isfinite(value_of(report, pair, step, kind)))
+                return true;
+        }
+    }
+    return false;
 }
 
-void ssreport_plot_sides(
+static bool write_panels(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, const enum kind kinds[2], const char *const labels[2]) {
+    int known[2], count = 0;
+    for (int panel = 0; panel < 2; panel++) {
+        if (is_known(report, pair, kinds[panel]))
+            known[count++] = panel;
+    }
+    if (count == 0)
+        return false;
+    fprintf(script,
+        "set encoding utf8\n"
+        "set terminal svg dynamic noenhanced size 560,%d font \"sans-serif,14\"\n"
+        "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror textcolor rgb \"#333333\"\n"
+        "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
+        "set key tmargin right horizontal samplen 1 noenhanced\n"
+        "set xrange [0:100]\nset yrange [0:*]\nset lmargin 9\n",
+        count == 2 ? 500 : 280);
+    write_blocks(script, report, pair, kinds);
+    fprintf(script, "set multiplot layout %d,1\n", count);
+    if (count == 2) {
+        fputs("set format x \"\"\n", script);
+        write_panel(script, report, pair, known[0], true, labels[known[0]]);
+        fputs("unset key\nset format x\n", script);
+    }
+    fputs("set xlabel \"background load observed, %\"\n", script);
+    write_panel(script, report, pair, known[count - 1], count == 1, labels[known[count - 1]]);
+    fputs("unset multiplot\n", script);
+    return true;
+}
+
+bool ssreport_plot_sides(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    write_panels(script, report, pair, (const enum kind[]){FOREGROUND, BACKGROUND},
+    return write_panels(script, report, pair, (const enum kind[]){FOREGROUND, BACKGROUND},
         (const char *const[]){"foreground, /s", "background, /s"});
 }
 
-void ssreport_plot_whole_system(
+bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    write_panels(script, report, pair, (const enum kind[]){BOTH, RELATIVE},
+    return write_panels(script, report, pair, (const enum kind[]){BOTH, RELATIVE},
         (const char *const[]){"both, /s", "of per-chip, %"});
 }
 

@@ -6,12 +6,15 @@
 
 #include "report.h"
 
-/* What both sides do against the load of the background, with every placement and round. */
-void ssreport_plot_sides(
+/*
+ * What both sides do against the load of the background, with every placement and round. False:
+ * there is nothing to draw, and nothing was written.
+ */
+bool ssreport_plot_sides(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
 /* The same of both together, absolute and relative to per-chip: for two of the same program. */
-void ssreport_plot_whole_system(
+bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
 /*

@@ -2,6 +2,7 @@
 #include "plots.h"
 
 #include <math.h>
+#include <string.h>
 
 /* More points than this cannot be told apart. */
 #define COLUMNS_MOST 800
@@ -11,7 +12,7 @@
 /* More instances than this are drawn without marks of their range. */
 #define RANGES_MOST 64
 
-static void write_frame(FILE *script, const char *x, const char *y) {
+void ssreport_plots_frame(FILE *script, const char *x, const char *y) {
     fprintf(script,
         "set encoding utf8\n"
         "set terminal svg dynamic noenhanced size 560,300 font \"sans-serif,15\"\n"
@@ -29,7 +30,7 @@ static double time_unit(const struct ssreport_run *run) {
 
 static void write_time_frame(FILE *script, const struct ssreport_run *run, const char *y) {
     double unit = time_unit(run);
-    write_frame(script, unit == 60 ? "time in minutes" : "time in seconds", y);
+    ssreport_plots_frame(script, unit == 60 ? "time in minutes" : "time in seconds", y);
     fprintf(script, "set xrange [0:%.9g]\n", ssreport_record_end(&run->record) / unit);
 }
 
@@ -104,7 +105,7 @@ static bool has_errors(const struct ssreport_run *run) {
 
 static void write_errors(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
-    write_frame(script, "error (target minus load), %", "samples, %");
+    ssreport_plots_frame(script, "error (target minus load), %", "samples, %");
     fprintf(script, "set xrange [%.9g:%.9g]\nset yrange [0:*]\n$errors << END\n", errors->from,
         -errors->from);
     for (size_t i = 0; i < SSREPORT_BINS; i++)
@@ -130,7 +131,7 @@ static bool has_duties(const struct ssreport_run *run) {
 
 static void write_duties(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
-    write_frame(script, "instance", "duty, %");
+    ssreport_plots_frame(script, "instance", "duty, %");
     fprintf(script, "set yrange [0:100]\nset xrange [-0.7:%.9g]\n$duties << END\n",
         (double)record->instance_room - 0.3);
     for (size_t i = 0; i < record->instance_room; i++) {
@@ -228,7 +229,7 @@ static bool has_points(const struct ssreport_run *run) {
 }
 
 static void write_against_load(FILE *script, const struct ssreport_run *run) {
-    write_frame(script, "load observed, %", "throughput, /s");
+    ssreport_plots_frame(script, "load observed, %", "throughput, /s");
     fprintf(script, "set xrange [0:100]\nset yrange [0:*]\n$points << END\n");
     for (size_t i = 0; i < run->fit.count; i++)
         fprintf(script, "%.9g %.9g\n", 100 * run->loads[i], run->throughputs[i]);
@@ -238,16 +239,67 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
         struct ssreport_band band = ssreport_fit_at(&run->fit, load, run->confidence);
         fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
     }
+    fputs("END\n$curve << END\n", script);
+    for (int i = 0; i <= BAND_POINTS && run->curve.count > 0; i++) {
+        double load = run->curve.least + (run->curve.most - run->curve.least) * i / BAND_POINTS;
+        struct ssreport_band band =
+            ssreport_curve_at(&run->curve, fmin(load, run->curve.most), run->confidence);
+        fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
+    }
     fputs("END\nplot ", script);
     if (isfinite(run->fit.slope_error))
         fprintf(script,
             "$line using 1:3:4 with filledcurves lc rgb \"#f6dccf\" title \"%g %% band\", ",
             100 * run->confidence);
+    if (run->curve.count > 0)
+        fputs("$curve using 1:3:4 with filledcurves fs transparent solid 0.45 lc rgb \"#a8d5a2\" "
+              "notitle, $curve using 1:2 with lines lw 1.5 lc rgb \"#2e7d32\" title \"local\", ",
+            script);
     if (isfinite(run->fit.slope))
         fputs("$line using 1:2 with lines lw 1.3 lc rgb \"#d9541e\" title \"least squares\", ",
             script);
     fprintf(script, "$points using 1:2 with points pt 7 ps 0.5 lc rgb \"#1f5f9f\" title \"%s\"\n",
         run->fits_steps ? "steps" : "intervals");
+}
+
+/* ---- power ---- */
+
+/* Of runs side by side it is drawn once, with the background, whose steps it has. */
+static bool has_power(const struct ssreport_run *run) {
+    return run->energy.count > 1 &&
+           !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
+}
+
+static void write_power(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_energy *energy = &run->energy;
+    double unit = time_unit(run), wall = run->record.wall;
+    size_t step = energy->count / COLUMNS_MOST + 1;
+    write_time_frame(script, run, "power, W");
+    fputs("set yrange [0:*]\n$power << END\n", script);
+    /* Each point is the mean of as many samples as it stands for; nothing known is a gap. */
+    for (size_t i = 0; i < energy->count; i += step) {
+        size_t last = i + step < energy->count ? i + step - 1 : energy->count - 1;
+        double at = energy->samples[last].at - wall;
+        struct ssreport_cost cost =
+            ssreport_energy_between(energy, energy->samples[i].at - 1e-6, energy->samples[last].at);
+        if (!(at >= 0) || at > ssreport_record_end(&run->record))
+            continue;
+        if (isfinite(cost.watts))
+            fprintf(script, "%.9g %.6g\n", at / unit, cost.watts);
+        else
+            fputc('\n', script);
+    }
+    fputs("END\n$steps << END\n", script);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *at = &run->steps.items[i];
+        struct ssreport_cost cost = ssreport_energy_between(energy, wall + at->from, wall + at->to);
+        if (isfinite(cost.watts))
+            fprintf(script, "%.9g %.6g\n%.9g %.6g\n\n", at->from / unit, cost.watts, at->to / unit,
+                cost.watts);
+    }
+    fputs("END\nplot $power using 1:2 with lines lw 1 lc rgb \"#6ba3d6\" title \"power\", "
+          "$steps using 1:2 with lines lw 2.5 lc rgb \"#d9541e\" title \"mean of a step\"\n",
+        script);
 }
 
 const struct ssreport_plot ssreport_plots[] = {
@@ -257,5 +309,6 @@ const struct ssreport_plot ssreport_plots[] = {
     {"Duty of each instance over time", has_duties, write_duties_over_time},
     {"Throughput over time", has_rates, write_rates},
     {"Throughput against load", has_points, write_against_load},
+    {"Power", has_power, write_power},
     {NULL, NULL, NULL},
 };

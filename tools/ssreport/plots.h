@@ -15,4 +15,7 @@ struct ssreport_plot {
 /* In the order in which they are shown; the last one has no caption. */
 extern const struct ssreport_plot ssreport_plots[];
 
+/* How any picture looks, and the names of its axes. */
+void ssreport_plots_frame(FILE *script, const char *x, const char *y);
+
 #endif

@@ -142,6 +142,15 @@ static double number_of(const struct ssreport_published_cell *cell) {
     return ssreport_csv_number(&field, &number) ? number : NAN;
 }
 
+const char *ssreport_published_file(enum ssreport_published_table table) {
+    return tables[table].file;
+}
+
+bool ssreport_published_is_value(
+    const struct ssreport_published_cell *cell, enum ssreport_published_table table) {
+    return cell->table == table && isfinite(number_of(cell));
+}
+
 double ssreport_published_number(const struct ssreport_published *published,
     enum ssreport_published_table table, const char *first, const char *second,
     const char *column) {

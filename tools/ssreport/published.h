@@ -49,6 +49,11 @@ void ssreport_published_free(struct ssreport_published *published);
 double ssreport_published_number(const struct ssreport_published *published,
     enum ssreport_published_table table, const char *first, const char *second, const char *column);
 
+/* What the file of a table is called, and whether a cell is a number of that table. */
+const char *ssreport_published_file(enum ssreport_published_table table);
+bool ssreport_published_is_value(
+    const struct ssreport_published_cell *cell, enum ssreport_published_table table);
+
 /* Whether it is only probable that the mean error belongs to that method. */
 bool ssreport_published_is_probable(const struct ssreport_published *published,
     const char *workload, const char *target, const char *method);

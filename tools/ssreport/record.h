@@ -13,6 +13,7 @@
 
 #include <showstopper/error.h>
 
+#include "counters.h"
 #include "notes.h"
 #include "statistics.h"
 
@@ -82,7 +83,8 @@ struct ssreport_record {
     size_t sample_count, sample_capacity;
     struct ssreport_iteration *iterations;
     size_t iteration_count, iteration_capacity;
-    bool has_iterations; /* they were counted at all */
+    bool has_iterations;               /* they were counted at all */
+    struct ssreport_counters counters; /* empty: not recorded */
     struct ssreport_instance *instances;
     size_t instance_room;
 };

@@ -111,6 +111,7 @@ int ssreport_record_read(
         return -1;
     ssreport_record_read_decisions(record);
     ssreport_record_read_iterations(record);
+    ssreport_record_read_counters(record);
     /* What never came to be counted has no length. */
     record->counted_from = fmin(record->counted_from, ssreport_record_counted_to(record));
     return 0;

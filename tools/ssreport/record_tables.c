@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "csv.h"
 
@@ -202,4 +203,15 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         ssreport_notes_add(&record->notes,
             "no rates of iterations: iterations.csv lacks %.0f of them", record->iterations_left);
     }
+}
+
+/* ---- counters ---- */
+
+void ssreport_record_read_counters(struct ssreport_record *record) {
+    char path[4200];
+    struct ss_error error = {0};
+    snprintf(path, sizeof path, "%.4000s/counters.csv", record->path);
+    if (access(path, F_OK) == 0 &&
+        ssreport_counters_read(&record->counters, record->path, &record->notes, &error) < 0)
+        ssreport_notes_add(&record->notes, "no counters: %s", error.message);
 }

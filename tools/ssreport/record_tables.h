@@ -16,4 +16,7 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
 void ssreport_record_read_decisions(struct ssreport_record *record);
 void ssreport_record_read_iterations(struct ssreport_record *record);
 
+/* Most records have none, which is not noted. */
+void ssreport_record_read_counters(struct ssreport_record *record);
+
 #endif

@@ -20,11 +20,16 @@ enum {
     SSREPORT_RUNS,
     SSREPORT_STEPS,
     SSREPORT_FITS,
+    SSREPORT_CURVE,
+    SSREPORT_PREDICTION,
+    SSREPORT_METHODS,
+    SSREPORT_METHODS_DEVIATION,
     SSREPORT_ERRORS,
     SSREPORT_DUTY,
     SSREPORT_THROUGHPUT,
     SSREPORT_COMPARISON,
     SSREPORT_RATIOS,
+    SSREPORT_UNMATCHED,
     SSREPORT_INTERFERENCE,
     SSREPORT_WHOLE_SYSTEM,
     SSREPORT_INTERFERENCE_PUBLISHED,
@@ -33,9 +38,12 @@ enum {
     SSREPORT_ENVIRONMENTS,
     SSREPORT_CPUS,
     SSREPORT_CONSTANT_LOAD,
+    SSREPORT_PUBLISHED,
     SSREPORT_REPLAY,
     SSREPORT_ENERGY,
     SSREPORT_ENERGY_STEPS,
+    SSREPORT_COUNTERS_RUNS,
+    SSREPORT_COUNTERS_STEPS,
     SSREPORT_SHEETS,
 };
 
@@ -49,6 +57,7 @@ struct ssreport_report {
     struct ssreport_pair *pairs; /* of `runs`, in their order */
     size_t pair_count, pair_capacity;
     bool compares;                 /* there are two sets */
+    char names[2][128];            /* of the sets; empty: they have none */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
     size_t together_count;
     struct ssreport_published published;
@@ -62,11 +71,24 @@ struct ssreport_report {
  */
 int ssreport_report_put_together(struct ssreport_report *report);
 
-/* Fills the first six sheets; the last thing to do, as notes are in them. */
+/* The two of methods. -1: no memory. */
+int ssreport_report_methods(struct ssreport_report *report);
+
+/* The local curves; runs have been put together. */
+void ssreport_report_curves(struct ssreport_report *report);
+
+/* Fills the first six sheets but the curve and the methods; the last thing to do, as notes are in
+ * them. */
 void ssreport_report_fill(struct ssreport_report *report);
 
-/* The next two: what set 0 did for what set 1 did, step by step. */
-void ssreport_report_compare(struct ssreport_report *report);
+/*
+ * The next three: what set 0 did for what set 1 did, step by step, and what has no counterpart
+ * there. -1: no memory.
+ */
+int ssreport_report_compare(struct ssreport_report *report);
+
+/* What a set is called: its name, or else its number in words. */
+const char *ssreport_report_set_name(const struct ssreport_report *report, int set);
 
 /* All of pairs: interference and what follows, up to the changes. -1: no memory. */
 int ssreport_report_interference(struct ssreport_report *report);
@@ -78,6 +100,9 @@ int ssreport_report_findings(struct ssreport_report *report);
 /* What was measured beside runs, by their hosts and of each CPU. */
 void ssreport_report_environments(struct ssreport_report *report);
 
+/* Names the published tables that were read, and those of which there are no values. */
+void ssreport_report_published(struct ssreport_report *report);
+
 /* What held a constant load, with the published figures. -1: no memory. */
 int ssreport_report_constant_load(struct ssreport_report *report);
 
@@ -87,7 +112,10 @@ int ssreport_report_constant_load(struct ssreport_report *report);
  */
 int ssreport_report_replay(struct ssreport_report *report);
 
-/* The last two: what the iterations have cost, in all and step by step. */
+/* The next two: what was counted of the instances, in all and step by step. */
+void ssreport_report_counters(struct ssreport_report *report);
+
+/* The next two: what the iterations have cost, in all and step by step. */
 void ssreport_report_energy(struct ssreport_report *report);
 
 /* Whether power was sampled beside any run. */
@@ -102,6 +130,9 @@ void ssreport_report_name_empty(const struct ssreport_report *report, char *text
 /* Whether both are there and the same, or, the second one, neither is. */
 bool ssreport_is_word(const char *left, const char *right);
 bool ssreport_is_same(const char *left, const char *right);
+
+/* Whether both ran in the same environment; one that is not named is none. */
+bool ssreport_is_one_environment(const struct ssreport_run *left, const struct ssreport_run *right);
 
 /* The run of this role that ran beside another one; NULL: none is reported. */
 const struct ssreport_run *ssreport_report_beside(

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
+#include <string.h>
+
+#include "base/words.h"
 #include "options/arguments.h"
 
 static int take_folder(
@@ -43,6 +46,13 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"against",
         .help = "the records after this option are a second set, with which the first one is "
                 "compared"}, .take = take_against},
+    {0, "A/B", {"names", SS_OPTION_TEXT, AT(names),
+        .help = "what the sets are called; default: the names of their folders"}},
+    {0, "TRACE", {"predict", SS_OPTION_TEXT, AT(predict),
+        .help = "predict the throughput over this trace from throughput at constant loads, and "
+                "compare with replays of it"}},
+    {0, "FILE", {"profile", SS_OPTION_TEXT, AT(profile),
+        .help = "write there what one instance of a run with counters does, for sssim"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -67,6 +77,16 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
         return -1;
     if (request->help || request->version)
         return 0;
+    const char *slash = request->names ? strchr(request->names, '/') : NULL;
+    if (request->names &&
+        (!slash || slash == request->names || !slash[1] || strchr(slash + 1, '/')))
+        return ss_error_fail(error,
+            "--names: \"%s\" is no pair of names: write A/B, the names of the first and of the "
+            "second set",
+            ss_words_show(request->names).text);
+    if (request->names && !request->against)
+        return ss_error_fail(
+            error, "--names names two sets: ssreport --names A/B A... --against B...");
     if (!request->against)
         request->first_set = request->count;
     else if (request->first_set == 0 || request->first_set == request->count)

@@ -13,6 +13,9 @@
 struct ssreport_request {
     const char *output;    /* NULL: nothing is written */
     const char *published; /* NULL: what came with the program */
+    const char *names;     /* of both sets, "A/B"; NULL: not given */
+    const char *predict;   /* a trace; NULL: none */
+    const char *profile;   /* a file for what sssim reads; NULL: none */
     ss_time edge;          /* SS_TIME_NEVER: not given */
     ss_time interval;
     double confidence; /* 0 to 1 */

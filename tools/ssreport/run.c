@@ -129,6 +129,9 @@ int ssreport_run_fit(struct ssreport_run *run) {
         return -1;
     run->throughputs = run->loads + room;
     run->fit = ssreport_fit_line(run->loads, run->throughputs, collect(run));
+    if (run->fits_steps && run->record.has_iterations &&
+        ssreport_curve_fit(&run->curve, run->loads, run->throughputs, run->fit.count) < 0)
+        return -1;
     run->least_load = INFINITY;
     run->most_load = -INFINITY;
     for (size_t i = 0; i < run->fit.count; i++) {
@@ -144,6 +147,7 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
     if (ssreport_record_read(&run->record, path, name, error) < 0)
         return -1;
     set_figures(run);
+    run->beside = ssreport_beside_read(&run->record, path);
     compare_with_summary(run);
     set_distribution(run);
     if (ssreport_steps_find(&run->steps, &run->record, settings) < 0 ||
@@ -163,16 +167,17 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_steps_free(&run->steps);
     ssreport_rates_close(&run->rates);
     ssreport_energy_free(&run->energy);
+    ssreport_curve_free(&run->curve);
     ssreport_surroundings_free(&run->surroundings);
     free(run->loads);
     free(run->experiment);
-    free(run->environment);
-    free(run->measured_in);
     free(run->method);
     free(run->group);
     free(run->power_source);
     free(run->placement);
     free(run->role);
+    free(run->environment);
+    free(run->measured_in);
     free(run->workload);
     *run = (struct ssreport_run){0};
 }

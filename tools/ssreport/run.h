@@ -4,6 +4,8 @@
 
 #include <showstopper/error.h>
 
+#include "beside.h"
+#include "curve.h"
 #include "energy.h"
 #include "rates.h"
 #include "record.h"
@@ -42,11 +44,13 @@ struct ssreport_run {
     struct ssreport_rates rates;
     struct ssreport_fit fit; /* throughput against load, over the steps or else the intervals */
     bool fits_steps;
+    struct ssreport_curve curve;  /* through the same points, if they are steps */
     double confidence;            /* of what is said of the line, as in 0.95 */
     double *loads, *throughputs;  /* the points that it is laid through; `loads` owns both */
     double least_load, most_load; /* of these points */
 
     struct ssreport_energy energy;
+    struct ssreport_beside beside;
     struct ssreport_surroundings surroundings;
 
     /* From a manifest, or else from labels; NULL and 0: neither says anything of it. */

@@ -9,6 +9,9 @@
 /* Targets stand in a record with six decimals. */
 #define SAME_TARGET 1e-6
 
+/* Two targets that differ by less are one level in two runs. */
+#define SAME_LEVEL 1e-4
+
 #define EDGE_MOST     30.0 /* seconds */
 #define EDGE_PART     (1 / 6.0)
 #define SAMPLES_LEAST 3    /* with those in the edges */
@@ -96,6 +99,29 @@ static void set_halves(struct ssreport_steps *steps) {
     steps->count++;
     turning[0].end = turning[1].begin = turning->begin + length / 2;
     turning[1].half = 2;
+}
+
+/* ---- the same step of another run ---- */
+
+static bool is_one_level(const struct ssreport_step *left, const struct ssreport_step *right) {
+    return left->half == right->half && fabs(left->target - right->target) < SAME_LEVEL;
+}
+
+size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at) {
+    size_t count = 1;
+    for (size_t i = 0; i < at; i++)
+        count += is_one_level(&steps->items[i], &steps->items[at]);
+    return count;
+}
+
+const struct ssreport_step *ssreport_steps_counterpart(
+    const struct ssreport_steps *steps, size_t at, const struct ssreport_steps *of) {
+    size_t occurrence = ssreport_steps_occurrence(steps, at);
+    for (size_t i = 0; i < of->count; i++) {
+        if (is_one_level(&of->items[i], &steps->items[at]) && --occurrence == 0)
+            return &of->items[i];
+    }
+    return NULL;
 }
 
 /* ---- what was seen ---- */

@@ -46,6 +46,13 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
+/* The n-th time, from 1, that its level is held in its half. */
+size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at);
+
+/* The step of the same level, half and occurrence in another run; NULL: there is none. */
+const struct ssreport_step *ssreport_steps_counterpart(
+    const struct ssreport_steps *steps, size_t at, const struct ssreport_steps *of);
+
 /*
  * Iterations per second of all instances in equal intervals between two times; none where they were
  * not counted. -1: no memory.

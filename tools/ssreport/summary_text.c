@@ -118,41 +118,15 @@ static void print_fit(FILE *stream, const struct ssreport_run *run) {
         fprintf(stream, "least squares: %s\n", missing);
         return;
     }
-    fprintf(stream, "least squares: %.4g %c %.4g x load /s", fit->intercept,
+    char text[300];
+    int used = snprintf(text, sizeof text, "least squares: %.4g %c %.4g x load /s", fit->intercept,
         fit->slope < 0 ? '-' : '+', fabs(fit->slope));
     if (isfinite(fit->r_squared))
-        fprintf(stream, ", R^2 %.4f", fit->r_squared);
+        used += snprintf(text + used, sizeof text - (size_t)used, ", R^2 %.4f", fit->r_squared);
     if (isfinite(fit->slope_p))
-        fprintf(stream, ", p %.1e", fit->slope_p);
-    fprintf(stream, ", of %zu points\n", fit->count);
-}
-
-/* Rows of texts and numbers, as they come. */
-static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet, int text_width) {
-    char heading[400] = "";
-    fputc('\n', stream);
-    for (size_t i = 0; i < sheet->column_count; i++) {
-        const struct ssreport_column *column = &sheet->columns[i];
-        size_t used = strlen(heading);
-        if (column->heading)
-            snprintf(
-                heading + used, sizeof heading - used, "%s%s", used ? "; " : "", column->heading);
-    }
-    ss_option_print_wrapped(stream, 0, heading);
-    for (size_t i = 0; i < sheet->count; i++) {
-        size_t at = i % sheet->column_count;
-        const struct ssreport_column *column = &sheet->columns[at];
-        const struct ssreport_cell *cell = &sheet->cells[i];
-        if (column->heading && cell->text) {
-            print_name(stream, cell->text, text_width);
-            fputc(' ', stream);
-        } else if (column->heading) {
-            print_number(
-                stream, 8, column->decimals, column->percent ? 100 * cell->number : cell->number);
-        }
-        if (at + 1 == sheet->column_count)
-            fputc('\n', stream);
-    }
+        used += snprintf(text + used, sizeof text - (size_t)used, ", p %.1e", fit->slope_p);
+    snprintf(text + used, sizeof text - (size_t)used, ", of %zu points", fit->count);
+    ss_option_print_wrapped(stream, 0, text);
 }
 
 /* ---- tables of experiments ---- */
@@ -173,10 +147,24 @@ static const struct shown replay_columns[] = {{"workload", "workload", 10},
     {"error_mse_e4", "MSE", 8, 2}, {"error_mse_e4_published_least", "publ.", 7, 2},
     {"error_mse_e4_published_most", "to", 7, 2}, {"iterations_per_second", "throughput", 11, 3},
     {"ratio", "ratio", 8, 3}, {NULL}};
+static const struct shown deviation_columns[] = {{"environment", "in", 10},
+    {"workload", "workload", 12}, {"method", "method", 12}, {"baseline", "baseline", 13},
+    {"compared", "steps", 6}, {"deviation_mean_percent", "mean", 9, 2},
+    {"deviation_least_percent", "least", 9, 2}, {"deviation_most_percent", "most", 9, 2}, {NULL}};
+static const struct shown prediction_columns[] = {{"workload", "workload", 10},
+    {"method", "method", 10}, {"record", "replay", 19}, {"inside", "within%", 9, 1},
+    {"predicted_iterations_per_second", "predicted", 11, 3},
+    {"measured_iterations_per_second", "measured", 11, 3}, {"difference_percent", "off, %", 9, 2},
+    {NULL}};
 static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds", "seconds", 9},
     {"watts", "W", 9, 2}, {"watt_hours", "Wh", 11, 4},
     {"iterations_per_watt_hour", "per Wh", 13, 3}, {"relative", "relative", 10, 3}, {NULL}};
 
+static const struct shown comparison_columns[] = {{"environment_a", "env. of A", 10},
+    {"environment_b", "env. of B", 10}, {"placement", "placement", 10},
+    {"foreground", "foreground", 11}, {"background", "background", 11}, {"steps", "steps", 6},
+    {"ratio_min", "min", 7, 3}, {"ratio_median", "median", 7, 3}, {"ratio_max", "max", 7, 3},
+    {NULL}};
 static const struct shown interference_columns[] = {{"environment", "in", 10},
     {"placement", "placement", 11}, {"foreground", "foreground", 12},
     {"background", "background", 12}, {"round", "round", 6}, {"metric_percent", "metric", 9, 2},
@@ -236,7 +224,7 @@ static void print_energy(FILE *stream, const struct ssreport_report *report) {
         return;
     }
     print_table(stream, &report->sheets[SSREPORT_ENERGY],
-        "energy; iterations per watt-hour, relative to the first run of the same program",
+        "energy; iterations per watt-hour, relative to per-chip or the first such run",
         energy_columns);
     print_sources(stream, report);
 }
@@ -244,9 +232,23 @@ static void print_energy(FILE *stream, const struct ssreport_report *report) {
 static void print_experiments(FILE *stream, const struct ssreport_report *report) {
     print_table(stream, &report->sheets[SSREPORT_CONSTANT_LOAD],
         "constant load; mean error in %, mean squared error (MSE) in %^2", constant_columns);
+    print_table(stream, &report->sheets[SSREPORT_METHODS_DEVIATION],
+        "methods; deviation of throughput from the baseline, in %", deviation_columns);
+    print_table(stream, &report->sheets[SSREPORT_PREDICTION],
+        "prediction; throughput over the part of the trace within known loads, /s",
+        prediction_columns);
     print_table(stream, &report->sheets[SSREPORT_REPLAY],
         "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's",
         replay_columns);
+}
+
+static void print_comparison(FILE *stream, const struct ssreport_report *report) {
+    char title[400];
+    if (!report->compares)
+        return;
+    snprintf(title, sizeof title, "throughput, %.128s / %.128s",
+        ssreport_report_set_name(report, 0), ssreport_report_set_name(report, 1));
+    print_table(stream, &report->sheets[SSREPORT_COMPARISON], title, comparison_columns);
 }
 
 /* Of hundreds of pairs the sentences tell, and the tables. */
@@ -290,8 +292,7 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
         print_fit(stream, &report->together[i]);
     }
     print_experiments(stream, report);
-    if (report->compares)
-        print_sheet(stream, &report->sheets[SSREPORT_COMPARISON], 12);
+    print_comparison(stream, report);
     print_interference(stream, &report->sheets[SSREPORT_INTERFERENCE]);
     print_energy(stream, report);
 }

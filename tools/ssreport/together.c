@@ -14,6 +14,9 @@ static bool is_one(const struct ssreport_run *run) {
 
 static bool belong_together(const struct ssreport_run *run, const struct ssreport_run *other) {
     return is_one(run) && is_one(other) && run->set == other->set &&
+           ssreport_is_one_environment(run, other) &&
+           ssreport_is_same(run->measured_in, other->measured_in) &&
+           ssreport_is_same(run->experiment, other->experiment) &&
            ssreport_is_same(run->workload, other->workload) &&
            ssreport_is_same(run->method, other->method);
 }
@@ -33,9 +36,15 @@ static int copy_steps(struct ssreport_run *together, const struct ssreport_run *
 
 static void set_name(struct ssreport_run *together, const struct ssreport_run *one) {
     char name[512];
-    snprintf(name, sizeof name, "all runs%s%.200s%s%.200s%s", one->workload ? ": " : "",
-        one->workload ? one->workload : "", one->method ? ", " : "", one->method ? one->method : "",
-        one->set == 0 ? "" : " (second set)");
+    const char *const parts[] = {one->workload, one->method, one->environment, one->measured_in,
+        ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
+    int used = snprintf(name, sizeof name, "all runs");
+    for (size_t i = 0, shown = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i])
+            used += snprintf(name + used, sizeof name - (size_t)used, "%s %.80s",
+                shown++ > 0 ? "," : ":", parts[i]);
+    }
+    snprintf(name + used, sizeof name - (size_t)used, "%s", one->set == 0 ? "" : " (second set)");
     together->record.name = strdup(name);
     together->record.has_iterations = true;
 }

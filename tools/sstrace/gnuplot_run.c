@@ -52,6 +52,8 @@ static void read_complaint(FILE *file, char *complaint, size_t size) {
     rewind(file);
     while (fgets(line, sizeof line, file)) {
         const char *from = line;
+        if (strstr(line, "warning:"))
+            continue;
         while (isspace((unsigned char)*from))
             from++;
         bool named = strncmp(from, "line ", 5) == 0 || strstr(from, "\" line ");

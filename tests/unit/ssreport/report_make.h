@@ -10,6 +10,7 @@
 #include "report_folder.h"
 #include "ssreport/gather.h"
 #include "ssreport/page.h"
+#include "ssreport/predict.h"
 #include "ssreport/summary_text.h"
 
 /* What is written to a stream, as text; to be freed. */
@@ -44,14 +45,23 @@ static inline struct ssreport_report begin_report(void) {
             .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95, .deviation = 0.05}};
 }
 
+/* What is predicted for; NULL: no trace. */
+static const char *report_trace;
+
 static inline void finish_report(struct ssreport_report *report) {
     assert_int_equal(ssreport_report_interference(report), 0);
     assert_int_equal(ssreport_report_put_together(report), 0);
     assert_int_equal(ssreport_report_constant_load(report), 0);
     assert_int_equal(ssreport_report_replay(report), 0);
+    ssreport_report_published(report);
+    ssreport_report_curves(report);
+    assert_int_equal(ssreport_report_methods(report), 0);
+    struct ss_error error = {0};
+    assert_int_equal(ssreport_report_predict(report, report_trace, &error), 0);
     ssreport_report_environments(report);
     ssreport_report_energy(report);
-    ssreport_report_compare(report);
+    ssreport_report_counters(report);
+    assert_int_equal(ssreport_report_compare(report), 0);
     ssreport_report_fill(report);
 }
 

@@ -3,6 +3,8 @@
 /* What iterations have cost. */
 
 #include "report_manifest.h"
+#include "ssreport/energy_plots.h"
+#include "ssreport/plots.h"
 
 /*
  * Power in every second from 09:59:58 to 10:00:33: `first` watts until the tenth second of the
@@ -74,7 +76,7 @@ static void runs_and_steps_have_a_cost(void **state) {
     struct text text = print_report(&report);
     assert_has(&text, "<td class=\"text\">rapl: packages</td>");
     assert_has(&text, "<td class=\"text\">no power was recorded</td>");
-    assert_has(&text, "<caption>Energy by step, relative to the first one</caption>");
+    assert_has(&text, "<caption>Energy by step, relative to ");
     assert_has(&text, "\npower covers rapl: packages\n");
     assert_has(&text, "\npower covers what is not known\n");
     free(text.bytes);
@@ -119,10 +121,17 @@ static void both_sides_have_one_power(void **state) {
     assert_cell(&report, SSREPORT_ENERGY, 0, "iterations", NAN);
     assert_cell(&report, SSREPORT_ENERGY, 1, "iterations", 60);
     assert_cell(&report, SSREPORT_ENERGY, 1, "iterations_per_watt_hour", 200);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "relative", 1);
+    assert_cell(&report, SSREPORT_ENERGY, 1, "relative", NAN); /* it was not run in per-chip */
     assert_text(&report, SSREPORT_ENERGY, 1, "note", "with the iterations of the foreground");
     assert_rows(&report, SSREPORT_ENERGY_STEPS, 1);
     assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 200);
+    ssreport_report_free(&report);
+    /* The foreground has steps, but no table of their energy: it stands with the background. */
+    folder_write_stairs("pair/front");
+    report = gather_rows(text);
+    struct text page = print_report(&report);
+    assert_has_not(&page, "<caption>Energy by step");
+    free(page.bytes);
     ssreport_report_free(&report);
     snprintf(text, sizeof text, rows, "y");
     report = gather_rows(text);
@@ -133,8 +142,91 @@ static void both_sides_have_one_power(void **state) {
     ssreport_report_free(&report);
 }
 
+static void write_pair(const char *name, int first, int second) {
+    char path[64];
+    mkdir(folder_file(name), 0777);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", name, i == 0 ? "front" : "back");
+        mkdir(folder_file(path), 0777);
+        folder_write_stairs(path);
+    }
+    snprintf(path, sizeof path, "%s/energy.csv", name);
+    write_power(path, first, second);
+}
+
+/*
+ * Three steps of 10 s with 2 iterations a second in all: of 4 s each count 2 to 8 s. The power of
+ * per-chip is 20 W, then 40 W; of per-core 10 W, then 80 W: of the same step 2, 0.5 and 0.5 times
+ * as many iterations per Wh. Against the first step it would be 1, 0.125 and 0.125.
+ */
+static void steps_are_relative_to_the_same_step_in_per_chip(void **state) {
+    (void)state;
+    folder_open();
+    write_pair("chip", 20, 40);
+    write_pair("core", 10, 80);
+    write_pair("other", 30, 30);
+    struct ssreport_report report =
+        gather_rows("core/front,interference,x,uncontrolled,foreground,core,per-core,,,,1,\n"
+                    "core/back,interference,x,default,background,core,per-core,,,,1,\n"
+                    "chip/front,interference,x,uncontrolled,foreground,chip,per-chip,,,,1,\n"
+                    "chip/back,interference,x,default,background,chip,per-chip,,,,1,\n"
+                    "other/front,interference,x,uncontrolled,foreground,other,per-core,,,,2,\n"
+                    "other/back,interference,x,default,background,other,per-core,,,,2,\n");
+    assert_rows(&report, SSREPORT_ENERGY_STEPS, 9);
+    assert_text(&report, SSREPORT_ENERGY_STEPS, 0, "placement", "per-core");
+    assert_text(&report, SSREPORT_ENERGY_STEPS, 0, "foreground", "x");
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 2 / 10.0 * 3600);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "relative", 2);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 0.5);
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 2, "relative", 0.5);
+    for (size_t i = 3; i < 6; i++)
+        assert_cell(&report, SSREPORT_ENERGY_STEPS, i, "relative", 1);
+    struct text text;
+    begin(&text);
+    ssreport_energy_plots_write(text.stream, &report.sheets[SSREPORT_ENERGY_STEPS], 0);
+    end(&text);
+    assert_has(&text, "$r0 << END\n1 2\n2 0.5\n3 0.5\nEND\n$r3 << END\n1 1\n2 1\n3 1\nEND\nplot");
+    free(text.bytes);
+    /* Another round has a per-chip of its own, which was not run. */
+    assert_cell(&report, SSREPORT_ENERGY_STEPS, 6, "relative", NAN);
+    /* 10 W for 10 s and 80 W for 20 s, against 20 W and 40 W. */
+    assert_cell(
+        &report, SSREPORT_ENERGY, 1, "relative", (20 * 10 + 40 * 20) / (10 * 10 + 80 * 20.0));
+    assert_cell(&report, SSREPORT_ENERGY, 3, "relative", 1);
+    ssreport_report_free(&report);
+}
+
+/* The picture has the power of every second and the mean of every step. */
+static void power_is_drawn_with_the_means_of_steps(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct ssreport_plot *plot = ssreport_plots;
+    while (plot->caption && strcmp(plot->caption, "Power") != 0)
+        plot++;
+    assert_non_null(plot->caption);
+    assert_false(plot->is_there(&report.runs[0]));
+    ssreport_report_free(&report);
+    write_power("a/energy.csv", 10, 40);
+    report = make_report(folder_file("a"));
+    assert_true(plot->is_there(&report.runs[0]));
+    struct text text;
+    begin(&text);
+    plot->write(text.stream, &report.runs[0]);
+    end(&text);
+    assert_has(&text, "\n5 10\n");
+    assert_has(&text, "\n11 40\n");
+    assert_has(&text, "\n2 10\n8 10\n"); /* of the first step, without its edges */
+    assert_has(&text, "\n12 40\n18 40\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(steps_are_relative_to_the_same_step_in_per_chip),
+    cmocka_unit_test(power_is_drawn_with_the_means_of_steps),
     cmocka_unit_test(a_sample_is_a_watt_second_per_watt),
     cmocka_unit_test(runs_and_steps_have_a_cost),
     cmocka_unit_test(a_report_without_power_says_so),

@@ -92,6 +92,78 @@ static void published_constant_loads_stand_beside_ours(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Each table by what it holds; of two there are no values. */
+static void published_tables_are_named(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = gather_rows("a,accuracy,serial,nbench-fit,,,,0.5,,,1,\n");
+    assert_rows(&report, SSREPORT_PUBLISHED, 7);
+    assert_text(&report, SSREPORT_PUBLISHED, 0, "tables", "1, 2");
+    assert_text(&report, SSREPORT_PUBLISHED, 0, "file", "constant-load-mean-error.csv");
+    assert_cell(&report, SSREPORT_PUBLISHED, 0, "values", 15 * 6);
+    assert_cell(&report, SSREPORT_PUBLISHED, 1, "values", 15 * 6);
+    assert_text(&report, SSREPORT_PUBLISHED, 2, "tables", "3");
+    assert_text(&report, SSREPORT_PUBLISHED, 2, "note", "not transcribed");
+    assert_cell(&report, SSREPORT_PUBLISHED, 3, "values", 4 * 8);
+    assert_text(&report, SSREPORT_PUBLISHED, 4, "note", "its values are not to be had");
+    assert_cell(&report, SSREPORT_PUBLISHED, 5, "values", 20 * 5);
+    assert_cell(&report, SSREPORT_PUBLISHED, 6, "values", 15 * 5);
+    /* nbench corrected for the load of one instance is another method than the published one. */
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "error_mean_percent_published", NAN);
+    struct text text = print_report(&report);
+    assert_has(&text, "<h2>Published figures</h2>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+    report = gather_rows("a,accuracy,serial,nbench,,,,0.5,,,1,\n");
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "error_mean_percent_published", -9.47);
+    ssreport_report_free(&report);
+    /* Where nothing is compared, nothing is named. */
+    report = make_report(folder_file("a"));
+    assert_rows(&report, SSREPORT_PUBLISHED, 0);
+    ssreport_report_free(&report);
+}
+
+/* The load that ssload has seen, of the counted time only, with the target that it was given. */
+static void an_independent_load_stands_beside_ours(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("time,elapsed_seconds,load,load_ticks,target,error\n", stream);
+    for (int i = -4; i <= 35; i++)
+        fprintf(stream, "2026-11-20T%s:%02d.000Z,%d.000000,%s,0.4,0.5,0.1\n",
+            i < 0 ? "09:59" : "10:00", i < 0 ? 60 + i : i, i + 4,
+            i <= 0 || i > 30 ? "0.9"
+            : i % 2          ? "0.47"
+                             : "0.49");
+    fclose(stream);
+    folder_write("a/beside.csv", text);
+    free(text);
+    struct ssreport_report report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n"
+                                                "b,accuracy,serial,pi-even,,,,0.5,0.107,,2,\n");
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "runs", 2);
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_runs", 1);
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_load_mean", 0.48);
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_error_mean_percent", 2);
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_error_mse_e4", (9 + 1) / 2.0);
+    ssreport_report_free(&report);
+    /* Without a target of its own it is held against the run's. */
+    folder_write("a/beside.csv", "time,load\n2026-11-20T10:00:09.000Z,0.4\n"
+                                 "2026-11-20T10:00:10.000Z,0.4\n");
+    report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_error_mean_percent", 10);
+    ssreport_report_free(&report);
+    folder_write("a/beside.csv", "time\n");
+    report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
+    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_load_mean", NAN);
+    assert_non_null(strstr(report.runs[0].record.notes.text, "no load beside it: beside.csv"));
+    ssreport_report_free(&report);
+}
+
 static void published_interference_stands_beside_ours(void **state) {
     (void)state;
     folder_open();
@@ -113,4 +185,6 @@ UNIT_MAIN(
     cmocka_unit_test(our_names_find_published_figures),
     cmocka_unit_test(unreadable_published_files_are_noted),
     cmocka_unit_test(published_constant_loads_stand_beside_ours),
+    cmocka_unit_test(published_tables_are_named),
+    cmocka_unit_test(an_independent_load_stands_beside_ours),
     cmocka_unit_test(published_interference_stands_beside_ours))

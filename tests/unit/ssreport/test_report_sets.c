@@ -32,28 +32,6 @@ static struct ssreport_run *add_run(
     return run;
 }
 
-static void two_sets_are_compared_step_by_step(void **state) {
-    (void)state;
-    struct ssreport_report report = begin_report();
-    add_run(&report, 0, (double[]){2, 3, 4, 5, 6, NAN});
-    add_run(&report, 0, (double[]){4, 3, 4, 5, 6, NAN});
-    add_run(&report, 1, (double[]){2, 2, 0, 5, 3, 1});
-    report.compares = true;
-    finish_report(&report);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 1.5);
-    assert_cell(&report, SSREPORT_RATIOS, 2, "ratio", NAN); /* by nothing */
-    assert_cell(&report, SSREPORT_RATIOS, 3, "ratio", 1);
-    assert_cell(&report, SSREPORT_RATIOS, 3, "occurrence", 2);
-    assert_cell(&report, SSREPORT_RATIOS, 4, "ratio", 2);
-    assert_cell(&report, SSREPORT_RATIOS, 5, "ratio", NAN);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "steps", 4);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_min", 1);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_median", 1.5);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 2);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "left_out", 2);
-    ssreport_report_free(&report);
-}
-
 static struct ssreport_run *set_place(struct ssreport_run *run, const char *group,
     const char *placement, const char *role, const char *workload) {
     run->group = strdup(group);
@@ -184,6 +162,20 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     assert_string_equal(report.together[1].record.name, "all runs: b, c");
     assert_int_equal(report.together[1].steps.count, 3);
     ssreport_report_free(&report);
+    /* So do others of another environment or experiment. */
+    report = begin_report();
+    for (int i = 0; i < 9; i++) {
+        struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.1 * i;
+        run->environment = strdup(i % 3 == 0 ? "lxc" : "none");
+        run->experiment = strdup(i % 3 == 1 ? "throughput" : "replay");
+    }
+    finish_report(&report);
+    assert_int_equal(report.together_count, 3);
+    assert_string_equal(report.together[0].record.name, "all runs: lxc, replay");
+    assert_string_equal(report.together[1].record.name, "all runs: none");
+    ssreport_report_free(&report);
     /* One run is a curve by itself. */
     report = begin_report();
     add_run(&report, 0, (double[STEPS]){1, 2, 3, 4, 5, 6});
@@ -226,7 +218,6 @@ static void a_manifest_names_runs(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(two_sets_are_compared_step_by_step),
     cmocka_unit_test(a_foreground_is_seen_at_its_own_clock),
     cmocka_unit_test(a_foreground_that_begins_late_loses_a_step),
     cmocka_unit_test(steps_of_a_background_that_are_too_short_are_noted),

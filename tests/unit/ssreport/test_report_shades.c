@@ -117,10 +117,11 @@ static void a_program_far_outside_is_named_and_left_out(void **state) {
 /* ---- pictures ---- */
 
 static struct text write_script(const struct ssreport_report *report, size_t pair,
-    void (*write)(FILE *, const struct ssreport_report *, const struct ssreport_pair *)) {
+    bool (*write)(FILE *, const struct ssreport_report *, const struct ssreport_pair *)) {
     struct text text;
     begin(&text);
-    write(text.stream, report, &report->pairs[pair]);
+    bool drawn = write(text.stream, report, &report->pairs[pair]);
+    assert_int_equal(drawn, ftell(text.stream) > 0);
     end(&text);
     return text;
 }
@@ -146,6 +147,26 @@ static void pictures_of_pairs_have_marks_and_colors(void **state) {
     text = write_script(&report, 0, ssreport_plot_whole_system);
     assert_has(&text, "$a0up << END\n30 9\n");
     assert_has(&text, "$b1down << END\n90 94.4444\n60 111.111\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* gnuplot refuses the whole picture where a panel has no point. */
+static void a_panel_without_points_is_left_out(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &core);
+    finish_report(&report);
+    struct text text = write_script(&report, 0, ssreport_plot_whole_system);
+    assert_has(&text, "set multiplot layout 1,1\n");
+    assert_has(&text, "set ylabel \"both, /s\"");
+    assert_null(strstr(text.bytes, "of per-chip"));
+    assert_has(&text, "title \"");
+    free(text.bytes);
+    for (size_t i = 0; i < report.pairs[0].count; i++)
+        report.pairs[0].steps[i].foreground = report.pairs[0].steps[i].background = NAN;
+    text = write_script(&report, 0, ssreport_plot_sides);
+    assert_string_equal(text.bytes, "");
     free(text.bytes);
     ssreport_report_free(&report);
 }
@@ -190,4 +211,5 @@ UNIT_MAIN(
     cmocka_unit_test(each_environment_has_a_range_of_its_own),
     cmocka_unit_test(a_program_far_outside_is_named_and_left_out),
     cmocka_unit_test(pictures_of_pairs_have_marks_and_colors),
+    cmocka_unit_test(a_panel_without_points_is_left_out),
     cmocka_unit_test(the_matrix_has_common_axes))

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Two sets of runs. */
+
+#include "report_make.h"
+
+#define STEPS 4
+
+static const double loads[STEPS] = {0.6, 0.3, 0.3, 0.6};
+
+/* A staircase of 10 s steps with this throughput in each. */
+static struct ssreport_run *add_run(
+    struct ssreport_report *report, int set, const double throughputs[STEPS]) {
+    report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
+    struct ssreport_run *run = &report->runs[report->run_count++];
+    *run = (struct ssreport_run){.set = set, .figures.throughput = throughputs[0]};
+    run->record.name = strdup("made");
+    run->record.has_iterations = true;
+    run->record.first_end = INFINITY;
+    run->steps.items = calloc(STEPS, sizeof *run->steps.items);
+    run->steps.count = STEPS;
+    for (size_t i = 0; i < STEPS; i++)
+        run->steps.items[i] = (struct ssreport_step){.target = loads[i],
+            .load = {.mean = loads[i]},
+            .half = i < 2 ? 1 : 2,
+            .throughput = throughputs[i]};
+    return run;
+}
+
+static void set_word(char **word, const char *to) {
+    free(*word);
+    *word = to ? strdup(to) : NULL;
+}
+
+static struct ssreport_run *add_named(struct ssreport_report *report, int set, double throughput,
+    const char *environment, double round) {
+    struct ssreport_run *run =
+        add_run(report, set, (double[]){throughput, throughput, throughput, throughput});
+    set_word(&run->experiment, "throughput");
+    set_word(&run->workload, "w");
+    set_word(&run->method, "default");
+    set_word(&run->environment, environment);
+    run->round = round;
+    return run;
+}
+
+static struct ssreport_report begin_sets(void) {
+    struct ssreport_report report = begin_report();
+    report.compares = true;
+    return report;
+}
+
+/* Each half has its own step of a level; nothing is pooled. */
+static void records_are_compared_step_by_step(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    add_run(&report, 0, (double[]){2, 3, 4, NAN});
+    add_run(&report, 1, (double[]){4, 2, 0, 1});
+    add_run(&report, 0, (double[]){9, 9, 9, 9});
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_RATIOS, 4);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 0.5);
+    assert_cell(&report, SSREPORT_RATIOS, 1, "ratio", 1.5);
+    assert_cell(&report, SSREPORT_RATIOS, 2, "half", 2);
+    assert_cell(&report, SSREPORT_RATIOS, 2, "ratio", NAN); /* by nothing */
+    assert_cell(&report, SSREPORT_RATIOS, 3, "ratio", NAN);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "steps", 2);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_median", 1);
+    /* Two ratios that are none, and the steps of the run that the other set lacks. */
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "left_out", 2 + 4);
+    assert_rows(&report, SSREPORT_UNMATCHED, 4);
+    assert_text(&report, SSREPORT_UNMATCHED, 0, "why", "the other set has no such run");
+    assert_text(&report, SSREPORT_UNMATCHED, 0, "set", "first set");
+    ssreport_report_free(&report);
+}
+
+/* A step that was too short in one run moves no other. */
+static void a_missing_step_is_named(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    add_run(&report, 0, (double[]){1, 2, 3, 4});
+    struct ssreport_run *run = add_run(&report, 1, (double[]){1, 0, 3, 4});
+    memmove(&run->steps.items[1], &run->steps.items[2], 2 * sizeof *run->steps.items);
+    run->steps.count = 3;
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_RATIOS, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_cell(&report, SSREPORT_RATIOS, i, "ratio", 1);
+    assert_rows(&report, SSREPORT_UNMATCHED, 1);
+    assert_cell(&report, SSREPORT_UNMATCHED, 0, "step", 2);
+    assert_text(
+        &report, SSREPORT_UNMATCHED, 0, "why", "the other set has the run, but no such step");
+    ssreport_report_free(&report);
+}
+
+/* Records that no manifest names go by their folders' names, if both sets have these. */
+static void records_of_one_name_are_matched(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    set_word(&add_run(&report, 0, (double[]){1, 1, 1, 1})->record.name, "vm/x");
+    set_word(&add_run(&report, 0, (double[]){2, 2, 2, 2})->record.name, "vm/y");
+    set_word(&add_run(&report, 1, (double[]){4, 4, 4, 4})->record.name, "box/y");
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_RATIOS, 4);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 0.5);
+    assert_text(&report, SSREPORT_UNMATCHED, 0, "record", "vm/x");
+    ssreport_report_free(&report);
+}
+
+/* Other experiments: by workload, method, round length, target, speed and repetition. */
+static void runs_are_matched_by_what_a_manifest_says(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    add_named(&report, 0, 1, NULL, 1);
+    add_named(&report, 1, 10, NULL, 2);
+    add_named(&report, 1, 2, NULL, 1);
+    set_word(&add_named(&report, 1, 20, NULL, 1)->method, "cdc");
+    set_word(&add_named(&report, 1, 20, NULL, 1)->workload, "v");
+    set_word(&add_named(&report, 1, 20, NULL, 1)->experiment, "accuracy");
+    add_named(&report, 1, 20, NULL, 1)->tau = 0.107;
+    add_named(&report, 1, 20, NULL, 1)->target = 0.5;
+    add_named(&report, 1, 20, NULL, 1)->speed = 2;
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_RATIOS, 4);
+    assert_rows(&report, SSREPORT_COMPARISON, 1);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_min", 0.5);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.5);
+    assert_rows(&report, SSREPORT_UNMATCHED, 7 * 4);
+    ssreport_report_free(&report);
+}
+
+/* A run without a step is compared as a whole. */
+static void a_run_without_steps_is_one_row(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    for (int set = 0; set < 2; set++)
+        add_named(&report, set, 3 - set, NULL, 1)->steps.count = 0;
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_RATIOS, 1);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 1.5);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "step", NAN);
+    ssreport_report_free(&report);
+}
+
+/* Sets that share no environment differ in it: each of one is compared with each of the other. */
+static void environments_are_never_pooled(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    add_named(&report, 0, 2, "lxc", 1);
+    add_named(&report, 0, 6, "podman", 1);
+    add_named(&report, 1, 4, "none", 1);
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_COMPARISON, 2);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.5);
+    assert_text(&report, SSREPORT_COMPARISON, 1, "environment_a", "podman");
+    assert_cell(&report, SSREPORT_COMPARISON, 1, "ratio_min", 1.5);
+    assert_rows(&report, SSREPORT_UNMATCHED, 0);
+    ssreport_report_free(&report);
+    /* Where they share one, only that is compared. */
+    report = begin_sets();
+    add_named(&report, 0, 2, "lxc", 1);
+    add_named(&report, 1, 4, "none", 1);
+    add_named(&report, 1, 8, "lxc", 1);
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_COMPARISON, 1);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.25);
+    assert_rows(&report, SSREPORT_UNMATCHED, 4);
+    ssreport_report_free(&report);
+    /* What is not named is none. */
+    report = begin_sets();
+    add_named(&report, 0, 2, NULL, 1);
+    add_named(&report, 1, 4, "none", 1);
+    add_named(&report, 1, 8, "lxc", 1);
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_COMPARISON, 1);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.5);
+    ssreport_report_free(&report);
+    /* So is where it was measured from. */
+    report = begin_sets();
+    set_word(&add_named(&report, 0, 2, "lxc", 1)->measured_in, "inside");
+    set_word(&add_named(&report, 1, 4, "lxc", 1)->measured_in, "host");
+    set_word(&add_named(&report, 1, 8, "lxc", 1)->measured_in, "inside");
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_COMPARISON, 1);
+    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.25);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(records_are_compared_step_by_step),
+    cmocka_unit_test(a_missing_step_is_named),
+    cmocka_unit_test(records_of_one_name_are_matched),
+    cmocka_unit_test(runs_are_matched_by_what_a_manifest_says),
+    cmocka_unit_test(a_run_without_steps_is_one_row),
+    cmocka_unit_test(environments_are_never_pooled))

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Counters of records, and profiles that are made of them. */
+
+#include "report_manifest.h"
+#include "ssreport/profile.h"
+
+#define HEADING                                                                                    \
+    "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"          \
+    "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"        \
+    "migrations,task_clock_seconds\n"
+
+/* A row for each of the 30 s of a record: `first` until 10 s, then `second`, both without times. */
+static void write_counters(const char *path, const char *first, const char *second) {
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs(HEADING "2026-11-20T09:59:59.000Z,,9,1,1,1,1,1,1,1,1,1,1,1,1\n", stream);
+    for (int i = 1; i <= 30; i++)
+        fprintf(
+            stream, "2026-11-20T10:00:%02d.000Z,%d.000000,%s\n", i, i, i <= 10 ? first : second);
+    fclose(stream);
+    folder_write(path, text);
+    free(text);
+}
+
+static void counters_are_added_up_by_run_and_step(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    write_counters("a/counters.csv", "2,3000,1000,100,400,50,5,20,10,7,6,5,0.5",
+        "4,1000,1000,300,500,50,10,20,2,1,2,3,1.5");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, SSREPORT_COUNTERS_RUNS, 1);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions", 10 * 3000 + 20 * 1000);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "task_clock_seconds", 10 * 0.5 + 20 * 1.5);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "seconds", 30);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "runnable_mean", (10 * 2 + 20 * 4) / 30.0);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions_per_cycle", 50000 / 30000.0);
+    /* The first step counts from 2 to 8 s, the second from 12 to 18 s. */
+    assert_rows(&report, SSREPORT_COUNTERS_STEPS, 3);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "seconds", 6);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "runnable_mean", 2);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cpus_used", 0.5);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "instructions_per_second", 3000);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "instructions_per_cycle", 3);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "stalled_frontend_per_cycle", 0.1);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "stalled_backend_per_cycle", 0.4);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "l1d_miss_rate", 0.1);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cache_references_per_second", 20);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cache_misses_per_second", 10);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cache_miss_rate", 0.5);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "page_faults_per_second", 7);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "context_switches_per_second", 6);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "migrations_per_second", 5);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 1, "instructions_per_cycle", 1);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 1, "cache_miss_rate", 0.1);
+    struct text text = print_report(&report);
+    assert_has(&text, "<h2>Counters</h2>");
+    assert_has(&text, "<caption>Counters by step");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* What the machine lacks is empty, not 0; what it lacked for a time counts where it was known. */
+static void what_was_not_counted_is_empty(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    write_counters("a/counters.csv", "2,,,,,,,,,7,,5,0.5", "2,,,,,,,,,7,30,5,0.5");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions", NAN);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions_per_cycle", NAN);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "cache_miss_rate", NAN);
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "page_faults_per_second", 7);
+    /* The first value covers all seconds before it. */
+    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "context_switches_per_second", 20 * 30 / 30.0);
+    ssreport_report_free(&report);
+    /* Most records have no counters, and no word is said of it. */
+    unlink(folder_file("a/counters.csv"));
+    report = make_report(folder_file("a"));
+    assert_rows(&report, SSREPORT_COUNTERS_RUNS, 0);
+    assert_null(strstr(report.runs[0].record.notes.text, "counters"));
+    struct text text = print_report(&report);
+    assert_has_not(&text, "<h2>Counters</h2>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+    folder_write("a/counters.csv", "elapsed\n1\n");
+    report = make_report(folder_file("a"));
+    assert_non_null(strstr(report.runs[0].record.notes.text, "no counters: counters.csv has no"));
+    ssreport_report_free(&report);
+}
+
+/* A foreground, which has no steps of its own, is looked at in those of its background. */
+static void a_foreground_is_counted_in_the_steps_of_its_background(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("front");
+    folder_write_stairs("back");
+    write_counters("front/counters.csv", "1,,,,,,,,,,,,0.5", "1,,,,,,,,,,,,1.5");
+    struct ssreport_report report =
+        gather_rows("front,interference,x,uncontrolled,foreground,g,per-core,,,,1,\n"
+                    "back,interference,y,default,background,g,per-core,,,,1,\n");
+    assert_rows(&report, SSREPORT_COUNTERS_STEPS, 3);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "target", 0.3);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cpus_used", 0.5);
+    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 1, "cpus_used", 1.5);
+    assert_non_null(strstr(cell(&report, SSREPORT_COUNTERS_STEPS, 0, "steps_of")->text, "back"));
+    ssreport_report_free(&report);
+}
+
+static struct text write_profile(const char *path) {
+    struct ssreport_report report = make_report(folder_file(path));
+    struct text text;
+    struct ss_error error = {0};
+    begin(&text);
+    if (ssreport_profile_write(text.stream, &report.runs[0], &error) < 0)
+        fputs(error.message, text.stream);
+    end(&text);
+    ssreport_report_free(&report);
+    return text;
+}
+
+/*
+ * Two instances with a duty of 0.6 were allowed to run for 1.2 s in each second. CPU time of 0.6 s
+ * is half a thread each: one thread for half of the 0.6 s, then none. 2.4 s are two threads.
+ */
+static void a_profile_is_what_an_instance_does_while_it_runs(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    write_counters(
+        "a/counters.csv", "9,1,100,1,25,1,1,9,6,1,1,1,0.6", "9,1,100,1,50,1,1,9,6,1,1,1,2.4");
+    struct text text = write_profile("a");
+    assert_has(
+        &text, "0.000000s 1 10 0.250000\n0.300000s 0 10 0.250000\n0.600000s 1 10 0.250000\n");
+    assert_has(&text, "\n6.000000s 2 2.5 0.500000\n6.600000s 2 2.5 0.500000\n");
+    assert_has(&text, "\n17.400000s 2 2.5 0.500000\n18.000000s 0 0 0\n");
+    free(text.bytes);
+    /* Without counters of the hardware there are two columns. */
+    write_counters("a/counters.csv", "9,,,,,,,,,,,,0.6", "9,1,,1,50,1,1,9,6,1,1,1,2.4");
+    text = write_profile("a");
+    assert_has(&text, "0.000000s 1\n0.300000s 0\n0.600000s 1\n");
+    assert_has(&text, "\n17.400000s 2\n18.000000s 0\n");
+    free(text.bytes);
+    /* What was not counted for a time is as in the seconds around it. */
+    write_counters("a/counters.csv", "9,,,,,,,,,,,,0.6", "9,1,100,1,50,1,1,9,6,1,1,1,2.4");
+    text = write_profile("a");
+    assert_has(&text, "\n6.600000s 2 2.5 0.500000\n");
+    assert_has(&text, "\n0.300000s 0 ");
+    free(text.bytes);
+    /* Without CPU time it is the runnable threads: 3.6 in 1.2 s. */
+    write_counters("a/counters.csv", "3.6,,,,,,,,,,,,", "3.6,,,,,,,,,,,,");
+    text = write_profile("a");
+    assert_has(&text, "0.000000s 3\n0.600000s 3\n");
+    free(text.bytes);
+    write_counters("a/counters.csv", ",,,,,,,,,,,,", ",,,,,,,,,,,,");
+    text = write_profile("a");
+    assert_has(&text, "tells neither the CPU time nor the runnable threads");
+    free(text.bytes);
+    unlink(folder_file("a/counters.csv"));
+    text = write_profile("a");
+    assert_has(&text, "has no counters.csv, which a profile is made of: record with --counters");
+    free(text.bytes);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(counters_are_added_up_by_run_and_step),
+    cmocka_unit_test(what_was_not_counted_is_empty),
+    cmocka_unit_test(a_foreground_is_counted_in_the_steps_of_its_background),
+    cmocka_unit_test(a_profile_is_what_an_instance_does_while_it_runs))

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Methods of one workload, against the baseline. */
+
+#include "report_make.h"
+#include "ssreport/methods.h"
+
+/* A run of one step. */
+static struct ssreport_run *add_run(struct ssreport_report *report, const char *method,
+    double target, double load, double throughput) {
+    report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
+    struct ssreport_run *run = &report->runs[report->run_count++];
+    *run = (struct ssreport_run){.target = target, .round = 1};
+    run->record.name = strdup("made");
+    run->record.has_iterations = true;
+    run->record.first_end = INFINITY;
+    run->experiment = strdup("throughput");
+    run->workload = strdup("w");
+    run->method = strdup(method);
+    run->steps.items = calloc(1, sizeof *run->steps.items);
+    run->steps.count = 1;
+    run->steps.items[0] =
+        (struct ssreport_step){.target = target, .load = {.mean = load}, .throughput = throughput};
+    return run;
+}
+
+/* The row of a method at a load. */
+static size_t find(const struct ssreport_report *report, const char *method, double load) {
+    for (size_t i = 0; i < ssreport_sheet_rows(&report->sheets[SSREPORT_METHODS]); i++) {
+        if (strcmp(cell(report, SSREPORT_METHODS, i, "method")->text, method) == 0 &&
+            fabs(cell(report, SSREPORT_METHODS, i, "load")->number - load) < 1e-12)
+            return i;
+    }
+    fail_msg("no %s at %g", method, load);
+    return 0;
+}
+
+/*
+ * N-bench at 20 and 60 %, there twice; 1-CDC from 30 to 50 % only. At 40 % the baseline is half way
+ * from 2 to (5 + 7) / 2.
+ */
+static void deviations_are_from_the_wider_baseline(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_run(&report, "pi-even", 0.4, 0.4, 4.4);
+    add_run(&report, "nbench", 0.6, 0.62, 7);
+    add_run(&report, "1cdc", 0.3, 0.3, 1);
+    add_run(&report, "nbench", 0.2, 0.2, 2);
+    add_run(&report, "1cdc", 0.5, 0.5, 1);
+    add_run(&report, "nbench", 0.6, 0.58, 5);
+    add_run(&report, "pi-even", 0.7, 0.61, 9); /* beyond: not extrapolated */
+    add_run(&report, "pi-even", 0.1, 0.1, 9);
+    add_run(&report, "pi-even", 0.2, 0.2, 1);
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_METHODS, 9);
+    size_t row = find(&report, "pi-even", 0.4);
+    assert_text(&report, SSREPORT_METHODS, row, "baseline", "nbench");
+    assert_cell(&report, SSREPORT_METHODS, row, "baseline_iterations_per_second", 4);
+    assert_true(
+        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 10) < 1e-9);
+    assert_cell(&report, SSREPORT_METHODS, find(&report, "pi-even", 0.2), "deviation_percent", -50);
+    row = find(&report, "pi-even", 0.61);
+    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
+    assert_text(&report, SSREPORT_METHODS, row, "note", "outside the loads of the baseline");
+    assert_cell(&report, SSREPORT_METHODS, find(&report, "pi-even", 0.1), "deviation_percent", NAN);
+    row = find(&report, "nbench", 0.58);
+    assert_text(&report, SSREPORT_METHODS, row, "note", "the baseline itself");
+    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
+    /* By method: 1cdc, nbench, pi-even. */
+    assert_rows(&report, SSREPORT_METHODS_DEVIATION, 3);
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "compared", 2);
+    assert_text(&report, SSREPORT_METHODS_DEVIATION, 1, "baseline", "itself");
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 2, "points", 4);
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 2, "compared", 2);
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 2, "deviation_least_percent", -50);
+    assert_true(
+        fabs(cell(&report, SSREPORT_METHODS_DEVIATION, 2, "deviation_mean_percent")->number + 20) <
+        1e-9);
+    struct text text = print_report(&report);
+    assert_has(&text, "<h2>Methods</h2>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* 1-CDC is the baseline where it covers more, for each length of a round by itself. */
+static void one_cdc_is_the_baseline_where_it_covers_more(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_run(&report, "nbench", 0.2, 0.2, 2);
+    add_run(&report, "nbench", 0.6, 0.6, 6);
+    add_run(&report, "1cdc", 0.1, 0.1, 2)->tau = 0.107;
+    add_run(&report, "1cdc", 0.9, 0.9, 18)->tau = 0.107;
+    add_run(&report, "1cdc", 0.5, 0.5, 10)->tau = 0.053;
+    add_run(&report, "cdc", 0.5, 0.5, 5);
+    finish_report(&report);
+    size_t row = find(&report, "cdc", 0.5);
+    assert_text(&report, SSREPORT_METHODS, row, "baseline", "1cdc, 107 ms");
+    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", -50);
+    ssreport_report_free(&report);
+}
+
+/* Sets, environments and workloads are never mixed. */
+static void each_environment_has_a_baseline_of_its_own(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_run(&report, "nbench", 0.2, 0.2, 2);
+    add_run(&report, "nbench", 0.6, 0.6, 6);
+    add_run(&report, "cdc", 0.4, 0.4, 2)->environment = strdup("lxc");
+    struct ssreport_run *run = add_run(&report, "cdc", 0.5, 0.5, 2);
+    free(run->workload);
+    run->workload = strdup("v");
+    add_run(&report, "cdc", 0.3, 0.3, 2)->set = 1;
+    finish_report(&report);
+    for (double load = 0.3; load < 0.55; load += 0.1) {
+        size_t row = find(&report, "cdc", load);
+        assert_text(&report, SSREPORT_METHODS, row, "baseline", "");
+        assert_text(&report, SSREPORT_METHODS, row, "note", "no baseline");
+    }
+    ssreport_report_free(&report);
+    /* Other experiments are no points. */
+    report = begin_report();
+    free(add_run(&report, "cdc", 0.3, 0.3, 2)->experiment);
+    report.runs[0].experiment = strdup("accuracy");
+    finish_report(&report);
+    assert_rows(&report, SSREPORT_METHODS, 0);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(deviations_are_from_the_wider_baseline),
+    cmocka_unit_test(one_cdc_is_the_baseline_where_it_covers_more),
+    cmocka_unit_test(each_environment_has_a_baseline_of_its_own))

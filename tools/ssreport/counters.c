@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "counters.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "csv.h"
+
+/* A row counts from the one before it; the first one for a second. */
+#define USUAL_LENGTH 1.0
+
+/* Seconds by which a row may reach beyond a step and still belong to it. */
+#define SLACK 0.02
+
+enum { ELAPSED, RUNNABLE, FIRST };
+
+struct reader {
+    struct ssreport_counters *counters;
+    double last; /* where the last row ended, elapsed; NaN: there was none */
+
+    /* Where the last row ended that had this counter: the next value covers all the time since. */
+    double since[SSREPORT_COUNTERS];
+};
+
+static bool take_second(void *context, const struct sstrace_field *fields) {
+    struct reader *reader = context;
+    struct ssreport_counters *counters = reader->counters;
+    struct ssreport_second second;
+    if (!sstrace_field_number(&fields[ELAPSED], false, &second.end) ||
+        !sstrace_field_number(&fields[RUNNABLE], false, &second.runnable))
+        return false;
+    for (int i = 0; i < SSREPORT_COUNTERS; i++) {
+        double *count = &second.counts[i];
+        if (!sstrace_field_number(&fields[FIRST + i], false, count) || *count < 0 || isinf(*count))
+            return false;
+    }
+    if (isnan(second.end))
+        return true; /* of the warm-up */
+    bool is_first = isnan(reader->last);
+    if (second.end <= reader->last)
+        return false;
+    second.begin = is_first ? second.end - USUAL_LENGTH : reader->last;
+    reader->last = second.end;
+    for (int i = 0; i < SSREPORT_COUNTERS; i++) {
+        second.since[i] = is_first ? second.begin : reader->since[i];
+        reader->since[i] = isnan(second.counts[i]) ? second.since[i] : second.end;
+    }
+    if (!ssreport_csv_make_room(
+            (void **)&counters->seconds, counters->count, &counters->capacity, sizeof second))
+        return false;
+    counters->seconds[counters->count++] = second;
+    return true;
+}
+
+int ssreport_counters_read(struct ssreport_counters *counters, const char *folder,
+    struct ssreport_notes *notes, struct ss_error *error) {
+    static const char *const columns[] = {"elapsed_seconds", "runnable", "instructions", "cycles",
+        "stalled_frontend", "stalled_backend", "l1d_references", "l1d_misses", "cache_references",
+        "cache_misses", "page_faults", "context_switches", "migrations", "task_clock_seconds",
+        NULL};
+    _Static_assert(sizeof columns / sizeof *columns - 1 == FIRST + SSREPORT_COUNTERS,
+        "a counter has no column");
+    struct reader reader = {.counters = counters, .last = NAN};
+    struct ssreport_csv csv = {.name = "counters.csv",
+        .columns = columns,
+        .optional = ~1U,
+        .take = take_second,
+        .context = &reader};
+    return ssreport_csv_read(folder, &csv, notes, error);
+}
+
+void ssreport_counters_free(struct ssreport_counters *counters) {
+    free(counters->seconds);
+    *counters = (struct ssreport_counters){0};
+}
+
+struct ssreport_counted ssreport_counters_between(
+    const struct ssreport_counters *counters, double from, double to) {
+    struct ssreport_counted counted = {0};
+    double runnable = 0, runnable_known = 0;
+    for (size_t i = 0; i < counters->count; i++) {
+        const struct ssreport_second *second = &counters->seconds[i];
+        double length = second->end - second->begin;
+        if (second->begin < from - SLACK || second->end > to + SLACK)
+            continue;
+        counted.rows++;
+        counted.seconds += length;
+        runnable += isnan(second->runnable) ? 0 : second->runnable * length;
+        runnable_known += isnan(second->runnable) ? 0 : length;
+        for (int j = 0; j < SSREPORT_COUNTERS; j++) {
+            if (isnan(second->counts[j]) || second->since[j] < from - SLACK)
+                continue;
+            counted.sums[j] += second->counts[j];
+            counted.known[j] += second->end - second->since[j];
+        }
+    }
+    counted.runnable = runnable / runnable_known;
+    for (int j = 0; j < SSREPORT_COUNTERS; j++) {
+        if (!(counted.known[j] > 0))
+            counted.sums[j] = NAN;
+    }
+    return counted;
+}
+
+double ssreport_counted_rate(
+    const struct ssreport_counted *counted, enum ssreport_counter counter) {
+    return counted->sums[counter] / counted->known[counter];
+}
+
+double ssreport_counted_share(const struct ssreport_counted *counted, enum ssreport_counter one,
+    enum ssreport_counter other) {
+    double of = ssreport_counted_rate(counted, other);
+    return of > 0 ? ssreport_counted_rate(counted, one) / of : NAN;
+}

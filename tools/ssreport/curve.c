@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "curve.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many finite bandwidths are tried, each a constant factor larger than the one before. */
+#define BANDWIDTHS 24
+
+/* The largest finite one, in ranges of x: its weights are nearly equal. */
+#define WIDEST 4.0
+
+/* Two loads that are closer, in ranges of x, are one, as those of a level that is held twice. */
+#define ONE_LOAD 0.01
+
+/* A window has so many different loads at least: two would be joined by a straight line. */
+#define LOADS_LEAST 3
+
+/* A smoother curve is taken if its error is hardly larger. */
+#define HARDLY 1.05
+
+/* A point that predicts itself has no error. */
+#define OWN_WEIGHT_MOST 0.95
+
+/* Squared errors so much smaller than squared values are those of rounding. */
+#define ROUNDING 1e-24
+
+static double weight_of(double distance, double bandwidth) {
+    double part = fabs(distance) / bandwidth;
+    double rest = 1 - part * part * part;
+    return part < 1 ? rest * rest * rest : 0;
+}
+
+void ssreport_curve_weigh(const struct ssreport_curve *curve, double x, double *weights) {
+    double sum = 0, first = 0, second = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        double distance = curve->x[i] - x;
+        double weight = weight_of(distance, curve->bandwidth);
+        weights[i] = weight;
+        sum += weight;
+        first += weight * distance;
+        second += weight * distance * distance;
+    }
+    double determinant = sum * second - first * first;
+    for (size_t i = 0; i < curve->count; i++)
+        weights[i] *= (second - (curve->x[i] - x) * first) / determinant;
+}
+
+/* ---- bandwidth ---- */
+
+static size_t count_loads(const struct ssreport_curve *curve, double x, double bandwidth) {
+    double apart = ONE_LOAD * (curve->most - curve->least), last = -INFINITY;
+    size_t loads = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        if (fabs(curve->x[i] - x) >= bandwidth || curve->x[i] - last < apart)
+            continue;
+        last = curve->x[i];
+        loads++;
+    }
+    return loads;
+}
+
+/* Points are in the order of x. No window may be empty, nor that in the middle of a gap. */
+static double narrowest(const struct ssreport_curve *curve) {
+    double range = curve->most - curve->least, gap = 0;
+    for (size_t i = 1; i < curve->count; i++)
+        gap = fmax(gap, curve->x[i] - curve->x[i - 1]);
+    double bandwidth = fmax(1.5 * gap, 2 * ONE_LOAD * range);
+    for (size_t i = 0; i < curve->count; i++) {
+        while (
+            bandwidth < WIDEST * range && count_loads(curve, curve->x[i], bandwidth) < LOADS_LEAST)
+            bandwidth *= 1.1;
+    }
+    return bandwidth;
+}
+
+/*
+ * Sets variance and freedom for the curve's bandwidth; returns the mean squared error of predicting
+ * each point from the others. Infinite: it cannot be used.
+ */
+static double judge(struct ssreport_curve *curve, double *weights) {
+    double trace = 0, squares = 0, residuals = 0, left_out = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        double value = 0;
+        ssreport_curve_weigh(curve, curve->x[i], weights);
+        for (size_t j = 0; j < curve->count; j++) {
+            value += weights[j] * curve->y[j];
+            squares += weights[j] * weights[j];
+        }
+        double residual = curve->y[i] - value;
+        if (!(weights[i] < OWN_WEIGHT_MOST))
+            return INFINITY;
+        trace += weights[i];
+        residuals += residual * residual;
+        left_out += residual * residual / ((1 - weights[i]) * (1 - weights[i]));
+    }
+    curve->freedom = (double)curve->count - 2 * trace + squares;
+    curve->variance = residuals / curve->freedom;
+    return curve->freedom >= 1 && isfinite(left_out) ? left_out / (double)curve->count : INFINITY;
+}
+
+static void choose_bandwidth(struct ssreport_curve *curve, double *weights) {
+    double range = curve->most - curve->least, least = narrowest(curve);
+    double bandwidths[BANDWIDTHS + 1], errors[BANDWIDTHS + 1], smallest = INFINITY, squares = 0;
+    for (size_t i = 0; i < curve->count; i++)
+        squares += curve->y[i] * curve->y[i] / (double)curve->count;
+    for (int i = 0; i <= BANDWIDTHS; i++) {
+        double step = (double)i / (BANDWIDTHS - 1);
+        bandwidths[i] = i < BANDWIDTHS ? least * pow(WIDEST * range / least, step) : INFINITY;
+        curve->bandwidth = bandwidths[i];
+        errors[i] = fmax(judge(curve, weights), ROUNDING * squares);
+        smallest = fmin(smallest, errors[i]);
+    }
+    int chosen = BANDWIDTHS;
+    while (chosen > 0 && !(errors[chosen] <= HARDLY * smallest))
+        chosen--;
+    curve->bandwidth = bandwidths[chosen];
+    if (!isfinite(judge(curve, weights)))
+        curve->count = 0;
+}
+
+int ssreport_curve_fit(
+    struct ssreport_curve *curve, const double *x, const double *y, size_t count) {
+    *curve = (struct ssreport_curve){0};
+    if (count < SSREPORT_CURVE_LEAST || count > SSREPORT_CURVE_MOST)
+        return 0;
+    curve->x = calloc(2 * count, sizeof *curve->x);
+    double *weights = calloc(count, sizeof *weights);
+    if (!curve->x || !weights) {
+        free(weights);
+        return -1;
+    }
+    curve->y = curve->x + count;
+    memcpy(curve->x, x, count * sizeof *x);
+    memcpy(curve->y, y, count * sizeof *y);
+    gsl_sort2(curve->x, 1, curve->y, 1, count);
+    curve->least = curve->x[0];
+    curve->most = curve->x[count - 1];
+    curve->count = count;
+    if (curve->most > curve->least)
+        choose_bandwidth(curve, weights);
+    else
+        curve->count = 0;
+    free(weights);
+    return 0;
+}
+
+void ssreport_curve_free(struct ssreport_curve *curve) {
+    free(curve->x);
+    *curve = (struct ssreport_curve){0};
+}
+
+/* ---- values ---- */
+
+struct ssreport_band ssreport_curve_sum(
+    const struct ssreport_curve *curve, const double *weights, double confidence) {
+    struct ssreport_band band = {0};
+    double squares = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        band.y += weights[i] * curve->y[i];
+        squares += weights[i] * weights[i];
+    }
+    double half =
+        gsl_cdf_tdist_Pinv((1 + confidence) / 2, curve->freedom) * sqrt(curve->variance * squares);
+    band.low = band.y - half;
+    band.high = band.y + half;
+    return band;
+}
+
+struct ssreport_band ssreport_curve_at(
+    const struct ssreport_curve *curve, double x, double confidence) {
+    struct ssreport_band band = {NAN, NAN, NAN};
+    double *weights = calloc(curve->count + 1, sizeof *weights);
+    if (weights && curve->count > 0 && x >= curve->least && x <= curve->most) {
+        ssreport_curve_weigh(curve, x, weights);
+        band = ssreport_curve_sum(curve, weights, confidence);
+    }
+    free(weights);
+    return band;
+}

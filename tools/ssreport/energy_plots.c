@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "energy_plots.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gnuplot_run.h"
+#include "picture.h"
+#include "plots.h"
+
+/* More pictures than this are left out: too many to look at. */
+#define PICTURES_MOST 60
+
+/* With more steps not each of them has a number. */
+#define TICS_MOST 20
+
+/* What tells one picture from another. */
+static const char *const pair_names[] = {
+    "set", "environment", "measured_in", "foreground", "background", "round", NULL};
+
+static const struct {
+    const char *placement, *color;
+} colors[] = {{"per-chip", "#1f5f9f"}, {"per-core", "#d9541e"}, {"per-thread", "#2e7d32"},
+    {"neutral", "#7b3fa0"}, {"quota", "#b8860b"}, {"sets", "#00838f"}};
+
+static const struct ssreport_cell *cell_at(
+    const struct ssreport_sheet *sheet, size_t row, const char *name) {
+    size_t column = 0;
+    while (strcmp(sheet->columns[column].name, name) != 0)
+        column++;
+    return &sheet->cells[row * sheet->column_count + column];
+}
+
+static bool is_same_cell(
+    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name) {
+    const struct ssreport_cell *left = cell_at(sheet, row, name);
+    const struct ssreport_cell *right = cell_at(sheet, other, name);
+    if (left->text)
+        return strcmp(left->text, right->text) == 0;
+    return left->number == right->number || (isnan(left->number) && isnan(right->number));
+}
+
+static bool is_same_pair(const struct ssreport_sheet *sheet, size_t row, size_t other) {
+    for (size_t i = 0; pair_names[i]; i++) {
+        if (!is_same_cell(sheet, row, other, pair_names[i]))
+            return false;
+    }
+    return *cell_at(sheet, other, "placement")->text != '\0';
+}
+
+static bool is_known(const struct ssreport_sheet *sheet, size_t row) {
+    return *cell_at(sheet, row, "placement")->text != '\0' &&
+           isfinite(cell_at(sheet, row, "relative")->number);
+}
+
+/* The first row of its pair of which anything is known. */
+static bool is_first(const struct ssreport_sheet *sheet, size_t row) {
+    for (size_t i = 0; i < row; i++) {
+        if (is_known(sheet, i) && is_same_pair(sheet, i, row))
+            return false;
+    }
+    return is_known(sheet, row);
+}
+
+static const char *color_of(const char *placement) {
+    for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
+        if (strcmp(colors[i].placement, placement) == 0)
+            return colors[i].color;
+    }
+    return "#455a64";
+}
+
+/* Whether a run of the pair begins here: its steps are rows that follow each other. */
+static bool begins_run(const struct ssreport_sheet *sheet, size_t row, size_t first) {
+    return is_same_pair(sheet, first, row) &&
+           (row == 0 || !is_same_cell(sheet, row - 1, row, "record"));
+}
+
+void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *sheet, size_t first) {
+    size_t rows = ssreport_sheet_rows(sheet);
+    double steps = 0;
+    for (size_t row = 0; row < rows; row++)
+        steps = is_same_pair(sheet, first, row) ? fmax(steps, cell_at(sheet, row, "step")->number)
+                                                : steps;
+    ssreport_plots_frame(script, "step", "per Wh, relative");
+    fprintf(script, "set yrange [0:*]\nset xrange [0.5:%.9g]\nset xtics %d\n", steps + 0.5,
+        steps <= TICS_MOST ? 1 : 5);
+    for (size_t row = 0; row < rows; row++) {
+        if (!begins_run(sheet, row, first))
+            continue;
+        fprintf(script, "$r%zu << END\n", row);
+        for (size_t i = row; i < rows && is_same_cell(sheet, row, i, "record"); i++) {
+            if (is_known(sheet, i))
+                fprintf(script, "%.0f %.6g\n", cell_at(sheet, i, "step")->number,
+                    cell_at(sheet, i, "relative")->number);
+        }
+        fputs("END\n", script);
+    }
+    fputs("plot ", script);
+    for (size_t row = 0; row < rows; row++) {
+        if (!begins_run(sheet, row, first))
+            continue;
+        const char *placement = cell_at(sheet, row, "placement")->text;
+        fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
+            row, color_of(placement));
+        sstrace_gnuplot_quote(script, placement, 40);
+        fputs(", ", script);
+    }
+    fputs("NaN notitle\n", script);
+}
+
+static void print_picture(FILE *page, const struct ssreport_sheet *sheet, size_t first,
+    unsigned *number, struct ss_error *without) {
+    FILE *script = without->status ? NULL : tmpfile();
+    char caption[400], round[24] = "";
+    double repetition = cell_at(sheet, first, "round")->number;
+    if (!script)
+        return;
+    if (repetition > 1)
+        snprintf(round, sizeof round, ", round %.0f", repetition);
+    snprintf(caption, sizeof caption, "%.60s: %.100s beside %.100s%s%s",
+        cell_at(sheet, first, "environment")->text, cell_at(sheet, first, "foreground")->text,
+        cell_at(sheet, first, "background")->text, round,
+        cell_at(sheet, first, "set")->number > 1 ? ", second set" : "");
+    ssreport_energy_plots_write(script, sheet, first);
+    fputs("<figure><figcaption>", page);
+    ssreport_html_text(page, caption);
+    fputs("</figcaption>\n", page);
+    ssreport_picture(page, script, ++*number, caption, without);
+    fputs("</figure>\n", page);
+    fclose(script);
+}
+
+void ssreport_energy_plots_print(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
+    const struct ssreport_sheet *sheet = &report->sheets[SSREPORT_ENERGY_STEPS];
+    size_t printed = 0;
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet) && !without->status; i++) {
+        if (!is_first(sheet, i))
+            continue;
+        if (printed == PICTURES_MOST) {
+            fprintf(page,
+                "</div>\n<p>Only the first %d pairs are drawn; "
+                "<code>energy-steps.csv</code> has all.</p>\n",
+                PICTURES_MOST);
+            return;
+        }
+        if (printed++ == 0)
+            fputs("<p>Iterations per watt-hour in each step, relative to those of the same step in "
+                  "per-chip</p>\n<div class=\"plots\">\n",
+                page);
+        print_picture(page, sheet, i, number, without);
+    }
+    if (printed > 0)
+        fputs("</div>\n", page);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/owned.h"
+#include "csv.h"
+#include "curve.h"
+#include "trace/file.h"
+
+/* A slope of the trace is cut into parts in which the load changes by no more. */
+#define LOAD_PART 0.005
+
+/* A replay has the target of the trace, which stands in a record with six decimals. */
+#define SAME_TARGET 2e-3
+
+/* In so many of its samples; the others lie in a step of the trace, or in a moment lost. */
+#define REPLAY_SHARE 0.95
+
+/* And for so much of the trace: a constant load may be how a trace begins. */
+#define REPLAY_LENGTH 0.8
+
+/* Numbers stand in a manifest with ten digits. */
+#define SAME_NUMBER 1e-9
+
+// clang-format off
+static const struct ssreport_column columns[] = {
+    {"set", NULL}, {"environment", "in"}, {"measured_in", NULL}, {"workload", "workload"},
+    {"method", "method"}, {"tau_seconds", NULL}, {"points", "steps"},
+    {"load_least", "loads from, %", 1, true},
+    {"load_most", "to", 1, true}, {"trace", NULL}, {"seconds", NULL}, {"inside", "of the trace within, %", 1, true},
+    {"outside", NULL}, {"free", NULL},
+    {"predicted_iterations_per_second", "predicted, /s", 4}, {"low", "from", 4}, {"high", "to", 4},
+    {"record", "replay"}, {"speed", "speed", 2},
+    {"measured_iterations_per_second", "measured, /s", 4},
+    {"difference_percent", "predicted is off by, %", 2}, {"note", "note"},
+};
+// clang-format on
+
+/* Some of the trace's time, in seconds, and the load that it has in the middle. */
+struct piece {
+    double from, to, load;
+    bool free;
+};
+
+struct trace {
+    const char *name;
+    struct ss_trace_records records;
+    struct piece *pieces;
+    size_t count, capacity;
+    double length; /* seconds */
+};
+
+/* Steps of all runs that make one curve, and the targets that they had. */
+struct source {
+    struct ssreport_report *report;
+    const struct trace *trace;
+    const struct ssreport_run *first;
+    const bool *is_replay; /* of each run of the report */
+    struct ssreport_curve curve;
+    double least, most; /* targets or loads: from here to there the curve says something */
+    size_t points;
+    double *weights; /* for the curve's points, and as many for their sum */
+};
+
+/* ---- the trace ---- */
+
+static int add_piece(struct trace *trace, const struct piece *piece) {
+    if (!(piece->to > piece->from))
+        return 0;
+    if (!ssreport_csv_make_room(
+            (void **)&trace->pieces, trace->count, &trace->capacity, sizeof *piece))
+        return -1;
+    trace->pieces[trace->count++] = *piece;
+    return 0;
+}
+
+static int cut(
+    struct trace *trace, const struct ss_trace_record *one, const struct ss_trace_record *next) {
+    double from = ss_time_seconds(one->time), to = ss_time_seconds(next->time);
+    double change = one->free || next->free ? 0 : next->load - one->load;
+    double parts = fmax(ceil(fabs(change) / LOAD_PART - SAME_NUMBER), 1);
+    for (double i = 0; i < parts; i++) {
+        struct piece piece = {.from = from + (to - from) * i / parts,
+            .to = from + (to - from) * (i + 1) / parts,
+            .load = one->load + change * (i + 0.5) / parts,
+            .free = one->free};
+        if (add_piece(trace, &piece) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_trace(struct trace *trace, const char *path, struct ss_error *error) {
+    if (ss_trace_load(path, &trace->records, error) < 0)
+        return -1;
+    const struct ss_trace_record *records = trace->records.items;
+    /* Before its first record the load of that one holds. */
+    struct ss_trace_record begin = records[0];
+    begin.time = 0;
+    begin.free = false;
+    trace->name = path;
+    trace->length = ss_time_seconds(records[trace->records.count - 1].time);
+    int result = cut(trace, &begin, &records[0]);
+    for (size_t i = 1; result == 0 && i < trace->records.count; i++)
+        result = cut(trace, &records[i - 1], &records[i]);
+    if (result < 0)
+        return ss_error_memory(error);
+    if (!(trace->length > 0))
+        return ss_error_fail(error, "--predict: %s has no length", path);
+    return 0;
+}
+
+/* NaN: free, or beyond its end. */
+static double load_at(const struct trace *trace, double at) {
+    size_t low = 0, high = trace->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->pieces[middle].to <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == trace->count || trace->pieces[low].free)
+        return NAN;
+    return trace->pieces[low].load;
+}
+
+/* ---- replays ---- */
+
+static double speed_of(const struct ssreport_run *run) {
+    return run->speed > 0 ? run->speed : 1;
+}
+
+/* A sample's target held at its end; where the trace has a step there, it may be the one before. */
+static bool follows(const struct trace *trace, const struct ssreport_run *run,
+    const struct ssreport_sample *sample) {
+    const double at[] = {sample->end, sample->end - 0.02, (sample->begin + sample->end) / 2};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        if (fabs(load_at(trace, at[i] * speed_of(run)) - sample->target) <=
+            SAME_TARGET + LOAD_PART / 2)
+            return true;
+    }
+    return false;
+}
+
+static bool is_replay(const struct trace *trace, const struct ssreport_run *run) {
+    size_t samples = 0, following = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < run->record.sample_count; i++) {
+        const struct ssreport_sample *sample = &run->record.samples[i];
+        if (!sample->counted || sample->end * speed_of(run) > trace->length + SAME_NUMBER)
+            continue;
+        samples++;
+        following += follows(trace, run, sample);
+        seconds += (sample->end - sample->begin) * speed_of(run);
+    }
+    return !run->role && seconds >= REPLAY_LENGTH * trace->length &&
+           (double)following >= REPLAY_SHARE * (double)samples;
+}
+
+/* ---- curves ---- */
+
+static bool is_one_source(const struct ssreport_run *left, const struct ssreport_run *right) {
+    return left->set == right->set && ssreport_is_one_environment(left, right) &&
+           ssreport_is_same(left->measured_in, right->measured_in) &&
+           ssreport_is_same(left->workload, right->workload) &&
+           ssreport_is_same(left->method, right->method) &&
+           fabs(left->tau - right->tau) <= SAME_NUMBER;
+}
+
+/* What a replay did is what is to be predicted, and says nothing for it. */
+static bool is_part(const struct source *source, size_t run) {
+    const struct ssreport_run *of = &source->report->runs[run];
+    return !source->is_replay[run] && !ssreport_is_word(of->experiment, "replay") && !of->role &&
+           of->record.has_iterations && is_one_source(of, source->first);
+}
+
+static int fit(struct source *source) {
+    struct ssreport_report *report = source->report;
+    size_t room = 1, used = 0;
+    for (size_t i = 0; i < report->run_count; i++)
+        room += is_part(source, i) ? report->runs[i].steps.count : 0;
+    SS_OWNED(free) double *loads = calloc(2 * room, sizeof *loads);
+    source->weights = calloc(2 * room, sizeof *source->weights);
+    if (!loads || !source->weights)
+        return -1;
+    double *throughputs = loads + room;
+    source->least = INFINITY;
+    source->most = -INFINITY;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        for (size_t j = 0; is_part(source, i) && j < run->steps.count; j++) {
+            const struct ssreport_step *step = &run->steps.items[j];
+            if (!isfinite(step->throughput) || !isfinite(step->load.mean))
+                continue;
+            loads[used] = step->load.mean;
+            throughputs[used++] = step->throughput;
+            source->least = fmin(source->least, fmin(step->load.mean, step->target));
+            source->most = fmax(source->most, fmax(step->load.mean, step->target));
+        }
+    }
+    source->points = used;
+    return ssreport_curve_fit(&source->curve, loads, throughputs, used);
+}
+
+/* ---- predictions ---- */
+
+struct prediction {
+    double seconds, inside, free; /* of the trace's time */
+    struct ssreport_band rate;    /* iterations per second of the time inside */
+    double measured;              /* iterations of a replay in that time */
+};
+
+static double measure(const struct ssreport_run *replay, double from, double to) {
+    double speed = speed_of(replay);
+    double throughput = ssreport_steps_throughput(&replay->record, from / speed, to / speed);
+    return throughput * (to - from) / speed;
+}
+
+/* Of the part of the trace between two of its times; what of it the curve knows is measured, too.
+ */
+static struct prediction predict(
+    struct source *source, const struct ssreport_run *replay, double from, double to) {
+    const struct trace *trace = source->trace;
+    const struct ssreport_curve *curve = &source->curve;
+    struct prediction prediction = {.seconds = to - from};
+    double *weights = source->weights, *sums = source->weights + curve->count;
+    double open = NAN, until = NAN; /* time inside that was not measured yet */
+    for (size_t i = 0; i < curve->count; i++)
+        sums[i] = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct piece *piece = &trace->pieces[i];
+        double begin = fmax(from, piece->from), end = fmin(to, piece->to);
+        if (!(end > begin))
+            continue;
+        prediction.free += piece->free ? end - begin : 0;
+        if (piece->free || piece->load < source->least - SAME_NUMBER ||
+            piece->load > source->most + SAME_NUMBER)
+            continue;
+        /* Between the outermost target and the load there, the load there holds. */
+        double load = fmin(fmax(piece->load, curve->least), curve->most);
+        ssreport_curve_weigh(curve, load, weights);
+        for (size_t j = 0; j < curve->count; j++)
+            sums[j] += weights[j] * (end - begin);
+        prediction.inside += end - begin;
+        if (replay && !(begin <= until)) {
+            prediction.measured += isnan(open) ? 0 : measure(replay, open, until);
+            open = begin;
+        }
+        until = end;
+    }
+    if (replay && !isnan(open))
+        prediction.measured += measure(replay, open, until);
+    for (size_t i = 0; i < curve->count; i++)
+        sums[i] /= prediction.inside;
+    prediction.rate = ssreport_curve_sum(curve, sums, source->report->settings.confidence);
+    return prediction;
+}
+
+static void add_row(struct source *source, const struct ssreport_run *replay) {
+    struct ssreport_sheet *sheet = &source->report->sheets[SSREPORT_PREDICTION];
+    const struct ssreport_run *run = source->first;
+    double length = source->trace->length, speed = replay ? speed_of(replay) : NAN;
+    double from = replay ? replay->record.counted_from * speed : 0;
+    double to = replay ? fmin(ssreport_record_counted_to(&replay->record) * speed, length) : length;
+    struct prediction prediction = {.seconds = to - from, .rate = {NAN, NAN, NAN}};
+    struct ssreport_notes notes = {0};
+    if (source->curve.count > 0)
+        prediction = predict(source, replay, from, to);
+    else
+        ssreport_notes_add(&notes, "no curve through %zu steps: at least %d at different loads",
+            source->points, SSREPORT_CURVE_LEAST);
+    double seconds = prediction.seconds, outside = seconds - prediction.inside - prediction.free;
+    double measured = replay ? prediction.measured / prediction.inside * speed : NAN;
+    if (source->curve.count > 0 && outside > 1e-6 * seconds)
+        ssreport_notes_add(&notes, "%.1f %% of it not predicted", 100 * outside / seconds);
+    bool known = source->curve.count > 0;
+    SSREPORT_NUMBERS(sheet, run->set + 1);
+    SSREPORT_TEXTS(
+        sheet, ssreport_run_environment(run), run->measured_in, run->workload, run->method);
+    SSREPORT_NUMBERS(sheet, run->tau > 0 ? run->tau : NAN, (double)source->points,
+        known ? source->least : NAN, known ? source->most : NAN);
+    SSREPORT_TEXTS(sheet, source->trace->name);
+    SSREPORT_NUMBERS(sheet, seconds, known ? prediction.inside / seconds : NAN,
+        known ? fmax(outside, 0) / seconds : NAN, known ? prediction.free / seconds : NAN,
+        prediction.rate.y, prediction.rate.low, prediction.rate.high);
+    SSREPORT_TEXTS(sheet, replay ? replay->record.name : "");
+    SSREPORT_NUMBERS(sheet, speed, measured, 100 * (prediction.rate.y / measured - 1));
+    SSREPORT_TEXTS(sheet, notes.text);
+}
+
+/* Once for all that are one curve; then for each of its replays. */
+static int add_source(struct source *source, size_t first) {
+    struct ssreport_report *report = source->report;
+    source->first = &report->runs[first];
+    if (!is_part(source, first))
+        return 0;
+    for (size_t i = 0; i < first; i++) {
+        if (is_part(source, i))
+            return 0;
+    }
+    if (fit(source) < 0)
+        return -1;
+    add_row(source, NULL);
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (source->is_replay[i] && is_one_source(&report->runs[i], source->first))
+            add_row(source, &report->runs[i]);
+    }
+    return 0;
+}
+
+static int add_sources(struct ssreport_report *report, const struct trace *trace) {
+    SS_OWNED(free) bool *replays = calloc(report->run_count + 1, sizeof *replays);
+    int result = replays ? 0 : -1;
+    for (size_t i = 0; result == 0 && i < report->run_count; i++)
+        replays[i] = is_replay(trace, &report->runs[i]);
+    for (size_t i = 0; result == 0 && i < report->run_count; i++) {
+        struct source source = {.report = report, .trace = trace, .is_replay = replays};
+        result = add_source(&source, i);
+        ssreport_curve_free(&source.curve);
+        free(source.weights);
+    }
+    if (result == 0 && ssreport_sheet_rows(&report->sheets[SSREPORT_PREDICTION]) == 0)
+        ssreport_notes_add(&report->notes,
+            "nothing is predicted: no run but replays of the trace counted iterations by itself");
+    return result;
+}
+
+int ssreport_report_predict(
+    struct ssreport_report *report, const char *path, struct ss_error *error) {
+    struct trace trace = {0};
+    report->sheets[SSREPORT_PREDICTION] = SSREPORT_SHEET(
+        "prediction", "Throughput over a trace, predicted from the local curve", columns);
+    int result = path ? read_trace(&trace, path, error) : 0;
+    if (path && result == 0 && add_sources(report, &trace) < 0)
+        result = ss_error_memory(error);
+    ss_trace_records_free(&trace.records);
+    free(trace.pieces);
+    return result;
+}

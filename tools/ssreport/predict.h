@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_PREDICT_H
+#define SSREPORT_PREDICT_H
+
+/* What a curve of throughput against load lets expect of a trace, and whether it came so. */
+
+#include <showstopper/error.h>
+
+#include "report.h"
+
+/* The column of the prediction that holds the name of the trace. */
+#define SSREPORT_PREDICTION_TRACE 9
+
+/*
+ * Fills the prediction for the trace in a file: a row for each workload, method, environment and
+ * set of which there is a curve, and one for each replay of that trace. Fails if the trace cannot
+ * be read, or for want of memory.
+ */
+int ssreport_report_predict(
+    struct ssreport_report *report, const char *path, struct ss_error *error);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_PROFILE_H
+#define SSREPORT_PROFILE_H
+
+#include <stdio.h>
+
+#include "run.h"
+
+/*
+ * What one instance of a run does while it is not stopped, as sssim reads it: lines of TIME
+ * THREADS, and ACCESSES WAITING where the hardware counted both. -1: the record does not tell.
+ */
+int ssreport_profile_write(FILE *stream, const struct ssreport_run *run, struct ss_error *error);
+
+#endif
