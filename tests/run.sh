@@ -37,7 +37,7 @@ install_what_tests_need() {
         binutils=readelf libyajl-dev=yajl.pc libhwloc-dev=hwloc.pc \
         libgsl-dev=gsl.pc \
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
-        time=/usr/bin/time
+        time=/usr/bin/time lxc=lxc-execute
 }
 
 # build PRESET TARGET [DEFINITION]...: warnings are errors, and nothing may be left out.

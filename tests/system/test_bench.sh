@@ -54,6 +54,22 @@ accuracy() {
     prints "\| fixed +\| serial +\| +50 % \| +[-+]$number % \| +$number \|"
 }
 
+held_in_a_guest() {
+    local reason
+    ! reason=$("$benches/../../tools/experiments/run-in-guest" --why-not) || skip "guest: $reason"
+    (
+        exec {lock}>"$build/guest.lock"
+        flock "$lock"
+        [ -d "$build/guest" ] || "$benches/../../tools/experiments/make-guest" "$build/guest"
+    ) >"$output" 2>&1 || skip "guest-packages: $(head -n 1 "$output")"
+    bench guests.sh --guest "$build/guest" --levels 50 --seconds 2 --kills 1
+    prints "Guest: .*, (kvm|tcg)"
+    prints "\| +50\.0 % \| +$number % \| +[-+]$number % \| +$number \| +$number s \| +$number s \| +$number % \| $(:
+        )+[-+]$number ms \| +[-+]$number ms \|"
+    prints "\| +$number s \| +[0-9]+ \|"
+    prints "Nothing is left"
+}
+
 big_tree() {
     local held beside by ratio="$number, $number\.\.$number"
     local figures="+$number \| +$number\.\. *$number \| +$number"
@@ -71,6 +87,23 @@ big_tree() {
     done
     prints "ratio to the floor, tree, 0 beside \(at most 1\.3 wanted\): $ratio"
     prints "ratio to the floor, tree, 20 beside \(at most 1\.3 wanted\): $ratio"
+}
+
+held_in_a_container() {
+    local measured row=() why
+    if ! timeout 200 "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
+        --seconds 1 >"$output" 2>&1; then
+        why=$(sed -n 's/^environments.sh: lxc: //p' "$output")
+        case $why in
+        lxc-execute*) skip "lxc-execute: it is not installed" ;;
+        *control* | *namespaces* | *root*) skip "containers: $why" ;;
+        *) fail "environments.sh" ;;
+        esac
+    fi
+    for measured in inside host; do
+        row=("lxc +" "$measured +" " +50 %" " *$number %" " *[-+]$number %" " *$number" " *[-+]$number %" " *$number")
+        prints "\\|$(printf ' %s \\|' "${row[@]}")"
+    done
 }
 
 # Even when all of it is stopped at the time.
@@ -107,7 +140,7 @@ held_make() {
 
 wrong_words_are_refused() {
     local name
-    for name in own-cpu lateness accuracy tree make control zoo; do
+    for name in own-cpu lateness accuracy tree make control zoo environments; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name takes --sedonds"
@@ -345,6 +378,8 @@ run_case ended_bench_leaves_nothing
 run_case own_cpu_and_memory
 run_case lateness
 run_case accuracy
+run_case held_in_a_container
+run_case held_in_a_guest
 run_case big_tree
 run_case no_tree_is_left
 run_case held_make

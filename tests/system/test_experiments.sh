@@ -53,7 +53,7 @@ reports() {
 # manifest FOLDER COLUMN: of all its lines, in their order.
 manifest() {
     awk -F, -v column="$2" '
-        NF != 24 {
+        NF != 26 {
             print "a line of " NF " cells: " $0
         }
         NR == 1 {
@@ -75,7 +75,7 @@ words_are_checked() {
         refuses "--sedonds: unknown option" "$name" --sedonds 3
         refuses "--rounds wants a value" "$name" --rounds
         refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
-        refuses "--workloads: cereal: not one of" "$name" --workloads cereal
+        refuses "--workloads: cereal: no such workload" "$name" --workloads cereal
         refuses "want a command behind --" "$name" --repeat
     done
     refuses "--methods: pid: not one of" accuracy --methods pid
@@ -102,7 +102,7 @@ plans() {
     experiment throughput --dry-run --methods default,1cdc --workloads serial
     prints "24 runs, 2 h 28 min to go"
     experiment throughput --dry-run --methods default,nbench,1cdc --workloads serial --instances 8 \
-        --targets 12.5%,1/2,0.55,75
+        --targets 12.5%,1/2,0.55,75 --on 0-7
     [ "$(sed -n 's/: .*//p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
         )serial-default-n8-50-1 serial-default-n8-55-1 serial-default-n8-75-1 serial-nbench-n1-1 $(:
         )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
@@ -193,7 +193,7 @@ goes_on_where_it_was() {
     mkdir "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part" \
         "$scratch/ram/showstopper-accuracy.left"
     touch "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part/left"
-    echo "$scratch/ram/showstopper-accuracy.left" >"$scratch/accuracy-results/scratch"
+    echo "folder $scratch/ram/showstopper-accuracy.left" >"$scratch/accuracy-results/left"
     printf 'runs/half,accu' >>"$scratch/accuracy-results/manifest.csv"
     experiment "${tiny[@]}"
     ! grep -q '^\[1/2\]' "$output" || fail "what was done is done again"
@@ -238,18 +238,13 @@ terminated() {
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: data are left"
 }
 
-# Control groups of experiments that have ended: others may be at work, too.
+# list_groups FOLDER: control groups of the study that was made last there.
 list_groups() {
-    local folder pid
-    for folder in /sys/fs/cgroup/{,*/}showstopper-experiment.*; do
-        pid=${folder##*/showstopper-experiment.}
-        [ ! -d "$folder" ] || [ -d "/proc/${pid%%.*}" ] || echo "$folder"
-    done
+    find /sys/fs/cgroup -name "showstopper-experiment.$(cat "$scratch/$1/lock").*" 2>/dev/null || true
 }
 
 others_hold_it() {
-    local method groups
-    groups=$(list_groups)
+    local method
     experiment accuracy --methods nbench,quota,cpulimit,default --workloads serial --targets 80 \
         --warmup 0 --settle 0 --seconds 2 --output others
     for method in nbench quota cpulimit default; do
@@ -263,7 +258,7 @@ others_hold_it() {
             exit bad = $11 != many || $13 - many / cpus > 1e-6 || many / cpus - $13 > 1e-6
         }
         END { exit bad }' "$scratch/others/manifest.csv" || fail "how many instances are 80 %?"
-    [ "$(list_groups)" = "$groups" ] || fail "a control group is left"
+    [ -z "$(list_groups others)" ] || fail "a control group is left"
     for method in quota=cgroup.procs cpulimit=cpulimit; do
         [ ! -d "$scratch/others/runs/serial-80-${method%=*}-own-1" ] ||
             grep -q "${method#*=}" "$scratch/others/runs/serial-80-${method%=*}-own-1/plan.json" ||
@@ -309,14 +304,14 @@ example_of_the_readme() {
     mkdir -p "$scratch/stub"
     cat >"$scratch/stub/java" <<END
 #!/bin/sh
-mkdir "\$6/in use" && cat '$checkout/tests/data/experiments/dacapo.txt' >&2 && exec sleep 60
+mkdir "\$7/in use" && cat '$checkout/tests/data/experiments/dacapo.txt' >&2 && exec sleep 60
 END
     chmod +x "$scratch/stub/java"
     line=$(sed -n '/--iteration/{ N; s/\\\n//; s/.*throughput //p; }' "$readme")
     eval "words=($line)"
-    PATH=$scratch/stub:$PATH experiment throughput --methods nbench --targets 100 --instances 2 \
+    PATH=$scratch/stub:$PATH experiment throughput --methods cdc --targets 100 --instances 2 \
         --warmup 0 --settle 0 --seconds 2 --output example "${words[@]}"
-    record=$scratch/example/runs/h2-nbench-n2-1
+    record=$scratch/example/runs/h2-cdc-n2-100-1
     [ "$(awk -F, 'NR > 1 { count[$1]++ } END { print count[0], count[1] }' "$record/iterations.csv")" = \
         "5 5" ] || fail "iterations: $(cat "$record/iterations.csv")"
     cmp -s "$record/output/1.err" "$checkout/tests/data/experiments/dacapo.txt" || fail "its output"
@@ -346,7 +341,7 @@ throughput_is_measured() {
     experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
         --warmup 0 --settle 0 --seconds 1
     prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
-    prints "\| serial \| nbench \| 1 \| 1 \| $number \| $number \|"
+    prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
     experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
         --edge 0.5 --warmup 0 --output stairs
     [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
@@ -428,7 +423,7 @@ recorded_topologies() {
     refuses "that machine is not this one" interference --placements per-chip --root "$scratch/m620"
     # Here all is known or said.
     experiment interference --dry-run
-    for placement in neutral per-chip per-core per-thread; do
+    for placement in neutral quota per-chip per-core per-thread; do
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
             fail "$placement: neither here nor skipped"
     done
@@ -440,8 +435,7 @@ beside() {
 }
 
 two_sides() {
-    local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 runs groups
-    groups=$(list_groups)
+    local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 runs
     mkdir -p "$hwmon"
     echo power_meter >"$hwmon/name"
     echo 42000000 >"$hwmon/power1_average"
@@ -451,7 +445,7 @@ two_sides() {
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
         --energy-root "$scratch/machine"
-    reports "\| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
+    reports "\| (none|-) \| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
     prints "Power: hwmon: the whole machine \(power_meter\)"
     runs=runs/sets-serial-parallel-1
     [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"
@@ -460,22 +454,24 @@ two_sides() {
     grep -q '"cpus": "1"' "$scratch/interference-results/$runs/background/summary.json" || fail "which"
     [ "$(manifest interference-results hold_seconds)" = "2 2" ] || fail "steps"
     grep -q ',42$' "$scratch/interference-results/$runs/energy.csv" || fail "no power"
-    awk -F, 'NR > 1 && ($8 <= 0 || $8 > 1.01) { exit bad = 1 }
-        NR > 1 { sum += $10 }
+    awk -F, 'NR > 1 && ($10 <= 0 || $10 > 1.01) { exit bad = 1 }
+        NR > 1 { sum += $12 }
         END { exit bad || NR != 5 || sum <= 0 }' "$scratch/interference-results/steps.csv" ||
         fail "steps: $(cat "$scratch/interference-results/steps.csv")"
     # The other side is not waited for.
     refuses "sets-broken-serial-1: failed with status 9 (foreground)" interference --hold 60 --edge 0 --warmup 0 \
         --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
     nothing_runs
-    experiment interference --placements neutral --dry-run --output neutral
-    if grep -q '^skipped: placement=neutral: .* control group' "$output"; then
-        skip_part "cgroup-quota: $(sed -n 's/.*=neutral: //p' "$output")"
+    experiment interference --placements neutral,quota --dry-run --output quota
+    prints "skipped: placement=neutral: only a guest's number of CPUs .*"
+    if grep -q '^skipped: placement=quota: .* control group' "$output"; then
+        skip_part "cgroup-quota: $(sed -n 's/.*=quota: //p' "$output")"
         return
     fi
-    beside --placements neutral --output neutral
-    [ "$(manifest neutral status)" = "done done" ] || fail "neutral"
-    [ "$(list_groups)" = "$groups" ] || fail "a control group is left"
+    beside --placements quota --output quota
+    [ "$(manifest quota status)" = "done done" ] || fail "quota"
+    [ "$(manifest quota environment)" = "none none" ] || fail "environment"
+    [ -z "$(list_groups quota)" ] || fail "a control group is left"
 }
 
 # A domain of a package counts, its parts and what has begun anew do not.

@@ -7,16 +7,30 @@ export LC_ALL=C # numbers have a point
 tool=${0##*/}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
+on='' # --on, in experiments of one side
+
 # What every experiment can be told; each sets its own defaults.
-common_flags="dry-run quick repeat go-on"
-common_names="output bin ram instances rounds workloads name iteration memory energy energy-root others"
+common_flags="dry-run quick repeat go-on list-workloads"
+common_names="output bin ram instances rounds workloads workload catalogue name iteration memory energy
+ energy-root others"
+on_usage() {
+    cat <<END
+  --on LIST           CPUs that all of it runs on and whose load it is, as 0-3,8; default: all
+  --instances N       default: as many as these CPUs
+END
+}
+
+common_names=${common_names//$'\n'/}
+# shellcheck source=catalogue.sh
+. "$here/catalogue.sh"
 
 common_usage() {
     cat <<END
   --rounds N          of all runs; default 1
-  --instances N       default: as many as CPUs
-  --workloads LIST    classes of ssburn; default $workloads
-  --memory SIZE       ssburn walks so much memory
+  --workloads LIST    names of the catalogue; default $default_workloads
+  --list-workloads    print the names, and what is missing here for each
+  --catalogue FILE    where names are looked up first; may be given several times
+  --memory SIZE       of an instance: what ssburn walks through, the heap of a JVM
   --name NAME         what the command behind -- is called; default: its first word
   --iteration REGEX   a line that ends an iteration of that command, see showstopper(1)
   --repeat            that command is started again when it ends: each end is an iteration
@@ -82,6 +96,10 @@ take_options() {
             value=$1
             shift
         fi
+        case $option in
+        workload) option=workloads ;;
+        catalogue) value=$catalogue$value: ;;
+        esac
         printf -v "${option//-/_}" %s "$value"
     done
 }
@@ -171,6 +189,15 @@ span() {
             printf "%d h %02d min", whole / 3600, whole % 3600 / 60 }'
 }
 
+# list_cpus LIST: of the kernel's form, 0-3,8; a number a line.
+list_cpus() {
+    local range
+    for range in ${1//,/ }; do
+        [[ $range =~ ^([0-9]+)(-([0-9]+))?$ ]] || fail "$1: a list of CPUs is wanted, as 0-3,8"
+        seq "${BASH_REMATCH[1]}" "${BASH_REMATCH[3]:-${BASH_REMATCH[1]}}"
+    done
+}
+
 find_programs() {
     if [ -n "$bin" ]; then
         PATH=$(cd "$bin" && pwd):$PATH
@@ -181,57 +208,78 @@ find_programs() {
     fi
     command -v showstopper >/dev/null || fail "showstopper is not there: build it, or name --bin"
     cpus=$(nproc)
+    pinning=()
+    if [ -n "$on" ]; then
+        cpus=$(list_cpus "$on" | sort -u | wc -l)
+        [ "$cpus" -gt 0 ] || exit 1
+        pinning=(--cpus "$on")
+    fi
     : "${instances:=$cpus}"
 }
 
 # ---- workloads ----
 
-# Sets what the experiment runs; a command of the user's is its only workload.
+# Sets what the experiment runs; a command of the user's is its only workload where no others are named.
 check_workloads() {
     local list
+    read_catalogue
+    if [ -n "$list_workloads" ]; then
+        find_programs
+        list_catalogue
+        exit
+    fi
     if [ ${#user_command[@]} -gt 0 ]; then
         : "${name:=${user_command[0]##*/}}"
         [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
-        workloads=$name
-        return
+        : "${workloads:=$name}"
+        forget "$name"
     fi
-    [ -z "$iteration$repeat$name" ] || fail "--iteration, --repeat and --name want a command behind --"
+    [ ${#user_command[@]} -gt 0 ] || [ -z "$iteration$repeat$name" ] ||
+        fail "--iteration, --repeat and --name want a command behind --"
+    : "${workloads:=$default_workloads}"
+    find_programs
     IFS=, read -ra list <<<"$workloads"
-    check_words workloads "serial blocking parallel forking" "${list[@]}"
+    check_names workloads "${list[@]}"
 }
 
-# work_of CLASS: calibrated once for all runs, so that what is compared is the same.
+# work_of CLASS MEMORY: calibrated once for all runs, so that what is compared is the same.
 work_of() {
-    local file=$output/work.$1
+    local file=$output/work.$1${2:+.$2}
     if [ ! -s "$file" ]; then
-        ssburn "$1" --iterations 0 ${memory:+--memory "$memory"} | sed -n 's/^# work //p' >"$file.new"
+        ssburn "$1" --iterations 0 ${2:+--memory "$2"} | sed -n 's/^# work //p' >"$file.new"
         [ -s "$file.new" ] || fail "ssburn $1 cannot be calibrated"
         mv "$file.new" "$file"
     fi
     cat "$file"
 }
 
-# make_folders ROLE NUMBER: an empty one for each instance.
+# make_folders ROLE NUMBER WORKLOAD: one for each instance, empty but for what the workload's setup makes.
+# Those that are there already are ready.
 make_folders() {
-    local index
+    local index folder
     for ((index = 0; index < $2; index++)); do
-        rm -rf "$scratch/data/${1:+$1-}$index"
-        mkdir "$scratch/data/${1:+$1-}$index"
+        folder=$(scratch_of "$3" "$1" "$index")
+        [ ! -d "$folder" ] || continue
+        mkdir -p "$folder"
+        set_up "$3" "$1" "$index"
     done
 }
 
-# choose_workload NAME [ROLE]: sets `words`, the command, and `counting`, how its iterations are told.
-# showstopper puts the instance's index in place of %.
+# choose_workload NAME [ROLE]: sets `workload`, `words`, the command, and `counting`, how its iterations
+# are told.
 choose_workload() {
-    local work folder="${scratch//%/%%}/data/${2:+$2-}%"
+    local word filled
+    workload=$1
     counting=()
-    if [ ${#user_command[@]} -gt 0 ] && [ "$1" = "$name" ]; then
-        words=("${user_command[@]//\{scratch\}/"$folder"}")
-        [ -z "$iteration" ] || counting+=(--iteration "$iteration")
-        [ -z "$repeat" ] || counting+=(--repeat)
+    if ! is_users "$1"; then
+        take_entry "$1" "${2-}"
         return
     fi
-    work=$(work_of "$1")
-    words=(ssburn "$1" --work "$work" ${memory:+--memory "$memory"})
-    counting=(--iteration 'iteration [0-9]+ ([0-9.]+) ms')
+    words=()
+    for word in "${user_command[@]}"; do
+        fill "$word" "$1" "${2-}" % "${scratch//%/%%}/data/${2:-alone}-%"
+        words+=("$filled")
+    done
+    [ -z "$iteration" ] || counting+=(--iteration "$iteration")
+    [ -z "$repeat" ] || counting+=(--repeat)
 }

@@ -127,7 +127,7 @@ sample_energy() {
     at=$begin
     [ "$energy_source" != rapl ] || read_rapl
     echo time,elapsed_seconds,watts
-    while :; do
+    while kill -0 $$ 2>/dev/null; do # the script, which may be killed
         number=$((number + 1))
         due=$((begin + 1000000 * number))
         now=${EPOCHREALTIME/./}

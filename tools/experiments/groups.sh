@@ -4,8 +4,6 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
 group_roots=() # of a group; the quota is set in the first
-groups=()
-
 # Version 1 may keep quota and account in two hierarchies.
 find_groups() {
     local quota account root
@@ -46,9 +44,9 @@ make_group() {
     [ ${#group_roots[@]} -gt 0 ] || find_groups
     group=/showstopper-experiment.$$.$1
     quota=$(compute "int(100000 * $2 + 0.5)")
+    note_left group "$group"
     for root in "${group_roots[@]}"; do
         mkdir "$root$group"
-        groups+=("$root$group")
         folders+=("$root$group")
     done
     if [ -e "${folders[0]}/cpu.max" ]; then
@@ -57,23 +55,12 @@ make_group() {
         echo 100000 >"${folders[0]}/cpu.cfs_period_us"
         echo "$quota" >"${folders[0]}/cpu.cfs_quota_us"
     fi
-    # shellcheck disable=SC2016 # the inner shell expands them
-    entering=(sh -c 'for group in $0; do echo $$ >"$group/cgroup.procs" || exit 1; done; exec "$@"'
-        "${folders[*]}")
+    join_groups "${folders[@]}"
 }
 
-# Every process in a group of ours was put there by us.
-remove_groups() {
-    local folder attempt pid
-    for folder in "${groups[@]}"; do
-        for ((attempt = 0; attempt < 50; attempt++)); do
-            ! rmdir "$folder" 2>/dev/null || break
-            while read -r pid; do
-                kill -KILL "$pid" 2>/dev/null || true
-            done <"$folder/cgroup.procs"
-            sleep 0.1
-        done
-        [ ! -d "$folder" ] || say "$tool: $folder cannot be removed"
-    done
-    groups=()
+# join_groups FOLDER...: `entering` for these groups.
+join_groups() {
+    # shellcheck disable=SC2016 # the inner shell expands them
+    entering=(sh -c 'for group in $0; do echo $$ >"$group/cgroup.procs" || exit 1; done; exec "$@"'
+        "$*")
 }

@@ -3,11 +3,13 @@
 # To be sourced by the experiments: ways to bring a machine to a load.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
-known_methods="nbench cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
+known_methods="nbench nbench-fit cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
 
 methods_usage() {
     cat <<END
-                      nbench      as many instances as give the load, uncontrolled; whole ones only
+                      nbench      the target times the number of CPUs, rounded: so many instances,
+                                  uncontrolled, as published
+                      nbench-fit  as many uncontrolled instances as give the load, by the load of one
                       cdc         a constant duty cycle: control fixed, without feedback
                       1cdc        the same with one instance
                       pi-even pi-uneven geom-even geom-uneven
@@ -39,42 +41,51 @@ why_no_method() {
     esac
 }
 
-# choose_modules METHOD TAU: sets `modules`. All measure by idle time, as the published figures do, so
-# that their errors can be compared.
+# choose_modules METHOD TAU: sets `measuring`, the feedback, and `modules`, the others. All measure by
+# idle time, as the published figures do, so that their errors can be compared.
 choose_modules() {
-    local published=(-f realtime -d averageq -D "$2")
+    local dithering=(-d averageq -D "$2")
+    measuring=(-f realtime)
     case $1 in
-    cdc | 1cdc) modules=("${published[@]}" -c fixed -s even) ;;
-    pi-*) modules=("${published[@]}" -c rbpid -s "${1#pi-}") ;;
-    geom-*) modules=("${published[@]}" -c geom -s "${1#geom-}") ;;
-    default) modules=(-f exact -F source=idle) ;;
-    *) modules=(-f realtime -c fixed -C duty=100%) ;;
+    cdc | 1cdc) modules=("${dithering[@]}" -c fixed -s even) ;;
+    pi-*) modules=("${dithering[@]}" -c rbpid -s "${1#pi-}") ;;
+    geom-*) modules=("${dithering[@]}" -c geom -s "${1#geom-}") ;;
+    default) measuring=(-f exact -F source=idle) modules=() ;;
+    *) modules=(-c fixed -C duty=100%) ;;
     esac
 }
 
 # one_load WORKLOAD: prints the load of one uncontrolled instance, measured once.
 one_load() {
-    local file=$output/one-load.$1 time=10
+    local file time=10
+    file=$output/one-load.$(file_name "$1")
     case $1 in
     serial) compute "1 / $cpus" && return ;;
     parallel) echo 1 && return ;;
     esac
     [ -z "$quick" ] || time=2
     if [ ! -s "$file" ]; then
-        make_folders '' 1
-        showstopper --quiet --json "$scratch/one.json" -n 1 -f realtime -c fixed -C duty=100% -l 100% \
+        make_folders '' 1 "$1"
+        showstopper --quiet --json "$scratch/one.json" -n 1 "${pinning[@]}" -f realtime -c fixed -C duty=100% -l 100% \
             --warmup 1s --duration "${time}s" "${counting[@]}" "${words[@]}" \
             >/dev/null 2>"$scratch/messages" ||
             fail "$1: its load alone cannot be measured: $(head -n 1 "$scratch/messages")"
         figure "$scratch/one.json" load_mean >"$file.new"
         awk '!($1 > 0) { exit 1 }' "$file.new" || fail "$1: alone it makes no load"
         mv "$file.new" "$file"
+        rm -rf "$scratch"/data/*
     fi
     cat "$file"
 }
 
-# count_instances METHOD WORKLOAD TARGET: sets `number` and, for nbench, `stands_for`, the load that
-# these whole instances come to.
+# whole_instances TARGET: prints the number of instances nearest to this part of the CPUs, a half
+# rounded up, at least one.
+whole_instances() {
+    compute "int($1 * $cpus + 0.5 + 1e-9) > 1 ? int($1 * $cpus + 0.5 + 1e-9) : 1"
+}
+
+# count_instances METHOD WORKLOAD TARGET: sets `number` and, for whole instances, `stands_for`, the load
+# that they come to: for nbench if each uses a CPU, for nbench-fit by the load of one.
 count_instances() {
     local one
     number=$instances
@@ -82,6 +93,10 @@ count_instances() {
     case $1 in
     1cdc) number=1 ;;
     nbench)
+        number=$(whole_instances "$3")
+        stands_for=$(compute "$number / $cpus")
+        ;;
+    nbench-fit)
         one=$(one_load "$2")
         number=$(compute "$one > 0 && $3 / $one > 1 ? int($3 / $one + 0.5) : 1")
         stands_for=$(compute "$number * $one < 1 ? $number * $one : 1")
@@ -105,7 +120,8 @@ limit_words() {
     words=(cpulimit "${options[@]}" -l "$limit" -f -- "${words[@]}")
 }
 
-# choose_method METHOD TAU WORKLOAD TARGET: sets `words`, `counting`, `modules`, `number`, `stands_for`.
+# choose_method METHOD TAU WORKLOAD TARGET: sets `words`, `counting`, `measuring`, `modules`,
+# `number`, `stands_for`.
 choose_method() {
     choose_workload "$3"
     choose_modules "$1" "$2"

@@ -3,16 +3,8 @@
 # To be sourced by the experiments: where two workloads run beside each other.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
-# list_cpus LIST: of the kernel's form, 0-3,8; a number a line.
-list_cpus() {
-    local range
-    for range in ${1//,/ }; do
-        [[ $range =~ ^([0-9]+)(-([0-9]+))?$ ]] || fail "$1: a list of CPUs is wanted, as 0-3,8"
-        seq "${BASH_REMATCH[1]}" "${BASH_REMATCH[3]:-${BASH_REMATCH[1]}}"
-    done
-}
-
-# take_sets A/B: sets `left`, `right` and how many CPUs each has; fails where they are no two sets.
+# take_sets A/B: sets `left`, `right` and how many CPUs each has; fails where they have a CPU in common,
+# unless that is asked for by --share.
 take_sets() {
     local twice
     [[ $1 =~ ^[0-9,-]+/[0-9,-]+$ ]] || fail "$1: two lists of CPUs are wanted, as 0-3/4-7"
@@ -21,21 +13,39 @@ take_sets() {
     left_count=$(list_cpus "$left" | sort -u | wc -l)
     right_count=$(list_cpus "$right" | sort -u | wc -l)
     twice=$({ list_cpus "$left" | sort -u && list_cpus "$right" | sort -u; } | sort -n | uniq -d)
-    [ -z "$twice" ] || fail "$1: both sets have CPU ${twice%%$'\n'*}"
+    [ -z "$twice" ] || [ -n "$share" ] ||
+        fail "$1: both sets have CPU ${twice%%$'\n'*}; --share allows that"
 }
 
-# find_placement PLACEMENT: sets what take_sets does, without CPUs for neutral; or `reason`.
+# Both sides have half as many as there are CPUs, and no CPUs of their own.
+take_halves() {
+    left='' right=''
+    left_count=$((cpus / 2 > 0 ? cpus / 2 : 1)) right_count=$((cpus / 2 > 0 ? cpus / 2 : 1))
+    [ "$cpus" -gt 1 ] || reason="one CPU has no halves"
+}
+
+is_guest() {
+    [ "$environment" = kvm ] || [ "$environment" = tcg ]
+}
+
+# find_placement PLACEMENT: sets what take_sets does, without CPUs where a side is not pinned; or
+# `reason`, why it cannot be had in `environment`.
 find_placement() {
     local status=0 found
     reason=
     case $1 in
     sets) take_sets "$sets" ;;
     neutral)
-        left='' right=''
-        left_count=$((cpus / 2 > 0 ? cpus / 2 : 1)) right_count=$((cpus / 2 > 0 ? cpus / 2 : 1))
-        ! reason=$(why_no_groups) || return 0
-        reason=
-        [ "$cpus" -gt 1 ] || reason="one CPU has no halves"
+        take_halves
+        is_guest || reason="only a guest's number of CPUs bounds how many a side uses at a time"
+        ;;
+    quota)
+        take_halves
+        if is_guest; then
+            reason="the number of its CPUs bounds a guest: see neutral"
+        elif [ -z "$reason" ]; then
+            reason=$(why_no_groups) || reason=
+        fi
         ;;
     *)
         if ! command -v showstopper-platform >/dev/null; then

@@ -5,7 +5,7 @@
 
 manifest_columns=run,experiment,workload,method,placement,role,group,target,speed,tau_seconds
 manifest_columns+=,instances,cpus,stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds
-manifest_columns+=,edge_seconds,seed,round,energy,status,reason,others
+manifest_columns+=,edge_seconds,seed,round,energy,status,reason,environment,measured_in,others
 
 # row ROLE KEY=VALUE...: what the manifest shall say of a record of the present run.
 row() {
@@ -79,7 +79,7 @@ check_settings() {
 # Only with the lock of the folder held.
 write_settings() {
     [ "$settings_now" != "$(cat "$output/settings" 2>/dev/null)" ] || return 0
-    rm -rf "$output"/{work,one-load}.* "$output/failed"
+    rm -rf "$output"/{work,workload,one-load}.* "$output/failed"
     echo "$settings_now" >"$output/settings.new"
     mv "$output/settings.new" "$output/settings"
 }
@@ -194,8 +194,10 @@ print_columns() {
 make_pages() {
     command -v ssreport >/dev/null || return 0
     rm -f "$output"/report/*.csv
-    ssreport --quiet --output "$output/report" ${edge:+--edge "${edge}s"} \
-        ${deviation:+--deviation "$deviation%"} "$output" || say "ssreport made no report"
+    start ssreport --quiet --output "$output/report" ${edge:+--edge "${edge}s"} \
+        ${deviation:+--deviation "$deviation%"} "$output"
+    wait "${started[-1]}" || say "ssreport made no report"
+    unset 'started[-1]'
 }
 
 # conclude TABLE: writes TABLE and the report with what the experiment's write_table and print_report

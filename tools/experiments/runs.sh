@@ -3,14 +3,19 @@
 # To be sourced by the experiments: the list of runs and how it is carried out.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
+# shellcheck source=leftovers.sh
+. "$(dirname "${BASH_SOURCE[0]}")/leftovers.sh"
+
 run_names=()
 run_lengths=()
 run_words=()
 skips=()
+around=()
 
-# plan NAME SECONDS FUNCTION WORD...: the function starts the run; no word has a blank.
+# plan NAME SECONDS FUNCTION WORD...: the function starts the run; no word has a blank. The / in the name of
+# a workload is a point in that of the run.
 plan() {
-    run_names+=("$1")
+    run_names+=("${1//\//.}")
     run_lengths+=("$2")
     run_words+=("${*:3}")
 }
@@ -34,11 +39,13 @@ time_left() {
 }
 
 print_plan() {
-    local number mark total
+    local number mark total last='' length
     for number in "${!run_names[@]}"; do
         mark=
         ! is_done "${run_names[number]}" || mark=", done"
-        echo "${run_names[number]}: $(span "${run_lengths[number]}")$mark"
+        [ "${run_lengths[number]}" = "$last" ] || length=$(span "${run_lengths[number]}")
+        last=${run_lengths[number]}
+        echo "${run_names[number]}: $length$mark"
     done
     total=$(time_left 0)
     echo "${#run_names[@]} runs, $(span "$total") to go"
@@ -62,9 +69,13 @@ carry_out() {
         print_plan
         exit
     fi
-    [ "$count" -gt 0 ] || fail "nothing is left to be run"
+    [ "$count" -gt 0 ] || [ ${#skips[@]} -gt 0 ] || fail "nothing is left to be run"
     open_output
     write_settings
+    if [ "$count" -eq 0 ]; then
+        say "No run can be had here; the reasons are in $output/manifest.csv"
+        exit
+    fi
     announce
     for index in "${!run_names[@]}"; do
         ! is_done "${run_names[index]}" || continue
@@ -100,28 +111,40 @@ show_time() {
 
 # carry_out_one NAME FUNCTION WORD...
 carry_out_one() {
-    local run_name=$1 status=0 failed_role='' begin=${EPOCHREALTIME/./} before share
-    scratch=$(mktemp -d "$ram/showstopper-$tool.XXXXXX")
-    echo "$scratch" >"$output/scratch"
-    mkdir "$scratch/data" "$scratch/record" "$scratch/said"
+    local run_name=$1 status=0 failed_role='' begin=${EPOCHREALTIME/./} before used
+    make_scratch
     rows=()
+    silent=()
     before=$(machine_times)
     start_energy
     "${@:2}"
     show_time "$length"
     wait_for_launched || status=$?
     end_started
-    remove_groups
-    share=$(others_share "$before" "$(machine_times)")
+    used=$(others_share "$before" "$(machine_times)")
     if [ "$status" -eq 0 ]; then
-        keep_run "$run_name" "$share"
+        keep_run "$run_name" "$used"
     else
-        keep_failure "$run_name" "$status" "$failed_role" "$share"
+        keep_failure "$run_name" "$status" "$failed_role" "$used"
         failures=$((failures + 1))
         [ -n "$go_on" ] || [ $((2 * (${EPOCHREALTIME/./} - begin))) -gt "${length%.*}000000" ] ||
             fail "ended, because the next runs would probably fail, too; --go-on tries them"
     fi
-    rm -rf "$scratch" "$output/scratch"
+    clear_all
+}
+
+# The folder of a run's data on the RAM disk.
+make_scratch() {
+    until scratch=$ram/showstopper-$tool.$$.$RANDOM && [ ! -e "$scratch" ]; do
+        :
+    done
+    note_left folder "$scratch"
+    mkdir -m 700 "$scratch" "$scratch/data" "$scratch/record" "$scratch/said"
+}
+
+# What the run has made outside of the folder of results.
+clear_all() {
+    clear_left || say "$tool: it cannot be removed and remains listed in $leftovers: $(paste -sd ' ' "$leftovers")"
     scratch=
 }
 
@@ -141,12 +164,20 @@ wait_for_launched() {
 
 # keep_run NAME SHARE: what ssburn says stands in iterations.csv, too; what others say is kept.
 keep_run() {
-    local part=$output/runs/.$1.part
+    local part=$output/runs/.$1.part beside file role kind
     mkdir -p "$part"
     cp -a "$scratch/record/." "$part"
-    find "$scratch/said" -type f -empty -delete
-    [ ${#user_command[@]} -eq 0 ] || cp -a "$scratch/said/." "$part"
-    [ ! -e "$scratch/energy.csv" ] || cp "$scratch/energy.csv" "$part"
+    rm -rf "${silent[@]}"
+    find "$scratch/said" -type f -empty -delete 2>/dev/null || true
+    [ ! -d "$scratch/said" ] || cp -a "$scratch/said/." "$part"
+    for beside in energy.csv beside.csv; do
+        [ ! -e "$scratch/$beside" ] || cp "$scratch/$beside" "$part"
+    done
+    for file in "$scratch"/{host-load,guest-clock,guest-vcpus}.*.csv; do
+        [ -e "$file" ] || continue
+        role=${file%.csv} role=${role##*.} kind=${file##*/}
+        cp "$file" "$part/$role/${kind%%.*}.csv"
+    done
     write_rows "$1" status=done "others=$2" >"$part/manifest.rows"
     cat "$part/manifest.rows" >>"$output/manifest.csv"
     mv -T "$part" "$output/runs/$1"
@@ -183,14 +214,16 @@ told_why() {
 }
 
 # launch ROLE NUMBER OPTION...: showstopper with so many instances and with what all runs have in
-# common. The role is empty where there is only one.
+# common, of the workload chosen last. The role is empty where there is only one. `around` has words before showstopper, if any.
 launch() {
     local said=$scratch/said${1:+/$1}
     [ -n "$1" ] || rmdir "$scratch/record"
     mkdir -p "$said"
-    make_folders "$1" "$2"
-    TMPDIR=$scratch/data showstopper --quiet --fail-fast --record "$scratch/record${1:+/$1}" \
-        --output "$said/output" -n "${@:2}" >/dev/null 2>"$said/showstopper.err" &
+    [[ ${entries[$workload:command]-} != ssburn\ * ]] || silent+=("$said")
+    make_folders "$1" "$2" "$workload"
+    TMPDIR=$scratch/data "${guard[@]}" "${around[@]}" showstopper --quiet --fail-fast \
+        --record "$scratch/record${1:+/$1}" --output "$said/output" -n "${@:2}" \
+        >/dev/null 2>"$said/showstopper.err" &
     launched[$!]=$1
     started+=($!)
 }
@@ -252,23 +285,33 @@ look_at_machine() {
             "Press Ctrl-C and call again when it is quiet, or go on: --others 100% does not warn"
 }
 
-# start COMMAND...: beside the run, until its end.
+# start COMMAND...: beside the run, until its end. A function has to look by itself whether the script
+# still runs.
 start() {
-    "$@" &
+    local words=("${guard[@]}")
+    ! declare -F "$1" >/dev/null || words=()
+    "${words[@]}" "$@" &
     started+=($!)
 }
 
-# Only what was started here, by its number; showstopper ends its instances itself.
+# Only what was started here, by its number; showstopper ends its instances itself. It may run in an
+# environment that was started, too, so it comes first.
 end_started() {
-    local pid
-    for pid in "${started[@]}"; do
-        kill -TERM "$pid" 2>/dev/null || true
-    done
-    for pid in "${started[@]}"; do
-        wait "$pid" 2>/dev/null || true
-    done
+    end_processes "${!launched[@]}"
+    end_processes "${started[@]}"
     started=()
     launched=()
+}
+
+# end_processes PID...: our children.
+end_processes() {
+    local pid
+    for pid; do
+        kill -TERM "$pid" 2>/dev/null || true
+    done
+    for pid; do
+        wait "$pid" 2>/dev/null || true
+    done
 }
 
 # ---- begin and end ----
@@ -280,24 +323,37 @@ open_output() {
     failures=0
     mkdir -p "$output/runs"
     output=$(cd "$output" && pwd)
-    exec {lock}>"$output/lock"
-    flock -n "$lock" || fail "an experiment is at work in $output"
+    lock_output
     rm -rf "$output"/runs/.*.part
-    if [[ $(cat "$output/scratch" 2>/dev/null) = */showstopper-"$tool".* ]]; then
-        rm -rf "$(cat "$output/scratch")" "$output/scratch"
-    fi
+    leftovers=$output/left
+    clear_left || fail "an earlier call has left what cannot be removed: see $leftovers"
     [ -w "$ram" ] || fail "--ram: $ram: no folder to write to"
+    ram=$(cd "$ram" && pwd)
+    guard=(setsid setpriv --pdeathsig TERM "$here/guard" "$$" "$lock" "$leftovers")
+    setpriv --pdeathsig TERM true 2>/dev/null || guard=(setsid "${guard[@]:4}")
     write_manifest
     trap close_output EXIT
     trap 'interrupted=yes; exit 130' INT
     trap 'interrupted=yes; exit 143' TERM HUP
 }
 
+# The guards of an earlier call that was killed hold the lock until they have cleared up.
+lock_output() {
+    local other
+    exec {lock}<>"$output/lock"
+    if ! flock -n "$lock"; then
+        other=$(cat "$output/lock")
+        if [ -z "$other" ] || kill -0 "$other" 2>/dev/null || ! flock -w 10 "$lock"; then
+            fail "an experiment is at work in $output${other:+ (pid $other)}"
+        fi
+    fi
+    echo $$ >"$output/lock"
+}
+
 close_output() {
     trap '' INT TERM HUP
     end_started
-    remove_groups
-    [ -z "$scratch" ] || rm -rf "$scratch" "$output/scratch"
+    clear_all
     rm -rf "$output"/runs/.*.part
     [ -z "$interrupted" ] || say "$tool: interrupted; the same call goes on where it was"
 }

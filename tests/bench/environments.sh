@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+here=$source/tools/experiments
+# shellcheck source=../../tools/experiments/leftovers.sh
+. "$here/leftovers.sh"
+# shellcheck source=../../tools/experiments/groups.sh
+. "$here/groups.sh"
+# shellcheck source=../../tools/experiments/environments.sh
+. "$here/environments.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/environments.sh [OPTION]...
+Holds loads in a container that may use one CPU, with showstopper inside of it and with showstopper on the
+host. The judge watches from the host the CPU time that the container's control group has used, in windows
+of 500 ms; all loads are fractions of that one CPU.
+
+  --environments LIST  lxc, podman; default lxc
+  --cpu N              which CPU; default: the last
+  --targets LIST       in percent; default 25,50,75
+  --instances N        of ssburn serial; default 4
+  --settle N           seconds that are controlled but not counted; default 5
+  --seconds N          seconds that are counted; default 30
+  --build DIR          default build
+  --help               print this and end
+END
+}
+
+# compute EXPRESSION: of awk.
+compute() {
+    awk "BEGIN { printf \"%.10g\", ($1) }"
+}
+
+# start COMMAND...: as the experiments do: it ends and clears up even when the bench is killed.
+start() {
+    setsid setpriv --pdeathsig TERM "$here/guard" "$$" "$lock" "$leftovers" "$@" &
+    started+=($!)
+}
+
+close_all() {
+    end_started
+    clear_left || true
+    close_bench
+}
+
+# hold_load TARGET: showstopper and the judge, at the same time.
+hold_load() {
+    local begin account status=0
+    account=$(find_account)
+    begin=$(awk -v now="$EPOCHREALTIME" 'BEGIN { printf "%.3f", now + 1.5 }')
+    use_place side exact
+    [ "$measure" = inside ] || side+=(--cpus "$cpu")
+    start "${around[@]}" showstopper --quiet --json "$scratch/result.json" -n "$instances" "${side[@]}" \
+        -l "$1%" --settle "${settle}s" --duration "$((settle + seconds))s" --start-at "@$begin" \
+        "${entering[@]}" ssburn serial --work "$work" >/dev/null
+    judge "$seconds" 500 "$(compute "$1 / 100 / $cpus")" --group "$account" \
+        --start-at "$(compute_exactly "$begin + $settle")" >"$folder/judge.json" || fail "judge: status $?"
+    wait "${started[-1]}" || status=$?
+    unset 'started[-1]'
+    [ "$status" -eq 0 ] || fail "showstopper: status $status"
+}
+
+# compute_exactly EXPRESSION: of times of the wall clock.
+compute_exactly() {
+    awk "BEGIN { printf \"%.3f\", ($1) }"
+}
+
+# The folder of the container's group that accounts for CPU time.
+find_account() {
+    local folder
+    while read -r folder; do
+        if [ -e "$folder/cpuacct.usage" ] || grep -qs usage_usec "$folder/cpu.stat"; then
+            echo "$folder"
+            return
+        fi
+    done < <(sed 1d "$scratch/places/side/place")
+    fail "no group of the container accounts for CPU time"
+}
+
+# judged NAME: of the line of windows of 500 ms.
+judged() {
+    sed -n 's/^ *"runtime_500": .*"'"$1"'": \(-\{0,1\}[0-9.]*\),.*/\1/p' "$folder/judge.json"
+}
+
+# The judge's loads are those of the machine: `cpus` times smaller than those of one CPU.
+print_row() {
+    awk -v environment="$environment" -v measure="$measure" -v target="$1" -v cpus="$cpus" \
+        -v load="$(judged load_percent)" -v error="$(judged error_mean_percent)" \
+        -v square="$(judged error_mse_e4)" \
+        -v own_error="$(figure "$scratch/result.json" error_mean_percent)" \
+        -v own_square="$(figure "$scratch/result.json" error_mse_e4)" 'BEGIN {
+            printf "| %-11s | %-8s | %4s %% | %6.2f %% | %+8.3f %% | %9.3f | %+8.3f %% | %9.3f |\n",
+                environment, measure, target, cpus * load, cpus * error, cpus ^ 2 * square,
+                own_error, own_square }'
+}
+
+environments=lxc
+cpu=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]//p' /proc/self/status)
+targets=25,50,75
+instances=4
+settle=5
+seconds=30
+build=$source/build
+take_options environments cpu targets instances settle seconds build -- "$@"
+for environment in ${environments//,/ }; do
+    [[ $environment = lxc || $environment = podman ]] || fail "--environments: $environment: see --help"
+done
+open_bench
+print_machine
+for environment in ${environments//,/ }; do
+    ! why=$(why_no_environment "$environment") || fail "$environment: $why"
+done
+leftovers=$folder/left
+exec {lock}>"$folder/lock"
+trap 'close_all' EXIT
+cpus=$(getconf _NPROCESSORS_ONLN)
+work=$(calibrate serial)
+# shellcheck disable=SC2034 # for use_place
+load_of=group
+echo "$instances instances of ssburn serial on CPU $cpu, $seconds s counted after $settle s of settling"
+echo
+echo "| environment | measured | target |     load | mean error | MSE %^2   | its own    | MSE %^2   |"
+echo "|-------------|----------|-------:|---------:|-----------:|----------:|-----------:|----------:|"
+for environment in ${environments//,/ }; do
+    for measure in inside host; do
+        scratch=/dev/shm/showstopper-bench.$$
+        note_left folder "$scratch"
+        mkdir -m 700 "$scratch"
+        open_place side "$cpu" ''
+        [ -s "$scratch/places/side/place" ] || fail "$environment: $(cat "$scratch/places/side/log")"
+        for target in ${targets//,/ }; do
+            around=() entering=()
+            hold_load "$target"
+            print_row "$target"
+        done
+        end_started
+        clear_left
+    done
+done

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/guests.sh [OPTION]...
+Holds constant loads in a guest with one virtual CPU and prints what the guest's /proc/stat and what the
+machine says of it, then kills guests at random moments. Records have to come out and nothing may be left,
+or the bench fails.
+
+  --guest FOLDER   made by make-guest; default: one is made
+  --levels LIST    loads in percent; default 25,50,75
+  --settle N       seconds of control before that are not counted: under emulation instances start
+                   slowly; default 2
+  --seconds N      how long each is held; default 30
+  --instances N    of ssburn serial; default 2
+  --cpu N          of the machine, that the virtual CPU is pinned to; default 0
+  --kills N        how many guests are killed; default 10
+  --seed N         of the random moments; default 1
+  --build DIR      default build
+  --help           print this and end
+END
+}
+
+# in_guest OPTION... -- COMMAND... All of its processes have the mark in their environment.
+in_guest() {
+    GUEST_OF_BENCH=$folder "$source/tools/experiments/run-in-guest" --guest "$guest" --cpus "$cpu" --share "$folder/shared" "$@"
+}
+
+# print_level PERCENT
+print_level() {
+    local record=$folder/shared/record
+    rm -rf "$record"
+    in_guest --clock "$folder/clock.csv" --vcpu-times "$folder/times.csv" -- showstopper --quiet \
+        -f exact -n "$instances" -l "$1%" --settle "${settle}s" --duration "$((settle + seconds))s" --record "$record" -- \
+        ssburn serial >/dev/null || fail "$1 %: status $?"
+    check_left
+    [ -s "$record/summary.json" ] || fail "$1 %: the record does not come out"
+    awk -F, -v level="$1" -v load="$(figure "$record/summary.json" load_mean)" \
+        -v mse="$(figure "$record/summary.json" error_mse_e4)" '
+        FILENAME ~ /times/ && FNR > 1 {
+            host = $2
+            wall = $3
+        }
+        FILENAME ~ /clock/ && FNR > 1 { apart[$1] = 1000 * $4 }
+        END { printf "| %5.1f %% | %6.2f %% | %+6.2f %% | %8.2f | %7.2f s | %7.2f s | %6.2f %% | %+6.1f ms | %+6.1f ms |\n",
+            level, 100 * load, 100 * load - level, mse, host, wall, 100 * host / wall,
+            apart["start"], apart["end"] }' "$folder/times.csv" "$folder/clock.csv"
+}
+
+# check_left: no process and no mount of the guests that this bench has started.
+check_left() {
+    local left
+    left=$(grep -lsz "^GUEST_OF_BENCH=$folder\$" /proc/[0-9]*/environ | cut -d / -f 3 | paste -sd ' ') || true
+    [ -z "$left" ] || fail "left: $(ps -o pid=,comm= -p "${left// /,}" | paste -sd ,)"
+    ! grep -q showstopper-guest /proc/mounts || fail "left: mounts"
+}
+
+# check_folders: after the next call what killed ones left is gone, too. A folder in use is locked.
+check_folders() {
+    local left
+    for left in /run/showstopper-guest.*; do
+        if [ -d "$left" ] && flock -n "$left" true; then
+            fail "left: $left"
+        fi
+    done
+    for left in /run/virtiofsd/.run.showstopper-guest.*; do
+        left=${left#*.run.} left=/run/${left%.*.pid}
+        [ "$left" = '/run/showstopper-guest.*' ] || [ -d "$left" ] || fail "left: files of $left in /run/virtiofsd"
+    done
+}
+
+# kill_one SECONDS: after so long. The last one that ran clears up folders.
+kill_one() {
+    local pid end record=$folder/shared/record samples=0
+    rm -rf "$record"
+    in_guest -- showstopper --quiet -f exact -n "$instances" -l 50% --duration 60s --record "$record" \
+        -- ssburn serial >/dev/null 2>&1 &
+    pid=$!
+    sleep "$1"
+    kill -KILL "$pid"
+    { wait "$pid"; } 2>/dev/null || true
+    end=$((SECONDS + 5))
+    while [ "$SECONDS" -lt "$end" ] && ! (check_left) 2>/dev/null; do
+        sleep 0.1
+    done
+    check_left
+    [ ! -e "$record/samples.csv" ] || samples=$(grep -c . "$record/samples.csv") || true
+    printf '| %6.2f s | %3d |\n' "$1" "$((samples > 0 ? samples - 1 : 0))"
+}
+
+guest='' levels=25,50,75 settle=2 seconds=30 instances=2 cpu=0 kills=10 seed=1 build=build
+take_options guest levels settle seconds instances cpu kills seed build -- "$@"
+build=$(cd "$build" && pwd)
+open_bench
+mkdir "$folder/shared"
+! reason=$("$source/tools/experiments/run-in-guest" --why-not) || fail "$reason"
+if [ -z "$guest" ]; then
+    guest=$folder/guest
+    "$source/tools/experiments/make-guest" "$guest" >/dev/null
+fi
+check_left
+print_machine
+echo "Guest: $(sed -n 's/^kernel=//p' "$guest/about")," \
+    "$("$source/tools/experiments/run-in-guest" --guest "$guest" --print-acceleration)"
+echo
+echo "| load    | of guest | error    | mse %^2  | host time | of        | that is  | clocks at | the end   |"
+echo "|---------|----------|----------|----------|-----------|-----------|----------|-----------|-----------|"
+for level in ${levels//,/ }; do
+    print_level "$level"
+done
+if [ "$kills" -gt 0 ]; then
+    echo
+    echo "| killed at | samples in the record |"
+    echo "|-----------|-----|"
+    mapfile -t moments < <(awk -v seed="$seed" -v count="$kills" 'BEGIN {
+        srand(seed)
+        while (count-- > 0)
+            printf "%.2f\n", 15 * rand() }')
+    for moment in "${moments[@]}"; do
+        kill_one "$moment"
+    done
+    in_guest -- true || fail "no guest can be run after that: status $?"
+fi
+check_folders
+echo
+echo "Nothing is left"

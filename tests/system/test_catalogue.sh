@@ -1,0 +1,468 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Workloads by name, pairs of them and their order, and what each side of a pair is told.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+# shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+build=$(cd "$1" && pwd)
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+experiments=$checkout/tools/experiments
+recorded=$checkout/tests/data/workloads
+scratch=$(mktemp -d)
+output=$scratch/output
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/ram" "$scratch/home"
+export HOME=$scratch/home
+unset SHOWSTOPPER_CATALOGUE DACAPO SCALABENCH RENAISSANCE H2 LUCENE SOURCE
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$output" >&2
+    exit 1
+}
+
+# call NAME OPTION...: its output is in $output.
+call() {
+    local options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
+    (cd "$scratch" && exec timeout 60 "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
+}
+
+experiment() {
+    call "$@" || fail "$*: status $?"
+    [ -z "$(ls "$scratch/ram")" ] || fail "$*: data are left: $(ls "$scratch/ram")"
+}
+
+# refuses MESSAGE NAME OPTION...
+refuses() {
+    ! call "${@:2}" || fail "${*:2}: it is taken"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
+}
+
+# prints PATTERN: one line of the output is of this form.
+prints() {
+    grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
+}
+
+# manifest FOLDER COLUMN: of all its lines, in their order.
+manifest() {
+    awk -F, -v column="$2" '
+        NR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            next
+        }
+        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
+}
+
+# write_catalogue LINE...: prints the file.
+write_catalogue() {
+    printf '%s\n' "$@" >"$scratch/catalogue"
+    echo "$scratch/catalogue"
+}
+
+# A java that prints what was recorded of a workload, and notes its words.
+stub_java() {
+    mkdir -p "$scratch/stub"
+    cat >"$scratch/stub/java" <<END
+#!/bin/bash
+printf '%s\n' "\$*" >>'$scratch/calls'
+for word; do
+    case \$word in
+    $scratch/ram/*) mkdir "\$word" 2>/dev/null || mkdir "\$word/in use" || exit 1 ;;
+    esac
+done
+case \$* in
+*/Repeat.java*) name=h2 ;;
+*.java*) name=lucene ;;
+*) name=[a-z]*/\${!#} ;;
+esac
+sed '/^# /d' "\$(grep -l "^# workload: \$name\$" '$recorded'/*.txt)" >&2
+exec sleep 60
+END
+    cp "$scratch/stub/java" "$scratch/stub/javac"
+    chmod +x "$scratch/stub"/*
+    : >"$scratch/calls"
+    touch "$scratch/suite.jar"
+    export PATH=$scratch/stub:$PATH DACAPO=$scratch/suite.jar RENAISSANCE=$scratch/suite.jar \
+        H2=$scratch/suite.jar LUCENE=$scratch/suite.jar
+}
+
+names_are_listed() {
+    experiment accuracy --list-workloads
+    [ "$(awk 'length($0) > 80' "$output" | wc -l)" -eq 0 ] || fail "wider than 80 columns"
+    prints "serial +ready"
+    prints "dacapo/luindex +missing +(no java, )?\\\$DACAPO is not set"
+    prints "dacapo/tradebeans +missing .*; unfit"
+    [ "$(cut -d ' ' -f 1 "$output" | sort | uniq -d)" = "" ] || fail "a name stands there twice"
+    cp "$output" "$scratch/list"
+    for name in throughput replay interference; do
+        experiment "$name" --list-workloads
+        cmp -s "$output" "$scratch/list" || fail "$name has another list"
+    done
+    DACAPO=$scratch/none.jar experiment accuracy --list-workloads
+    prints "dacapo/luindex +missing +(no java, )?no file $scratch/none.jar"
+    stub_java
+    experiment accuracy --list-workloads
+    prints "dacapo/luindex +ready"
+    prints "renaissance/dotty +ready"
+    refuses "--workloads: dacapo/luindexx: no such workload: see --list-workloads" accuracy \
+        --workload dacapo/luindexx
+    refuses "--workloads: scalabench/scalac cannot be run here: \$SCALABENCH is not set" accuracy \
+        --workload serial,scalabench/scalac
+    refuses "--background: scalabench/scalac cannot be run here" interference --background scalabench/scalac
+    # What is to be run elsewhere can be planned here.
+    experiment accuracy --dry-run --methods default --targets 50 --workload scalabench/scalac,dacapo/tradesoap
+    prints "scalabench/scalac cannot be run here: \\\$SCALABENCH is not set"
+    prints "Warning: dacapo/tradesoap is unfit: .*"
+    prints "scalabench.scalac-50-default-own-1: 6 min 01 s"
+    experiment accuracy --dry-run --methods default --targets 50 --workload dacapo/h2 --warmup 2s --settle 0
+    prints "Warning: dacapo/h2 takes 60s to warm up, longer than --warmup"
+}
+
+# Each line with what is wrong in it, and where.
+bad_lines_are_refused() {
+    local line why
+    while IFS='|' read -r line why; do
+        write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
+        refuses "$scratch/catalogue:5: $why" accuracy --catalogue "$scratch/catalogue" --list-workloads
+    done <<'END'
+comand = true|comand: unknown key
+command = false|command: a second one in this section
+just words|neither [NAME] nor KEY = VALUE
+repeat = perhaps|repeat: perhaps: yes or no is wanted
+warmup = soon|warmup: soon: a time is wanted
+stop = 3 weeks|stop: 3 weeks: a time is wanted
+memory = much|memory: much: a size is wanted
+scratch = mine|scratch: mine: without {side} and {instance} two copies would share a folder
+scratch = ../{side}/{instance}|scratch: ../{side}/{instance}: the name of a folder is wanted
+iteration =|iteration: a value is wanted
+[]|[]: a name is wanted
+[first]|first: it stands in line 2, too
+[a/../b c d!]|d!: letters, digits and ._+-/ are wanted
+[second]|[second]: no command
+  continued|a line that begins with a blank continues a value
+END
+    write_catalogue 'note = of nothing' >"$scratch/name"
+    refuses "$scratch/catalogue:1: note: it stands above the first [NAME]" accuracy --list-workloads \
+        --catalogue "$scratch/catalogue"
+    refuses "--catalogue: $scratch/nosuch: it cannot be read" accuracy --catalogue "$scratch/nosuch"
+    refuses "$scratch/catalogue:2: command: a quote is not closed" throughput --methods 1cdc --targets 50 \
+        --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload quote --output quote
+}
+
+# The first file in the path that has the name says what it is.
+files_are_looked_up_in_order() {
+    local name
+    mkdir -p "$scratch/home/.config/showstopper"
+    printf '[%s]\nneeds = %s\ncommand = true\n' user no-user env no-user given no-user \
+        >"$scratch/home/.config/showstopper/workloads"
+    printf '[%s]\nneeds = %s\ncommand = true\n' env no-env given no-env >"$scratch/env"
+    printf '[%s]\nneeds = %s\ncommand = true\n' given no-given serial no-given >"$scratch/given"
+    printf '[late]\nneeds = no-late\ncommand = true\n[given]\ncommand = true\n' >"$scratch/late"
+    SHOWSTOPPER_CATALOGUE=$scratch/env experiment accuracy --catalogue "$scratch/given" \
+        --catalogue "$scratch/late" --list-workloads
+    for name in user env given late; do
+        prints "$name +missing +no no-$name"
+    done
+    prints "serial +missing +no no-given"
+    prints "blocking +ready"
+}
+
+# What harnesses have printed is told apart by the shipped expressions: every iteration, also the one that
+# passed, and nothing else.
+recorded_output_is_understood() {
+    local file name names='' heading run
+    stub_java
+    for file in "$recorded"/*.txt; do
+        for heading in version command source; do
+            grep -q "^# $heading: ." "$file" || fail "$file: which $heading?"
+        done
+        names+=,$(sed -n 's/^# workload: //p' "$file")
+    done
+    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 0.5 \
+        --workload "${names#,}" --output recorded
+    [ "$(manifest recorded workload | tr ' ' '\n' | sort)" = "$(tr ',' '\n' <<<"${names#,}" | sort)" ] ||
+        fail "workloads: $(manifest recorded workload)"
+    for file in "$recorded"/*.txt; do
+        name=$(sed -n 's/^# workload: //p' "$file")
+        run=$scratch/recorded/runs/${name/\//.}-1cdc-n1-100-1
+        [ "$(awk -F, 'NR > 1 { printf "%s%.9g", (n++ ? " " : ""), 1000 * ($3 - $2) }' "$run/iterations.csv")" = \
+            "$(sed -n 's/^# times: *//p' "$file")" ] || fail "$file: $(cat "$run/iterations.csv")"
+        diff "$run/output/0.err" <(sed '/^# /d' "$file") >/dev/null || fail "$file: its output"
+    done
+}
+
+# Two sides of two copies each, of which no two have the same folder.
+no_two_copies_share() {
+    stub_java
+    experiment interference --sets 0/0 --share --levels 40:40:10 --hold 1 --edge 0 \
+        --warmup 0 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
+        --foreground-memory 100m --background-memory 200m --output copies
+    [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "not four copies: $(cat "$scratch/calls")"
+    [ "$(grep -o "$scratch/ram/[^ ]*" "$scratch/calls" | sort -u | wc -l)" -eq 4 ] ||
+        fail "folders: $(cat "$scratch/calls")"
+    [ "$(grep -c -- '-Xmx100m .*/foreground-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "foreground"
+    [ "$(grep -c -- '-Xmx200m .*/background-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "background"
+}
+
+# Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
+# shellcheck disable=SC2016 # the catalogue expands them
+commands_are_filled_in() {
+    local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 1
+        --catalogue "$scratch/catalogue" --workload family/one --output filled)
+    mkdir -p "$scratch/two words"
+    write_catalogue '[family/one family/two]' 'command = sh -c '\''cat "$0" >&2; echo "$@" >&2; exec sleep 9'\' \
+        '  {scratch}/made "$TWO_WORDS/x"' '  {name} {side} {instance} {memory} {here} $HOME' \
+        'setup = echo {side}:{instance} >made' 'scratch = {instance}.{side}' 'memory = 77M' >"$scratch/name"
+    TWO_WORDS="$scratch/two words" experiment "${call[@]}"
+    for index in 0 1; do
+        [ "$(cat "$scratch/filled/runs/"*/output/"$index".err)" = "alone:$index
+$scratch/two words/x one alone $index 77M $scratch $HOME" ] || fail "$(cat "$scratch/filled/runs/"*/output/"$index".err)"
+    done
+    sed -i 's/77M/78M/' "$scratch/catalogue"
+    refuses "family/one is defined in another way" "${call[@]}" --targets 50
+    sed -i 's/^setup.*/setup = echo why >\&2; false/' "$scratch/catalogue"
+    refuses "$scratch/catalogue:5: setup of family/one failed: why" "${call[@]}" --output filled-2
+}
+
+# A command of one's own has nothing of the workload whose name it has.
+# shellcheck disable=SC2016 # the instance expands it
+own_commands_are_their_own() {
+    write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
+    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --name true-words \
+        --catalogue "$scratch/catalogue" --output own -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
+    [ "$(cat "$scratch/own/runs/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "its words"
+    ! grep -q 'to warm up' "$output" || fail "it is warned of another one"
+}
+
+# Shipped ones of which programs and data are on most machines, through one iteration.
+shipped_ones_run() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    local name user_command=() words counting memory='' lacks output=$scratch
+    mkdir -p "$scratch/data"
+    read_catalogue
+    for name in xz compile/file; do
+        if lacks=$(missing "$name"); then
+            skip_part "${lacks##* }: $lacks"
+            continue
+        fi
+        choose_workload "$name"
+        [ "${counting[*]}" = --repeat ] || fail "$name: how are iterations told?"
+        make_folders '' 1 "$name"
+        timeout 60 "${words[@]//%/0}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
+        rm -rf "$scratch/data/alone-0"
+    done
+    return "$skipped"
+)
+
+# ---- pairs ----
+
+# check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints by how much, after any run, counts
+# differ: in front in a place, behind in a place, in front, behind, of a place; and how many runs there
+# are, or what comes twice.
+check_order() {
+    awk -v places="$1" '
+        # Counts go up by one at a time, so the least is found by how many still have it.
+        function count(what, who, size) {
+            many = ++seen[what, who]
+            at[what, many]++
+            if (many > most[what])
+                most[what] = many
+            while (at[what, least[what] + 1] == size)
+                least[what]++
+            if (most[what] - least[what] > apart[what])
+                apart[what] = most[what] - least[what]
+        }
+        { front[NR] = $1; back[NR] = $2; place[NR] = $3; names[$1]; names[$2] }
+        twice[$0]++ { print $0 " comes twice"; exit bad = 1 }
+        END {
+            if (bad)
+                exit
+            for (name in names)
+                programs++
+            for (i = 1; i <= NR; i++) {
+                count("in front in a place", front[i] " " place[i], programs * places)
+                count("behind in a place", back[i] " " place[i], programs * places)
+                count("in front", front[i], programs)
+                count("behind", back[i], programs)
+                count("of a place", place[i], places)
+            }
+            print apart["in front in a place"] + 0, apart["behind in a place"] + 0, apart["in front"] + 0,
+                apart["behind"] + 0, apart["of a place"] + 0, NR
+        }'
+}
+
+every_prefix_is_balanced() (
+    # shellcheck source=../../tools/experiments/pairs.sh
+    . "$experiments/pairs.sh"
+    local programs places
+    : >"$output"
+    # What is not balanced is told.
+    [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
+        fail "imbalance is not seen"
+    for programs in 1 2 3 4 5 7 25; do
+        workloads=$(seq -f p%g -s , "$programs")
+        for places in 1 2 3 4 6; do
+            pairs=all
+            list_pairs | order_runs 2 $(seq -f none:%g "$places") | check_order "$places" >"$output"
+            prints "[01] [01] [01] [01] [01] $((2 * programs * programs * places))"
+            # Of an even number of programs, half would have to be in front once more in each place.
+            [ $((programs % 2)) -eq 1 ] || continue
+            pairs=symmetric
+            list_pairs | order_runs 1 $(seq -f none:%g "$places") | check_order "$places" >"$output"
+            prints "[01] [01] [01] [01] [01] $((programs * (programs + 1) * places / 2))"
+        done
+    done
+    workloads=a,b,c,d pairs=symmetric
+    [ "$(list_pairs | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] || fail "symmetric"
+    list_pairs | order_runs 1 one | check_order 1 >"$output"
+    prints "1 1 1 1 [01] 10"
+    # A list in which all are in as many pairs on both sides; and one that cannot be even, but is complete.
+    pairs=a:b,c:d,b:a,d:c
+    list_pairs | order_runs 3 lxc:x none:x none:y | check_order 3 >"$output"
+    prints "1 1 1 1 1 36"
+    pairs=a:b,a:c,d:a
+    list_pairs | order_runs 1 x y | cut -d ' ' -f 1-3 | sort | paste -sd , >"$output"
+    prints "a b x,a b y,a c x,a c y,d a x,d a y"
+    # Without --pairs, each of one list meets each of the other.
+    pairs='' workloads=a,b,c background=d,e
+    [ "$(list_pairs | order_runs 1 x | sort -u | wc -l)" -eq 6 ] || fail "two lists"
+)
+
+pairs_are_planned() {
+    experiment interference --dry-run --pairs all --workloads "$(cut -d ' ' -f 1 <<'END' | paste -sd ,
+serial
+blocking
+parallel
+forking
+xz
+openssl/pbkdf2
+stress-ng/cpu
+stress-ng/pipe
+sysbench/cpu
+compile/file
+END
+    )" --sets 0/1 --hold 3M
+    prints "10 programs, 100 pairs, 1 places, 1 rounds: 100 runs of 2 h 04 min each"
+    prints "sets-stress-ng.cpu-openssl.pbkdf2-1: 2 h 04 min"
+    prints "100 runs, 206 h 45 min to go"
+    [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "runs"
+    experiment interference --dry-run --pairs serial:forking,forking:serial --sets 0/1 --rounds 2
+    [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
+        )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "a list"
+    refuses "--pairs: some: all, symmetric or a list is wanted" interference --pairs some
+    refuses "--pairs: serial:: all, symmetric or a list is wanted" interference --pairs serial:
+    refuses "--pairs: serial:cereal: " interference --pairs serial:serial,serial:cereal,serial:cereal
+    refuses "--pairs: cereal: no such workload" interference --pairs serial:cereal
+    refuses "--workloads: xz: it is named twice" interference --pairs all --workloads xz,xz
+    refuses "--pairs takes the place of --background" interference --pairs all --background serial
+    refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
+    refuses "--share wants --sets" interference --share
+    refuses "--background-method: nbench: not one of" interference --background-method nbench
+    refuses "--background-method: uncontrolled: it follows no stairs" interference \
+        --background-method uncontrolled
+    refuses "--foreground-load wants a --foreground-method" interference --foreground-load 50%
+    refuses "--foreground-tau: '7x' has an unknown unit" interference --foreground-tau 7x
+    refuses "--background-instances: at least one" interference --background-instances 0
+    refuses "--instances: it is --foreground-instances" interference --instances 2
+}
+
+# A pair on one CPU, each side held in another way; the shares are those of their own processes.
+sides_have_their_own() {
+    local runs
+    experiment interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 --warmup 0 --pairs serial:forking \
+        --foreground-method pi-even --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
+        --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --output sides
+    runs=$scratch/sides/runs/sets-serial-forking-1
+    [ "$(manifest sides method)" = "1cdc pi-even" ] || fail "methods"
+    [ "$(manifest sides tau_seconds)" = "0.107 0.053" ] || fail "taus"
+    [ "$(manifest sides instances)" = "1 2" ] || fail "instances"
+    [ "$(manifest sides cpus)" = "0 0" ] || fail "CPUs"
+    [ "$(manifest sides environment)" = "none none" ] || fail "environments"
+    [ "$(cat "$runs"/{back,fore}ground/plan.json | grep -c '"name": "own"')" -eq 2 ] ||
+        fail "feedback"
+    grep -q rbpid "$runs/foreground/plan.json" || fail "foreground: control"
+    grep -q fixed "$runs/background/plan.json" || fail "background: control"
+    grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power"
+    [ "$(manifest sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
+        fail "energy"
+    prints "\| none \| sets \| serial \| forking \| 1 \| .*"
+    # Resumed with another way of one side, it is another study.
+    refuses "holds runs made in another way" interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 \
+        --warmup 0 --pairs serial:forking --foreground-method pi-even --output sides
+}
+
+# ---- methods ----
+
+whole_instances_are_rounded() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    # shellcheck source=../../tools/experiments/methods.sh
+    . "$experiments/methods.sh"
+    local cpus share number stands_for instances=7
+    : >"$output"
+    while read -r cpus share number; do
+        [ "$(whole_instances "$share")" = "$number" ] || fail "$share of $cpus: $(whole_instances "$share")"
+    done <<'END'
+12 0.25 3
+12 0.33 4
+12 0.375 5
+12 0.66 8
+12 1 12
+4 0.625 3
+2 0.25 1
+2 0.75 2
+2 0.1 1
+10 0.35 4
+END
+    cpus=12
+    count_instances nbench serial 0.66
+    [ "$number $stands_for" = "8 0.6666666667" ] || fail "nbench: $number, $stands_for"
+    count_instances default serial 0.66
+    [ "$number $stands_for" = "7 " ] || fail "default: $number, $stands_for"
+)
+
+published_configurations() {
+    local folder
+    refuses "--published: as many instances as CPUs" accuracy --published --instances 3
+    refuses "--published: no settling time" accuracy --published --settle 3
+    experiment accuracy --published --dry-run --workloads serial
+    [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "which configurations?"
+    prints "serial-33-geom-uneven-53m-1: 6 min 03 s"
+    ! grep -Eq '^serial-.*-(default|cpulimit|quota|1cdc|nbench-fit)-' "$output" || fail "what is not published"
+    experiment accuracy --published --methods cdc --taus 107m --workloads serial --targets 50 --warmup 0.5 \
+        --seconds 2 --on 0 --output published
+    folder=$scratch/published/runs/serial-50-cdc-107m-1
+    [ "$(manifest published instances) $(manifest published settle_seconds) $(manifest published cpus)" = \
+        "1 0 0" ] || fail "manifest"
+    [ "$(manifest published warmup_seconds)" = 0.5 ] || fail "warm-up"
+    awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
+        END { exit bad || NR < 4 || NR > 5 }' "$folder/beside.csv" || fail "ssload: $(cat "$folder/beside.csv")"
+    # Independent, but of the same time.
+    awk -F, 'NR == 2 { exit !(NF == 14 && $12 != "" && $14 != "" && $12 - $8 < 0.1 && $8 - $12 < 0.1 &&
+            $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
+        "$scratch/published/table.csv" || fail "table: $(cat "$scratch/published/table.csv")"
+    prints "\| serial \| cdc \| 107 \| 50 \| .*"
+}
+
+run_case names_are_listed
+run_case bad_lines_are_refused
+run_case files_are_looked_up_in_order
+run_case recorded_output_is_understood
+run_case no_two_copies_share
+run_case commands_are_filled_in
+run_case own_commands_are_their_own
+run_case shipped_ones_run
+run_case every_prefix_is_balanced
+run_case pairs_are_planned
+run_case sides_have_their_own
+run_case whole_instances_are_rounded
+run_case published_configurations
+end_cases

@@ -1,0 +1,329 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sides of an interference in containers: where they run, what they see, and that nothing is left of them.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+build=$(cd "$1" && pwd)
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+experiments=$checkout/tools/experiments
+scratch=$(mktemp -d)
+output=$scratch/output
+burner=
+trap 'end_burner; end_studies; rm -rf "$scratch"' EXIT
+mkdir "$scratch/ram"
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$output" >&2
+    exit 1
+}
+
+options=(--bin "$build/bin" --ram "$scratch/ram" --others 100% --warmup 0 --edge 0 --memory 1M)
+
+# call OPTION...: of interference; its output is in $output.
+call() {
+    (cd "$scratch" && exec timeout 100 "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1
+}
+
+experiment() {
+    call "$@" || fail "$*: status $?"
+    nothing_is_left
+}
+
+# refuses MESSAGE OPTION...
+refuses() {
+    ! call "${@:2}" || fail "${*:2}: it is taken"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
+}
+
+# manifest FOLDER COLUMN: of all its lines, in their order.
+manifest() {
+    awk -F, -v column="$2" '
+        NR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            next
+        }
+        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
+}
+
+# figure FILE NAME
+figure() {
+    sed -n 's/^ *"'"$2"'": *\([-+.0-9e]*\),\{0,1\}$/\1/p' "$1" | head -n 1
+}
+
+# Of our studies: the lock of a folder has the pid of the last one.
+list_groups() {
+    local lock
+    for lock in "$scratch"/*/lock; do
+        [ ! -s "$lock" ] || find /sys/fs/cgroup -name "showstopper-experiment.$(cat "$lock").*" 2>/dev/null
+    done
+}
+
+# Those that know the folder of this test.
+list_processes() {
+    local file
+    for file in /proc/[0-9]*/environ; do
+        [ "$file" != "/proc/$$/environ" ] || continue
+        if tr '\0' '\n' 2>/dev/null <"$file" | grep -q "^TMPDIR=$scratch/ram" ||
+            tr '\0' ' ' 2>/dev/null <"${file%environ}cmdline" | grep -q " $scratch/"; then
+            basename "${file%/environ}"
+        fi
+    done 2>/dev/null
+}
+
+# What a failed test leaves.
+end_studies() {
+    local pid
+    for pid in $(list_processes); do
+        kill "$pid" 2>/dev/null || true
+    done
+}
+
+nothing_is_left() {
+    local name
+    [ -z "$(ls "$scratch/ram")" ] || fail "data are left: $(ls "$scratch/ram")"
+    [ -z "$(list_processes)" ] || fail "processes are left: $(list_processes)"
+    [ -z "$(list_groups)" ] || fail "groups are left: $(list_groups)"
+    ! grep -F "$scratch" /proc/mounts || fail "mounts are left"
+    for name in /run/lxc/lock"$scratch" "$scratch"/*/left; do
+        [ ! -e "$name" ] || fail "$name is left"
+    done
+}
+
+end_burner() {
+    [ -z "$burner" ] || kill "$burner" 2>/dev/null || true
+    burner=
+}
+
+# can_have ENVIRONMENT: by what a study says of it; else the case is skipped.
+can_have() {
+    local why
+    if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
+        skip "cpus: 0 and 1 may not both be used"
+    fi
+    call --dry-run --sets 0/1 --environment "$1" || fail "$1: status $?"
+    why=$(sed -n "s/^skipped: environment=$1 [^:]*: //p" "$output")
+    case $why in
+    '') ;;
+    *' is not installed') skip "${why%% *}: it is not installed" ;;
+    *) skip "containers: $why" ;;
+    esac
+}
+
+# What an instance finds around it, in lines.
+# shellcheck disable=SC2016 # the instance's shell expands it
+look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "links $(($(wc -l </proc/net/dev) - 2))"
+    echo "quota $(cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null |
+        sed "s/ .*//;q")"
+    touch "$0/file" && echo "scratch written"
+    (: >/showstopper-test.$$) 2>/dev/null || echo "root kept"
+    : >/dev/shm/showstopper-test && echo "memory written"
+    [ -d "/proc/self/fd" ] && echo "processes $(ls -d /proc/[1-9]* | wc -l)"
+    exec sleep 100'
+
+# looks_around FOLDER RUN CPUS QUOTA: whether each side has found what it should.
+looks_around() {
+    local role found
+    for role in foreground background; do
+        found=$scratch/$1/runs/$2/$role/output/0.out
+        for line in "name $role" "cpus $3" "links 1" "scratch written" "root kept" "memory written"; do
+            grep -qx "$line" "$found" || fail "$2, $role: not '$line': $(cat "$found")"
+        done
+        [ -z "$4" ] || grep -qx "quota $4" "$found" || fail "$2, $role: $(cat "$found")"
+        [ "$(sed -n 's/processes //p' "$found")" -lt 20 ] || fail "$2, $role: it sees the host's processes"
+    done
+    [ ! -e /dev/shm/showstopper-test ] || fail "$2: /dev/shm is the host's"
+}
+
+# containers_of ENVIRONMENT
+containers_of() {
+    local run file half
+    can_have "$1"
+    half=$(awk -v cpus="$(nproc)" 'BEGIN { print int(cpus / 2 * 100000) }')
+    experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment "$1" --name look --output "$1-inside" \
+        -- sh -c "$look" '{scratch}'
+    run=$1-inside-sets-look-look-1
+    looks_around "$1-inside" "$run" 1 ''
+    [ "$(manifest "$1-inside" environment)" = "$1 $1" ] || fail "manifest: environment"
+    [ "$(manifest "$1-inside" measured_in)" = "inside inside" ] || fail "manifest: measured_in"
+    [ "$(manifest "$1-inside" status)" = "done done" ] || fail "manifest: status"
+    for file in "$scratch/$1-inside/runs/$run"/*ground; do
+        grep -q '"name": "cgroup"\|"cgroup"' "$file/plan.json" || fail "$file: not the group's load"
+        grep -q "\"environment\": \"$1\"" "$file/plan.json" || fail "$file: no label"
+        grep -q '"measured_in": "inside"' "$file/plan.json" || fail "$file: no label"
+        [ "$(wc -l <"$file/host-load.csv")" -gt 4 ] || fail "$file: what did the host see?"
+    done
+    experiment --levels 50:50:50 --hold 2 --sets 0/1 --placements quota --environment "$1" --measure host \
+        --name look --output "$1-host" -- sh -c "$look" '{scratch}'
+    run=$1-host-quota-look-look-1
+    looks_around "$1-host" "$run" "$(nproc)" "$half"
+    [ "$(manifest "$1-host" measured_in)" = "host host" ] || fail "manifest: measured_in"
+    for file in "$scratch/$1-host/runs/$run"/*ground; do
+        grep -q "showstopper-experiment\.[0-9]*\.${file##*/}" "$file/plan.json" || fail "$file: which group?"
+        [ ! -e "$file/host-load.csv" ] || fail "$file: it is the host's already"
+    done
+}
+
+containers_of_lxc() {
+    containers_of lxc
+}
+
+containers_of_podman() {
+    containers_of podman
+}
+
+# A group's load is its own; that of its CPUs is also that of a stranger.
+a_container_sees_what_is_outside() {
+    local load_of load
+    can_have lxc
+    taskset -c 1 timeout 60 sh -c 'while :; do :; done' &
+    burner=$!
+    for load_of in cpus group; do
+        experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
+            --output "of-$load_of" -- sleep 100
+        load=$(figure "$scratch/of-$load_of/runs/lxc-inside-sets-nap-nap-1/background/summary.json" load_mean)
+        awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
+            fail "load of the $load_of: $load"
+    done
+    end_burner
+    refuses "runs made in another way" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
+        --output of-group --load-of cpus -- sleep 100
+}
+
+# begin_study OPTION...: sets `study`, its pid, when both sides are at work.
+begin_study() {
+    local left=300
+    (cd "$scratch" && exec "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1 &
+    study=$!
+    until [ "$(find "$scratch/ram" -path '*/record/*ground/samples.csv' | wc -l)" -eq 2 ]; do
+        [ $((left--)) -gt 0 ] || fail "the run does not begin"
+        sleep 0.1
+    done
+}
+
+kill_study() {
+    kill -KILL "$study"
+    wait "$study" 2>/dev/null || true
+}
+
+# Within 5 s, without another call.
+nothing_is_left_of_a_killed_study() {
+    local place left
+    local places=("none inside" "lxc inside" "lxc host")
+    can_have lxc
+    ! command -v podman >/dev/null || places+=("podman inside" "podman host")
+    for place in "${places[@]}"; do
+        begin_study --levels 50:50:50 --hold 100 --sets 0/1 --workloads serial --output killed --energy "echo 7" \
+            --environment "${place% *}" --measure "${place#* }"
+        kill_study
+        left=50
+        while [ -n "$(list_processes)" ]; do
+            [ $((left--)) -gt 0 ] || fail "$place: it still runs: $(list_processes)"
+            sleep 0.1
+        done
+        # What clears up is told by the lock that it holds.
+        flock -w 5 "$scratch/killed/lock" true || fail "$place: what holds the lock?"
+        nothing_is_left
+    done
+}
+
+# The same call at once, while a guard of the first has not yet ended.
+a_killed_study_goes_on() {
+    local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --rounds 2 --output again)
+    local first=$scratch/again/runs/sets-serial-serial-1 file guard=''
+    taskset -c 0,1 true 2>/dev/null || skip "cpus: 0 and 1 may not both be used"
+    begin_study "${call[@]}"
+    refuses "an experiment is at work" "${call[@]}"
+    until [ -d "$first" ] && [ "$(find "$scratch/ram" -name samples.csv | wc -l)" -eq 2 ]; do
+        kill -0 "$study" || fail "it has ended"
+        sleep 0.1
+    done
+    touch -d 2001-01-01 "$first/manifest.rows"
+    for file in /proc/[0-9]*/cmdline; do
+        ! tr '\0' ' ' 2>/dev/null <"$file" | grep -q "/guard $study " || guard=${file//[!0-9]/}
+    done 2>/dev/null
+    [ -n "$guard" ] || fail "nothing guards it"
+    kill -STOP "$guard"
+    kill_study
+    { sleep 5 && kill -CONT "$guard"; } &
+    experiment "${call[@]}"
+    [ "$(manifest again status)" = "done done done done" ] || fail "it does not go on"
+    [ "$(stat -c %y "$first/manifest.rows" | cut -c 1-4)" = 2001 ] || fail "the first run is done again"
+}
+
+# The words of an option are checked, and what this machine lacks is skipped with the reason.
+what_cannot_be_had_is_refused() {
+    local without=$scratch/without reason
+    refuses "--environment: jail: not one of" --environment none,jail
+    refuses "--measure: outside: not one of" --measure outside
+    refuses "--load-of: machine: not one of" --load-of machine
+    mkdir "$without"
+    ln -s /usr/bin/* /usr/sbin/* "$without" 2>/dev/null || true
+    rm -f "$without"/{lxc-execute,podman}
+    PATH=$without experiment --sets 0/1 --workloads serial --environment lxc,podman --output lacking
+    [ "$(manifest lacking status)" = "skipped skipped" ] || fail "not skipped"
+    [ "$(manifest lacking environment)" = "lxc podman" ] || fail "what is skipped?"
+    reason="lxc-execute is not installed podman is not installed"
+    [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own $(:
+        )only root can make containers with CPUs of their own"
+    [ "$(manifest lacking reason)" = "$reason" ] || fail "why? $(manifest lacking reason)"
+    # Without control groups, what wants none goes on.
+    if ! unshare -m sh -c 'umount -R -l /sys/fs/cgroup' 2>/dev/null; then
+        skip_part "mounts: none can be undone in a namespace"
+        return
+    fi
+    # shellcheck disable=SC2016 # the inner shell expands it
+    unshare -m sh -c 'umount -R -l /sys/fs/cgroup && exec "$@"' sh "$experiments/interference" \
+        "${options[@]}" --dry-run --sets 0/1 --placements sets,quota --environment none,lxc >"$output" 2>&1 ||
+        fail "without groups: status $?"
+    grep -q '^skipped: placement=quota: no hierarchy of control groups has the controller cpu$' "$output" ||
+        fail "quota without groups"
+    grep -q '^skipped: environment=lxc .*: ' "$output" || fail "containers without groups"
+    grep -q '^1 runs' "$output" || fail "what else is there?"
+}
+
+# configures LINE: the container's configuration has it.
+configures() {
+    describe_lxc background 1 0.5 >"$output"
+    grep -Fqx -- "$1" "$output" || fail "no line '$1'"
+}
+
+both_versions_of_control_groups() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    # shellcheck source=../../tools/experiments/environments.sh
+    . "$experiments/environments.sh"
+    place_group=/showstopper-experiment.1.background proc=$scratch/proc
+    mkdir -p "$proc/7" "$scratch/unified"
+    echo "cgroup2 $scratch/unified cgroup2 rw 0 0" >"$proc/mounts"
+    : >"$scratch/unified/cgroup.controllers"
+    ! find_cpusets || fail "there is none"
+    echo "cpuset cpu" >"$scratch/unified/cgroup.controllers"
+    configures "lxc.cgroup2.cpuset.cpus = 1"
+    configures "lxc.cgroup2.cpu.max = 50000 100000"
+    configures "lxc.cgroup.dir.container = showstopper-experiment.1.background/payload"
+    echo 0::/here >"$proc/7/cgroup"
+    [ "$(group_of 7)" = /here ] || fail "version 2: $(group_of 7)"
+    echo "cgroup $scratch cgroup rw,cpuset 0 0" >>"$proc/mounts"
+    configures "lxc.cgroup.cpuset.cpus = 1"
+    configures "lxc.cgroup.cpu.cfs_quota_us = 50000"
+    echo 3:cpu,cpuacct:/there >>"$proc/7/cgroup"
+    [ "$(group_of 7)" = /there ] || fail "version 1: $(group_of 7)"
+)
+
+: >"$output"
+run_case containers_of_lxc
+run_case containers_of_podman
+run_case a_container_sees_what_is_outside
+run_case nothing_is_left_of_a_killed_study
+run_case a_killed_study_goes_on
+run_case what_cannot_be_had_is_refused
+run_case both_versions_of_control_groups
+end_cases

@@ -1,0 +1,302 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Guests under emulation: what runs in them comes out, and nothing of them is left.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+build=$(cd "$1" && pwd)
+experiments=$(cd "$(dirname "$0")/../../tools/experiments" && pwd)
+scratch=$(mktemp -d)
+output=$scratch/output
+pid=
+trap 'end' EXIT
+export PATH=$build/bin:$PATH
+mkdir "$scratch/shared"
+cd "$scratch"
+
+end() {
+    [ -z "$pid" ] || kill -TERM "$pid" 2>/dev/null || true
+    [ -z "$pid" ] || wait "$pid" || true
+    rm -rf "$scratch"
+}
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$output" >&2
+    exit 1
+}
+
+# refuses MESSAGE COMMAND ARGUMENT...
+refuses() {
+    ! timeout 60 "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: it is taken"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: it says more than one line"
+}
+
+# Built once for all cases, which may run beside each other.
+need_guest() {
+    local reason lock
+    ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
+    guest=$build/guest
+    exec {lock}>"$build/guest.lock"
+    flock "$lock"
+    [ ! "$experiments/make-guest" -nt "$guest/about" ] || rm -rf "$guest"
+    [ -d "$guest" ] || "$experiments/make-guest" "$guest" >"$output" 2>&1 ||
+        skip "guest-packages: $(head -n 1 "$output")"
+    exec {lock}>&-
+}
+
+# begin OPTION... -- COMMAND...: sets `pid`; what it prints is in $output and $scratch/errors.
+begin() {
+    "$experiments/run-in-guest" --guest "$guest" --acceleration tcg --memory 512M "$@" \
+        >"$output" 2>"$scratch/errors" &
+    pid=$!
+}
+
+# ends STATUS SECONDS
+ends() {
+    local status=0 begin=$SECONDS
+    wait "$pid" || status=$?
+    pid=
+    [ "$status" -eq "$1" ] || fail "status $status, not $1: $(cat "$scratch/errors")"
+    [ $((SECONDS - begin)) -le "$2" ] || fail "it took $((SECONDS - begin)) s to end"
+}
+
+# until_true SECONDS COMMAND...
+until_true() {
+    local end=$((SECONDS + $1))
+    until "${@:2}"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.05
+    done
+}
+
+says() {
+    grep -qx -- "$1" "$output"
+}
+
+# find_processes: sets `processes`, pids and start times of all below this test's guest.
+find_processes() {
+    local parents=$pid
+    processes=()
+    while [ -n "$parents" ]; do
+        parents=$(pgrep -d , -P "$parents") || break
+        for child in ${parents//,/ }; do
+            processes+=("$child $(start_time "$child")")
+        done
+    done
+}
+
+# start_time PID: of a process that has not ended.
+start_time() {
+    local line fields
+    line=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+    read -ra fields <<<"${line##*) }"
+    [ "${fields[0]}" = Z ] || echo "${fields[19]}"
+}
+
+# all_ended: none of `processes` lives.
+all_ended() {
+    local process
+    for process in "${processes[@]}"; do
+        [ "$(start_time "${process% *}")" != "${process#* }" ] || return 1
+    done
+}
+
+words_are_checked() {
+    local name
+    for name in make-guest run-in-guest; do
+        "$experiments/$name" --help >"$output"
+        grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
+        refuses "--sedonds: unknown option" "$name" --sedonds 3
+    done
+    refuses "--kernel wants a value" make-guest --kernel
+    refuses "the name of a folder is wanted" make-guest
+    refuses "$scratch/shared: it exists" make-guest "$scratch/shared"
+    refuses "--guest is wanted" run-in-guest -- true
+    refuses "not a guest that this version can boot" run-in-guest --guest "$scratch/shared" -- true
+    mkdir "$scratch/guest"
+    echo format=1 >"$scratch/guest/about"
+    refuses "a command is wanted behind --" run-in-guest --guest guest
+    refuses "--memory: 3: a size is wanted" run-in-guest --guest guest --memory 3 -- true
+    refuses "--vcpus: 0: a number is wanted" run-in-guest --guest guest --vcpus 0 -- true
+    refuses "--vcpus and --cpus: one of both" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
+    refuses "x: a list of CPUs is wanted" run-in-guest --guest guest --cpus x -- true
+    refuses "--cpus: 9999: this machine has other CPUs" run-in-guest --guest guest --cpus 9999 -- true
+    refuses "--share: /nowhere: it is no folder" run-in-guest --guest guest --share /nowhere -- true
+    refuses "--clock: /nowhere/file cannot be written" run-in-guest --guest guest \
+        --clock /nowhere/file -- true
+    refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true
+}
+
+# What cannot be had leaves no half of a guest.
+guests_are_made_whole() {
+    local reason
+    ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
+    need cpio
+    refuses "no-such-package cannot be downloaded" make-guest --kernel no-such-package "$scratch/half"
+    refuses "$scratch/x.deb: it cannot be read" make-guest --kernel "$scratch/x.deb" "$scratch/half"
+    [ -z "$(echo "$scratch"/half*)" ] || [ "$(echo "$scratch"/half*)" = "$scratch/half*" ] ||
+        fail "left: $(echo "$scratch"/half*)"
+    need_guest
+    [ "$(cd "$guest" && ls kernel initrd about)" ] || fail "parts are missing"
+}
+
+# experiment OPTION...: of interference.
+experiment() {
+    timeout 200 "$experiments/interference" --bin "$build/bin" --ram "$scratch/ram" --others 100% \
+        --sets 0/1 --environment kvm "$@" >"$output" 2>&1 ||
+        grep -q "' has passed" "$output" || fail "$*: status $?"
+}
+
+what_guests_cannot_have_is_named() {
+    mkdir -p ram guest
+    experiment --dry-run
+    says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
+        )name it with --guest" || fail "a guest of nothing"
+    experiment --dry-run --guest guest
+    says "skipped: environment=kvm measured_in=inside: $scratch/guest is no guest: .*" || fail "a guest of nothing"
+    experiment --dry-run --measure host
+    says "skipped: environment=kvm measured_in=host: Showstopper on the host cannot start processes in a $(:
+        )guest: --measure inside" || fail "processes in a guest?"
+    need_guest
+    experiment --dry-run --guest "$guest" --placements sets,quota --levels 60:30:30 --hold 1 --edge 0 \
+        --warmup 0 --guest-boot 20s
+    says "skipped: environment=[a-z]* measured_in=inside placement=quota: the number of its CPUs .*" ||
+        fail "a quota in a guest"
+    grep -Eqx 'kvm-inside-sets-serial-serial-1: 9.2 s|tcg-inside-sets-serial-serial-1: 31 s' "$output" ||
+        fail "what runs?"
+}
+
+# Both sides begin when they are told, and what guest and machine saw of each is beside its record.
+sides_are_in_guests() {
+    local run role boot
+    [ "$(nproc)" -gt 1 ] || skip "cpus: there is only one"
+    need_guest
+    mkdir ram
+    # A machine that is busy needs longer to boot them; the same call goes on.
+    for boot in 14s 60s; do
+        experiment --guest "$guest" --guest-memory 512M --guest-boot "$boot" --levels 60:30:30 --hold 1 \
+            --edge 0 --warmup 0 --output results
+        grep -q "' has passed" "$output" || break
+    done
+    [ -z "$(ls ram)" ] || fail "left: $(ls ram)"
+    run=$(echo results/runs/*-inside-sets-serial-serial-1)
+    for role in foreground background; do
+        for file in summary.json guest-clock.csv guest-vcpus.csv host-load.csv; do
+            [ -s "$run/$role/$file" ] || fail "$run/$role/$file is not there"
+        done
+        awk -F, 'NR > 1 && ($4 > 0.5 || $4 < -0.5) { exit 1 }' "$run/$role/guest-clock.csv" ||
+            fail "clocks: $(cat "$run/$role/guest-clock.csv")"
+        date -d "$(sed -n 's/^{"time":"\([^"]*\)".*"event":"counting".*/\1/p' "$run/$role/events.jsonl")" +%s.%N
+    done | paste -sd ' ' >begins
+    awk '{ exit !($1 - $2 < 1 && $2 - $1 < 1) }' begins || fail "they begin at $(cat begins)"
+    awk -F, 'NR == 2 { environment = $24 }
+        NR > 1 && ($24 != environment || $25 != "inside" || $22 != "done") { exit 1 }
+        END { exit environment !~ /^(kvm|tcg)$/ || NR != 3 }' results/manifest.csv ||
+        fail "manifest: $(cat results/manifest.csv)"
+}
+
+a_command_runs_in_a_guest() {
+    local threads allowed
+    need_guest
+    mkdir -p data/a "shared/it's one"
+    echo given >data/a/file
+    echo unshared >there
+    # shellcheck disable=SC2016 # expanded in the guest
+    begin --cpus 0 --share shared --scratch data --clock clock.csv --vcpu-times times.csv -- \
+        sh -c 'echo up; hostname; nproc; pwd; cat data/a/file there; echo "$TMPDIR $1"
+            echo new >data/b; echo kept >"shared/it'\''s one/file"; echo lost >/tmp/lost.'$$'
+            true >>/etc/passwd || echo read-only
+            while [ ! -e shared/on ]; do sleep 0.1; done; echo error >&2; exit 3' sh 'two  words'
+    until_true 60 says up || fail "it does not come up: $(cat "$scratch/errors")"
+    threads=$(grep -l '^CPU 0/' /proc/"$(pgrep -P "$pid" qemu-system)"/task/*/comm)
+    allowed=$(sed -n 's/^Cpus_allowed_list:\t//p' "${threads%/comm}/status")
+    [ "$allowed" = 0 ] || fail "the virtual CPU may use CPUs $allowed"
+    : >shared/on
+    ends 3 30
+    for line in guest 1 "$scratch" given unshared "${TMPDIR-} two  words" read-only; do
+        says "$line" || fail "it does not say '$line'"
+    done
+    grep -qx error errors || fail "its errors do not come out: $(cat errors)"
+    [ "$(cat "shared/it's one/file")" = kept ] || fail "its file does not come out"
+    [ ! -e data/b ] || fail "what it changes in a copy comes out"
+    [ ! -e "/tmp/lost.$$" ] || fail "what it writes to /tmp comes out"
+    awk -F, 'NR == 1 { exit $0 != "when,host_seconds,guest_seconds,difference_seconds" }' clock.csv ||
+        fail "clock.csv: $(cat clock.csv)"
+    [ "$(awk -F, '$1 != "when" && $4 > -0.1 && $4 < 0.1 && $2 > 1e9 { print $1 }' clock.csv |
+        paste -sd ' ')" = "start end" ] || fail "clock.csv: $(cat clock.csv)"
+    awk -F, 'NR == 1 && $0 != "vcpu,host_cpu_seconds,wall_seconds" { exit 1 }
+        NR == 2 { found = $1 == 0 && $2 > 0 && $3 > $2 / 2 }
+        END { exit !found || NR != 2 }' times.csv || fail "times.csv: $(cat times.csv)"
+}
+
+# Its clock is the machine's, so runs in several guests begin at the same time.
+a_run_in_a_guest_begins_in_time() {
+    local at time
+    need_guest
+    # shellcheck disable=SC2016 # expanded in the guest
+    begin --share shared -- sh -c 'echo up; while [ ! -e shared/at ]; do sleep 0.1; done
+        exec showstopper -q -f exact -l 50% --start-at "@$(cat shared/at)" --duration 2s \
+            --record shared/record -- ssburn serial'
+    until_true 60 says up || fail "it does not come up: $(cat errors)"
+    at=$((EPOCHSECONDS + 6))
+    echo "$at" >shared/at.new
+    mv shared/at.new shared/at
+    ends 0 60
+    IFS=, read -r time elapsed _ < <(sed -n 2p shared/record/samples.csv)
+    awk -v time="$(date -d "$time" +%s.%N)" -v elapsed="$elapsed" -v at="$at" 'BEGIN {
+        late = time - elapsed - at
+        exit !(late > -1 && late < 1) }' || fail "sample $elapsed at $time, to begin at $(date -d "@$at")"
+}
+
+# A machine may end it at any time.
+a_killed_one_leaves_nothing() {
+    local folder processes
+    need_guest
+    begin --share shared -- sh -c 'echo up; sleep 60'
+    until_true 60 says up || fail "it does not come up: $(cat "$scratch/errors")"
+    find_processes
+    [ ${#processes[@]} -gt 3 ] || fail "too few processes: ${processes[*]}"
+    folder=$(tr '\0' '\n' <"/proc/$(pgrep -P "$pid" qemu-system)/cmdline" |
+        sed -n 's,^pipe.*path=\(.*\)/control$,\1,p')
+    [ -d "$folder" ] || fail "no folder in its arguments"
+    kill -KILL "$pid"
+    { wait "$pid"; } 2>/dev/null || true
+    pid=
+    until_true 5 all_ended || fail "alive: ${processes[*]}"
+    begin -- true
+    until_true 20 [ ! -e "$folder" ] || fail "$folder remains"
+    kill -TERM "$pid"
+    ends 143 5
+    ! grep -q " $folder" /proc/mounts || fail "mounts remain"
+    [ -z "$(find /run/virtiofsd -name "*${folder##*/}*" 2>/dev/null)" ] || fail "virtiofsd's files remain"
+}
+
+a_terminated_one_brings_its_record_out() {
+    local processes
+    need_guest
+    begin --share shared -- showstopper -f exact -l 50% -n 2 --record shared/record -- ssburn serial
+    until_true 60 grep -qs counting shared/record/events.jsonl || fail "it does not begin: $(cat "$scratch/errors")"
+    find_processes
+    kill -TERM "$pid"
+    ends 143 5
+    all_ended || fail "alive: ${processes[*]}"
+    grep -q '"load_mean"' shared/record/summary.json || fail "there is no summary"
+    [ ! -e shared/record/interrupted ] || fail "the record is not complete"
+}
+
+run_case words_are_checked
+run_case guests_are_made_whole
+run_case what_guests_cannot_have_is_named
+run_case a_command_runs_in_a_guest
+run_case a_run_in_a_guest_begins_in_time
+run_case sides_are_in_guests alone
+run_case a_killed_one_leaves_nothing
+run_case a_terminated_one_brings_its_record_out
+end_cases

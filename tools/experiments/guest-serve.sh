@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# shellcheck disable=SC3028 # busybox knows EPOCHREALTIME
+# The program of a guest that does what run-in-guest asks for over a line between both, a word a line:
+#     clock           answers with the time
+#     shift MICROS    sets the clock by that much, then answers with the time
+#     run             starts the command; answers with its status when it has ended
+#     INT, TERM       sends the command this signal
+#     off             ends
+# The outer shell waits for it, and for processes that have lost their parents.
+
+outer_path=/usr/sbin:/usr/bin:/sbin:/bin
+PATH=/run/guest/bin
+exec 3<>/dev/vport0p1
+
+tell_time() {
+    echo "clock $EPOCHREALTIME" >&3
+}
+
+# shift_clock MICROSECONDS: programs that set a clock to a given time, such as date, are late by as much as
+# they take to begin. This one asks for the time and sets it at once; 227 is clock_settime. Under emulation
+# the first pass through this code is slow, so it is made with a clock that is not there.
+shift_clock() {
+    # shellcheck disable=SC2016 # of perl
+    PATH=$outer_path /usr/bin/env perl -MTime::HiRes=time -e 'for my $clock (99, 99, 0) {
+            $time = time() + $ARGV[0] / 1e6;
+            syscall(227, $clock, pack("qq", int($time), ($time - int($time)) * 1e9));
+        }' -- "$1"
+    tell_time
+}
+
+# The interrupt is ignored by what a shell starts in the background, unless it is told otherwise.
+run_command() {
+    mkfifo /run/guest/output /run/guest/errors
+    cat /run/guest/output >/dev/vport0p2 &
+    cats=$!
+    cat /run/guest/errors >/dev/vport0p3 &
+    cats="$cats $!"
+    (
+        PATH=$outer_path /usr/bin/env --default-signal=INT,QUIT /run/guest/busybox sh /run/guest/command \
+            </dev/null >/run/guest/output 2>/run/guest/errors 3>&- &
+        echo $! >/run/guest/pid
+        wait $!
+        echo "status $?" >&3
+    ) &
+}
+
+# What the command has said comes out before the end; what it left running may hold the line open.
+drain() {
+    tries=0
+    for cat in $cats; do
+        while kill -0 "$cat" 2>/dev/null && [ $tries -lt 20 ]; do
+            usleep 20000
+            tries=$((tries + 1))
+        done
+    done
+    sync
+}
+
+cats=
+if [ -e /run/guest/missing ]; then
+    echo "missing $(head -n 1 /run/guest/missing)" >&3
+fi
+echo "ready $EPOCHREALTIME" >&3
+while read -r word value <&3; do
+    case $word in
+    clock) tell_time ;;
+    shift) shift_clock "$value" ;;
+    run) run_command ;;
+    INT | TERM) kill -s "$word" "$(cat /run/guest/pid)" ;;
+    off) break ;;
+    esac
+done
+drain

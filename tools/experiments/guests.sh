@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by the experiments: sides of a run in guests, a guest a side.
+# shellcheck disable=SC2034,SC2154 # variables are shared with them
+
+# name_guests: puts what guests run with here, kvm or tcg (emulation), in place of kvm in `environments`,
+# since the figures of both are never compared.
+name_guests() {
+    local found
+    [[ ,$environments, = *,kvm,* && -z $root ]] || return 0
+    ! why_no_kvm >/dev/null || return 0
+    found=$("$here/run-in-guest" --guest "$guest" --print-acceleration) || exit 1
+    [ "$found" = kvm ] || say "kvm does not work here, so guests are emulated (tcg): everything runs, slowly"
+    environments=,$environments,
+    environments=${environments//,kvm,/,$found,}
+    environments=${environments#,}
+    environments=${environments%,}
+}
+
+# Prints why no side can be in a guest here; fails if it can.
+why_no_kvm() {
+    if [ "$measure" = host ]; then
+        echo "Showstopper on the host cannot start processes in a guest: --measure inside"
+    elif [ -z "$guest" ]; then
+        echo "no guest is named: build one with make-guest and name it with --guest"
+    elif [ ! -r "$guest/about" ]; then
+        echo "$guest is no guest: build one with make-guest"
+    else
+        "$here/run-in-guest" --why-not
+    fi
+}
+
+why_no_tcg() {
+    why_no_kvm
+}
+
+# booting COUNT: prints how many seconds guests take until so many instances run in them together; 0 where
+# there are none.
+booting() {
+    case $environment in
+    kvm) compute "${guest_boot:-6} + $1 / 10" ;;
+    tcg) compute "${guest_boot:-14} + 2 * $1" ;;
+    *) echo 0 ;;
+    esac
+}
+
+# open_guest ROLE CPUS COUNT: for one side, on these CPUs or, if there is no list, with so many virtual
+# ones that are not pinned. Sets `around`, `pinning` and `side`: in the guest Showstopper has all CPUs, and
+# their load is what the guest's own counters say.
+open_guest() {
+    local placing=(--vcpus "$3")
+    [ -z "$2" ] || placing=(--cpus "$2")
+    around=("$here/run-in-guest" --guest "$guest" --acceleration "$environment" --memory "$guest_memory"
+        "${placing[@]}" --share "$scratch" --scratch "$scratch/data"
+        --clock "$scratch/guest-clock.$1.csv" --vcpu-times "$scratch/guest-vcpus.$1.csv" --)
+    entering=() pinning=()
+}
+
+# What the host sees of it; the load of a guest that is not pinned is in guest-vcpus.csv alone.
+watch_guest() {
+    [ -n "$2" ] && command -v ssload >/dev/null || return 0
+    start ssload --quiet --cpus "$2" --format csv --output "$scratch/host-load.$1.csv" \
+        >/dev/null 2>"$scratch/said/host-load.$1.err"
+}
