@@ -23,34 +23,17 @@ static const struct {
 } colors[] = {{"per-chip", "#1f5f9f"}, {"per-core", "#d9541e"}, {"per-thread", "#2e7d32"},
     {"neutral", "#7b3fa0"}, {"quota", "#b8860b"}, {"sets", "#00838f"}};
 
-static const struct ssreport_cell *cell_at(
-    const struct ssreport_sheet *sheet, size_t row, const char *name) {
-    size_t column = 0;
-    while (strcmp(sheet->columns[column].name, name) != 0)
-        column++;
-    return &sheet->cells[row * sheet->column_count + column];
-}
-
-static bool is_same_cell(
-    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name) {
-    const struct ssreport_cell *left = cell_at(sheet, row, name);
-    const struct ssreport_cell *right = cell_at(sheet, other, name);
-    if (left->text)
-        return strcmp(left->text, right->text) == 0;
-    return left->number == right->number || (isnan(left->number) && isnan(right->number));
-}
-
 static bool is_same_pair(const struct ssreport_sheet *sheet, size_t row, size_t other) {
     for (size_t i = 0; pair_names[i]; i++) {
-        if (!is_same_cell(sheet, row, other, pair_names[i]))
+        if (!ssreport_sheet_is_same(sheet, row, other, pair_names[i]))
             return false;
     }
-    return *cell_at(sheet, other, "placement")->text != '\0';
+    return *ssreport_sheet_cell(sheet, other, "placement")->text != '\0';
 }
 
 static bool is_known(const struct ssreport_sheet *sheet, size_t row) {
-    return *cell_at(sheet, row, "placement")->text != '\0' &&
-           isfinite(cell_at(sheet, row, "relative")->number);
+    return *ssreport_sheet_cell(sheet, row, "placement")->text != '\0' &&
+           isfinite(ssreport_sheet_cell(sheet, row, "relative")->number);
 }
 
 /* The first row of its pair of which anything is known. */
@@ -73,15 +56,16 @@ static const char *color_of(const char *placement) {
 /* Whether a run of the pair begins here: its steps are rows that follow each other. */
 static bool begins_run(const struct ssreport_sheet *sheet, size_t row, size_t first) {
     return is_same_pair(sheet, first, row) &&
-           (row == 0 || !is_same_cell(sheet, row - 1, row, "record"));
+           (row == 0 || !ssreport_sheet_is_same(sheet, row - 1, row, "record"));
 }
 
 void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *sheet, size_t first) {
     size_t rows = ssreport_sheet_rows(sheet);
     double steps = 0;
     for (size_t row = 0; row < rows; row++)
-        steps = is_same_pair(sheet, first, row) ? fmax(steps, cell_at(sheet, row, "step")->number)
-                                                : steps;
+        steps = is_same_pair(sheet, first, row)
+                    ? fmax(steps, ssreport_sheet_cell(sheet, row, "step")->number)
+                    : steps;
     ssreport_plots_frame(script, "step", "per Wh, relative");
     fprintf(script, "set yrange [0:*]\nset xrange [0.5:%.9g]\nset xtics %d\n", steps + 0.5,
         steps <= TICS_MOST ? 1 : 5);
@@ -89,10 +73,10 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
         if (!begins_run(sheet, row, first))
             continue;
         fprintf(script, "$r%zu << END\n", row);
-        for (size_t i = row; i < rows && is_same_cell(sheet, row, i, "record"); i++) {
+        for (size_t i = row; i < rows && ssreport_sheet_is_same(sheet, row, i, "record"); i++) {
             if (is_known(sheet, i))
-                fprintf(script, "%.0f %.6g\n", cell_at(sheet, i, "step")->number,
-                    cell_at(sheet, i, "relative")->number);
+                fprintf(script, "%.0f %.6g\n", ssreport_sheet_cell(sheet, i, "step")->number,
+                    ssreport_sheet_cell(sheet, i, "relative")->number);
         }
         fputs("END\n", script);
     }
@@ -100,7 +84,7 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
     for (size_t row = 0; row < rows; row++) {
         if (!begins_run(sheet, row, first))
             continue;
-        const char *placement = cell_at(sheet, row, "placement")->text;
+        const char *placement = ssreport_sheet_cell(sheet, row, "placement")->text;
         fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
             row, color_of(placement));
         sstrace_gnuplot_quote(script, placement, 40);
@@ -113,15 +97,16 @@ static void print_picture(FILE *page, const struct ssreport_sheet *sheet, size_t
     unsigned *number, struct ss_error *without) {
     FILE *script = without->status ? NULL : tmpfile();
     char caption[400], round[24] = "";
-    double repetition = cell_at(sheet, first, "round")->number;
+    double repetition = ssreport_sheet_cell(sheet, first, "round")->number;
     if (!script)
         return;
     if (repetition > 1)
         snprintf(round, sizeof round, ", round %.0f", repetition);
     snprintf(caption, sizeof caption, "%.60s: %.100s beside %.100s%s%s",
-        cell_at(sheet, first, "environment")->text, cell_at(sheet, first, "foreground")->text,
-        cell_at(sheet, first, "background")->text, round,
-        cell_at(sheet, first, "set")->number > 1 ? ", second set" : "");
+        ssreport_sheet_cell(sheet, first, "environment")->text,
+        ssreport_sheet_cell(sheet, first, "foreground")->text,
+        ssreport_sheet_cell(sheet, first, "background")->text, round,
+        ssreport_sheet_cell(sheet, first, "set")->number > 1 ? ", second set" : "");
     ssreport_energy_plots_write(script, sheet, first);
     fputs("<figure><figcaption>", page);
     ssreport_html_text(page, caption);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/owned.h"
 
@@ -11,33 +10,16 @@
 static const char *const table_names[] = {"experiment", "environment_a", "measured_in_a",
     "environment_b", "measured_in_b", "placement", "method", "tau_seconds", "speed", NULL};
 
-static const struct ssreport_cell *cell_at(
-    const struct ssreport_sheet *sheet, size_t row, const char *name) {
-    size_t column = 0;
-    while (strcmp(sheet->columns[column].name, name) != 0)
-        column++;
-    return &sheet->cells[row * sheet->column_count + column];
-}
-
-static bool is_same_cell(
-    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name) {
-    const struct ssreport_cell *left = cell_at(sheet, row, name);
-    const struct ssreport_cell *right = cell_at(sheet, other, name);
-    if (left->text)
-        return strcmp(left->text, right->text) == 0;
-    return left->number == right->number || (isnan(left->number) && isnan(right->number));
-}
-
 static bool is_same_table(const struct ssreport_sheet *sheet, size_t row, size_t other) {
     for (size_t i = 0; table_names[i]; i++) {
-        if (!is_same_cell(sheet, row, other, table_names[i]))
+        if (!ssreport_sheet_is_same(sheet, row, other, table_names[i]))
             return false;
     }
     return true;
 }
 
 static bool is_pair(const struct ssreport_sheet *sheet, size_t row) {
-    return *cell_at(sheet, row, "background")->text != '\0';
+    return *ssreport_sheet_cell(sheet, row, "background")->text != '\0';
 }
 
 /* Of each row of the comparison: comparing cells is slow where there are thousands. */
@@ -57,9 +39,11 @@ static void find_places(const struct ssreport_sheet *sheet, struct place *places
         for (size_t j = places[i].table; j < i; j++) {
             if (places[j].table != places[i].table)
                 continue;
-            if (places[i].first_foreground == i && is_same_cell(sheet, i, j, "foreground"))
+            if (places[i].first_foreground == i &&
+                ssreport_sheet_is_same(sheet, i, j, "foreground"))
                 places[i].first_foreground = j;
-            if (places[i].first_background == i && is_same_cell(sheet, i, j, "background"))
+            if (places[i].first_background == i &&
+                ssreport_sheet_is_same(sheet, i, j, "background"))
                 places[i].first_background = j;
         }
     }
@@ -69,7 +53,7 @@ static void find_places(const struct ssreport_sheet *sheet, struct place *places
 static double find_reach(const struct ssreport_sheet *sheet) {
     double reach = 0;
     for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
-        double away = fabs(log(cell_at(sheet, i, "ratio_median")->number));
+        double away = fabs(log(ssreport_sheet_cell(sheet, i, "ratio_median")->number));
         if (is_pair(sheet, i) && isfinite(away))
             reach = fmax(reach, away);
     }
@@ -97,9 +81,9 @@ static void print_heading(FILE *page, const char *scope, const char *text) {
 static void print_place(FILE *page, const struct ssreport_sheet *sheet, size_t row, char side) {
     char name[24];
     snprintf(name, sizeof name, "environment_%c", side);
-    const char *environment = cell_at(sheet, row, name)->text;
+    const char *environment = ssreport_sheet_cell(sheet, row, name)->text;
     snprintf(name, sizeof name, "measured_in_%c", side);
-    const char *measured = cell_at(sheet, row, name)->text;
+    const char *measured = ssreport_sheet_cell(sheet, row, name)->text;
     ssreport_html_text(page, environment);
     if (*measured) {
         fputs(" (measured: ", page);
@@ -109,8 +93,8 @@ static void print_place(FILE *page, const struct ssreport_sheet *sheet, size_t r
 }
 
 static void print_caption(FILE *page, const struct ssreport_sheet *sheet, size_t row) {
-    const char *placement = cell_at(sheet, row, "placement")->text;
-    const char *method = cell_at(sheet, row, "method")->text;
+    const char *placement = ssreport_sheet_cell(sheet, row, "placement")->text;
+    const char *method = ssreport_sheet_cell(sheet, row, "method")->text;
     fputs("<caption>Placement ", page);
     ssreport_html_text(page, *placement ? placement : "not known");
     if (*method) {
@@ -133,14 +117,14 @@ static void print_table(
     fputs("\n<thead><tr><th></th>", page);
     for (size_t i = first; i < rows; i++) {
         if (places[i].table == first && places[i].first_background == i)
-            print_heading(page, "col", cell_at(sheet, i, "background")->text);
+            print_heading(page, "col", ssreport_sheet_cell(sheet, i, "background")->text);
     }
     fputs("</tr></thead>\n<tbody>\n", page);
     for (size_t row = first; row < rows; row++) {
         if (places[row].table != first || places[row].first_foreground != row)
             continue;
         fputs("<tr>", page);
-        print_heading(page, "row", cell_at(sheet, row, "foreground")->text);
+        print_heading(page, "row", ssreport_sheet_cell(sheet, row, "foreground")->text);
         for (size_t i = first; i < rows; i++) {
             if (places[i].table != first || places[i].first_background != i)
                 continue;
@@ -149,8 +133,9 @@ static void print_table(
                    (places[pair].table != first || places[pair].first_foreground != row ||
                        places[pair].first_background != i))
                 pair++;
-            print_ratio(
-                page, pair < rows ? cell_at(sheet, pair, "ratio_median")->number : NAN, reach);
+            print_ratio(page,
+                pair < rows ? ssreport_sheet_cell(sheet, pair, "ratio_median")->number : NAN,
+                reach);
         }
         fputs("</tr>\n", page);
     }

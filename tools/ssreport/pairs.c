@@ -61,13 +61,10 @@ static void set_steps(struct ssreport_pair *pair) {
         *own = (struct ssreport_pair_step){.target = step->target,
             .load = step->load.mean,
             .half = step->half,
-            .occurrence = 1,
+            .occurrence = ssreport_steps_occurrence(&pair->background->steps, i),
             .foreground = ssreport_report_throughput_beside(
                 pair->foreground, pair->background, step->from, step->to),
             .background = step->throughput};
-        for (size_t j = 0; j < i; j++)
-            own->occurrence += pair->steps[j].half == own->half &&
-                               fabs(pair->steps[j].target - own->target) < SAME_LEVEL;
     }
 }
 

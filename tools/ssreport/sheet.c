@@ -33,6 +33,23 @@ size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet) {
     return sheet->count / sheet->column_count;
 }
 
+const struct ssreport_cell *ssreport_sheet_cell(
+    const struct ssreport_sheet *sheet, size_t row, const char *name) {
+    size_t column = 0;
+    while (strcmp(sheet->columns[column].name, name) != 0)
+        column++;
+    return &sheet->cells[row * sheet->column_count + column];
+}
+
+bool ssreport_sheet_is_same(
+    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name) {
+    const struct ssreport_cell *left = ssreport_sheet_cell(sheet, row, name);
+    const struct ssreport_cell *right = ssreport_sheet_cell(sheet, other, name);
+    if (left->text)
+        return strcmp(left->text, right->text) == 0;
+    return left->number == right->number || (isnan(left->number) && isnan(right->number));
+}
+
 void ssreport_sheet_free(struct ssreport_sheet *sheet) {
     for (size_t i = 0; i < sheet->count; i++)
         free(sheet->cells[i].text);

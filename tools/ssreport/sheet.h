@@ -50,6 +50,14 @@ void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts
 
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet);
 
+/* The cell of a row in the column of this name, which the sheet must have. */
+const struct ssreport_cell *ssreport_sheet_cell(
+    const struct ssreport_sheet *sheet, size_t row, const char *name);
+
+/* Whether two rows have the same in the column of this name; unknown numbers are the same. */
+bool ssreport_sheet_is_same(
+    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name);
+
 void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet);
 
 /* The rows whose first cell is this text; NULL: all. The first column is then left out. */
