@@ -9,48 +9,15 @@ set -euo pipefail
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
-build=$(cd "$1" && pwd)
-checkout=$(cd "$(dirname "$0")/../.." && pwd)
-experiments=$checkout/tools/experiments
-scratch=$(mktemp -d)
-output=$scratch/output
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
 burner=
 trap 'end_burner; end_studies; rm -rf "$scratch"' EXIT
-mkdir "$scratch/ram"
+options+=(--warmup 0 --edge 0 --memory 1M)
 
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$output" >&2
-    exit 1
-}
-
-options=(--bin "$build/bin" --ram "$scratch/ram" --others 100% --warmup 0 --edge 0 --memory 1M)
-
-# call OPTION...: of interference; its output is in $output.
+# call OPTION...: of interference, which needs longer with containers.
 call() {
     (cd "$scratch" && exec timeout 100 "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1
-}
-
-experiment() {
-    call "$@" || fail "$*: status $?"
-    nothing_is_left
-}
-
-# refuses MESSAGE OPTION...
-refuses() {
-    ! call "${@:2}" || fail "${*:2}: it is taken"
-    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
-}
-
-# manifest FOLDER COLUMN: of all its lines, in their order.
-manifest() {
-    awk -F, -v column="$2" '
-        NR == 1 {
-            for (i = 1; i <= NF; i++)
-                at[$i] = i
-            next
-        }
-        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
 }
 
 # figure FILE NAME
@@ -86,6 +53,7 @@ end_studies() {
     done
 }
 
+# Looks for processes, groups and mounts, too; experiment() calls it.
 nothing_is_left() {
     local name
     [ -z "$(ls "$scratch/ram")" ] || fail "data are left: $(ls "$scratch/ram")"
@@ -318,7 +286,6 @@ both_versions_of_control_groups() (
     [ "$(group_of 7)" = /there ] || fail "version 1: $(group_of 7)"
 )
 
-: >"$output"
 run_case containers_of_lxc
 run_case containers_of_podman
 run_case a_container_sees_what_is_outside

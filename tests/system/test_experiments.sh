@@ -9,59 +9,12 @@ set -euo pipefail
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
-build=$(cd "$1" && pwd)
-checkout=$(cd "$(dirname "$0")/../.." && pwd)
-experiments=$checkout/tools/experiments
-scratch=$(mktemp -d)
-output=$scratch/output
-trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch/ram"
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$output" >&2
-    exit 1
-}
-
-# call NAME OPTION...: its output is in $output. Whether others use the machine is of no concern.
-call() {
-    local options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
-    (cd "$scratch" && exec timeout 60 "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
-}
-
-experiment() {
-    call "$@" || fail "$*: status $?"
-    [ -z "$(ls "$scratch/ram")" ] || fail "$*: data are left: $(ls "$scratch/ram")"
-}
-
-# refuses MESSAGE NAME OPTION...
-refuses() {
-    ! call "${@:2}" || fail "${*:2}: it is taken"
-    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
-}
-
-# prints PATTERN: one line of the output is of this form.
-prints() {
-    grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
-}
-
-# reports PATTERN: the same of a line that only ssreport can say.
+# reports PATTERN: one line that only ssreport can say is of this form.
 reports() {
     [ ! -x "$build/bin/ssreport" ] || prints "$1"
-}
-
-# manifest FOLDER COLUMN: of all its lines, in their order.
-manifest() {
-    awk -F, -v column="$2" '
-        NF != 26 {
-            print "a line of " NF " cells: " $0
-        }
-        NR == 1 {
-            for (i = 1; i <= NF; i++)
-                at[$i] = i
-            next
-        }
-        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
 }
 
 number='[-+]?[0-9]+(\.[0-9]+)?'

@@ -9,10 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
-build=$(cd "$1" && pwd)
-experiments=$(cd "$(dirname "$0")/../../tools/experiments" && pwd)
-scratch=$(mktemp -d)
-output=$scratch/output
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
 pid=
 trap 'end' EXIT
 export PATH=$build/bin:$PATH
@@ -25,15 +23,9 @@ end() {
     rm -rf "$scratch"
 }
 
-fail() {
-    echo "FAILED: $*" >&2
-    cat "$output" >&2
-    exit 1
-}
-
-# refuses MESSAGE COMMAND ARGUMENT...
+# refuses MESSAGE COMMAND ARGUMENT...: in one line.
 refuses() {
-    ! timeout 60 "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: it is taken"
+    ! timeout 60 "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: it is accepted"
     grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: it says more than one line"
 }
@@ -149,13 +141,13 @@ guests_are_made_whole() {
 
 # experiment OPTION...: of interference.
 experiment() {
-    timeout 200 "$experiments/interference" --bin "$build/bin" --ram "$scratch/ram" --others 100% \
-        --sets 0/1 --environment kvm "$@" >"$output" 2>&1 ||
+    timeout 200 "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm "$@" \
+        >"$output" 2>&1 ||
         grep -q "' has passed" "$output" || fail "$*: status $?"
 }
 
 what_guests_cannot_have_is_named() {
-    mkdir -p ram guest
+    mkdir -p guest
     experiment --dry-run
     says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
         )name it with --guest" || fail "a guest of nothing"
@@ -178,7 +170,6 @@ sides_are_in_guests() {
     local run role boot
     [ "$(nproc)" -gt 1 ] || skip "cpus: there is only one"
     need_guest
-    mkdir ram
     # A machine that is busy needs longer to boot them; the same call goes on.
     for boot in 14s 60s; do
         experiment --guest "$guest" --guest-memory 512M --guest-boot "$boot" --levels 60:30:30 --hold 1 \

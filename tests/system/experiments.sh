@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced by tests of tools/experiments, after skip.sh and cases.sh: a folder for the test, calls of
+# experiments, and what they leave.
+
+build=$(cd "$1" && pwd)
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+experiments=$checkout/tools/experiments
+scratch=$(mktemp -d)
+output=$scratch/output
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/ram"
+: >"$output"
+
+# What every call has. The machine may be busy with other work.
+options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$output" >&2
+    exit 1
+}
+
+# call NAME OPTION...: its output is in $output.
+call() {
+    (cd "$scratch" && exec timeout 60 "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
+}
+
+nothing_is_left() {
+    [ -z "$(ls "$scratch/ram")" ] || fail "data are left: $(ls "$scratch/ram")"
+}
+
+# experiment NAME OPTION...: a call that succeeds.
+experiment() {
+    call "$@" || fail "$*: status $?"
+    nothing_is_left
+}
+
+# refuses MESSAGE NAME OPTION...
+refuses() {
+    ! call "${@:2}" || fail "${*:2}: it is accepted"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
+}
+
+# prints PATTERN: one line of the output is of this form.
+prints() {
+    grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
+}
+
+# manifest FOLDER COLUMN: of all its lines, in their order.
+manifest() {
+    awk -F, -v column="$2" '
+        NF != 26 {
+            print "a line of " NF " cells: " $0
+        }
+        NR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            next
+        }
+        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
+}
