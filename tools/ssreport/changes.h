@@ -13,7 +13,7 @@ struct ssreport_change {
     size_t below, above;               /* the best placements there */
     double load;                       /* of the background, part of 1 */
     struct ssreport_interval interval; /* of it; infinite: no bound */
-    bool told;                         /* it lies in the loads that were measured */
+    bool told;                         /* the interval lies in the loads that were measured */
 };
 
 /*
