@@ -21,7 +21,7 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_TASK_CLOCK] = "task_clock_seconds",
 };
 
-/* These happen in the kernel alone: without it they would be 0, which is wrong. */
+/* These happen only in the kernel: counted in user mode they would be 0, which is wrong. */
 static bool is_of_kernel(enum ss_perf_event event) {
     return event == SS_PERF_CONTEXT_SWITCHES || event == SS_PERF_MIGRATIONS;
 }
@@ -43,7 +43,7 @@ static bool make_room(struct ss_perf_meter *meter) {
     return true;
 }
 
-/* Only with the right to do so may one look into the kernel. */
+/* Without the right to count in the kernel, user mode is counted. */
 static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *request) {
     const struct ss_perf_calls *calls = meter->calls;
     int descriptor = calls->open(calls->context, request);
@@ -75,7 +75,7 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
     return 0;
 }
 
-/* NaN: nothing can be said yet, and the last reading stays what it was. */
+/* NaN: unknown; the next call then counts from the same reading. */
 static double read_source(struct ss_perf_meter *meter, struct ss_perf_source *source) {
     struct ss_perf_count now;
     const struct ss_perf_count *last = &source->last;

@@ -32,16 +32,16 @@ extern const char *const ss_perf_names[SS_PERF_EVENTS];
 
 /*
  * Counts from now on what this thread (0: the caller) and all that come from it do, or with
- * `after_exec` only those that execute a program. An event that cannot be had is left out. Returns
- * -1 when memory is short.
+ * `after_exec` only those that execute a program. An event that cannot be counted is left out.
+ * Returns -1 without memory.
  */
 SS_MUST_USE int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec);
 
 /*
- * How often each event has happened since the last call, or since it is counted; the task clock in
- * nanoseconds. Where the machine has fewer counters than there are events, it counts each of them
- * part of the time, and that is extrapolated. NaN: it is not counted, or had no counter since the
- * last call, which the next one then makes up for.
+ * How often each event has happened since the last call, or since counting began; the task clock
+ * in nanoseconds. Where the machine has fewer counters than there are events, it counts each of
+ * them part of the time, and that is extrapolated. NaN: it is not counted, or had no counter since
+ * the last call; the next call then covers both times.
  */
 void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]);
 

@@ -28,7 +28,7 @@ ss_time ss_platform_now(void);
 /* Nanoseconds since 1970. Used for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
-/* Both clocks of another machine than this one, a simulated one. */
+/* Both clocks of a simulated machine. */
 struct ss_clock {
     ss_time (*now)(void *context);       /* instead of ss_platform_now() */
     int64_t (*wallclock)(void *context); /* instead of ss_platform_wallclock() */

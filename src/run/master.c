@@ -191,7 +191,7 @@ static int open_spent_meter(struct ss_master *master) {
     return 0;
 }
 
-/* For the record, whatever the load is of. A run without them is as good. */
+/* For cpus.csv, whatever the load of the run is. Without this meter its cells are empty. */
 static void open_cpus(struct ss_master *master) {
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     struct ss_error ignored = {0};

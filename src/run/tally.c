@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Processes within processes: a tree that grows while it is walked has an end, too. */
+/* Levels of descendants: bounds the walk through a tree that grows meanwhile. */
 #define DEPTH_MAX 64
 
 void ss_tally_open(struct ss_tally *tally, const struct ss_board *board, struct ss_row *row) {

@@ -27,7 +27,7 @@ _Noreturn static void give_up(int report, int why) {
     _exit(SS_ERROR_NOT_EXECUTABLE);
 }
 
-/* Of the end of the executor, too, it is only told here: with --keep no signal comes. */
+/* End of file: the executor is dead. With --keep no signal tells that. */
 static void await_prepared(int gate[2]) {
     char byte;
     ssize_t length;

@@ -7,10 +7,10 @@
 
 #define LIKE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
-/* Fewer make no line. */
+/* A line with a confidence interval takes at least so many. */
 #define STEPS_LEAST 3
 
-/* Fewer do not say how much rounds differ. */
+/* Fewer do not tell how much rounds scatter. */
 #define ROUNDS_LEAST 3
 
 /* ---- steps that all have ---- */
@@ -19,7 +19,8 @@ static bool is_known(const struct ssreport_pair_step *step) {
     return step && isfinite(step->load) && isfinite(step->foreground);
 }
 
-/* With so few steps it would take those of the others away, too. */
+/* Only steps that all placements have are compared, so one with few steps would cost the others
+ * theirs. */
 static bool says_enough(const struct ssreport_pair *pair) {
     size_t known = 0;
     for (size_t i = 0; i < pair->count; i++)
@@ -109,8 +110,8 @@ static struct ssreport_fit fit_difference(
 }
 
 /*
- * What the best one does more than the second one, as each round says; steps of one round may all
- * be off in the same way. Without enough rounds, or memory, nothing is known.
+ * The advantage of the best placement over the second best, by the means of rounds: the steps of a
+ * round may all be off in the same way. NaN without enough rounds or memory.
  */
 static struct ssreport_mean weigh_rounds(
     const struct ssreport_placements *placements, double confidence) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Two sets of runs: what the first one did for what the second one did, step by step. */
+/* Two sets of runs: the throughput of the first divided by that of the second, step by step. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static int add_entry(struct comparison *comparison, const struct ssreport_run *r
     if (run->role)
         entry->background = ssreport_report_beside(comparison->report, run, "background");
     if (run->role && !entry->background)
-        return 0; /* of which a note says that it has none */
+        return 0; /* a note says that it has no background */
     comparison->counts[run->set]++;
     return add_parts(entry);
 }

@@ -6,7 +6,7 @@
 
 #include "csv.h"
 
-/* A row counts from the one before it; the first one for a second. */
+/* A row covers the time since the row before it; the first one covers a second. */
 #define USUAL_LENGTH 1.0
 
 /* Seconds by which a row may reach beyond a step and still belong to it. */

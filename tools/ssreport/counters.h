@@ -53,7 +53,7 @@ struct ssreport_counted {
     double runnable;                /* mean; NaN: not known */
     double sums[SSREPORT_COUNTERS]; /* NaN: not counted in any row */
 
-    /* So many seconds of them were counted: what the machine lacks for a time is no zero. */
+    /* Seconds for which each was counted: a time without a counter is unknown, not 0. */
     double known[SSREPORT_COUNTERS];
 };
 

@@ -16,7 +16,7 @@
 /* Two loads that are closer, in ranges of x, are one, as those of a level that is held twice. */
 #define ONE_LOAD 0.01
 
-/* A window has so many different loads at least: two would be joined by a straight line. */
+/* A window has at least so many different loads: through two of them every line is exact. */
 #define LOADS_LEAST 3
 
 /* A smoother curve is taken if its error is hardly larger. */

@@ -11,7 +11,7 @@
 /* More pictures than this are left out: too many to look at. */
 #define PICTURES_MOST 60
 
-/* With more steps not each of them has a number. */
+/* With more steps only every fifth has a number. */
 #define TICS_MOST 20
 
 /* What tells one picture from another. */

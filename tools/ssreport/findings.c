@@ -32,7 +32,7 @@ static const struct ssreport_column change_columns[] = {
 /* How many runs are enough to say how much their medians scatter. */
 #define RUNS_LEAST 6
 
-/* What is said; what is NULL or NaN is not known. */
+/* NULL and NaN: unknown. */
 struct finding {
     const char *kind;
     const struct ssreport_pair *pair; /* gives the environment and the set */
@@ -232,7 +232,8 @@ static int find_placements(struct ssreport_report *report, bool general) {
 
 /* ---- what an environment costs ---- */
 
-/* By how many percent a foreground does less than in the same step outside of the environment. */
+/* How many percent lower a foreground's throughput is than in the same step outside of the
+ * environment. */
 struct costs {
     double *values, *medians; /* of the steps, and of each run with any; `values` owns both */
     size_t steps, runs;
@@ -338,7 +339,7 @@ static int add_cost(
         snprintf(what, sizeof what, "%s, %.60s beside %.60s, %s", pair->environment, pair->program,
             pair->background_program, pair->placement);
     tell_cost(&finding, what);
-    /* Of a single pair it is enough to say so once for all. */
+    /* Without anything to compare with, the general finding says so once for all pairs. */
     if (finding.is_general || finding.count > 0)
         add_finding(report, &finding);
     return 0;

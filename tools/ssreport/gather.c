@@ -109,7 +109,7 @@ struct manifest {
     int set, result;
 };
 
-/* What a manifest says, or else, where it says nothing, a label. */
+/* The cell of the manifest or, if that is empty, the label of the record. */
 static struct sstrace_field find_field(
     const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
     const char *label = ssreport_record_label(&run->record, manifest_columns[column]);
@@ -187,7 +187,7 @@ static void find_energy(struct ssreport_run *run, const char *path) {
     }
 }
 
-/* What lies beside a record; its clock must be right before power is put beside it. */
+/* Power comes last, since it is matched by the clock that the surroundings correct. */
 static void find_surroundings(struct ssreport_run *run, const char *path) {
     bool inside = !ssreport_is_word(run->measured_in, "host");
     ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);

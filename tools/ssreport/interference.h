@@ -26,16 +26,16 @@ struct ssreport_interference {
     double halves[2];            /* percent; NaN: there is no line, or it begins at 0 */
     double metric;               /* mean of both; NaN unless both are there */
     struct ssreport_interval half_intervals[2], interval; /* of these, percent */
-    double angle;     /* degrees between the normalised slopes */
+    double angle;     /* degrees between the normalized slopes */
     bool agree;       /* the angle is small */
     bool significant; /* slopes and intercepts of both are */
 };
 
 /*
- * Intervals: of a half Fieller's, for t with n - 2. For their mean the distances between the value
- * of each half and its bounds are squared and added (MOVER); there the bounds are for t with the
- * freedom of the sum after Welch and Satterthwaite. `confidence` as in 0.95. Fails, with -1, for
- * want of memory.
+ * The interval of a half is Fieller's, for t with n - 2 degrees of freedom. For the mean of both
+ * halves the distances between the value of each half and its bounds are squared and added
+ * (MOVER); there t has the degrees of freedom of the sum after Welch and Satterthwaite.
+ * `confidence` as in 0.95. -1: no memory.
  */
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);

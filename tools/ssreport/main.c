@@ -84,7 +84,7 @@ static int write_page(
     return 0;
 }
 
-/* Of a single record: of several it would not be known which one. */
+/* A profile is of one run, so exactly one record must be reported. */
 static int write_profile(
     const struct ssreport_report *report, const char *path, struct ss_error *error) {
     struct ss_whole_file file;
@@ -140,7 +140,7 @@ static void name_set(char name[128], char *const *folders, size_t count) {
     }
 }
 
-/* Where both would have one name, they have none but their numbers. */
+/* If both would have the same name, they are called by their numbers. */
 static void name_sets(struct ssreport_report *report, const struct ssreport_request *request) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (slash) {

@@ -64,7 +64,7 @@ void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *r
 
 /* ---- points ---- */
 
-/* As the experiment has it; on a staircase that changes from step to step. */
+/* Of the run or, if that changes, of the step. */
 static double target_of(const struct ssreport_method_point *point) {
     return point->run->target > 0 ? point->run->target : point->step->target;
 }
@@ -138,7 +138,7 @@ static void swap(double *left, double *right) {
     *right = kept;
 }
 
-/* Few, and nearly in order already. */
+/* By insertion: knots are few, and nearly in order already. */
 static void sort_knots(struct ssreport_methods *methods) {
     for (size_t i = 1; i < methods->knots; i++) {
         for (size_t j = i; j > 0 && methods->loads[j] < methods->loads[j - 1]; j--) {

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_METHODS_H
 #define SSREPORT_METHODS_H
 
-/* Throughput at each load under each method, against what no control does to it. */
+/* Throughput at each load with each method, compared with a baseline without control. */
 
 #include "report.h"
 

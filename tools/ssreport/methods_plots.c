@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* All methods of a workload in one picture, and how far each is off the baseline in another one. */
+/* Two pictures of a workload: the throughput of all methods, and their deviations from the
+ * baseline. */
 
 #include <math.h>
 
@@ -9,7 +10,7 @@
 #include "picture.h"
 #include "plots.h"
 
-/* Told apart also by their marks, so that colors alone need not do. */
+/* Methods differ in their marks, too, for readers who cannot tell the colors apart. */
 static const struct {
     const char *color;
     int mark;

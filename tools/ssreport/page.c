@@ -88,7 +88,7 @@ static void print_sheet(FILE *page, const struct ssreport_sheet *sheet) {
         ssreport_sheet_print_html(page, sheet, NULL);
 }
 
-/* Long ones are folded: a page of hundreds of runs is to be looked through. */
+/* Long tables are folded, so that a page of hundreds of runs stays readable. */
 static void print_folded(FILE *page, const struct ssreport_sheet *sheet) {
     size_t rows = ssreport_sheet_rows(sheet);
     if (rows > ROWS_OPEN_MOST) {
@@ -243,7 +243,7 @@ static void print_energy(
     fputs("</section>\n", page);
 }
 
-/* Where nothing was counted there is no word of it: few machines allow it. */
+/* Printed only if anything was counted: few machines permit it. */
 static void print_counters(FILE *page, const struct ssreport_report *report) {
     if (ssreport_sheet_rows(&report->sheets[SSREPORT_COUNTERS_RUNS]) == 0)
         return;

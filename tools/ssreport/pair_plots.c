@@ -9,12 +9,12 @@
 
 #define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
-/* In a picture, of letters. */
+/* Letters of a name in a picture. */
 #define NAME_MOST 24
 
 /* ---- colors ---- */
 
-/* Also those who do not see all colors can tell these apart. */
+/* Colors that people with color blindness can tell apart. */
 static const char *color_of(const struct ssreport_report *report, const char *placement) {
     static const struct {
         const char *placement, *color;
@@ -94,7 +94,7 @@ static size_t write_blocks(FILE *script, const struct ssreport_report *report,
                 fprintf(
                     script, "$%c%zu%s << END\n", 'a' + panel, placements, rising ? "up" : "down");
                 write_points(script, report, first, kinds[panel], rising);
-                /* A block without points is an error; one that is nowhere is none. */
+                /* gnuplot refuses a block without points; an undefined one is enough. */
                 fputs("NaN NaN\nEND\n", script);
             }
         }
@@ -213,7 +213,7 @@ static void find_size(const struct ssreport_report *report, const struct ssrepor
     }
 }
 
-/* The most that this foreground does anywhere. */
+/* The largest throughput of this foreground in all plots that share its axes. */
 static double most_of(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     double most = 0;
     for (size_t i = 0; i < report->pair_count; i++) {

@@ -8,7 +8,7 @@
 #include "csv.h"
 #include "report.h"
 
-/* Seconds by which two begin apart that are to begin at one time. */
+/* Seconds between the starts of two sides that were to start at the same time, at most. */
 #define APART 0.02
 
 /* Two targets that differ by less are one level. */
@@ -68,7 +68,7 @@ static void set_steps(struct ssreport_pair *pair) {
     }
 }
 
-/* How many steps say nothing: too short, or the foreground had not begun or was at its end. */
+/* Notes how many steps are excluded: too short, or the foreground had not begun or had ended. */
 static void note_lost_steps(const struct ssreport_pair *pair) {
     struct ssreport_record *record = &pair->foreground->record;
     size_t lost = 0, short_ones = pair->background->steps.too_short;
@@ -98,7 +98,7 @@ static int set_interference(struct ssreport_pair *pair, double confidence) {
     return status;
 }
 
-/* In the order in which they come; `pair` is the last one so far. */
+/* Programs are numbered in the order in which they occur; `pair` is the last pair so far. */
 static size_t find_index(
     const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
     size_t next = 0;

@@ -16,7 +16,7 @@ struct ssreport_report;
 struct ssreport_pair_step {
     double target, load; /* of the background; parts of 1 */
     int half;            /* as in steps.h */
-    size_t occurrence;   /* how often that half has held the level, with this time */
+    size_t occurrence;   /* the n-th time, from 1, that its half holds this level */
     double foreground;   /* iterations per second; NaN: it was not there or did not count */
     double background;
 };
@@ -34,12 +34,12 @@ struct ssreport_pair {
     struct ssreport_interference interference;
 };
 
-/* Finds all; what a foreground lacks is noted in its record. -1: no memory. */
+/* Finds all pairs; what a foreground lacks is noted in its record. -1: no memory. */
 int ssreport_pairs_find(struct ssreport_report *report);
 
 void ssreport_pairs_free(struct ssreport_report *report);
 
-/* In what pairs must be the same to be put side by side. */
+/* What pairs must have in common to be compared. */
 enum {
     SSREPORT_PAIR_ENVIRONMENT = 1,
     SSREPORT_PAIR_PLACEMENT = 2,
@@ -60,7 +60,7 @@ bool ssreport_pair_is_first(const struct ssreport_report *report, size_t pair, u
 const struct ssreport_pair_step *ssreport_pair_step_like(
     const struct ssreport_pair *pair, const struct ssreport_pair_step *step);
 
-/* Whether it ran under emulation, which says nothing of machines. */
+/* Whether it ran under emulation, which says nothing about real machines. */
 bool ssreport_pair_is_emulated(const struct ssreport_pair *pair);
 
 #endif

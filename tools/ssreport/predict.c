@@ -15,10 +15,11 @@
 /* A replay has the target of the trace, which stands in a record with six decimals. */
 #define SAME_TARGET 2e-3
 
-/* In so many of its samples; the others lie in a step of the trace, or in a moment lost. */
+/* The part of a replay's samples that must have that target; the others lie where the trace
+ * changes, or some were lost there. */
 #define REPLAY_SHARE 0.95
 
-/* And for so much of the trace: a constant load may be how a trace begins. */
+/* The part of the trace that a replay must cover: a trace may begin with a constant load. */
 #define REPLAY_LENGTH 0.8
 
 /* Numbers stand in a manifest with ten digits. */
@@ -170,7 +171,7 @@ static bool is_one_source(const struct ssreport_run *left, const struct ssreport
            fabs(left->tau - right->tau) <= SAME_NUMBER;
 }
 
-/* What a replay did is what is to be predicted, and says nothing for it. */
+/* A replay is what is to be predicted, so it is no part of the curve. */
 static bool is_part(const struct source *source, size_t run) {
     const struct ssreport_run *of = &source->report->runs[run];
     return !source->is_replay[run] && !ssreport_is_word(of->experiment, "replay") && !of->role &&
@@ -291,7 +292,8 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
     SSREPORT_TEXTS(sheet, notes.text);
 }
 
-/* Once for all that are one curve; then for each of its replays. */
+/* A row for the curve of these runs, which is added with the first of them, and one for each
+ * replay. */
 static int add_source(struct source *source, size_t first) {
     struct ssreport_report *report = source->report;
     source->first = &report->runs[first];

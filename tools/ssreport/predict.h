@@ -2,7 +2,7 @@
 #ifndef SSREPORT_PREDICT_H
 #define SSREPORT_PREDICT_H
 
-/* What a curve of throughput against load lets expect of a trace, and whether it came so. */
+/* Throughput over a trace: predicted from a curve of throughput against load, and measured. */
 
 #include <showstopper/error.h>
 
@@ -14,7 +14,7 @@
 /*
  * Fills the prediction for the trace in a file: a row for each workload, method, environment and
  * set of which there is a curve, and one for each replay of that trace. Fails if the trace cannot
- * be read, or for want of memory.
+ * be read, or without memory.
  */
 int ssreport_report_predict(
     struct ssreport_report *report, const char *path, struct ss_error *error);

@@ -3,13 +3,14 @@
 
 #include <math.h>
 
-/* A stopped instance does nothing; in less of a second than this nothing is learned of it. */
+/* Seconds: a row in which an instance was allowed to run for less is too short to tell what it
+ * does. */
 #define PERMITTED_LEAST 0.01
 
 /* Seconds by which a row may reach beyond the counted time. */
 #define SLACK 0.02
 
-/* More than so many threads sssim does not take. */
+/* sssim accepts up to so many threads. */
 #define THREADS_MOST 1e6
 
 struct writer {
@@ -54,7 +55,7 @@ static double rate(const struct ssreport_second *second, enum ssreport_counter c
     return second->counts[counter] / (second->end - second->since[counter]);
 }
 
-/* What the hardware did not count in this second is as in the last one; NaN: nor there. */
+/* A value that is missing in this second is that of the last one; NaN: missing there, too. */
 static struct use use_of(const struct ssreport_record *record, const struct ssreport_second *second,
     double seconds, const struct use *last) {
     struct use use = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which tables were published, which of them stand beside one's own, and why the others do not. */
+/* Which tables were published, which of them are printed beside results, and why others are not. */
 
 #include <math.h>
 
@@ -14,7 +14,7 @@ static const struct ssreport_column columns[] = {
 
 #define NO_FILE SSREPORT_PUBLISHED_TABLES
 
-/* Numbers are those of the evaluation of load control; that of interference has others. */
+/* Tables have the numbers of the evaluation of load control; that of interference has its own. */
 static const struct {
     const char *tables, *what;
     enum ssreport_published_table table; /* NO_FILE: there are no values */

@@ -51,7 +51,7 @@ struct ssreport_instance {
 /* Of the duties that an instance had in the parts of the run. */
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
 
-/* What the run was told to be called, by name. */
+/* A text that the run was given with --label. */
 struct ssreport_label {
     char *name, *value;
 };

@@ -33,7 +33,7 @@ static char *join(yajl_val list) {
     return text;
 }
 
-/* What is no text is no label. */
+/* Values that are not texts are ignored. */
 static void read_labels(struct ssreport_record *record, yajl_val labels) {
     for (size_t i = 0; labels && i < labels->u.object.len; i++) {
         char *value = copy(YAJL_GET_STRING(labels->u.object.values[i]));

@@ -71,10 +71,10 @@ struct ssreport_report {
  */
 int ssreport_report_put_together(struct ssreport_report *report);
 
-/* The two of methods. -1: no memory. */
+/* Both sheets of methods. -1: no memory. */
 int ssreport_report_methods(struct ssreport_report *report);
 
-/* The local curves; runs have been put together. */
+/* The sheet of local curves, after ssreport_report_put_together(). */
 void ssreport_report_curves(struct ssreport_report *report);
 
 /* Fills the first six sheets but the curve and the methods; the last thing to do, as notes are in
@@ -82,18 +82,18 @@ void ssreport_report_curves(struct ssreport_report *report);
 void ssreport_report_fill(struct ssreport_report *report);
 
 /*
- * The next three: what set 0 did for what set 1 did, step by step, and what has no counterpart
- * there. -1: no memory.
+ * The next three sheets: the throughput of set 0 divided by that of set 1, step by step, and the
+ * steps without a counterpart. -1: no memory.
  */
 int ssreport_report_compare(struct ssreport_report *report);
 
 /* What a set is called: its name, or else its number in words. */
 const char *ssreport_report_set_name(const struct ssreport_report *report, int set);
 
-/* All of pairs: interference and what follows, up to the changes. -1: no memory. */
+/* All sheets of pairs: from interference to changes. -1: no memory. */
 int ssreport_report_interference(struct ssreport_report *report);
 
-/* Parts of it, which need the pairs. -1: no memory. */
+/* Parts of the above, which need the pairs. -1: no memory. */
 void ssreport_report_whole_system(struct ssreport_report *report);
 int ssreport_report_findings(struct ssreport_report *report);
 

@@ -71,7 +71,7 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
 
 void ssreport_run_free(struct ssreport_run *run);
 
-/* What it ran in; where nothing is said of it, `none`. */
+/* The environment that it ran in; `none` if nothing names one. */
 const char *ssreport_run_environment(const struct ssreport_run *run);
 
 /* Lays the line through steps and rates that are there. -1: no memory. */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A range that is smaller would shade what is only noise, in percent. */
+/* Percent; a smaller range would shade mere noise. */
 #define RANGE_LEAST 5.0
 
 #define FAR_RANGES 3.0 /* interquartile ranges */
 #define FAR_LEAST  5.0 /* percent */
-#define OTHERS     4   /* programs, to compare one with */
+#define OTHERS     4   /* programs at least that one is compared with */
 
 #define TABLE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT)
 

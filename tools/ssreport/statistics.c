@@ -141,7 +141,7 @@ struct ssreport_interval ssreport_fit_ratio(
     double ratio = fit->slope / fit->intercept;
     if (!isfinite(ratio))
         return (struct ssreport_interval){NAN, NAN};
-    /* On a line without scatter, which leaves no freedom to estimate either. */
+    /* All points lie on the line: the ratio is exact. */
     if (c[0] == 0 && c[2] == 0)
         return (struct ssreport_interval){ratio, ratio};
     double t = bound(confidence, freedom);

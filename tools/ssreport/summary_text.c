@@ -251,7 +251,7 @@ static void print_comparison(FILE *stream, const struct ssreport_report *report)
     print_table(stream, &report->sheets[SSREPORT_COMPARISON], title, comparison_columns);
 }
 
-/* Of hundreds of pairs the sentences tell, and the tables. */
+/* A table of hundreds of pairs would hide the findings. */
 static void print_interference(FILE *stream, const struct ssreport_sheet *sheet) {
     size_t rows = ssreport_sheet_rows(sheet);
     if (rows > PAIRS_MOST)

@@ -12,7 +12,7 @@ static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return -mean * log1p(-ss_random_next(state));
 }
 
-/* Positive, with mean 1 and this standard deviation. The normal number in it is drawn as by Box and
+/* Lognormal, with mean 1 and this standard deviation. Its logarithm is a normal number by Box and
  * Muller. */
 static inline double chance_draw_lognormal(uint64_t *state, double deviation) {
     double variance = log1p(deviation * deviation);

@@ -48,7 +48,7 @@ void experiment_print_path(const struct experiment *experiment, const char *pair
 int experiment_finish_pair(struct experiment *experiment, const struct experiment_row rows[2],
     const char *name, struct ss_error *error);
 
-/* What was begun and not finished is removed. */
+/* Removes the folder of a pair that was not finished, if it is empty. */
 void experiment_drop_pair(const struct experiment *experiment, const char *name);
 
 /* An experiment without a pair leaves no folder behind. */

@@ -77,7 +77,7 @@ static void note(struct recording *recording, ss_time at, const char *name, cons
             .at = at, .name = name, .instance = -1, .text = text, .value = NAN});
 }
 
-/* All of it is known in advance, but an event stands where it happened. */
+/* Events with the times at which the stages of the run begin. */
 static void note_beginning(struct recording *recording) {
     const struct trial *trial = recording->trial;
     ss_time control_start = ss_time_add(trial->start, trial->options.warmup);

@@ -6,8 +6,8 @@
 #include "trial.h"
 
 /*
- * What one program costs another one: a foreground that runs uncontrolled, and beside it a
- * background under control. They share the memory, and if wanted their CPUs.
+ * What one program costs another: a foreground that runs uncontrolled, and beside it a background
+ * under control. They share the memory and, with `shares_cpus`, the CPUs.
  */
 
 enum study_side {

@@ -78,16 +78,16 @@ void work_follow(struct work *work, double share, double beside, ss_time now);
 void work_mark(struct work *work, ss_time now);
 
 /*
- * Gives all iterations that have ended since the last time, in the order in which they did. Fails
- * for want of memory.
+ * Tells all iterations that have ended since the last call, in the order of their ends. Fails
+ * without memory.
  */
 int work_collect(struct work *work, ss_time now,
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
     struct ss_error *error);
 
 /*
- * Right after a collection: what lies in the time since `from` of the iterations that are under way,
- * each as a part of 1.
+ * Right after a collection: what lies in the time since `from` of the iterations that are under
+ * way, each as a part of 1.
  */
 double work_under_way(const struct work *work, ss_time from);
 

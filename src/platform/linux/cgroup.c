@@ -202,8 +202,8 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
            ss_cpus_parse(text, cpus, NULL) == 0;
 }
 
-/* Of the measured ones; all of them where the group says nothing. As with find_quota(), version 1
- * has them in a hierarchy of their own. */
+/* The measured CPUs that the group may use; all of them if the group does not say. As with
+ * find_quota(), version 1 has them in a hierarchy of their own. */
 static uint32_t allowed_cpus(const char *folder, const char *group,
     const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
     const char *root = cgroup_root(roots);

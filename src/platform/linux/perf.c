@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* Counts are worth less than pidfds, pipes and files, which need descriptors, too. */
+/* Descriptors that are left for pidfds, pipes and files, which matter more than counts. */
 #define SPARE 256
 
 #define L1D_READ(result)                                                                           \
