@@ -3,13 +3,13 @@
 # To be sourced by the experiments: workloads by name.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
-catalogue=''           # files named by --catalogue, with a : behind each
+catalogue=''           # files named by --catalogue, each followed by a :
 list_workloads=''      # --list-workloads
-declare -A entries=()  # NAME:KEY, its value; KEY at.KEY, FILE:LINE of it
+declare -A entries=()  # by NAME:KEY, the value; by NAME:at.KEY, its FILE:LINE
 catalogue_names=()     # in the order in which they are listed
 
-# One file of a catalogue, as NAME, KEY, FILE:LINE, VALUE with a tab between. A line that is neither
-# understood nor a comment is an error, so that no misspelt key is lost.
+# parse_catalogue FILE: prints NAME, KEY, FILE:LINE and VALUE of each entry, separated by tabs. A line that
+# cannot be parsed is an error, so that a misspelled key is noticed.
 parse_catalogue() {
     awk -v file="$1" '
         function refuse(why, line) {
@@ -63,7 +63,7 @@ parse_catalogue() {
         }
         { store() }
         /^\[.*\]$/ {
-            # Headings that follow each other share a section.
+            # Consecutive headings share a section.
             if (heading != NR - 1) {
                 end_section()
                 count = 0
@@ -105,7 +105,7 @@ parse_catalogue() {
         }' "$1"
 }
 
-# The files, those with the last word first: --catalogue, the environment, the user, the shipped one.
+# The files, in the order in which they are searched: --catalogue, the environment, the user, the shipped one.
 catalogue_files() {
     local file files
     IFS=: read -ra files <<<"$catalogue"
@@ -123,8 +123,7 @@ catalogue_files() {
     echo "$here/workloads"
 }
 
-# Sets `entries` and `catalogue_names`. A section of one file takes the place of one of the same name in
-# the files after it, as a whole.
+# Sets `entries` and `catalogue_names`. The first file that has a section for a name defines it alone.
 read_catalogue() {
     local files file parsed name key at value
     local -A taken=() here_now
@@ -154,12 +153,12 @@ is_workload() {
     [ -n "${entries[$1:command]-}" ]
 }
 
-# is_users NAME: whether it stands for the command behind --.
+# is_users NAME: whether it is the name of the command behind --.
 is_users() {
     [ ${#user_command[@]} -gt 0 ] && [ "$1" = "$name" ]
 }
 
-# forget NAME: what the catalogue says of a name that stands for the command behind --.
+# forget NAME: removes the catalogue's entries of a name that the command behind -- has.
 forget() {
     local key
     for key in command iteration repeat warmup scratch memory setup stop note needs; do
@@ -184,7 +183,7 @@ expand_variables() {
     expanded+=$rest
 }
 
-# missing NAME: prints what a workload needs and this machine lacks; fails if it lacks nothing.
+# missing NAME: prints what a workload needs and this machine lacks; fails if everything is there.
 missing() {
     local need lacks='' expanded name
     for need in $(entry "$1" needs); do
@@ -216,7 +215,7 @@ list_catalogue() {
     done | awk '{ print (length($0) > 80 ? substr($0, 1, 77) "..." : $0) }'
 }
 
-# check_names OPTION NAME...: whether these workloads are known and can be run, and what to know of them.
+# check_names OPTION NAME...: whether these workloads are known and can run; warns of those that are unfit.
 check_names() {
     local word lacks note option=$1
     [ $# -gt 1 ] || fail "--$option wants something: see --help"
@@ -232,7 +231,7 @@ check_names() {
     done
 }
 
-# warn_of_warmup NAMES: with commas or blanks between them; of those that need longer than the study gives.
+# warn_of_warmup NAMES: separated by commas or blanks; warns of those that need more warm-up than the study has.
 warn_of_warmup() {
     local word time
     for word in ${1//,/ }; do
@@ -256,7 +255,7 @@ memory_of() {
     fi
 }
 
-# scratch_of NAME ROLE INSTANCE: the folder of an instance; no two copies have the same.
+# scratch_of NAME ROLE INSTANCE: prints the folder of an instance; each copy has one of its own.
 scratch_of() {
     local form
     form=$(entry "$1" scratch)
@@ -304,7 +303,7 @@ take_entry() {
     [ -z "$(entry "$1" stop)" ] || counting+=(--grace "$(entry "$1" stop)")
 }
 
-# keep_definition NAME: what the runs of a folder mean by a name is the same for all of them.
+# keep_definition NAME: all runs of a folder use the same definition of a name.
 keep_definition() {
     local file now key
     file=$output/workload.$(file_name "$1")
@@ -319,7 +318,7 @@ keep_definition() {
     fi
 }
 
-# set_up NAME ROLE INSTANCE: what has to lie in the instance's folder before it begins.
+# set_up NAME ROLE INSTANCE: prepares the instance's folder before it starts.
 set_up() {
     local folder filled text
     folder=$(scratch_of "$1" "$2" "$3")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced by the experiments: environments that the sides of a run are in. Each NAME has two functions,
-# why_no_NAME and hold_NAME, which are described below at those of lxc. Guests are in guests.sh.
+# why_no_NAME and hold_NAME; their contract stands below, at those of lxc. Guests are in guests.sh.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
 # shellcheck source=guests.sh
@@ -19,23 +19,23 @@ check_environments() {
     check_words load-of "group cpus" "$load_of"
 }
 
-# Prints why ENVIRONMENT cannot be had here; fails if it can.
+# why_no_environment ENVIRONMENT: prints why it is unavailable here; fails if it is available.
 why_no_environment() {
     [ "$1" != none ] || return
     "why_no_$1"
 }
 
-# measured_in ENVIRONMENT: nothing where there is none.
+# measured_in ENVIRONMENT: nothing for none.
 measured_in() {
     [ "$1" = none ] || echo "$measure"
 }
 
-# place_name ENVIRONMENT: what the names of runs there begin with.
+# place_name ENVIRONMENT: prints the beginning of the names of its runs.
 place_name() {
     [ "$1" = none ] || echo "$1-$measure-"
 }
 
-# What all containers need: prints what is missing, or fails.
+# why_no_containers PROGRAM...: prints which requirement of all containers is missing; fails if none is.
 why_no_containers() {
     local program
     if [ "$(id -u)" -ne 0 ]; then
@@ -81,14 +81,14 @@ find_cpusets() {
 
 # ---- LXC ----
 
-# why_no_NAME: prints why this environment cannot be had here; fails if it can.
+# why_no_NAME: prints why this environment is unavailable here; fails if it is available.
 why_no_lxc() {
     why_no_containers lxc-execute
 }
 
 # hold_NAME ROLE CPUS QUOTA COMMAND...: starts a container, with the command as its only process, in groups
-# below $place_group. It may use these CPUs, all if there is no list, and QUOTA of CPU time, in CPUs, or all if
-# that is empty. Its root is the host's, read-only; $scratch can be written to.
+# below $place_group. It may use these CPUs (empty: all), and QUOTA of CPU time, in CPUs (empty: unlimited).
+# Its root is the host's, read-only, but for $scratch.
 hold_lxc() {
     local folder=$scratch/places/$1
     note_folders "/run/lxc/lock${scratch%/*}"
@@ -164,13 +164,13 @@ hold_podman() {
 
 # ---- a place ----
 
-# quota_of CPUS: of a period of 100 ms, in microseconds.
+# quota_of CPUS: prints microseconds in a period of 100 ms.
 quota_of() {
     compute "int(100000 * $1 + 0.5)"
 }
 
-# open_place ROLE CPUS QUOTA: of `environment`, for one side; see hold_lxc. use_place says what it adds
-# to the side's command line. One that does not open lets that side fail and say why.
+# open_place ROLE CPUS QUOTA: opens a container of `environment` for one side; see hold_NAME. If that fails,
+# use_place lets the side fail with the reason.
 open_place() {
     local folder=$scratch/places/$1 attempt
     place_group=/showstopper-experiment.$$.$1
@@ -188,7 +188,7 @@ open_place() {
     find_place "$folder"
 }
 
-# find_place FOLDER: writes there the pid of the container's first process, and its groups.
+# find_place FOLDER: writes the pid of the container's first process and its groups to FOLDER/place.
 find_place() {
     local pid folders
     for pid in $(list_group "$place_group" | sed 's,$,/cgroup.procs,' | xargs -rd '\n' cat 2>/dev/null | sort -un); do
@@ -203,7 +203,7 @@ find_place() {
 
 # use_place ROLE FEEDBACK: sets `around`, words before showstopper where it runs inside, `entering`, words
 # before the command of an instance where it runs on the host, and `side`, options for its feedback, which
-# is FEEDBACK for the load of the CPUs with strangers.
+# is FEEDBACK for --load-of cpus.
 use_place() {
     local folder=$scratch/places/$1 words=() pid
     side=(-f "$2")
@@ -222,13 +222,13 @@ use_place() {
         [ "$load_of" = cpus ] || side=(-f cgroup)
         return
     fi
-    # What enters a PID namespace is a child, which shares the process group that is stopped.
+    # nsenter enters a PID namespace by a child, which stays in the process group that is stopped.
     # shellcheck disable=SC2016 # the inner shell expands it
     entering+=(sh -c 'cd "$0" && "$@"; exit $?' "${PWD//%/%%}")
     [ "$load_of" = cpus ] || side=(-f cgroup -F "group=$(group_of "$pid")")
 }
 
-# The shell outside of the PID namespace, which ends with the status of what runs inside.
+# The shell that waits outside of the PID namespace and ends with the status of what runs inside.
 # shellcheck disable=SC2016 # that shell expands it
 pass_on='cd "$0" || exit
     "$@" &
@@ -249,7 +249,7 @@ group_of() {
         END { print account != "" ? account : unified }' "$proc/$1/cgroup"
 }
 
-# watch_place ROLE CPUS: what the host sees of a side that is measured inside.
+# watch_place ROLE CPUS: records the load that the host sees of a side that is measured inside.
 watch_place() {
     local of=(--cpus "$2") pid
     [ "$measure" = inside ] && [ -s "$scratch/places/$1/place" ] || return 0

@@ -8,7 +8,7 @@
 #     run             starts the command; answers with its status when it has ended
 #     INT, TERM       sends the command this signal
 #     off             ends
-# The outer shell waits for it, and for processes that have lost their parents.
+# The shell that starts it waits for it and reaps orphans.
 
 outer_path=/usr/sbin:/usr/bin:/sbin:/bin
 PATH=/run/guest/bin
@@ -18,9 +18,9 @@ tell_time() {
     echo "clock $EPOCHREALTIME" >&3
 }
 
-# shift_clock MICROSECONDS: programs that set a clock to a given time, such as date, are late by as much as
-# they take to begin. This one asks for the time and sets it at once; 227 is clock_settime. Under emulation
-# the first pass through this code is slow, so it is made with a clock that is not there.
+# shift_clock MICROSECONDS: a program that sets a clock to a given time, such as date, is late by the time
+# that it takes to start. This one reads the time and sets it at once; 227 is clock_settime. Under emulation
+# the first pass through the loop is slow, so the first two passes set a clock that does not exist.
 shift_clock() {
     # shellcheck disable=SC2016 # of perl
     PATH=$outer_path /usr/bin/env perl -MTime::HiRes=time -e 'for my $clock (99, 99, 0) {
@@ -30,7 +30,7 @@ shift_clock() {
     tell_time
 }
 
-# The interrupt is ignored by what a shell starts in the background, unless it is told otherwise.
+# A shell starts background commands with SIGINT and SIGQUIT ignored; env restores them.
 run_command() {
     mkfifo /run/guest/output /run/guest/errors
     cat /run/guest/output >/dev/vport0p2 &
@@ -46,7 +46,8 @@ run_command() {
     ) &
 }
 
-# What the command has said comes out before the end; what it left running may hold the line open.
+# Waits until all output of the command has been passed on, but not forever: a process that the command left
+# running may hold the pipe open.
 drain() {
     tries=0
     for cat in $cats; do

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2154 # set by that program
 given=/root$run
 
-# What is needed later is taken from the host before it is hidden.
+# Parts of the host that are hidden below have what is needed later, so it is copied first.
 mkdir /guest
 while read -r folder; do
     [ -n "$folder" ] || continue
@@ -21,7 +21,7 @@ cp /guest/* /bin/busybox /root/run/guest/
 mkdir /root/run/guest/bin
 /root/run/guest/busybox --install -s /root/run/guest/bin
 
-# The host's /tmp with programs that lie there; what is written to it is gone with the guest.
+# The host's /tmp may have programs in it; writes stay in the guest.
 mount -t tmpfs upper /upper
 mkdir -m 1777 /upper/files
 mkdir /upper/work
@@ -41,7 +41,7 @@ sed 's/[a-z]/+&/; s/ / +/g' /root/sys/fs/cgroup/cgroup.controllers \
 ifconfig lo 127.0.0.1
 hostname guest
 
-# A line is the tag of a share, a blank and its folder.
+# Each line: the tag of a share, a blank, its folder.
 while read -r tag folder; do
     mkdir -p "/root$folder"
     mount -t virtiofs "$tag" "/root$folder" || echo "$folder" >>/root/run/guest/missing

@@ -3,8 +3,8 @@
 # To be sourced by the experiments: sides of a run in guests, a guest a side.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
-# name_guests: puts what guests run with here, kvm or tcg (emulation), in place of kvm in `environments`,
-# since the figures of both are never compared.
+# name_guests: replaces kvm in `environments` by what guests run with here, kvm or tcg (emulation), since
+# the figures of both are never compared.
 name_guests() {
     local found
     [[ ,$environments, = *,kvm,* && -z $root ]] || return 0
@@ -17,7 +17,7 @@ name_guests() {
     environments=${environments%,}
 }
 
-# Prints why no side can be in a guest here; fails if it can.
+# Prints why guests are unavailable here; fails if they are available.
 why_no_kvm() {
     if [ "$measure" = host ]; then
         echo "Showstopper on the host cannot start processes in a guest: --measure inside"
@@ -44,9 +44,9 @@ booting() {
     esac
 }
 
-# open_guest ROLE CPUS COUNT: for one side, on these CPUs or, if there is no list, with so many virtual
-# ones that are not pinned. Sets `around`, `pinning` and `side`: in the guest Showstopper has all CPUs, and
-# their load is what the guest's own counters say.
+# open_guest ROLE CPUS COUNT: a guest for one side, with a virtual CPU on each of these CPUs or, if CPUS is
+# empty, COUNT virtual CPUs that are not pinned. Sets `around`, and empties `entering` and `pinning`, since
+# Showstopper has all CPUs of the guest.
 open_guest() {
     local placing=(--vcpus "$3")
     [ -z "$2" ] || placing=(--cpus "$2")
@@ -56,7 +56,7 @@ open_guest() {
     entering=() pinning=()
 }
 
-# What the host sees of it; the load of a guest that is not pinned is in guest-vcpus.csv alone.
+# watch_guest ROLE CPUS: records the load that the host sees; that of an unpinned guest is in guest-vcpus.csv.
 watch_guest() {
     [ -n "$2" ] && command -v ssload >/dev/null || return 0
     start ssload --quiet --cpus "$2" --format csv --output "$scratch/host-load.$1.csv" \

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced by the experiments and by guard: what a study makes outside of its folder. Each thing is
-# noted in the file $leftovers before it is made, so that whatever ends the study, it can be cleared later.
+# noted in the file $leftovers before it is made, so that it can be removed however the study ends.
 # shellcheck disable=SC2154 # `leftovers` is the caller's
 
-# note_left KIND NAME: folder, a path, whose last part begins with showstopper-, with all that is in it;
-# empty, the path of a folder that is only cleared when it is empty; group, a control group's path
-# below the root of every hierarchy that has it, with its processes and the groups in it.
+# note_left KIND NAME. KIND is one of
+#     folder    NAME is a path whose last part begins with showstopper-; it is removed with all that is in it
+#     empty     NAME is the path of a folder; it is removed if it is empty
+#     group     NAME is the path of a control group below the root of a hierarchy; it is removed from all
+#               hierarchies, with its processes and the groups in it
 note_left() {
     ! grep -qsFx -- "$1 $2" "$leftovers" || return 0
     echo "$1 $2" >>"$leftovers"
 }
 
-# note_folders PATH: those on the way to PATH that are not there yet, each empty again in the end.
+# note_folders PATH: notes the folders on the way to PATH that are yet to be made, as `empty`.
 note_folders() {
     local folder=$1 missing=()
     while [ -n "$folder" ] && [ ! -e "$folder" ]; do
@@ -24,8 +26,8 @@ note_folders() {
     done
 }
 
-# clear_left: in reverse, since what lies in a folder was noted after it. Fails where something stays,
-# which remains noted.
+# clear_left: removes what is noted, the last first, since what lies in a folder was noted after it. Fails
+# if something could not be removed, which stays noted.
 clear_left() {
     local lines=() index kept=()
     [ -e "$leftovers" ] || return 0
@@ -40,7 +42,7 @@ clear_left() {
     rm -f "$leftovers"
 }
 
-# A note that is none of ours is dropped.
+# Notes of any other form are dropped.
 clear_one() {
     case $1 in
     folder)
@@ -70,8 +72,8 @@ list_group() {
     done
 }
 
-# A group that cannot be removed has processes: they were put there by us, and are ended by pid, as often as
-# it takes until no more of them are forked.
+# A group that cannot be removed has processes, all of which the study put there. They are killed by pid until
+# no more of them are forked.
 remove_group() {
     local attempt folder pid found
     for ((attempt = 0; attempt < 20; attempt++)); do

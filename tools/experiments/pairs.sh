@@ -57,11 +57,11 @@ check_pairs() {
 
 # order_runs ROUNDS PLACE...: of lines FRONT BACK makes FRONT BACK PLACE ROUND, every pair in every place.
 # The order is balanced, so that a study that is interrupted, or a machine that changes, favors nothing:
-# after any run, how often a program was in front in a place is the same for all programs and places, or
-# one more; likewise how often it was behind. If each program is in front and behind in as many pairs,
-# the pairs fall into groups in which each program is once in front and once behind (a regular bipartite
-# graph consists of perfect matchings). A group passes through all places, in each pass every pair in
-# another one, before the next group begins. Otherwise groups have gaps, and what cannot be even is not.
+# after any run, the numbers of times that each program was in front in each place differ by at most one, and
+# likewise for behind. If each program is in front in as many pairs as it is behind, and all are in equally
+# many, the pairs fall into groups in which each program is once in front and once behind (a regular
+# bipartite graph consists of perfect matchings). A group passes through all places, each pair in another
+# place in each pass, before the next group begins. Otherwise groups have gaps, and counts differ by them.
 order_runs() {
     awk -v rounds="$1" -v list="${*:2}" '
         function number_of(name) {
@@ -78,7 +78,7 @@ order_runs() {
             degree_front[front]++
             degree_back[back]++
         }
-        # Finds a partner for this one in front, with others changing theirs if need be.
+        # Finds a partner for this program in front; others change theirs if necessary (an augmenting path).
         function find_partner(front,    apart, back, i, edge) {
             for (apart = 0; apart < count; apart++) {
                 back = (front - 1 + apart) % count + 1
@@ -114,7 +114,7 @@ order_runs() {
                 degree = degree_front[i] > degree ? degree_front[i] : degree
                 degree = degree_back[i] > degree ? degree_back[i] : degree
             }
-            # Gaps, until all are in as many.
+            # Gaps are added until all programs are in equally many pairs.
             for (i = j = 1; i <= count; i++)
                 while (degree_front[i] < degree) {
                     while (degree_back[j] >= degree)

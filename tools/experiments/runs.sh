@@ -12,8 +12,8 @@ run_words=()
 skips=()
 around=()
 
-# plan NAME SECONDS FUNCTION WORD...: the function starts the run; no word has a blank. The / in the name of
-# a workload is a point in that of the run.
+# plan NAME SECONDS FUNCTION WORD...: the function starts the run; words have no blanks. A / in the name of a
+# workload becomes a point in the name of the run.
 plan() {
     run_names+=("${1//\//.}")
     run_lengths+=("$2")
@@ -213,8 +213,9 @@ told_why() {
     echo "$file"
 }
 
-# launch ROLE NUMBER OPTION...: showstopper with so many instances and with what all runs have in
-# common, of the workload chosen last. The role is empty where there is only one. `around` has words before showstopper, if any.
+# launch ROLE NUMBER OPTION...: starts showstopper with so many instances of the workload chosen last, and
+# with what all runs have in common. ROLE is empty in experiments of one side. `around` has words that go before
+# showstopper, if any.
 launch() {
     local said=$scratch/said${1:+/$1}
     [ -n "$1" ] || rmdir "$scratch/record"
@@ -285,8 +286,8 @@ look_at_machine() {
             "Press Ctrl-C and call again when it is quiet, or go on: --others 100% does not warn"
 }
 
-# start COMMAND...: beside the run, until its end. A function has to look by itself whether the script
-# still runs.
+# start COMMAND...: runs it until the end of the run. A function has no guard, so it must check by itself
+# whether the script still runs.
 start() {
     local words=("${guard[@]}")
     ! declare -F "$1" >/dev/null || words=()
@@ -294,8 +295,8 @@ start() {
     started+=($!)
 }
 
-# Only what was started here, by its number; showstopper ends its instances itself. It may run in an
-# environment that was started, too, so it comes first.
+# Ends what was started here, by pid; showstopper ends its instances itself. It comes first, since it may run
+# in an environment that was started, too.
 end_started() {
     end_processes "${!launched[@]}"
     end_processes "${started[@]}"
