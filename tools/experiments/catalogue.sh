@@ -132,7 +132,9 @@ read_catalogue() {
         here_now=()
         parsed=$(parse_catalogue "$file" 2>&1) || fail "$parsed"
         while IFS=$'\t' read -r name key at value; do
-            [ -n "$name" ] && [ -z "${taken[$name]-}" ] || continue
+            if [ -z "$name" ] || [ -n "${taken[$name]-}" ]; then
+                continue
+            fi
             [ -n "${here_now[$name]-}" ] || catalogue_names+=("$name")
             here_now[$name]=1
             entries[$name:$key]=$value
