@@ -35,7 +35,7 @@ compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
 }
 
-# start COMMAND...: as the experiments do: it ends and clears up even when the bench is killed.
+# start COMMAND...: with a guard, as the experiments do, so that it ends even if the bench is killed.
 start() {
     setsid setpriv --pdeathsig TERM "$here/guard" "$$" "$lock" "$leftovers" "$@" &
     started+=($!)
@@ -64,7 +64,7 @@ hold_load() {
     [ "$status" -eq 0 ] || fail "showstopper: status $status"
 }
 
-# compute_exactly EXPRESSION: of times of the wall clock.
+# compute_exactly EXPRESSION: of wall clock times, to the millisecond.
 compute_exactly() {
     awk "BEGIN { printf \"%.3f\", ($1) }"
 }
@@ -81,7 +81,7 @@ find_account() {
     fail "no group of the container accounts for CPU time"
 }
 
-# judged NAME: of the line of windows of 500 ms.
+# judged NAME: prints this figure of the judge for windows of 500 ms.
 judged() {
     sed -n 's/^ *"runtime_500": .*"'"$1"'": \(-\{0,1\}[0-9.]*\),.*/\1/p' "$folder/judge.json"
 }

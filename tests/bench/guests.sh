@@ -9,8 +9,8 @@ usage() {
     cat <<END
 Usage: tests/bench/guests.sh [OPTION]...
 Holds constant loads in a guest with one virtual CPU and prints what the guest's /proc/stat and what the
-machine says of it, then kills guests at random moments. Records have to come out and nothing may be left,
-or the bench fails.
+machine says of it, then kills guests at random moments. The bench fails if a record is missing or if
+anything is left of a guest.
 
   --guest FOLDER   made by make-guest; default: one is made
   --levels LIST    loads in percent; default 25,50,75
@@ -26,7 +26,7 @@ or the bench fails.
 END
 }
 
-# in_guest OPTION... -- COMMAND... All of its processes have the mark in their environment.
+# in_guest OPTION... -- COMMAND...: all of its processes have the mark GUEST_OF_BENCH in their environment.
 in_guest() {
     GUEST_OF_BENCH=$folder "$source/tools/experiments/run-in-guest" --guest "$guest" --cpus "$cpu" --share "$folder/shared" "$@"
 }
@@ -52,7 +52,7 @@ print_level() {
             apart["start"], apart["end"] }' "$folder/times.csv" "$folder/clock.csv"
 }
 
-# check_left: no process and no mount of the guests that this bench has started.
+# check_left: fails if a process or a mount of the guests that this bench has started is left.
 check_left() {
     local left
     left=$(grep -lsz "^GUEST_OF_BENCH=$folder\$" /proc/[0-9]*/environ | cut -d / -f 3 | paste -sd ' ') || true
@@ -60,7 +60,7 @@ check_left() {
     ! grep -q showstopper-guest /proc/mounts || fail "left: mounts"
 }
 
-# check_folders: after the next call what killed ones left is gone, too. A folder in use is locked.
+# check_folders: fails if a folder of a killed guest is left after the next call. A folder in use is locked.
 check_folders() {
     local left
     for left in /run/showstopper-guest.*; do
@@ -74,7 +74,7 @@ check_folders() {
     done
 }
 
-# kill_one SECONDS: after so long. The last one that ran clears up folders.
+# kill_one SECONDS: kills a guest after so long. The next call removes its folder.
 kill_one() {
     local pid end record=$folder/shared/record samples=0
     rm -rf "$record"

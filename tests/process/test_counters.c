@@ -115,7 +115,7 @@ static double read_times(const char *path) {
 
 #define COUNT_UP "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 
-/* The count of a process that has ended is as good as that of one that lives. */
+/* The counts of processes that have ended are included. */
 START_TEST(what_has_ended_is_counted) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *used = run_path(folder, "used");
@@ -161,7 +161,7 @@ START_TEST(isolated_instances_are_counted) {
 }
 END_TEST
 
-/* Its threads and its children that are there, and those that come. */
+/* Its threads and children at the start of the run, and those that come later. */
 START_TEST(attached_processes_are_counted) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *target = run_start(
@@ -179,7 +179,7 @@ START_TEST(attached_processes_are_counted) {
 }
 END_TEST
 
-/* Without room for descriptors all cells are empty, and the run is as good. */
+/* Without room for descriptors all cells are empty, and the run succeeds all the same. */
 START_TEST(a_run_without_counts_is_as_good) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];

@@ -23,7 +23,7 @@ write_catalogue() {
     echo "$scratch/catalogue"
 }
 
-# A java that prints what was recorded of a workload, and notes its words.
+# stub_java: a java that prints the recorded output of a workload and notes its arguments.
 stub_java() {
     mkdir -p "$scratch/stub"
     cat >"$scratch/stub/java" <<END
@@ -73,7 +73,7 @@ names_are_listed() {
     refuses "--workloads: scalabench/scalac cannot be run here: \$SCALABENCH is not set" accuracy \
         --workload serial,scalabench/scalac
     refuses "--background: scalabench/scalac cannot be run here" interference --background scalabench/scalac
-    # What is to be run elsewhere can be planned here.
+    # --dry-run plans workloads that this machine lacks.
     experiment accuracy --dry-run --methods default --targets 50 --workload scalabench/scalac,dacapo/tradesoap
     prints "scalabench/scalac cannot be run here: \\\$SCALABENCH is not set"
     prints "Warning: dacapo/tradesoap is unfit: .*"
@@ -131,7 +131,7 @@ files_are_looked_up_in_order() {
     prints "blocking +ready"
 }
 
-# What harnesses have printed is told apart by the shipped expressions: every iteration, also the one that
+# In the recorded output of harnesses the shipped expressions match every iteration, including the one that
 # passed, and nothing else.
 recorded_output_is_understood() {
     local file name names='' heading run
@@ -188,7 +188,7 @@ $scratch/two words/x one alone $index 77M $scratch $HOME" ] || fail "$(cat "$scr
     refuses "$scratch/catalogue:5: setup of family/one failed: why" "${call[@]}" --output filled-2
 }
 
-# A command of one's own has nothing of the workload whose name it has.
+# A command behind -- takes nothing from the catalogue, even if a workload has its name.
 # shellcheck disable=SC2016 # the instance expands it
 own_commands_are_their_own() {
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
@@ -198,7 +198,7 @@ own_commands_are_their_own() {
     ! grep -q 'to warm up' "$output" || fail "it is warned of another one"
 }
 
-# Shipped ones of which programs and data are on most machines, through one iteration.
+# Shipped workloads that most machines have everything for, run for one iteration.
 shipped_ones_run() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
@@ -261,7 +261,7 @@ every_prefix_is_balanced() (
     . "$experiments/pairs.sh"
     local programs places
     : >"$output"
-    # What is not balanced is told.
+    # An unbalanced order is noticed.
     [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
         fail "imbalance is not seen"
     for programs in 1 2 3 4 5 7 25; do

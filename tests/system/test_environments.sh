@@ -25,7 +25,7 @@ figure() {
     sed -n 's/^ *"'"$2"'": *\([-+.0-9e]*\),\{0,1\}$/\1/p' "$1" | head -n 1
 }
 
-# Of our studies: the lock of a folder has the pid of the last one.
+# Control groups of this test's studies; the lock of a folder has the pid of its last study.
 list_groups() {
     local lock
     for lock in "$scratch"/*/lock; do
@@ -33,7 +33,7 @@ list_groups() {
     done
 }
 
-# Those that know the folder of this test.
+# Processes with this test's folder in their environment or arguments.
 list_processes() {
     local file
     for file in /proc/[0-9]*/environ; do
@@ -45,7 +45,7 @@ list_processes() {
     done 2>/dev/null
 }
 
-# What a failed test leaves.
+# Ends the processes that a failed test has left.
 end_studies() {
     local pid
     for pid in $(list_processes); do
@@ -70,7 +70,7 @@ end_burner() {
     burner=
 }
 
-# can_have ENVIRONMENT: by what a study says of it; else the case is skipped.
+# can_have ENVIRONMENT: skips the case if a study cannot use it.
 can_have() {
     local why
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
@@ -147,7 +147,7 @@ containers_of_podman() {
     containers_of podman
 }
 
-# A group's load is its own; that of its CPUs is also that of a stranger.
+# The load of a group excludes other processes on its CPUs; the load of its CPUs includes them.
 a_container_sees_what_is_outside() {
     local load_of load
     can_have lxc
@@ -196,7 +196,7 @@ nothing_is_left_of_a_killed_study() {
             [ $((left--)) -gt 0 ] || fail "$place: it still runs: $(list_processes)"
             sleep 0.1
         done
-        # What clears up is told by the lock that it holds.
+        # Guards hold the lock until they have cleared up.
         flock -w 5 "$scratch/killed/lock" true || fail "$place: what holds the lock?"
         nothing_is_left
     done
@@ -242,7 +242,7 @@ what_cannot_be_had_is_refused() {
     [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own $(:
         )only root can make containers with CPUs of their own"
     [ "$(manifest lacking reason)" = "$reason" ] || fail "why? $(manifest lacking reason)"
-    # Without control groups, what wants none goes on.
+    # Without control groups, everything that needs none still runs.
     if ! unshare -m sh -c 'umount -R -l /sys/fs/cgroup' 2>/dev/null; then
         skip_part "mounts: none can be undone in a namespace"
         return

@@ -126,7 +126,7 @@ words_are_checked() {
     refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true
 }
 
-# What cannot be had leaves no half of a guest.
+# If make-guest fails, it leaves no half of a guest.
 guests_are_made_whole() {
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
@@ -246,7 +246,7 @@ a_run_in_a_guest_begins_in_time() {
         exit !(late > -1 && late < 1) }' || fail "sample $elapsed at $time, to begin at $(date -d "@$at")"
 }
 
-# A machine may end it at any time.
+# Killed at any time, it leaves no process, folder or mount.
 a_killed_one_leaves_nothing() {
     local folder processes
     need_guest
