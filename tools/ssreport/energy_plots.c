@@ -2,7 +2,6 @@
 #include "energy_plots.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "gnuplot_run.h"
 #include "picture.h"
@@ -17,11 +16,6 @@
 /* What tells one picture from another. */
 static const char *const pair_names[] = {
     "set", "environment", "measured_in", "foreground", "background", "round", NULL};
-
-static const struct {
-    const char *placement, *color;
-} colors[] = {{"per-chip", "#1f5f9f"}, {"per-core", "#d9541e"}, {"per-thread", "#2e7d32"},
-    {"neutral", "#7b3fa0"}, {"quota", "#b8860b"}, {"sets", "#00838f"}};
 
 static bool is_same_pair(const struct ssreport_sheet *sheet, size_t row, size_t other) {
     for (size_t i = 0; pair_names[i]; i++) {
@@ -43,14 +37,6 @@ static bool is_first(const struct ssreport_sheet *sheet, size_t row) {
             return false;
     }
     return is_known(sheet, row);
-}
-
-static const char *color_of(const char *placement) {
-    for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
-        if (strcmp(colors[i].placement, placement) == 0)
-            return colors[i].color;
-    }
-    return "#455a64";
 }
 
 /* Whether a run of the pair begins here: its steps are rows that follow each other. */
@@ -85,8 +71,9 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
         if (!begins_run(sheet, row, first))
             continue;
         const char *placement = ssreport_sheet_cell(sheet, row, "placement")->text;
+        const char *color = ssreport_plots_color(placement);
         fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
-            row, color_of(placement));
+            row, color ? color : "#455a64");
         sstrace_gnuplot_quote(script, placement, 40);
         fputs(", ", script);
     }

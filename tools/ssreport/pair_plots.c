@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gnuplot_run.h"
+#include "plots.h"
 #include "whole_system.h"
 
 #define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
@@ -14,18 +15,13 @@
 
 /* ---- colors ---- */
 
-/* Colors that people with color blindness can tell apart. */
+/* Placements of other names have colors in the order in which they occur. */
 static const char *color_of(const struct ssreport_report *report, const char *placement) {
-    static const struct {
-        const char *placement, *color;
-    } known[] = {{"per-chip", "#0072b2"}, {"per-core", "#d55e00"}, {"per-thread", "#009e73"},
-        {"neutral", "#cc79a7"}, {"quota", "#b8860b"}, {"sets", "#56b4e9"}};
     static const char *const others[] = {"#555555", "#7b3fa0", "#8b2f2f", "#3f6b3f"};
+    const char *known = ssreport_plots_color(placement);
     size_t other = 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i].placement, placement) == 0)
-            return known[i].color;
-    }
+    if (known)
+        return known;
     for (size_t i = 0; i < report->pair_count; i++) {
         if (strcmp(report->pairs[i].placement, placement) == 0)
             break;

@@ -23,6 +23,19 @@ void ssreport_plots_frame(FILE *script, const char *x, const char *y) {
         x, y);
 }
 
+const char *ssreport_plots_color(const char *placement) {
+    /* Colors that people with color blindness can tell apart. */
+    static const struct {
+        const char *placement, *color;
+    } known[] = {{"per-chip", "#0072b2"}, {"per-core", "#d55e00"}, {"per-thread", "#009e73"},
+        {"neutral", "#cc79a7"}, {"quota", "#b8860b"}, {"sets", "#56b4e9"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].placement, placement) == 0)
+            return known[i].color;
+    }
+    return NULL;
+}
+
 /* Seconds, or minutes where there would be many of them. */
 static double time_unit(const struct ssreport_run *run) {
     return ssreport_record_end(&run->record) > 600 ? 60 : 1;

@@ -18,4 +18,7 @@ extern const struct ssreport_plot ssreport_plots[];
 /* How any picture looks, and the names of its axes. */
 void ssreport_plots_frame(FILE *script, const char *x, const char *y);
 
+/* The color of a placement, as "#0072b2"; NULL: it is none of tools/experiments. */
+const char *ssreport_plots_color(const char *placement);
+
 #endif
