@@ -189,7 +189,7 @@ span() {
             printf "%d h %02d min", whole / 3600, whole % 3600 / 60 }'
 }
 
-# list_cpus LIST: of the kernel's form, 0-3,8; a number a line.
+# list_cpus LIST: prints the CPUs of a list such as 0-3,8, one a line.
 list_cpus() {
     local range
     for range in ${1//,/ }; do
@@ -219,7 +219,7 @@ find_programs() {
 
 # ---- workloads ----
 
-# Sets what the experiment runs; a command of the user's is its only workload where no others are named.
+# Sets what the experiment runs: the named workloads, or else the command behind --, or else the default.
 check_workloads() {
     local list
     read_catalogue
@@ -242,7 +242,7 @@ check_workloads() {
     check_names workloads "${list[@]}"
 }
 
-# work_of CLASS MEMORY: calibrated once for all runs, so that what is compared is the same.
+# work_of CLASS MEMORY: prints the work of an iteration, calibrated once, so that all runs do the same.
 work_of() {
     local file=$output/work.$1${2:+.$2}
     if [ ! -s "$file" ]; then
@@ -253,8 +253,8 @@ work_of() {
     cat "$file"
 }
 
-# make_folders ROLE NUMBER WORKLOAD: one for each instance, empty but for what the workload's setup makes.
-# Those that are there already are ready.
+# make_folders ROLE NUMBER WORKLOAD: makes a folder for each instance and runs the workload's setup in it.
+# Folders that exist are ready.
 make_folders() {
     local index folder
     for ((index = 0; index < $2; index++)); do

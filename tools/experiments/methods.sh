@@ -78,14 +78,13 @@ one_load() {
     cat "$file"
 }
 
-# whole_instances TARGET: prints the number of instances nearest to this part of the CPUs, a half
-# rounded up, at least one.
+# whole_instances TARGET: prints this part of the number of CPUs, rounded half up, at least 1.
 whole_instances() {
     compute "int($1 * $cpus + 0.5 + 1e-9) > 1 ? int($1 * $cpus + 0.5 + 1e-9) : 1"
 }
 
-# count_instances METHOD WORKLOAD TARGET: sets `number` and, for whole instances, `stands_for`, the load
-# that they come to: for nbench if each uses a CPU, for nbench-fit by the load of one.
+# count_instances METHOD WORKLOAD TARGET: sets `number` and, for uncontrolled instances, `stands_for`, the load
+# that they stand for: for nbench if each uses a CPU, for nbench-fit by the load of one.
 count_instances() {
     local one
     number=$instances

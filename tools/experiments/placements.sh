@@ -3,8 +3,8 @@
 # To be sourced by the experiments: where two workloads run beside each other.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
-# take_sets A/B: sets `left`, `right` and how many CPUs each has; fails where they have a CPU in common,
-# unless that is asked for by --share.
+# take_sets A/B: sets `left`, `right` and how many CPUs each has; fails if they have a CPU in common without
+# --share.
 take_sets() {
     local twice
     [[ $1 =~ ^[0-9,-]+/[0-9,-]+$ ]] || fail "$1: two lists of CPUs are wanted, as 0-3/4-7"
@@ -17,7 +17,7 @@ take_sets() {
         fail "$1: both sets have CPU ${twice%%$'\n'*}; --share allows that"
 }
 
-# Both sides have half as many as there are CPUs, and no CPUs of their own.
+# take_halves: each side has half as many CPUs as there are, but is not pinned.
 take_halves() {
     left='' right=''
     left_count=$((cpus / 2 > 0 ? cpus / 2 : 1)) right_count=$((cpus / 2 > 0 ? cpus / 2 : 1))
@@ -28,8 +28,8 @@ is_guest() {
     [ "$environment" = kvm ] || [ "$environment" = tcg ]
 }
 
-# find_placement PLACEMENT: sets what take_sets does, without CPUs where a side is not pinned; or
-# `reason`, why it cannot be had in `environment`.
+# find_placement PLACEMENT: sets what take_sets does (`left` and `right` are empty for sides that are not pinned),
+# or `reason`, why `environment` excludes it.
 find_placement() {
     local status=0 found
     reason=
