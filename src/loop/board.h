@@ -87,7 +87,7 @@ struct ss_row {
     _Atomic uint32_t failure;   /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* of its instances so far, doubles; --counters */
     _Atomic uint32_t counts_unknown; /* a bit for each event that it could not tell last time */
-    _Atomic uint32_t uncounted;      /* threads whose events it could not open */
+    _Atomic uint32_t uncounted;      /* threads that it could not count */
     struct ss_histogram lateness;
 };
 

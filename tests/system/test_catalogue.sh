@@ -227,8 +227,8 @@ shipped_ones_run() (
 check_order() {
     awk -v places="$1" '
         # Counts go up by one at a time, so the least is found by how many still have it.
-        function count(what, who, size) {
-            many = ++seen[what, who]
+        function count(what, key, size) {
+            many = ++seen[what, key]
             at[what, many]++
             if (many > most[what])
                 most[what] = many

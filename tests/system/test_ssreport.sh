@@ -284,8 +284,8 @@ END
     ! grep -q 'not in proportion' "$folder/err" || fail "--deviation"
 }
 
-# made_record FOLDER RATES [TARGETS [SECONDS]]: a record whose steps, of 10 s unless others are given,
-# have these targets, held exactly, and so many iterations per second; both as lists with blanks.
+# made_record FOLDER RATES [TARGETS [SECONDS]]: a record with steps of 10 s or SECONDS, with
+# these targets, held exactly, and so many iterations per second; both are lists separated by blanks.
 made_record() {
     mkdir -p "$1"
     cat >"$1/plan.json" <<END
@@ -485,7 +485,7 @@ published_beside() {
         fail "published: $(cat "$folder/report/interference-published.csv")"
 }
 
-# Pairs whose figures are known: per-core does 10 - 5 L, per-chip always 6, and in a container both do
+# Pairs with known figures: per-core does 10 - 5 L, per-chip always 6, and in a container both do
 # 10 % less. They cross at 80 %; at the mean load of 60 % per-core does a sixth more.
 pairs_in_environments() {
     local studies=$folder/studies version row environment factor name label columns

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Pairs of programs whose interference is known, because it is simulated, go through records and
-# ssreport: it finds what is there, and its interval says how well.
+# The interference of simulated pairs of programs is known. ssreport finds it in their records, and its
+# intervals contain it.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail

@@ -15,7 +15,7 @@ common_names="output bin ram instances rounds workloads workload catalogue name 
  energy-root others"
 on_usage() {
     cat <<END
-  --on LIST           CPUs that all of it runs on and whose load it is, as 0-3,8; default: all
+  --on LIST           run on these CPUs and measure their load, as 0-3,8; default: all
   --instances N       default: as many as these CPUs
 END
 }

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154 # `leftovers` is the caller's
 
 # note_left KIND NAME. KIND is one of
-#     folder    NAME is a path whose last part begins with showstopper-; it is removed with all that is in it
+#     folder    NAME is a path, with a last part that begins with showstopper-; it is removed as a whole
 #     empty     NAME is the path of a folder; it is removed if it is empty
 #     group     NAME is the path of a control group below the root of a hierarchy; it is removed from all
 #               hierarchies, with its processes and the groups in it

@@ -46,7 +46,7 @@ struct part {
     const char *unmatched;           /* NULL: it has a counterpart */
 };
 
-/* A run that was alone, or a foreground with its background, whose steps count then. */
+/* A run that was alone, or a foreground with its background, which then gives the steps. */
 struct entry {
     const struct ssreport_run *run, *background; /* `background` may be NULL */
     const char *label; /* what names a record that no manifest names; NULL: its position does */
@@ -83,7 +83,7 @@ bool ssreport_is_one_environment(
 
 /* ---- what there is ---- */
 
-/* Whose steps count, and whose method holds the load. */
+/* The run that gives the steps and the method. */
 static const struct ssreport_run *leader(const struct entry *entry) {
     return entry->background ? entry->background : entry->run;
 }

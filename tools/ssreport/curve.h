@@ -27,7 +27,7 @@ struct ssreport_curve {
 /*
  * Tries bandwidths from the smallest that leaves no gap to infinity. The mean squared error of
  * predicting each point from the others is smallest for one of them; the largest bandwidth is taken
- * whose error is at most 5 % above that. Points whose x are all the same make no curve. -1: no
+ * with an error of at most 5 % above that. Points at a single x make no curve. -1: no
  * memory.
  */
 SS_READS(2, 4)

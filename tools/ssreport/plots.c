@@ -277,7 +277,7 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
 
 /* ---- power ---- */
 
-/* Of runs side by side it is drawn once, with the background, whose steps it has. */
+/* Of runs side by side it is drawn once, with the background, which has the steps. */
 static bool has_power(const struct ssreport_run *run) {
     return run->energy.count > 1 &&
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);

@@ -149,7 +149,7 @@ struct rows {
     size_t from, to;
 };
 
-/* From the first to the last row whose first cell is this text. */
+/* From the first to the last row with this text as the first cell. */
 static struct rows find_rows(const struct ssreport_sheet *sheet, const char *only) {
     size_t count = ssreport_sheet_rows(sheet);
     struct rows rows = {only ? count : 0, only ? 0 : count};

@@ -39,7 +39,7 @@ static void the_load_of_the_host_stands_beside_that_inside(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A guest whose clock is 100 s ahead: its 10:01:40 is the host's 10:00:00. */
+/* A guest with its clock 100 s ahead: its 10:01:40 is the host's 10:00:00. */
 static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
     (void)state;
     folder_open();

@@ -26,7 +26,7 @@ static FILE *open_data(const char *name) {
     return stream;
 }
 
-/* One whose second half starts at nothing that can be told from 0. */
+/* The intercept of the second half cannot be told from 0. */
 static const struct ssreport_point near_zero[] = {
     {0.1, 0.5, 2}, {0.3, -0.4, 2}, {0.5, 0.9, 2}, {0.7, 0.2, 2}, {0.9, 1.1, 2}};
 
