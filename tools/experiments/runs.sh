@@ -338,13 +338,18 @@ open_output() {
     trap 'interrupted=yes; exit 143' TERM HUP
 }
 
+# is_experiment PID: another process may have the pid of one that was killed.
+is_experiment() {
+    grep -qsF -- "$tool" "/proc/$1/cmdline"
+}
+
 # The guards of an earlier call that was killed hold the lock until they have cleared up.
 lock_output() {
     local other
     exec {lock}<>"$output/lock"
     if ! flock -n "$lock"; then
         other=$(cat "$output/lock")
-        if [ -z "$other" ] || kill -0 "$other" 2>/dev/null || ! flock -w 10 "$lock"; then
+        if [ -z "$other" ] || is_experiment "$other" || ! flock -w 10 "$lock"; then
             fail "an experiment is at work in $output${other:+ (pid $other)}"
         fi
     fi

@@ -192,8 +192,10 @@ static void add_tally(
             tally->untold);
     joint = tally->count + tally->untold > 0 ? ";" : "";
     if (tally->single > 0)
-        append(&finding, "%s it cannot be told, with fewer than two placements, for %zu", joint,
-            tally->single);
+        append(&finding,
+            "%s it cannot be told, as fewer than two placements have three steps in common, for "
+            "%zu",
+            joint, tally->single);
     append(&finding, " of %zu ordered pair%s.", tally->pairs, tally->pairs == 1 ? "" : "s");
     add_finding(report, &finding);
 }

@@ -131,7 +131,8 @@ static void what_cannot_be_told_is_said(void **state) {
     finish_report(&report);
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
-        "Where to pin (none): it cannot be told, with fewer than two placements, for 1 of 1 "
+        "Where to pin (none): it cannot be told, as fewer than two placements have three steps in "
+        "common, for 1 of 1 "
         "ordered pair.");
     ssreport_report_free(&report);
 }
