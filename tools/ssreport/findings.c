@@ -302,8 +302,7 @@ static void tell_cost(struct finding *finding, const char *what) {
             finding->count, finding->unit, percent);
     else if (!finding->told)
         append(finding,
-            ": no cost can be told; the foreground's throughput is %.1f %% (%.1f to %.1f) lower "
-            "than in none",
+            ": no cost can be told, %.1f %% (%.1f to %.1f) of the foreground's throughput in none",
             percent, low, high);
     else if (percent < 0)
         append(finding,

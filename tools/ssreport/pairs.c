@@ -137,6 +137,28 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
     return set_interference(pair, report->settings.confidence);
 }
 
+/* All tables and pictures have the same order, whatever the order of the runs was; none comes
+ * first. */
+static int compare_pairs(const void *left, const void *right) {
+    const struct ssreport_pair *a = left, *b = right;
+    bool a_is_none = strcmp(a->environment, "none") == 0;
+    bool b_is_none = strcmp(b->environment, "none") == 0;
+    if (a->foreground->set != b->foreground->set)
+        return a->foreground->set - b->foreground->set;
+    int order =
+        a_is_none || b_is_none ? b_is_none - a_is_none : strcmp(a->environment, b->environment);
+    if (order == 0)
+        order = (a->row > b->row) - (a->row < b->row);
+    if (order == 0)
+        order = (a->column > b->column) - (a->column < b->column);
+    if (order == 0)
+        order = strcmp(a->placement, b->placement);
+    if (order == 0)
+        order = (a->foreground->round > b->foreground->round) -
+                (a->foreground->round < b->foreground->round);
+    return order != 0 ? order : (a->foreground > b->foreground) - (a->foreground < b->foreground);
+}
+
 int ssreport_pairs_find(struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++) {
         struct ssreport_run *run = &report->runs[i];
@@ -149,6 +171,8 @@ int ssreport_pairs_find(struct ssreport_report *report) {
         else if (add_pair(report, run, background) < 0)
             return -1;
     }
+    if (report->pair_count > 0)
+        qsort(report->pairs, report->pair_count, sizeof *report->pairs, compare_pairs);
     return 0;
 }
 

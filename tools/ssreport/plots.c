@@ -28,7 +28,7 @@ const char *ssreport_plots_color(const char *placement) {
     static const struct {
         const char *placement, *color;
     } known[] = {{"per-chip", "#0072b2"}, {"per-core", "#d55e00"}, {"per-thread", "#009e73"},
-        {"neutral", "#cc79a7"}, {"quota", "#b8860b"}, {"sets", "#56b4e9"}};
+        {"neutral", "#cc79a7"}, {"quota", "#222222"}, {"sets", "#56b4e9"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].placement, placement) == 0)
             return known[i].color;
