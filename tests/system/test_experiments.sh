@@ -291,10 +291,17 @@ others_are_told() {
 }
 
 throughput_is_measured() {
+    local half
     experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
         --warmup 0 --settle 0 --seconds 1
     prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
     prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
+    # The loads that numbers of instances stand for tell them apart.
+    experiment throughput --methods nbench --workloads serial --targets 50 --warmup 0 --settle 0 \
+        --seconds 1 --output half
+    half=$((($(nproc) + 1) / 2))
+    prints "\| serial \| nbench \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
+        printf "%.4g", half / cpus }') \| $number \| $number \|"
     experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
         --edge 0.5 --warmup 0 --output stairs
     [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
