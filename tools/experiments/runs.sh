@@ -304,11 +304,12 @@ end_started() {
     launched=()
 }
 
-# end_processes PID...: our children.
+# end_processes PID...: our children. The number of one that has ended may be that of a stranger by now.
 end_processes() {
-    local pid
+    local pid running
+    running=$'\n'$(jobs -rp)$'\n'
     for pid; do
-        kill -TERM "$pid" 2>/dev/null || true
+        [[ $running != *$'\n'"$pid"$'\n'* ]] || kill -TERM "$pid" 2>/dev/null || true
     done
     for pid; do
         wait "$pid" 2>/dev/null || true
