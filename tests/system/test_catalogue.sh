@@ -318,6 +318,9 @@ END
     refuses "--pairs: serial:: all, symmetric or a list is wanted" interference --pairs serial:
     refuses "--pairs: serial:cereal: " interference --pairs serial:serial,serial:cereal,serial:cereal
     refuses "--pairs: cereal: no such workload" interference --pairs serial:cereal
+    write_catalogue '[a a-b b-c c]' 'command = true' >"$scratch/name"
+    refuses "two different runs would be called sets-a-b-c-1" interference --dry-run --sets 0/1 \
+        --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
     refuses "--workloads: xz: it is named twice" interference --pairs all --workloads xz,xz
     refuses "--pairs takes the place of --background" interference --pairs all --background serial
     refuses "both sets have CPU 0; --share allows that" interference --sets 0/0

@@ -9,13 +9,18 @@
 run_names=()
 run_lengths=()
 run_words=()
+declare -A words_of_run=()
 skips=()
 around=()
 
-# plan NAME SECONDS FUNCTION WORD...: the function starts the run; words have no blanks. A / in the name of a
-# workload becomes a point in the name of the run.
+# plan NAME SECONDS FUNCTION WORD...: the function starts the run; no word has a blank. The / in the name of
+# a workload is a point in that of the run. Of two runs of one name, the second would be taken for done.
 plan() {
-    run_names+=("${1//\//.}")
+    local run=${1//\//.}
+    [ "${words_of_run[$run]-"${*:3}"}" = "${*:3}" ] ||
+        fail "two different runs would be called $run: give one of their workloads another name"
+    words_of_run[$run]=${*:3}
+    run_names+=("$run")
     run_lengths+=("$2")
     run_words+=("${*:3}")
 }
