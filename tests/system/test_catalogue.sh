@@ -171,21 +171,23 @@ no_two_copies_share() {
 # Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
 # shellcheck disable=SC2016 # the catalogue expands them
 commands_are_filled_in() {
+    local mine="$scratch/100% mine"
     local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 1
-        --catalogue "$scratch/catalogue" --workload family/one --output filled)
-    mkdir -p "$scratch/two words"
+        --catalogue "$mine/catalogue" --workload family/one --output filled)
+    mkdir -p "$mine"
     write_catalogue '[family/one family/two]' 'command = sh -c '\''cat "$0" >&2; echo "$@" >&2; exec sleep 9'\' \
         '  {scratch}/made "$TWO_WORDS/x"' '  {name} {side} {instance} {memory} {here} $HOME' \
         'setup = echo {side}:{instance} >made' 'scratch = {instance}.{side}' 'memory = 77M' >"$scratch/name"
-    TWO_WORDS="$scratch/two words" experiment "${call[@]}"
+    mv "$scratch/catalogue" "$mine"
+    TWO_WORDS="$mine" experiment "${call[@]}"
     for index in 0 1; do
         [ "$(cat "$scratch/filled/runs/"*/output/"$index".err)" = "alone:$index
-$scratch/two words/x one alone $index 77M $scratch $HOME" ] || fail "$(cat "$scratch/filled/runs/"*/output/"$index".err)"
+$mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/runs/"*/output/"$index".err)"
     done
-    sed -i 's/77M/78M/' "$scratch/catalogue"
+    sed -i 's/77M/78M/' "$mine/catalogue"
     refuses "family/one is defined in another way" "${call[@]}" --targets 50
-    sed -i 's/^setup.*/setup = echo why >\&2; false/' "$scratch/catalogue"
-    refuses "$scratch/catalogue:5: setup of family/one failed: why" "${call[@]}" --output filled-2
+    sed -i 's/^setup.*/setup = echo why >\&2; false/' "$mine/catalogue"
+    refuses "$mine/catalogue:5: setup of family/one failed: why" "${call[@]}" --output filled-2
 }
 
 # A command behind -- takes nothing from the catalogue, even if a workload has its name.

@@ -173,13 +173,15 @@ file_name() {
     echo "${1//\//.}"
 }
 
-# expand_variables WORD: sets `expanded`, the word with the values of $NAME in it, capitals only.
+# expand_variables WORD [PERCENT]: sets `expanded`, the word with the values of $NAME in it, capitals only.
+# What stands in a value for a % is PERCENT.
 expand_variables() {
-    local rest=$1 name
+    local rest=$1 percent=${2-%} name value
     expanded=
     while [[ $rest =~ \$([A-Z][A-Z0-9_]*) ]]; do
         name=${BASH_REMATCH[1]}
-        expanded+=${rest%%"\$$name"*}${!name-}
+        value=${!name-}
+        expanded+=${rest%%"\$$name"*}${value//%/"$percent"}
         rest=${rest#*"\$$name"}
     done
     expanded+=$rest
@@ -266,16 +268,21 @@ scratch_of() {
     echo "$scratch/data/${form//"{instance}"/"$3"}"
 }
 
-# fill TEXT NAME ROLE INSTANCE SCRATCH: sets `filled`, the text with its templates replaced.
+# fill TEXT NAME ROLE INSTANCE SCRATCH: sets `filled`, the text with its templates replaced. An INSTANCE of
+# % is for showstopper, which puts the index there and a % in place of %%.
 fill() {
-    local file=${entries[$2:at.command]-}
+    local file=${entries[$2:at.command]-} folder
     file=${file%:*}
     filled=${1//"{scratch}"/"$5"}
     filled=${filled//"{side}"/"${3:-alone}"}
     filled=${filled//"{instance}"/"$4"}
     filled=${filled//"{memory}"/"$(memory_of "$2" "$3")"}
     filled=${filled//"{name}"/"${2##*/}"}
-    [[ $filled != *"{here}"* ]] || filled=${filled//"{here}"/"$(cd "${file%/*}" && pwd)"}
+    if [[ $filled = *"{here}"* ]]; then
+        folder=$(cd "${file%/*}" && pwd)
+        [ "$4" != % ] || folder=${folder//%/%%}
+        filled=${filled//"{here}"/"$folder"}
+    fi
 }
 
 # take_entry NAME ROLE: sets `words` and `counting` from the catalogue. showstopper puts the instance's
@@ -294,7 +301,7 @@ take_entry() {
         if [[ $filled = *"{work}"* ]]; then
             filled=${filled//"{work}"/"$(work_of "${1##*/}" "$(memory_of "$1" "$2")")"}
         fi
-        expand_variables "$filled"
+        expand_variables "$filled" %%
         words+=("$expanded")
     done <<<"$parts"
     [ "${words[0]}" != ssburn ] || [ -z "$(memory_of "$1" "$2")" ] ||
