@@ -361,6 +361,24 @@ sides_have_their_own() {
         --warmup 0 --pairs serial:forking --foreground-method pi-even --output sides
 }
 
+# A quota bounds time, so that one CPU has two halves; it is no number of CPUs.
+one_cpu_has_a_quota() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    # shellcheck source=../../tools/experiments/placements.sh
+    . "$experiments/placements.sh"
+    why_no_groups() {
+        return 1
+    }
+    local cpus=1 environment=none reason left right left_count right_count
+    : >"$output"
+    find_placement quota
+    [ "$reason,$left_count,$right_count" = ,1,1 ] || fail "quota: $reason, $left_count, $right_count"
+    environment=kvm
+    find_placement neutral
+    [ "$reason" = "one CPU has no halves" ] || fail "neutral: $reason"
+)
+
 # ---- methods ----
 
 whole_instances_are_rounded() (
@@ -425,6 +443,7 @@ run_case shipped_ones_run
 run_case every_prefix_is_balanced
 run_case pairs_are_planned
 run_case sides_have_their_own
+run_case one_cpu_has_a_quota
 run_case whole_instances_are_rounded
 run_case published_configurations
 end_cases

@@ -21,7 +21,6 @@ take_sets() {
 take_halves() {
     left='' right=''
     left_count=$((cpus / 2 > 0 ? cpus / 2 : 1)) right_count=$((cpus / 2 > 0 ? cpus / 2 : 1))
-    [ "$cpus" -gt 1 ] || reason="one CPU has no halves"
 }
 
 is_guest() {
@@ -37,13 +36,14 @@ find_placement() {
     sets) take_sets "$sets" ;;
     neutral)
         take_halves
+        [ "$cpus" -gt 1 ] || reason="one CPU has no halves"
         is_guest || reason="only a guest's number of CPUs bounds how many a side uses at a time"
         ;;
     quota)
         take_halves
         if is_guest; then
             reason="the number of its CPUs bounds a guest: see neutral"
-        elif [ -z "$reason" ]; then
+        else
             reason=$(why_no_groups) || reason=
         fi
         ;;
