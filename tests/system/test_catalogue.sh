@@ -341,7 +341,7 @@ sides_have_their_own() {
     local runs
     experiment interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 --warmup 0 --pairs serial:forking \
         --foreground-method pi-even --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
-        --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --output sides
+        --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --counters --output sides
     runs=$scratch/sides/runs/sets-serial-forking-1
     [ "$(manifest sides method)" = "1cdc pi-even" ] || fail "methods"
     [ "$(manifest sides tau_seconds)" = "0.107 0.053" ] || fail "taus"
@@ -350,6 +350,7 @@ sides_have_their_own() {
     [ "$(manifest sides environment)" = "none none" ] || fail "environments"
     [ "$(cat "$runs"/{back,fore}ground/plan.json | grep -c '"name": "own"')" -eq 2 ] ||
         fail "feedback"
+    [ "$(find "$runs" -name counters.csv -size +0 | wc -l)" -eq 2 ] || fail "no counters"
     grep -q rbpid "$runs/foreground/plan.json" || fail "foreground: control"
     grep -q fixed "$runs/background/plan.json" || fail "background: control"
     grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power"

@@ -7,10 +7,11 @@ export LC_ALL=C # numbers have a point
 tool=${0##*/}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-on='' # --on, in experiments of one side
+on=''       # --on, in experiments of one side
+counters='' # --counters
 
 # What every experiment can be told; each sets its own defaults.
-common_flags="dry-run quick repeat go-on list-workloads"
+common_flags="dry-run quick repeat go-on list-workloads counters"
 common_names="output bin ram instances rounds workloads workload catalogue name iteration memory energy
  energy-root others"
 on_usage() {
@@ -37,6 +38,8 @@ common_usage() {
   --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
                       prints watts
   --energy-root DIR   where /sys is looked for; default /
+  --counters          record once a second what CPUs and kernel count of the instances: instructions, cache
+                      misses and so on, see showstopper(1)
   --output DIR        where all of it is kept; default $output
   --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
                       there, and {scratch} in the command a folder in it for each instance

@@ -67,7 +67,7 @@ holds_runs() {
 
 # check_settings NAME...: whether they are those of the finished runs in the folder; `settings_now`.
 check_settings() {
-    settings_now=$(settings "$@" instances memory iteration repeat)
+    settings_now=$(settings "$@" instances memory iteration repeat ${counters:+counters})
     if [ ! -e "$output/settings" ]; then
         [ ! -e "$output/runs" ] || fail "$output is no folder of an experiment"
     elif holds_runs && ! diff "$output/settings" - <<<"$settings_now" >/dev/null; then

@@ -228,7 +228,7 @@ launch() {
     [[ ${entries[$workload:command]-} != ssburn\ * ]] || silent+=("$said")
     make_folders "$1" "$2" "$workload"
     TMPDIR=$scratch/data "${guard[@]}" "${around[@]}" showstopper --quiet --fail-fast \
-        --record "$scratch/record${1:+/$1}" --output "$said/output" -n "${@:2}" \
+        ${counters:+--counters} --record "$scratch/record${1:+/$1}" --output "$said/output" -n "${@:2}" \
         >/dev/null 2>"$said/showstopper.err" &
     launched[$!]=$1
     started+=($!)
