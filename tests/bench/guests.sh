@@ -26,9 +26,9 @@ anything is left of a guest.
 END
 }
 
-# in_guest OPTION... -- COMMAND...: all of its processes have the mark GUEST_OF_BENCH in their environment.
+# in_guest OPTION... -- COMMAND...
 in_guest() {
-    GUEST_OF_BENCH=$folder "$source/tools/experiments/run-in-guest" --guest "$guest" --cpus "$cpu" --share "$folder/shared" "$@"
+    "${calling[@]}" "$@"
 }
 
 # print_level PERCENT
@@ -78,7 +78,8 @@ check_folders() {
 kill_one() {
     local pid end record=$folder/shared/record samples=0
     rm -rf "$record"
-    in_guest -- showstopper --quiet -f exact -n "$instances" -l 50% --duration 60s --record "$record" \
+    # No function: the pid would be that of a shell around it.
+    "${calling[@]}" -- showstopper --quiet -f exact -n "$instances" -l 50% --duration 60s --record "$record" \
         -- ssburn serial >/dev/null 2>&1 &
     pid=$!
     sleep "$1"
@@ -103,6 +104,9 @@ if [ -z "$guest" ]; then
     guest=$folder/guest
     "$source/tools/experiments/make-guest" "$guest" >/dev/null
 fi
+# All of its processes have the mark in their environment.
+calling=(env "GUEST_OF_BENCH=$folder" "$source/tools/experiments/run-in-guest" --guest "$guest" --cpus "$cpu"
+    --share "$folder/shared")
 check_left
 print_machine
 echo "Guest: $(sed -n 's/^kernel=//p' "$guest/about")," \
