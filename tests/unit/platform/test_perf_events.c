@@ -28,9 +28,9 @@ static void runnable_threads_are_the_fourth_field(void **state) {
     assert_true(ss_platform_runnable(NULL) >= 1); /* this one */
 }
 
-static int open_clock(bool after_exec) {
+static int open_clock(pid_t thread, bool after_exec) {
     struct ss_perf_request request = {
-        .event = SS_PERF_TASK_CLOCK, .after_exec = after_exec, .user_only = true};
+        .event = SS_PERF_TASK_CLOCK, .thread = thread, .after_exec = after_exec, .user_only = true};
     return ss_platform_perf.open(NULL, &request);
 }
 
@@ -47,42 +47,60 @@ static void burn(void) {
     }
 }
 
-static void run_child(bool exec) {
+static void run_child(void) {
     pid_t child = fork();
     if (child == 0) {
         burn();
-        if (exec)
-            execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done",
-                (char *)NULL);
         _exit(0);
     }
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Also of a process that has ended; what forks without executing anything is none of it. */
+/* A shell whose own child does the work; it ends when its standard input does. */
+static pid_t start_program(int gate[2], int end[2]) {
+    assert_int_equal(pipe(gate) | pipe(end), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        close(gate[1]);
+        close(end[1]);
+        burn();
+        bool opened = read(gate[0], &byte, 1) == 0;
+        if (opened && dup2(end[0], STDIN_FILENO) == 0)
+            execl("/bin/sh", "sh", "-c",
+                "(i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done); read line", (char *)NULL);
+        _exit(1);
+    }
+    close(gate[0]);
+    close(end[0]);
+    return child;
+}
+
+/* With what it forks, also once all of it has ended; what was before it is none of it. */
 static void what_executes_a_program_is_counted(void **state) {
     (void)state;
-    int clock = open_clock(true);
-    SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
-    burn();
-    run_child(false);
-    assert_int_equal(read_clock(clock), 0);
-    run_child(true);
-    uint64_t used = read_clock(clock);
-    assert_true(used >= SS_MILLISECOND);
-    run_child(true);
-    assert_true(read_clock(clock) > used);
+    int gate[2], end[2];
+    pid_t child = start_program(gate, end);
+    int clock = open_clock(child, true);
+    bool counts = clock >= 0;
+    uint64_t before = counts ? read_clock(clock) : 0;
+    close(gate[1]);
+    close(end[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    SKIP_UNLESS(counts, "perf-events: the kernel does not let us count");
+    assert_int_equal(before, 0);
+    assert_true(read_clock(clock) >= SS_MILLISECOND);
     ss_platform_perf.close(NULL, clock);
 }
 
 static void a_thread_is_counted_with_what_comes_from_it(void **state) {
     (void)state;
-    int clock = open_clock(false);
+    int clock = open_clock(0, false);
     SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
     burn();
     uint64_t used = read_clock(clock);
     assert_true(used >= 25 * SS_MILLISECOND);
-    run_child(false);
+    run_child();
     assert_true(read_clock(clock) >= used + 25 * SS_MILLISECOND);
     ss_platform_perf.close(NULL, clock);
 }
