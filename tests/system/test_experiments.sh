@@ -298,10 +298,12 @@ throughput_is_measured() {
     prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
     # The loads that numbers of instances stand for tell them apart.
     experiment throughput --methods nbench --workloads serial --targets 50 --warmup 0 --settle 0 \
-        --seconds 1 --output half
+        --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
     prints "\| serial \| nbench \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
         printf "%.4g", half / cpus }') \| $number \| $number \|"
+    [ ! -x "$build/bin/ssreport" ] || [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] ||
+        fail "no step of a short run"
     experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
         --edge 0.5 --warmup 0 --output stairs
     [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
