@@ -561,7 +561,7 @@ END
     fi
 }
 
-# Of many runs there are the figures, but no pictures of each.
+# Of many runs there are the figures, and of each one picture.
 many_runs() {
     local many number
     record_a_short_run
@@ -571,8 +571,14 @@ many_runs() {
         cp -r "$folder/run" "$many/$number"
     done
     report 0 -q -o "$folder/report" "$many"/*
-    ! grep -q '<figcaption>Target and load' "$folder/report/report.html" || fail "too many pictures"
-    grep -q 'drawn in reports of at most 40' "$folder/report/report.html" || fail "no word on pictures"
+    if command -v gnuplot >/dev/null; then
+        [ "$(grep -c '<figcaption>Target and load' "$folder/report/report.html")" -eq 41 ] ||
+            fail "time lines are missing"
+    else
+        skip_part "gnuplot: it is not installed"
+    fi
+    ! grep -q '<figcaption>Throughput' "$folder/report/report.html" || fail "too many pictures"
+    grep -q 'more than 40 runs' "$folder/report/report.html" || fail "no word on pictures"
     is_well_formed "$folder/report/report.html" || fail "the page of many runs is not well-formed"
     rm -r "$many"
 }

@@ -334,6 +334,6 @@ set_up() {
     text=$(entry "$1" setup)
     [ -n "$text" ] || return 0
     fill "$text" "$1" "$2" "$3" "$folder"
-    (cd "$folder" && sh -c "$filled") >"$scratch/setup.out" 2>&1 ||
+    (cd "$folder" && exec "${guard[@]}" sh -c "$filled") >"$scratch/setup.out" 2>&1 ||
         fail "${entries[$1:at.setup]}: setup of $1 failed: $(tail -n 1 "$scratch/setup.out")"
 }

@@ -34,6 +34,12 @@ why_no_tcg() {
     why_no_kvm
 }
 
+# describe_guest: sets `guest_made_of`, which all runs of a study have in common.
+describe_guest() {
+    guest_made_of=
+    [ -z "$guest" ] || [ ! -r "$guest/about" ] || guest_made_of=$(paste -sd ' ' "$guest/about")
+}
+
 # booting COUNT: prints how many seconds guests take until so many instances run in them together; 0 where
 # there are none.
 booting() {

@@ -55,27 +55,28 @@ choose_modules() {
     esac
 }
 
-# one_load WORKLOAD: prints the load of one uncontrolled instance, measured once.
-one_load() {
+# measure_one WORKLOAD: sets `one`, the load of one uncontrolled instance, measured once.
+measure_one() {
     local file time=10
     file=$output/one-load.$(file_name "$1")
     case $1 in
-    serial) compute "1 / $cpus" && return ;;
-    parallel) echo 1 && return ;;
+    serial) one=$(compute "1 / $cpus") && return ;;
+    parallel) one=1 && return ;;
     esac
     [ -z "$quick" ] || time=2
     if [ ! -s "$file" ]; then
         make_folders '' 1 "$1"
-        showstopper --quiet --json "$scratch/one.json" -n 1 "${pinning[@]}" -f realtime -c fixed -C duty=100% -l 100% \
-            --warmup 1s --duration "${time}s" "${counting[@]}" "${words[@]}" \
-            >/dev/null 2>"$scratch/messages" ||
+        start showstopper --quiet --json "$scratch/one.json" -n 1 "${pinning[@]}" -f realtime -c fixed \
+            -C duty=100% -l 100% --warmup 1s --duration "${time}s" "${counting[@]}" "${words[@]}" \
+            >/dev/null 2>"$scratch/messages"
+        wait "${started[-1]}" ||
             fail "$1: its load alone cannot be measured: $(head -n 1 "$scratch/messages")"
         figure "$scratch/one.json" load_mean >"$file.new"
         awk '!($1 > 0) { exit 1 }' "$file.new" || fail "$1: alone it makes no load"
         mv "$file.new" "$file"
         rm -rf "$scratch"/data/*
     fi
-    cat "$file"
+    one=$(cat "$file")
 }
 
 # whole_instances TARGET: prints this part of the number of CPUs, rounded half up, at least 1.
@@ -96,7 +97,7 @@ count_instances() {
         stands_for=$(compute "$number / $cpus")
         ;;
     nbench-fit)
-        one=$(one_load "$2")
+        measure_one "$2"
         number=$(compute "$one > 0 && $3 / $one > 1 ? int($3 / $one + 0.5) : 1")
         stands_for=$(compute "$number * $one < 1 ? $number * $one : 1")
         ;;

@@ -7,9 +7,6 @@
 #include "picture.h"
 #include "plots.h"
 
-/* More pictures than this are left out: too many to look at. */
-#define PICTURES_MOST 60
-
 /* With more steps only every fifth has a number. */
 #define TICS_MOST 20
 
@@ -110,13 +107,6 @@ void ssreport_energy_plots_print(
     for (size_t i = 0; i < ssreport_sheet_rows(sheet) && !without->status; i++) {
         if (!is_first(sheet, i))
             continue;
-        if (printed == PICTURES_MOST) {
-            fprintf(page,
-                "</div>\n<p>Only the first %d pairs are drawn; "
-                "<code>energy-steps.csv</code> has all.</p>\n",
-                PICTURES_MOST);
-            return;
-        }
         if (printed++ == 0)
             fputs("<p>Iterations per watt-hour in each step, relative to those of the same step in "
                   "per-chip</p>\n<div class=\"plots\">\n",

@@ -15,14 +15,11 @@
 #include "predict.h"
 #include "shades.h"
 
-/* With more runs their pictures are left out: too many to look at, and each is 20 kB. */
+/* With more runs each has the first of its pictures only, over time: each picture is 20 kB. */
 #define PICTURED_MOST 40
 
 /* More ratios than this are left to their file. */
 #define RATIOS_MOST 200
-
-/* So many ordered pairs of programs have a picture of their own; the matrix has all. */
-#define PAIRS_PICTURED_MOST 60
 
 /* Tables with more rows than this are folded, and so are more sentences. */
 #define ROWS_OPEN_MOST      24
@@ -101,10 +98,11 @@ static void print_folded(FILE *page, const struct ssreport_sheet *sheet) {
         fputs("</details>\n", page);
 }
 
-static void print_plots(
-    FILE *page, const struct ssreport_run *run, unsigned *number, struct ss_error *without) {
+static void print_plots(FILE *page, const struct ssreport_run *run, bool first_only,
+    unsigned *number, struct ss_error *without) {
     fputs("<div class=\"plots\">\n", page);
-    for (const struct ssreport_plot *plot = ssreport_plots; plot->caption; plot++) {
+    for (const struct ssreport_plot *plot = ssreport_plots;
+         plot->caption && !(first_only && plot > ssreport_plots); plot++) {
         FILE *script = without->status || !plot->is_there(run) ? NULL : tmpfile();
         if (!script)
             continue;
@@ -135,8 +133,7 @@ static void print_run(FILE *page, const struct ssreport_report *report,
     fputs("</code></p>\n", page);
     if (*run->record.notes.text)
         print_note(page, NULL, run->record.notes.text);
-    if (report->run_count <= PICTURED_MOST)
-        print_plots(page, run, number, without);
+    print_plots(page, run, report->run_count > PICTURED_MOST, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
     if (run->steps.count > 1 && has_rows(&report->sheets[SSREPORT_ENERGY_STEPS], run))
@@ -374,15 +371,7 @@ static void print_pair(FILE *page, const struct ssreport_report *report,
 static void print_pairs(
     FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
     const unsigned what = SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS;
-    size_t count = 0;
-    for (size_t i = 0; i < report->pair_count; i++)
-        count += ssreport_pair_is_first(report, i, what);
-    if (count > PAIRS_PICTURED_MOST)
-        fprintf(page,
-            "<p>Single pairs are drawn in reports of at most %d: give <code>ssreport</code> those "
-            "of one environment or of fewer programs.</p>\n",
-            PAIRS_PICTURED_MOST);
-    for (size_t i = 0; i < report->pair_count && count <= PAIRS_PICTURED_MOST; i++) {
+    for (size_t i = 0; i < report->pair_count; i++) {
         if (!without->status && ssreport_pair_is_first(report, i, what))
             print_pair(page, report, &report->pairs[i], number, without);
     }
@@ -451,8 +440,8 @@ void ssreport_page_print(
     print_folded(page, &report->sheets[SSREPORT_CPUS]);
     if (report->run_count > PICTURED_MOST)
         fprintf(page,
-            "<p>Single runs are drawn in reports of at most %d: give <code>ssreport</code> one of "
-            "these.</p>\n",
+            "<p>In reports of more than %d runs each has its load over time only: give "
+            "<code>ssreport</code> fewer runs for all of their pictures.</p>\n",
             PICTURED_MOST);
     bool folds = report->run_count > PICTURED_MOST;
     if (folds)
