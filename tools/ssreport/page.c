@@ -153,7 +153,7 @@ static void print_together(
         fputs("<section>\n<h2>", page);
         ssreport_html_text(page, together->record.name);
         fputs("</h2>\n", page);
-        print_plots(page, together, number, without);
+        print_plots(page, together, false, number, without);
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_FITS], together->record.name);
         fputs("</section>\n", page);
     }
