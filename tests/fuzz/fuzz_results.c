@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "ssprofile/ratios.h"
+
+static void check_profile(const struct ssprofile_profile *profile) {
+    FUZZ_CHECK(*profile->machine && *profile->limits && profile->count > 0);
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
+        FUZZ_CHECK(*benchmark->name && *benchmark->class && benchmark->count > 0);
+        FUZZ_CHECK(ssprofile_profile_find(profile, benchmark->name, benchmark->class) == benchmark);
+        for (size_t j = 0; j < benchmark->count; j++) {
+            double result = benchmark->repetitions[j].result;
+            FUZZ_CHECK(isfinite(result) && result > 0);
+        }
+    }
+}
+
+static void check_ratios(
+    const struct ssprofile_profile *first, const struct ssprofile_profile *last) {
+    const struct ssprofile_profile *sides[2] = {first, last};
+    const struct ssprofile_matching all = {.unstable = INFINITY};
+    struct ssprofile_ratios ratios;
+    struct ssprofile_warnings warnings = {0};
+    struct ss_error error = {0};
+    if (ssprofile_ratios_make(&ratios, sides, &all, &warnings, &error) == 0) {
+        struct ssprofile_figures figures = ssprofile_ratios_figures(&ratios);
+        FUZZ_CHECK(figures.count == ratios.count && figures.least <= figures.most);
+        for (size_t i = 0; i < ratios.count; i++)
+            FUZZ_CHECK(isfinite(ratios.items[i].ratio) && ratios.items[i].ratio > 0);
+    } else {
+        FUZZ_CHECK(error.status != 0 && ratios.count == 0);
+    }
+    ssprofile_ratios_free(&ratios);
+    ssprofile_warnings_free(&warnings);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct ssprofile_results results;
+    struct ss_error error = {0};
+    int file = memfd_create("results", MFD_CLOEXEC);
+    FUZZ_CHECK(
+        file >= 0 && write(file, data, size) == (ssize_t)size && lseek(file, 0, SEEK_SET) == 0);
+    int result = ssprofile_results_read_descriptor(&results, file, "results.csv", &error);
+    FUZZ_CHECK((result == 0) == (error.status == 0) && !strpbrk(error.message, "\n\r"));
+    for (size_t i = 0; i < results.count; i++)
+        check_profile(&results.profiles[i]);
+    for (size_t i = 0; i < results.warnings.count; i++)
+        FUZZ_CHECK(!strpbrk(results.warnings.items[i], "\n\r"));
+    if (result == 0)
+        check_ratios(&results.profiles[0], &results.profiles[results.count - 1]);
+    ssprofile_results_free(&results);
+    return 0;
+}

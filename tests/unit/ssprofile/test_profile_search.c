@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Calibration: the published search and the closed method, on machines that are formulas. */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "ssprofile/search.h"
+#include "unit.h"
+
+/* The points that the published method tests on the cost |q - 6263|. */
+static const int published[SSPROFILE_TESTS] = {10000, 7750, 5500, 3250, 6625, 6062, 6343, 6624,
+    6202, 6061, 6272, 6342, 6237, 6290, 6263, 6254};
+
+static void the_search_tests_the_published_points(void **state) {
+    (void)state;
+    struct ssprofile_search search;
+    ssprofile_search_begin(&search);
+    for (size_t i = 0; i < SSPROFILE_TESTS; i++) {
+        int setting = ssprofile_search_next(&search);
+        assert_int_equal(setting, published[i]);
+        assert_int_equal(ssprofile_search_next(&search), setting);
+        ssprofile_search_tell(&search, setting, abs(setting - 6263));
+    }
+    assert_int_equal(ssprofile_search_next(&search), 0);
+    assert_int_equal(search.best, 6263);
+}
+
+static void the_search_stays_within_its_range(void **state) {
+    (void)state;
+    for (int optimum = 0; optimum <= 12000; optimum += 50) {
+        struct ssprofile_search search;
+        int setting;
+        ssprofile_search_begin(&search);
+        while ((setting = ssprofile_search_next(&search)) != 0) {
+            assert_true(setting >= 1000 && setting <= 10000);
+            for (size_t i = 0; i < search.count; i++)
+                assert_int_not_equal(setting, search.settings[i]);
+            ssprofile_search_tell(&search, setting, abs(setting - optimum));
+        }
+        int wanted = optimum < 1000 ? 1000 : optimum > 10000 ? 10000 : optimum;
+        assert_true(abs(search.best - wanted) <= 20);
+    }
+}
+
+/* A target without a slope tells the search nothing; it ends all the same. */
+static void the_search_ends_on_a_plain(void **state) {
+    (void)state;
+    struct ssprofile_search search;
+    ssprofile_search_begin(&search);
+    for (int setting; (setting = ssprofile_search_next(&search)) != 0;)
+        ssprofile_search_tell(&search, setting, 1);
+    assert_int_equal(search.best, 10000);
+    assert_true(search.count <= SSPROFILE_TESTS);
+}
+
+static void the_cost_rises_to_both_sides(void **state) {
+    (void)state;
+    assert_true(ssprofile_search_cost(1) == 1);
+    assert_true(ssprofile_search_cost(1.25) == 1.25);
+    assert_true(ssprofile_search_cost(0.75) == 1.25);
+}
+
+/* Speed of a target at a setting: proportional to a power of it. */
+struct target {
+    double speed; /* without a throttle, of the base's */
+    double power;
+    double half; /* width of the confidence interval, half of it */
+};
+
+static enum ssprofile_verdict calibrate(
+    const struct target *target, struct ssprofile_closed *closed, int *tests) {
+    enum ssprofile_verdict verdict;
+    ssprofile_closed_begin(closed, 0.01);
+    *tests = 0;
+    do {
+        double speed = target->speed * pow(closed->setting, target->power);
+        verdict = ssprofile_closed_tell(closed, log(speed), target->half);
+        ++*tests;
+    } while (verdict == SSPROFILE_TEST);
+    return verdict;
+}
+
+static void the_closed_method_takes_three_to_five_tests(void **state) {
+    (void)state;
+    for (double power = 0.6; power < 1.5; power += 0.1) {
+        struct target target = {2.5, power, 0.004};
+        struct ssprofile_closed closed;
+        int tests;
+        assert_int_equal(calibrate(&target, &closed, &tests), SSPROFILE_DONE);
+        assert_true(fabs(log(2.5) + power * log(closed.setting)) <= 0.004);
+        assert_true(tests <= 5);
+    }
+}
+
+static void a_proportional_throttle_takes_two_tests(void **state) {
+    (void)state;
+    struct target target = {2.5, 1, 0.001};
+    struct ssprofile_closed closed;
+    int tests;
+    assert_int_equal(calibrate(&target, &closed, &tests), SSPROFILE_DONE);
+    assert_int_equal(tests, 2);
+    assert_true(fabs(closed.setting - 0.4) < 1e-12);
+}
+
+static void a_slower_target_is_refused(void **state) {
+    (void)state;
+    struct target target = {0.9, 1, 0.002};
+    struct ssprofile_closed closed;
+    int tests;
+    assert_int_equal(calibrate(&target, &closed, &tests), SSPROFILE_SLOWER);
+    assert_int_equal(tests, 1);
+    struct target equal = {0.999, 1, 0.002};
+    assert_int_equal(calibrate(&equal, &closed, &tests), SSPROFILE_DONE);
+    assert_true(closed.setting == 1);
+}
+
+static void a_wide_interval_takes_more_repetitions(void **state) {
+    (void)state;
+    struct ssprofile_closed closed;
+    ssprofile_closed_begin(&closed, 0.01);
+    assert_int_equal(ssprofile_closed_tell(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
+    assert_int_equal(ssprofile_closed_tell(&closed, 0.005, NAN), SSPROFILE_REPEAT);
+    assert_true(closed.setting == 1 && closed.count == 0);
+    /* Wide, but plainly off: the next setting helps more. */
+    assert_int_equal(ssprofile_closed_tell(&closed, 0.5, 0.02), SSPROFILE_TEST);
+    assert_int_equal(ssprofile_closed_tell(&closed, 0.005, 0.009), SSPROFILE_DONE);
+}
+
+static void what_does_not_converge_fails(void **state) {
+    (void)state;
+    struct target deaf = {2, 0, 0.001}, far = {1000, 1, 0.001};
+    struct ssprofile_closed closed;
+    int tests;
+    assert_int_equal(calibrate(&deaf, &closed, &tests), SSPROFILE_FAILED);
+    assert_int_equal(calibrate(&far, &closed, &tests), SSPROFILE_FAILED);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_search_tests_the_published_points),
+    cmocka_unit_test(the_search_stays_within_its_range),
+    cmocka_unit_test(the_search_ends_on_a_plain),
+    cmocka_unit_test(the_cost_rises_to_both_sides),
+    cmocka_unit_test(the_closed_method_takes_three_to_five_tests),
+    cmocka_unit_test(a_proportional_throttle_takes_two_tests),
+    cmocka_unit_test(a_slower_target_is_refused),
+    cmocka_unit_test(a_wide_interval_takes_more_repetitions),
+    cmocka_unit_test(what_does_not_converge_fails))

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_RATIOS_H
+#define SSPROFILE_RATIOS_H
+
+/* The variability profile of a target against a base, and what is said of it; no input or output.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "results.h"
+
+struct ssprofile_ratio {
+    const char *name, *class; /* of the base's benchmark */
+    double ratio;          /* above 1: the target is faster; mean over all pairs of repetitions */
+    double log;            /* mean over all pairs of the logarithm of the ratio */
+    double variance[2];    /* of that, from the repetitions of base and target; NaN: one each */
+    size_t repetitions[2]; /* of base and target */
+    double spread[2];      /* see ssprofile_spread() */
+};
+
+struct ssprofile_ratios {
+    struct ssprofile_ratio *items;
+    size_t count, capacity;
+};
+
+struct ssprofile_matching {
+    const char *only;  /* names that count, a list of patterns as of a shell; NULL: all */
+    const char *class; /* the one that counts; NULL: all */
+    double unstable;   /* a larger spread leaves a benchmark out; INFINITY: none is */
+};
+
+/*
+ * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
+ * part of the mean. NaN: there are fewer than two.
+ */
+SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
+
+/*
+ * Ratios of all benchmarks that both have, in the order of the base. What is left out is named in
+ * `warnings`. The ratios point into the base. -1: memory is short, or none is left.
+ */
+SS_NONNULL()
+int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
+    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings,
+    struct ss_error *error);
+
+void ssprofile_ratios_free(struct ssprofile_ratios *ratios);
+
+/* ---- what is said of ratios ---- */
+
+struct ssprofile_figures {
+    size_t count;
+    double least, most;
+    double length; /* of the range */
+    double median, mean, geometric;
+    double most_to_least; /* a common factor does not change this, nor the next one */
+    double variation;     /* coefficient of: deviation over mean; NaN: of one */
+};
+
+SS_READS(1, 2) struct ssprofile_figures ssprofile_figures_of(const double *ratios, size_t count);
+SS_NONNULL()
+struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios *ratios);
+
+#define SSPROFILE_BIN 0.1
+
+/* The bin (n - 1) * 0.1 < ratio <= n * 0.1 has number n; ratios as near to a bound as rounding
+   goes count as equal to it. */
+size_t ssprofile_bin_of(double ratio);
+
+/*
+ * Why the range of the ratios of a throttled target is shorter than that of the plain one:
+ * reduction = factor * relative. A throttle that slows everything by one factor has a relative
+ * of 1.
+ */
+struct ssprofile_reduction {
+    double reduction; /* length of the plain range over that of the throttled one */
+    double factor;    /* geometric mean of the plain ratios over that of the throttled ones */
+    double relative;  /* by how much the range's length, relative to the geometric mean, shrank */
+    double share;     /* of the logarithm of the reduction that is the factor's; NaN: none */
+};
+
+SS_NONNULL()
+struct ssprofile_reduction ssprofile_reduction_of(
+    const struct ssprofile_figures *plain, const struct ssprofile_figures *throttled);
+
+/* Mean of the logarithms of ratios, the benchmarks being fixed: only repetitions are by chance. */
+struct ssprofile_log_mean {
+    double mean;
+    double half; /* width of the confidence interval, half of it; NaN: too few repetitions */
+};
+
+SS_NONNULL()
+struct ssprofile_log_mean ssprofile_ratios_log_mean(
+    const struct ssprofile_ratios *ratios, double confidence);
+
+/* ---- prediction ---- */
+
+/* The ratio of one more benchmark of the same kind, by order statistics. */
+struct ssprofile_interval {
+    size_t left_out; /* ratios at either end that lie outside */
+    double low, high;
+    double coverage; /* the probability that one more exchangeable ratio lies between */
+};
+
+/* The ratios must be in ascending order; left_out at most (count - 1) / 2. */
+SS_READS(1, 2)
+struct ssprofile_interval ssprofile_interval_of(
+    const double *sorted, size_t count, size_t left_out);
+
+/* The narrowest interval that covers at least this; the widest there is if none does. */
+SS_READS(1, 2)
+struct ssprofile_interval ssprofile_interval_covering(
+    const double *sorted, size_t count, double coverage);
+
+#endif

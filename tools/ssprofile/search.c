@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search.h"
+
+#include <math.h>
+
+/* ---- the published search ---- */
+
+double ssprofile_search_cost(double mean) {
+    return mean >= 1 ? mean : 2 - mean;
+}
+
+void ssprofile_search_begin(struct ssprofile_search *search) {
+    *search = (struct ssprofile_search){.best = SSPROFILE_SETTING_MOST,
+        .best_cost = INFINITY,
+        .step = -(SSPROFILE_SETTING_MOST - SSPROFILE_SETTING_LEAST) / 4.0};
+}
+
+static void turn(struct ssprofile_search *search) {
+    search->step /= -2;
+}
+
+static bool was_tested(const struct ssprofile_search *search, int setting) {
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->settings[i] == setting)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A point that was tested before was no better then, or it would be where the search is now; beyond
+ * the range there is nothing. Both turn the search without a test.
+ */
+int ssprofile_search_next(struct ssprofile_search *search) {
+    if (search->count == 0)
+        return search->best;
+    if (search->count == SSPROFILE_TESTS)
+        return 0;
+    for (; fabs(search->step) >= 0.5; turn(search)) {
+        /* Halves go to the even integer in the default rounding mode. */
+        int setting = (int)nearbyint(search->best + search->step);
+        if (setting >= SSPROFILE_SETTING_LEAST && setting <= SSPROFILE_SETTING_MOST &&
+            !was_tested(search, setting))
+            return setting;
+    }
+    return 0;
+}
+
+void ssprofile_search_tell(struct ssprofile_search *search, int setting, double cost) {
+    if (search->count == SSPROFILE_TESTS)
+        return;
+    search->settings[search->count] = setting;
+    search->costs[search->count++] = cost;
+    if (cost < search->best_cost) {
+        search->best = setting;
+        search->best_cost = cost;
+    } else {
+        turn(search);
+    }
+}
+
+/* ---- the closed method ---- */
+
+/* How ln r may change with ln q: it is 1 where speed is proportional to the setting. */
+#define SLOPE_LEAST 0.25
+#define SLOPE_MOST  4
+
+void ssprofile_closed_begin(struct ssprofile_closed *closed, double least) {
+    *closed = (struct ssprofile_closed){.setting = 1, .least = least};
+}
+
+/* By the last two points; where noise would send it astray, as if speed were proportional. */
+static double slope(const struct ssprofile_closed *closed) {
+    if (closed->count < 2)
+        return 1;
+    size_t last = closed->count - 1;
+    double run = log(closed->settings[last]) - log(closed->settings[last - 1]);
+    double found = (closed->logs[last] - closed->logs[last - 1]) / run;
+    return found >= SLOPE_LEAST && found <= SLOPE_MOST ? found : 1;
+}
+
+enum ssprofile_verdict ssprofile_closed_tell(
+    struct ssprofile_closed *closed, double mean, double half) {
+    bool equal = fabs(mean) <= half;
+    if (isnan(half) || (equal && half > SSPROFILE_CLOSED_HALF))
+        return SSPROFILE_REPEAT;
+    if (equal)
+        return SSPROFILE_DONE;
+    if (closed->setting >= 1 && mean < 0)
+        return SSPROFILE_SLOWER;
+    if (closed->count == SSPROFILE_CLOSED_TESTS)
+        return SSPROFILE_FAILED;
+    closed->settings[closed->count] = closed->setting;
+    closed->logs[closed->count++] = mean;
+    double next = fmin(closed->setting * exp(-mean / slope(closed)), 1);
+    if (next < closed->least || next == closed->setting || closed->count == SSPROFILE_CLOSED_TESTS)
+        return SSPROFILE_FAILED;
+    closed->setting = next;
+    return SSPROFILE_TEST;
+}
