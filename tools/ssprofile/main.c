@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/streams.h"
+#include "base/version.h"
+#include "commands.h"
+
+static const struct {
+    const char *name;
+    int (*run)(char **argv, struct ss_error *error);
+    const char *help;
+} commands[] = {
+    {"compare", ssprofile_compare, "how much faster targets are than a base"},
+    {"predict", ssprofile_predict, "where the ratio of one more benchmark lies"},
+};
+
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static void print_help(void) {
+    printf("Usage: ssprofile COMMAND [OPTION]...\n"
+           "Says what a result of one machine is worth on another.\n\nCommands:\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-10s  %s\n", commands[i].name, commands[i].help);
+    printf("\nssprofile COMMAND --help describes a command.\n"
+           "The status is 0, or 125 if something failed.\n");
+}
+
+static int run(char **argv, struct ss_error *error) {
+    const char *names[COMMANDS];
+    if (!argv[0] || !argv[1])
+        return ss_error_fail(error, "no command: see --help");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help();
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("ssprofile %s\n", ss_version());
+        return 0;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(argv[1], names[i]) == 0)
+            return commands[i].run(argv + 1, error);
+    }
+    return ss_nearest_refuse(
+        &(struct ss_nearest_names){"command", names, COMMANDS, "see --help"}, argv[1], error);
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    struct ss_error error = {0};
+    ss_streams_occupy();
+    if (run(argv, &error) == 0)
+        ss_streams_flush(&error);
+    if (error.status)
+        fprintf(stderr, "ssprofile: %s\n", error.message);
+    return error.status;
+}

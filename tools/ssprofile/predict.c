@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/owned.h"
+#include "commands.h"
+#include "forms.h"
+#include "options/arguments.h"
+#include "ratios.h"
+#include "ssreport/csv.h"
+#include "ssreport/statistics.h"
+
+struct request {
+    const char *output;
+    const char *target; /* NULL: the only one */
+    double coverage;
+    int help, quiet;
+    char *words[2]; /* profile, applications */
+    size_t count;
+};
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct request *request = config;
+    (void)row;
+    if (request->count == 2)
+        return ss_error_fail(error, "%s: there are a profile and applications already", word);
+    request->words[request->count++] = word;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(struct request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
+        .help = "write every table there as CSV, all of them as predict.json, and predict.html"}},
+    {0, "PART", {"coverage", SS_OPTION_LOAD, AT(coverage), .initial = "100%",
+        .help = "verify against the narrowest interval that covers this much; the widest one "
+                "where none does"}},
+    {0, "NAME", {"target", SS_OPTION_TEXT, AT(target),
+        .help = "the target, as MACHINE:LIMITS, if the tables have several"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no tables on standard output"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    SS_ARGUMENTS_WORDS(take_word),
+};
+// clang-format on
+
+static void print_help(void) {
+    printf(
+        "Usage: ssprofile predict [OPTION]... PROFILE [APPLICATIONS]\n"
+        "Prints between which bounds the ratio of one more benchmark of the same kind lies, and\n"
+        "how probably. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the\n"
+        "folder with it; how many of the applications lie within the bounds is printed, too.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+/* ---- a table of ratios ---- */
+
+struct entry {
+    char *benchmark;
+    double ratio;
+};
+
+struct table {
+    const char *wanted; /* target; NULL: any */
+    char target[600];   /* the first one that was taken */
+    bool several;       /* there are others */
+    bool without_memory;
+    struct entry *items;
+    size_t count, capacity;
+};
+
+static bool take_ratio(void *context, const struct sstrace_field *fields) {
+    struct table *table = context;
+    char target[600];
+    double ratio;
+    snprintf(target, sizeof target, "%.*s", (int)(fields[0].length < 599 ? fields[0].length : 599),
+        fields[0].text);
+    if (table->wanted && strcmp(table->wanted, target) != 0)
+        return true;
+    if (!ssreport_csv_number(&fields[2], &ratio) || !(ratio > 0))
+        return false;
+    if (table->count == 0)
+        strcpy(table->target, target);
+    table->several |= strcmp(table->target, target) != 0;
+    if (!ssreport_csv_make_room(
+            (void **)&table->items, table->count, &table->capacity, sizeof *table->items)) {
+        table->without_memory = true;
+        return false;
+    }
+    char *name = strndup(fields[1].text, fields[1].length);
+    table->items[table->count] = (struct entry){name, ratio};
+    table->count += name != NULL;
+    table->without_memory |= !name;
+    return true;
+}
+
+static int read_table(struct table *table, const char *path, struct ss_error *error) {
+    static const char *const columns[] = {"target", "benchmark", "ratio", NULL};
+    struct ssreport_notes notes = {0};
+    char folder[4200], name[256] = "ratios.csv";
+    struct stat status;
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.4000s", path);
+    if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        snprintf(name, sizeof name, "%.255s", slash ? slash + 1 : path);
+        snprintf(
+            folder, sizeof folder, "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    }
+    struct ssreport_csv csv = {
+        .name = name, .columns = columns, .take = take_ratio, .context = table};
+    if (ssreport_csv_read(folder, &csv, &notes, error) < 0)
+        return ss_error_wrap(error, "%s", path);
+    if (*notes.text)
+        fprintf(stderr, "ssprofile: warning: %s: %s\n", path, notes.text);
+    if (table->without_memory)
+        return ss_error_memory(error);
+    if (table->several)
+        return ss_error_fail(error,
+            "%s has several targets: choose one with --target MACHINE:LIMITS, such as %s", path,
+            table->target);
+    if (table->count == 0)
+        return ss_error_fail(error, "%s has no ratio%s%s", path,
+            table->wanted ? " of the target " : "", table->wanted ? table->wanted : "");
+    return 0;
+}
+
+static void free_table(struct table *table) {
+    for (size_t i = 0; i < table->count; i++)
+        free(table->items[i].benchmark);
+    free(table->items);
+}
+
+/* ---- what is said ---- */
+
+enum { INTERVALS, VERIFICATION, SHEETS };
+
+static const struct ssreport_column interval_columns[] = {{"left_out", "Left out at each end", 0},
+    {"low", "From", 4}, {"high", "To", 4}, {"coverage_percent", "Coverage, %", 1}};
+
+static const struct ssreport_column verification_columns[] = {
+    {"application", "Application"}, {"ratio", "Ratio", 4}, {"inside", "Inside"}};
+
+/* The widest, and the narrowest ones that cover at least these parts. */
+static const double coverages[] = {1, 0.95, 0.9, 0.8, 0.5};
+
+static void fill_intervals(struct ssreport_sheet *sheet, const double *sorted, size_t count) {
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < sizeof coverages / sizeof *coverages; i++) {
+        struct ssprofile_interval interval =
+            ssprofile_interval_covering(sorted, count, coverages[i]);
+        if (interval.left_out != last)
+            SSREPORT_NUMBERS(sheet, (double)interval.left_out, interval.low, interval.high,
+                100 * interval.coverage);
+        last = interval.left_out;
+    }
+}
+
+static void print(const struct ssreport_sheet *sheets, const struct table tables[2],
+    const struct ssprofile_interval *interval) {
+    printf("%zu benchmarks on %s\n", tables[0].count, tables[0].target);
+    ssprofile_print_text(stdout, &sheets[INTERVALS]);
+    if (tables[1].count == 0)
+        return;
+    size_t inside = 0;
+    for (size_t i = 0; i < tables[1].count; i++)
+        inside +=
+            tables[1].items[i].ratio >= interval->low && tables[1].items[i].ratio <= interval->high;
+    printf("\n%zu of %zu applications lie within [%.4f, %.4f] (%.1f%% expected)", inside,
+        tables[1].count, interval->low, interval->high, 100 * interval->coverage);
+    const char *before = "; outside:";
+    for (size_t i = 0; i < tables[1].count; i++) {
+        const struct entry *entry = &tables[1].items[i];
+        if (entry->ratio >= interval->low && entry->ratio <= interval->high)
+            continue;
+        printf("%s %s %.4f", before, entry->benchmark, entry->ratio);
+        before = ",";
+    }
+    printf("\n");
+}
+
+static int predict(const struct request *request, struct table tables[2], struct ss_error *error) {
+    for (size_t i = 0; i < request->count; i++) {
+        tables[i].wanted = request->target;
+        if (read_table(&tables[i], request->words[i], error) < 0)
+            return -1;
+    }
+    SS_OWNED(free) double *sorted = calloc(tables[0].count + 1, sizeof *sorted);
+    if (!sorted)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < tables[0].count; i++)
+        sorted[i] = tables[0].items[i].ratio;
+    ssreport_median_of(sorted, tables[0].count); /* puts them in order */
+    struct ssreport_sheet sheets[SHEETS] = {
+        SSREPORT_SHEET("intervals", "One more benchmark of the same kind", interval_columns),
+        SSREPORT_SHEET("verification", "Applications", verification_columns)};
+    struct ssprofile_interval interval =
+        ssprofile_interval_covering(sorted, tables[0].count, request->coverage);
+    fill_intervals(&sheets[INTERVALS], sorted, tables[0].count);
+    for (size_t i = 0; i < tables[1].count; i++) {
+        const struct entry *entry = &tables[1].items[i];
+        SSREPORT_TEXTS(&sheets[VERIFICATION], entry->benchmark);
+        SSREPORT_NUMBERS(&sheets[VERIFICATION], entry->ratio);
+        SSREPORT_TEXTS(&sheets[VERIFICATION],
+            entry->ratio >= interval.low && entry->ratio <= interval.high ? "yes" : "no");
+    }
+    int result = 0;
+    if (request->output)
+        result = ssprofile_write(&(struct ssprofile_output){request->output, "predict",
+                                     "Prediction", sheets, SHEETS, NULL, 0},
+            error);
+    if (result == 0 && !request->quiet)
+        print(sheets, tables, &interval);
+    for (int i = 0; i < SHEETS; i++)
+        ssreport_sheet_free(&sheets[i]);
+    return result;
+}
+
+int ssprofile_predict(char **argv, struct ss_error *error) {
+    struct request request = {0};
+    struct ss_option_store store = {0};
+    struct table tables[2] = {{0}};
+    int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
+    if (result == 0 && request.help)
+        print_help();
+    else if (result == 0 && request.count == 0)
+        result = ss_error_fail(error, "name a table of ratios: see --help");
+    else if (result == 0)
+        result = predict(&request, tables, error);
+    free_table(&tables[0]);
+    free_table(&tables[1]);
+    ss_option_store_free(&store);
+    return result;
+}
