@@ -164,7 +164,21 @@ children_of_others_are_left_alone() {
     expect_lines 3
 }
 
+kernels_print_a_rate() {
+    expect_status 0 kernel --list
+    [ "$(wc -l <out)" -ge 24 ] || fail "few kernels: $(cat out)"
+    grep -Eqx 'int64 +integer +[^ ].*' out || fail "no int64: $(cat out)"
+    expect_status 0 kernel int64 --time 20m
+    grep -Eqx '# int64: .*; 0 bytes; .*-O.*' out || fail "nothing on the build: $(cat out)"
+    grep -Eqx 'rate [0-9.e+]+ per second' out || fail "no rate: $(cat out)"
+    expect_refusal 'no kernel: ' kernel
+    expect_refusal "unknown kernel 'int46': did you mean 'int64'?" kernel int46
+    expect_refusal 'gcd: there is a kernel already: int64' kernel int64 gcd
+    expect_refusal '--time: ' kernel int64 --time 0
+}
+
 every_class_counts
+kernels_print_a_rate
 numbers_of_threads
 work_can_be_given_back
 wrong_words_are_refused

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/streams.h"
 #include "base/version.h"
 #include "burn.h"
 #include "calibrate.h"
+#include "kernel.h"
 #include "options.h"
 
 static void calibrate_work(void *context, uint64_t units) {
@@ -45,13 +47,14 @@ static void reset_signals(void) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
     struct options options;
     struct ss_error error = {0};
     ss_streams_occupy();
     reset_signals();
     int status = SS_ERROR_FAILED;
-    if (options_parse(&options, argv, &error) < 0)
+    if (argc > 1 && strcmp(argv[1], "kernel") == 0)
+        status = -kernel_command(argv + 1, &error) == 1 ? 2 : 1;
+    else if (options_parse(&options, argv, &error) < 0)
         status = 2;
     else if (options.help)
         options_print_help();

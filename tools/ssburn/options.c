@@ -96,8 +96,11 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 void options_print_help(void) {
-    printf("Usage: ssburn CLASS [OPTION]...\n"
-           "Keeps CPUs busy and prints a line for each iteration.\n\nClasses:\n");
+    printf(
+        "Usage: ssburn CLASS [OPTION]...\n"
+        "       ssburn kernel NAME|--list [OPTION]...\n"
+        "Keeps CPUs busy and prints a line for each iteration. ssburn kernel prints the rate of\n"
+        "one microbenchmark: see ssburn kernel --help.\n\nClasses:\n");
     for (size_t i = 0; i < CLASS_COUNT; i++)
         printf("  %-26s  %s\n", classes[i].name, classes[i].help);
     printf("\nOptions:\n");

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The kernels: what they compute is right, and they notice when it is not. */
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ssburn/kernels.h"
+#include "unit.h"
+
+static const struct caches small = {8 << 10, 32 << 10, 1 << 20};
+
+static void names_are_unique_and_described(void **state) {
+    (void)state;
+    size_t count = 0;
+    for (; kernels[count]; count++) {
+        const struct kernel *kernel = kernels[count];
+        assert_true(*kernel->name && *kernel->class && *kernel->help);
+        assert_null(strpbrk(kernel->name, " ,\""));
+        for (size_t i = 0; i < count; i++)
+            assert_string_not_equal(kernel->name, kernels[i]->name);
+    }
+    assert_true(count >= 24);
+}
+
+static void every_result_is_right(void **state) {
+    (void)state;
+    for (size_t i = 0; kernels[i]; i++) {
+        struct kernel_hand hand;
+        struct ss_error error = {0};
+        assert_int_equal(kernel_open(kernels[i], &small, &hand, &error), 0);
+        for (int round = 0; round < 3; round++) {
+            if (!kernels[i]->round(&hand))
+                fail_msg("%s: round %d is wrong", kernels[i]->name, round);
+        }
+        kernel_close(kernels[i], &hand);
+        assert_null(hand.memory);
+    }
+}
+
+static const struct kernel *find(const char *name) {
+    for (size_t i = 0; kernels[i]; i++) {
+        if (strcmp(kernels[i]->name, name) == 0)
+            return kernels[i];
+    }
+    fail_msg("there is no %s", name);
+    return NULL;
+}
+
+/* What is read again in a round is changed before it. */
+static void changed_memory_is_noticed(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct kernel *kernel = find(names[i]);
+        struct kernel_hand hand;
+        struct ss_error error = {0};
+        assert_int_equal(kernel_open(kernel, &small, &hand, &error), 0);
+        assert_true(kernel->round(&hand));
+        for (size_t at = 4; at < hand.bytes; at += 64)
+            ((unsigned char *)hand.memory)[at] ^= 0x10 + at / 64 % 3;
+        if (strcmp(names[i], "string-search") == 0)
+            memset(hand.memory, 'x', hand.bytes - 1);
+        if (strcmp(names[i], "search") == 0)
+            memset(hand.memory, 1, hand.bytes);
+        hand.state = strncmp(names[i], "latency", 7) == 0 ? 0 : hand.state;
+        if (kernel->round(&hand))
+            fail_msg("%s: does not notice", names[i]);
+        kernel_close(kernel, &hand);
+    }
+}
+
+/* ---- caches ---- */
+
+static void write_word(const char *folder, const char *name, const char *word) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fprintf(stream, "%s\n", word);
+    fclose(stream);
+}
+
+static void make_index(
+    const char *root, int index, const char *level, const char *type, const char *size) {
+    char folder[400];
+    const char *const parts[] = {"/devices", "/system", "/cpu", "/cpu0", "/cache"};
+    snprintf(folder, sizeof folder, "%s", root);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        strcat(folder, parts[i]);
+        mkdir(folder, 0755);
+    }
+    snprintf(folder + strlen(folder), 16, "/index%d", index);
+    mkdir(folder, 0755);
+    write_word(folder, "level", level);
+    write_word(folder, "type", type);
+    write_word(folder, "size", size);
+}
+
+static void remove_tree(const char *root) {
+    char command[512];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+static void caches_are_those_of_the_machine(void **state) {
+    (void)state;
+    char root[] = "/tmp/burn-caches-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    make_index(root, 0, "1", "Data", "48K");
+    make_index(root, 1, "1", "Instruction", "64K");
+    make_index(root, 2, "2", "Unified", "2048K");
+    make_index(root, 3, "3", "Unified", "36M");
+    struct caches caches = caches_read(root);
+    remove_tree(root);
+    assert_int_equal(caches.first, 48 << 10);
+    assert_int_equal(caches.second, 2 << 20);
+    assert_int_equal(caches.last, 36 << 20);
+}
+
+static void a_machine_without_a_third_cache_ends_with_the_second(void **state) {
+    (void)state;
+    char root[] = "/tmp/burn-caches-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    make_index(root, 0, "1", "Data", "32K");
+    make_index(root, 1, "2", "Unified", "512K");
+    struct caches caches = caches_read(root);
+    remove_tree(root);
+    assert_int_equal(caches.last, 512 << 10);
+}
+
+static void without_a_word_there_are_usual_sizes(void **state) {
+    (void)state;
+    struct caches caches = caches_read("/none/there");
+    assert_int_equal(caches.first, 32 << 10);
+    assert_int_equal(caches.second, 1 << 20);
+    assert_int_equal(caches.last, 16 << 20);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(names_are_unique_and_described),
+    cmocka_unit_test(every_result_is_right),
+    cmocka_unit_test(changed_memory_is_noticed),
+    cmocka_unit_test(caches_are_those_of_the_machine),
+    cmocka_unit_test(a_machine_without_a_third_cache_ends_with_the_second),
+    cmocka_unit_test(without_a_word_there_are_usual_sizes))

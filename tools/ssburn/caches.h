@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_CACHES_H
+#define SSBURN_CACHES_H
+
+#include <stddef.h>
+
+/* Bytes of the data caches of the first CPU. */
+struct caches {
+    size_t first, second, last;
+};
+
+/* By the tree below `sys`, "/sys" usually. What it does not say is 32 KiB, 1 MiB and 16 MiB. */
+struct caches caches_read(const char *sys);
+
+#endif

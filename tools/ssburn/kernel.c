@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "calibrate.h"
+#include "kernels.h"
+#include "options/arguments.h"
+#include "platform/platform.h"
+
+#define KERNELS_MOST 128
+
+/* The clock is read between batches: often enough to end in time, seldom enough to cost nothing. */
+#define BATCH (5 * SS_MILLISECOND)
+
+struct request {
+    ss_time time;
+    const char *sys;
+    int list, help;
+    const struct kernel *kernel;
+};
+
+static int take_name(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct request *request = config;
+    const char *names[KERNELS_MOST];
+    size_t count = 0;
+    (void)row;
+    if (request->kernel)
+        return ss_error_fail(
+            error, "%s: there is a kernel already: %s", word, request->kernel->name);
+    for (; kernels[count]; count++) {
+        names[count] = kernels[count]->name;
+        if (strcmp(word, names[count]) == 0)
+            request->kernel = kernels[count];
+    }
+    return request->kernel
+               ? 0
+               : ss_nearest_refuse(
+                     &(struct ss_nearest_names){"kernel", names, count, "see --list"}, word, error);
+}
+
+#define AT(member) .offset = offsetof(struct request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, NULL, {"list", AT(list), .help = "list the kernels: name, class, what it does"}},
+    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "1s", .min = "10m", .max = "1h",
+        .help = "measure for this long"}},
+    {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
+        .help = "where the sizes of the caches are read"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    SS_ARGUMENTS_WORDS(take_name),
+};
+// clang-format on
+
+static void print_help(void) {
+    printf("Usage: ssburn kernel NAME [OPTION]...\n"
+           "       ssburn kernel --list\n"
+           "Repeats a fixed amount of work, checks its result every time, and prints how often it\n"
+           "was done in a second of real time.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static void print_list(void) {
+    for (const struct kernel *const *at = kernels; *at; at++)
+        printf("%-16s %-12s %s\n", (*at)->name, (*at)->class, (*at)->help);
+}
+
+struct bench {
+    const struct kernel *kernel;
+    struct kernel_hand hand;
+    bool wrong;
+};
+
+static void do_rounds(void *context, uint64_t rounds) {
+    struct bench *bench = context;
+    for (uint64_t i = 0; i < rounds && !bench->wrong; i++)
+        bench->wrong = !bench->kernel->round(&bench->hand);
+}
+
+/* CPU time tells how many rounds fit into a batch, whatever stops the process meanwhile. */
+static uint64_t find_batch(struct bench *bench) {
+    for (uint64_t batch = 1;; batch *= 2) {
+        ss_time begin = calibrate_thread_clock(NULL);
+        do_rounds(bench, batch);
+        if (bench->wrong || ss_time_since(calibrate_thread_clock(NULL), begin) >= BATCH / 2)
+            return batch;
+    }
+}
+
+static int measure(const struct request *request, struct ss_error *error) {
+    struct bench bench = {.kernel = request->kernel};
+    struct caches caches = caches_read(request->sys);
+    if (kernel_open(request->kernel, &caches, &bench.hand, error) < 0)
+        return -1;
+    uint64_t batch = find_batch(&bench), rounds = 0;
+    ss_time begin = ss_platform_now(), took = 0;
+    while (took < request->time && !bench.wrong) {
+        do_rounds(&bench, batch);
+        rounds += batch;
+        took = ss_time_since(ss_platform_now(), begin);
+    }
+    size_t bytes = bench.hand.bytes;
+    kernel_close(request->kernel, &bench.hand);
+    if (bench.wrong)
+        return ss_error_fail(error, "kernel %s: the result is wrong: this machine miscomputes",
+            request->kernel->name);
+    printf("# %s: %s; %zu bytes; %s\n", request->kernel->name, request->kernel->help, bytes,
+        kernel_compiler());
+    printf("rate %.9g per second\n", (double)rounds / ss_time_seconds(took));
+    return 0;
+}
+
+int kernel_command(char **argv, struct ss_error *error) {
+    struct request request = {0};
+    struct ss_option_store store = {0};
+    int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
+    if (result == 0 && request.help)
+        print_help();
+    else if (result == 0 && request.list)
+        print_list();
+    else if (result == 0 && !request.kernel)
+        result = ss_error_fail(error, "no kernel: give one of those that --list prints");
+    else if (result == 0 && measure(&request, error) < 0)
+        result = -2;
+    ss_option_store_free(&store);
+    return result;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_KERNEL_H
+#define SSBURN_KERNEL_H
+
+#include <showstopper/error.h>
+
+/*
+ * `ssburn kernel`: gets "kernel" as argv[0] and what stands behind it. -1: the command line is
+ * wrong; -2: the kernel failed; the error says why.
+ */
+int kernel_command(char **argv, struct ss_error *error);
+
+#endif

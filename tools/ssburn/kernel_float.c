@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Floating point and matrices. */
+
+#include <complex.h>
+#include <math.h>
+
+#include "kernels.h"
+
+/* pi by Nilakantha's series; the opaque zero keeps it from being computed at compile time. */
+#define NILAKANTHA(type, terms, result)                                                            \
+    type result = 3, sign_ = 4;                                                                    \
+    for (int i_ = 2; i_ < 2 * (terms); i_ += 2) {                                                  \
+        type n_ = (type)i_;                                                                        \
+        result += sign_ / (n_ * (n_ + 1) * (n_ + 2));                                              \
+        sign_ = -sign_;                                                                            \
+        KERNEL_MEMORY_SEEN();                                                                      \
+    }
+
+static bool float_round(struct kernel_hand *hand) {
+    (void)hand;
+    NILAKANTHA(float, 2000, pi)
+    return fabsf(pi - 3.14159265f) < 1e-5f;
+}
+
+const struct kernel kernel_float = {
+    "float", "float", "pi by a series in single precision", float_round};
+
+static bool double_round(struct kernel_hand *hand) {
+    (void)hand;
+    NILAKANTHA(double, 2000, pi)
+    return fabs(pi - M_PI) < 1e-10;
+}
+
+const struct kernel kernel_double = {
+    "double", "float", "pi by a series in double precision: divisions", double_round};
+
+static bool long_double_round(struct kernel_hand *hand) {
+    (void)hand;
+    NILAKANTHA(long double, 2000, pi)
+    return fabsl(pi - 3.14159265358979323846L) < 1e-10L;
+}
+
+const struct kernel kernel_long_double = {
+    "long-double", "long-double", "pi by a series in extended precision", long_double_round};
+
+/* Horner's rule for exp(x), in products and sums only. */
+static bool polynomial_round(struct kernel_hand *hand) {
+    double sum = 0, x = (double)(hand->state++ % 8) / 8;
+    for (int i = 0; i < 5000; i++) {
+        double y = 1;
+        KERNEL_MEMORY_SEEN();
+        for (int n = 16; n > 0; n--)
+            y = y * x * (1.0 / n) + 1;
+        sum += y;
+    }
+    return fabs(sum / 5000 - exp(x)) < 1e-9;
+}
+
+const struct kernel kernel_polynomial = {
+    "polynomial", "float", "polynomials: products and sums", polynomial_round};
+
+/* The integral of sqrt(x) from 0 to 1 is 2/3. */
+static bool sqrt_round(struct kernel_hand *hand) {
+    double sum = 0;
+    (void)hand;
+    for (int i = 0; i < 20000; i++) {
+        sum += sqrt((i + 0.5) / 20000);
+        KERNEL_MEMORY_SEEN();
+    }
+    return fabs(sum / 20000 - 2.0 / 3) < 1e-6;
+}
+
+const struct kernel kernel_sqrt = {"sqrt", "float", "square roots", sqrt_round};
+
+static bool trig_round(struct kernel_hand *hand) {
+    double sum = 0, begin = (double)(hand->state++ & 1023);
+    for (int i = 0; i < 2000; i++) {
+        double x = begin + i * 0.01, s = sin(x), c = cos(x);
+        sum += s * s + c * c;
+    }
+    return fabs(sum - 2000) < 1e-9;
+}
+
+const struct kernel kernel_trig = {"trig", "float", "sine and cosine of the C library", trig_round};
+
+static bool explog_round(struct kernel_hand *hand) {
+    double apart = 0, begin = (double)(hand->state++ & 7);
+    for (int i = 0; i < 2000; i++) {
+        double x = begin + i * 0.001;
+        apart += fabs(log(exp(x)) - x);
+    }
+    return apart < 1e-9;
+}
+
+const struct kernel kernel_explog = {
+    "explog", "float", "exponential and logarithm of the C library", explog_round};
+
+static bool complex_round(struct kernel_hand *hand) {
+    const int steps = 20000;
+    double complex turn = cexp(2 * M_PI * I / steps), z = 1;
+    (void)hand;
+    for (int i = 0; i < steps; i++) {
+        double re = creal(z) * creal(turn) - cimag(z) * cimag(turn);
+        z = re + I * (creal(z) * cimag(turn) + cimag(z) * creal(turn));
+        KERNEL_MEMORY_SEEN();
+    }
+    return cabs(z - 1) < 1e-9;
+}
+
+const struct kernel kernel_complex = {
+    "complex", "float", "products of complex numbers", complex_round};
+
+/* ---- Fourier ---- */
+
+#define POINTS 1024
+
+static void transform(double *re, double *im, double direction) {
+    for (size_t i = 1, j = 0; i < POINTS; i++) {
+        size_t bit = POINTS / 2;
+        for (; j & bit; bit /= 2)
+            j ^= bit;
+        j ^= bit;
+        if (i < j) {
+            double r = re[i], m = im[i];
+            re[i] = re[j];
+            im[i] = im[j];
+            re[j] = r;
+            im[j] = m;
+        }
+    }
+    for (size_t half = 1; half < POINTS; half *= 2) {
+        double angle = direction * M_PI / (double)half, wr = cos(angle), wi = sin(angle);
+        for (size_t i = 0; i < POINTS; i += 2 * half) {
+            double ur = 1, ui = 0;
+            for (size_t j = i; j < i + half; j++) {
+                double r = re[j + half] * ur - im[j + half] * ui;
+                double m = re[j + half] * ui + im[j + half] * ur;
+                re[j + half] = re[j] - r;
+                im[j + half] = im[j] - m;
+                re[j] += r;
+                im[j] += m;
+                double next = ur * wr - ui * wi;
+                ui = ur * wi + ui * wr;
+                ur = next;
+            }
+        }
+    }
+}
+
+/* There and back. */
+static bool fft_round(struct kernel_hand *hand) {
+    double *re = hand->memory, *im = re + POINTS, apart = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        re[i] = (double)(i * 37 % 101);
+        im[i] = 0;
+    }
+    transform(re, im, 1);
+    transform(re, im, -1);
+    for (size_t i = 0; i < POINTS; i++)
+        apart += fabs(re[i] / POINTS - (double)(i * 37 % 101)) + fabs(im[i]) / POINTS;
+    return apart < 1e-6;
+}
+
+const struct kernel kernel_fft = {"fft", "float",
+    "Fourier transforms of 1024 points, there and back", fft_round, KERNEL_FIXED,
+    2 * POINTS * sizeof(double)};
+
+/* ---- matrices ---- */
+
+#define SIDE 48
+
+/* The sum of a product is that of products of column and row sums: exact, in small integers. */
+#define PRODUCT(type, hand)                                                                        \
+    type(*a)[SIDE] = (hand)->memory, (*b)[SIDE] = a + SIDE, (*c)[SIDE] = b + SIDE;                 \
+    type wanted = 0, found = 0;                                                                    \
+    for (size_t i = 0; i < SIDE; i++) {                                                            \
+        for (size_t j = 0; j < SIDE; j++) {                                                        \
+            a[i][j] = (type)((i * 7 + j) % 10);                                                    \
+            b[i][j] = (type)((i + j * 3) % 10);                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    KERNEL_MEMORY_SEEN();                                                                          \
+    for (size_t i = 0; i < SIDE; i++) {                                                            \
+        for (size_t j = 0; j < SIDE; j++) {                                                        \
+            type sum = 0;                                                                          \
+            for (size_t k = 0; k < SIDE; k++)                                                      \
+                sum += a[i][k] * b[k][j];                                                          \
+            c[i][j] = sum;                                                                         \
+        }                                                                                          \
+    }                                                                                              \
+    KERNEL_MEMORY_SEEN();                                                                          \
+    for (size_t k = 0; k < SIDE; k++) {                                                            \
+        type columns = 0, rows = 0;                                                                \
+        for (size_t i = 0; i < SIDE; i++) {                                                        \
+            columns += a[i][k];                                                                    \
+            rows += b[k][i];                                                                       \
+            found += c[i][k];                                                                      \
+        }                                                                                          \
+        wanted += columns * rows;                                                                  \
+    }                                                                                              \
+    return wanted == found && wanted > 0;
+
+static bool matrix_double_round(struct kernel_hand *hand) {
+    PRODUCT(double, hand)
+}
+
+const struct kernel kernel_matrix_double = {"matrix-double", "matrix",
+    "products of 48 x 48 matrices in double precision", matrix_double_round, KERNEL_FIXED,
+    3 * SIDE *SIDE * sizeof(double)};
+
+static bool matrix_int_round(struct kernel_hand *hand) {
+    PRODUCT(int32_t, hand)
+}
+
+const struct kernel kernel_matrix_int = {"matrix-int", "matrix",
+    "products of 48 x 48 matrices of 32-bit integers", matrix_int_round, KERNEL_FIXED,
+    3 * SIDE *SIDE * sizeof(int32_t)};
+
+/* Gauss: a dominant diagonal needs no pivots; the solution is 1, 2, 3, ... */
+static bool matrix_solve_round(struct kernel_hand *hand) {
+    double(*a)[SIDE + 1] = hand->memory, apart = 0;
+    for (size_t i = 0; i < SIDE; i++) {
+        a[i][SIDE] = 0;
+        for (size_t j = 0; j < SIDE; j++) {
+            a[i][j] = i == j ? 1000 : (double)((i * 5 + j) % 7);
+            a[i][SIDE] += a[i][j] * (double)(j + 1);
+        }
+    }
+    for (size_t k = 0; k < SIDE; k++) {
+        for (size_t i = k + 1; i < SIDE; i++) {
+            double factor = a[i][k] / a[k][k];
+            for (size_t j = k; j <= SIDE; j++)
+                a[i][j] -= factor * a[k][j];
+        }
+    }
+    for (size_t k = SIDE; k-- > 0;) {
+        for (size_t j = k + 1; j < SIDE; j++)
+            a[k][SIDE] -= a[k][j] * a[j][SIDE];
+        a[k][SIDE] /= a[k][k];
+        apart += fabs(a[k][SIDE] - (double)(k + 1));
+    }
+    return apart < 1e-8;
+}
+
+const struct kernel kernel_matrix_solve = {"matrix-solve", "matrix",
+    "48 linear equations by elimination", matrix_solve_round, KERNEL_FIXED,
+    SIDE *(SIDE + 1) * sizeof(double)};

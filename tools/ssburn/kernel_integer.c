@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Integers, bits, branches and calls. */
+
+#include "kernels.h"
+
+/* ---- integers ---- */
+
+#define LCG_FACTOR UINT64_C(6364136223846793005)
+#define LCG_ADDEND UINT64_C(1442695040888963407)
+#define LCG_STEPS  100000
+
+/* Where so many steps lead, found by squaring. */
+static uint64_t lcg_jump(uint64_t x, uint64_t steps) {
+    uint64_t factor = 1, addend = 0, f = LCG_FACTOR, a = LCG_ADDEND;
+    for (; steps > 0; steps >>= 1) {
+        if (steps & 1) {
+            factor *= f;
+            addend = addend * f + a;
+        }
+        a *= f + 1;
+        f *= f;
+    }
+    return factor * x + addend;
+}
+
+static bool int64_round(struct kernel_hand *hand) {
+    uint64_t begin = hand->state++, x = begin;
+    for (int i = 0; i < LCG_STEPS; i++) {
+        x = x * LCG_FACTOR + LCG_ADDEND;
+        KERNEL_OPAQUE(x);
+    }
+    return x == lcg_jump(begin, LCG_STEPS);
+}
+
+const struct kernel kernel_int64 = {
+    "int64", "integer", "64-bit multiplications and additions, each after the other", int64_round};
+
+static bool int32_round(struct kernel_hand *hand) {
+    uint32_t x[4] = {1, 2, 3, 4}, begin = (uint32_t)hand->state++;
+    for (uint32_t i = 0; i < 50000; i++) {
+        x[0] += i ^ begin;
+        x[1] -= i ^ begin;
+        x[2] += (i << 3) + 1;
+        x[3] -= (i << 3) + 1;
+        KERNEL_OPAQUE(x[0]);
+        KERNEL_OPAQUE(x[2]);
+    }
+    return x[0] + x[1] == 3 && x[2] + x[3] == 7;
+}
+
+const struct kernel kernel_int32 = {"int32", "integer",
+    "32-bit additions, shifts and exclusive ors, several at a time", int32_round};
+
+static bool int8_round(struct kernel_hand *hand) {
+    uint8_t sum = 0, times = (uint8_t)(hand->state++ | 1);
+    for (int i = 0; i < 256 * 200; i++) {
+        sum = (uint8_t)(sum + (uint8_t)(i * times));
+        KERNEL_OPAQUE(sum);
+    }
+    /* Every value 200 times: 200 * 255 * 128 modulo 256. */
+    return sum == (uint8_t)(200 * 255 * 128);
+}
+
+const struct kernel kernel_int8 = {
+    "int8", "integer", "8-bit additions and multiplications", int8_round};
+
+#define MERSENNE ((UINT64_C(1) << 61) - 1)
+
+static uint64_t mulmod(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    uint64_t sum = (uint64_t)(product & MERSENNE) + (uint64_t)(product >> 61);
+    return sum >= MERSENNE ? sum - MERSENNE : sum;
+}
+
+/* Fermat: a^(p - 1) is 1 modulo a prime p. */
+static bool int128_round(struct kernel_hand *hand) {
+    bool right = true;
+    for (int i = 0; i < 200; i++) {
+        uint64_t base = hand->state++ % 1000000 + 2, power = 1;
+        for (uint64_t e = MERSENNE - 1; e > 0; e >>= 1) {
+            if (e & 1)
+                power = mulmod(power, base);
+            base = mulmod(base, base);
+        }
+        right &= power == 1;
+    }
+    return right;
+}
+
+const struct kernel kernel_int128 = {
+    "int128", "integer", "powers modulo a prime of 61 bits, in 128 bits", int128_round};
+
+static bool gcd_round(struct kernel_hand *hand) {
+    bool right = true;
+    for (int i = 0; i < 2000; i++) {
+        uint64_t common = hand->state++ % 1000 + 1;
+        /* Neighbors among Fibonacci's numbers take the most steps, and have no common divisor. */
+        uint64_t a = 1836311903 * common, b = 1134903170 * common;
+        while (b > 0) {
+            uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        right &= a == common;
+    }
+    return right;
+}
+
+const struct kernel kernel_gcd = {
+    "gcd", "integer", "greatest common divisors: 64-bit divisions", gcd_round};
+
+#define SIEVE 32768
+
+static bool sieve_round(struct kernel_hand *hand) {
+    uint8_t *crossed = hand->memory;
+    unsigned primes = 0;
+    for (size_t i = 0; i < SIEVE; i++)
+        crossed[i] = 0;
+    for (size_t i = 2; i < SIEVE; i++) {
+        if (crossed[i])
+            continue;
+        primes++;
+        for (size_t j = i * i; j < SIEVE; j += i)
+            crossed[j] = 1;
+    }
+    return primes == 3512;
+}
+
+const struct kernel kernel_sieve = {
+    "sieve", "integer", "primes below 32768 by a sieve", sieve_round, KERNEL_FIXED, SIEVE};
+
+/* ---- bits ---- */
+
+static unsigned count_bits(uint32_t x) {
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+static bool bits_round(struct kernel_hand *hand) {
+    uint32_t mask = (uint32_t)hand->state++ & 0xffff, sum = 0;
+    for (uint32_t i = 0; i < 65536; i++) {
+        sum += count_bits(i ^ mask);
+        KERNEL_OPAQUE(sum);
+    }
+    return sum == 16 * 32768;
+}
+
+const struct kernel kernel_bits = {"bits", "bit", "bits of words counted by masks", bits_round};
+
+static uint64_t reverse(uint64_t x) {
+    x = (x >> 1 & UINT64_C(0x5555555555555555)) | (x & UINT64_C(0x5555555555555555)) << 1;
+    x = (x >> 2 & UINT64_C(0x3333333333333333)) | (x & UINT64_C(0x3333333333333333)) << 2;
+    x = (x >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (x & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4;
+    return __builtin_bswap64(x);
+}
+
+static bool reverse_round(struct kernel_hand *hand) {
+    uint64_t begin = kernel_random(&(uint64_t){++hand->state}), x = begin;
+    for (int i = 0; i < 20000; i++) {
+        x = reverse(x);
+        KERNEL_OPAQUE(x);
+    }
+    return x == begin;
+}
+
+const struct kernel kernel_reverse = {
+    "reverse", "bit", "bits of 64-bit words reversed", reverse_round};
+
+static bool gray_round(struct kernel_hand *hand) {
+    uint32_t before = 0, wrong = 0;
+    (void)hand;
+    for (uint32_t i = 1; i < 50000; i++) {
+        uint32_t code = i ^ i >> 1, change = code ^ before, back = code;
+        for (int shift = 16; shift > 0; shift /= 2)
+            back ^= back >> shift;
+        wrong |= (change & (change - 1)) | (back ^ i);
+        before = code;
+        KERNEL_OPAQUE(wrong);
+    }
+    return wrong == 0;
+}
+
+const struct kernel kernel_gray = {"gray", "bit", "Gray codes and back", gray_round};
+
+/* ---- branches ---- */
+
+/* Below 10000 the longest chain begins at 6171. */
+static bool collatz_round(struct kernel_hand *hand) {
+    unsigned longest = 0, from = 0;
+    (void)hand;
+    for (unsigned begin = 1; begin < 10000; begin++) {
+        unsigned length = 1;
+        for (unsigned x = begin; x != 1; length++)
+            x = x & 1 ? 3 * x + 1 : x / 2;
+        if (length > longest) {
+            longest = length;
+            from = begin;
+        }
+    }
+    return from == 6171 && longest == 262;
+}
+
+const struct kernel kernel_collatz = {
+    "collatz", "branch", "Collatz chains: branches that are hard to predict", collatz_round};
+
+static unsigned place_queens(unsigned columns, unsigned left, unsigned right) {
+    unsigned found = 0;
+    if (columns == 0xff)
+        return 1;
+    for (unsigned free = ~(columns | left | right) & 0xff; free > 0; free &= free - 1) {
+        unsigned queen = free & -free;
+        found += place_queens(columns | queen, (left | queen) << 1, (right | queen) >> 1);
+    }
+    return found;
+}
+
+static bool queens_round(struct kernel_hand *hand) {
+    unsigned none = 0;
+    (void)hand;
+    KERNEL_OPAQUE(none);
+    return place_queens(none, none, none) == 92;
+}
+
+const struct kernel kernel_queens = {
+    "queens", "branch", "eight queens on a board, by trying", queens_round};
+
+/* A machine with five instructions that sums up to a number. */
+static bool interpreter_round(struct kernel_hand *hand) {
+    enum { ADD, COUNT, TEST, JUMP, STOP };
+    static const uint8_t program[] = {TEST, 5, ADD, COUNT, JUMP, STOP};
+    uint64_t most = 20000 + (hand->state++ & 7), sum = 0, at = most;
+    for (size_t next = 0;;) {
+        uint8_t instruction = program[next++];
+        KERNEL_OPAQUE(sum);
+        switch (instruction) {
+        case ADD:
+            sum += at;
+            break;
+        case COUNT:
+            at--;
+            break;
+        case TEST:
+            next = at == 0 ? program[next] : next + 1;
+            break;
+        case JUMP:
+            next = 0;
+            break;
+        default:
+            return sum == most * (most + 1) / 2;
+        }
+    }
+}
+
+const struct kernel kernel_interpreter = {
+    "interpreter", "branch", "a loop in an interpreter: indirect jumps", interpreter_round};
+
+/* ---- calls ---- */
+
+__attribute__((noinline)) static unsigned ackermann(unsigned m, unsigned n) {
+    KERNEL_OPAQUE(m);
+    return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+}
+
+static bool ackermann_round(struct kernel_hand *hand) {
+    (void)hand;
+    return ackermann(2, 100) == 203 && ackermann(3, 4) == 125;
+}
+
+const struct kernel kernel_ackermann = {
+    "ackermann", "call", "Ackermann's function: deep recursion", ackermann_round};
+
+__attribute__((noinline)) static unsigned fibonacci(unsigned n) {
+    KERNEL_OPAQUE(n);
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+
+static bool fibonacci_round(struct kernel_hand *hand) {
+    (void)hand;
+    return fibonacci(20) == 6765;
+}
+
+const struct kernel kernel_fibonacci = {
+    "fibonacci", "call", "Fibonacci's numbers by recursion: calls and returns", fibonacci_round};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the kernel of the system does for a program. */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels.h"
+
+static bool call_round(struct kernel_hand *hand) {
+    long parent = getppid();
+    (void)hand;
+    for (int i = 0; i < 2000; i++) {
+        if (syscall(SYS_getppid) != parent)
+            return false;
+    }
+    return true;
+}
+
+const struct kernel kernel_call = {
+    "system-call", "system", "the shortest call of the system", call_round};
+
+static bool pipe_open(struct kernel_hand *hand) {
+    return pipe2(hand->descriptors, O_CLOEXEC) == 0;
+}
+
+static bool pipe_round(struct kernel_hand *hand) {
+    char sent[512], got[512];
+    memset(sent, (int)(hand->state++ & 0x7f), sizeof sent);
+    for (int i = 0; i < 200; i++) {
+        if (write(hand->descriptors[1], sent, sizeof sent) != (ssize_t)sizeof sent ||
+            read(hand->descriptors[0], got, sizeof got) != (ssize_t)sizeof got ||
+            memcmp(sent, got, sizeof sent) != 0)
+            return false;
+    }
+    return true;
+}
+
+const struct kernel kernel_pipe = {
+    "pipe", "system", "512 bytes through a pipe", pipe_round, KERNEL_NO_MEMORY, 0, pipe_open};
+
+/* ---- two threads ---- */
+
+/* Sends back what arrives, one more, until the other end is closed. */
+static void *echo(void *argument) {
+    const int *descriptors = argument;
+    unsigned char byte;
+    while (read(descriptors[0], &byte, 1) == 1) {
+        byte++;
+        if (write(descriptors[3], &byte, 1) != 1)
+            break;
+    }
+    return NULL;
+}
+
+static bool switch_open(struct kernel_hand *hand) {
+    pthread_t *thread = calloc(1, sizeof *thread);
+    hand->private = thread;
+    return thread && pipe2(hand->descriptors, O_CLOEXEC) == 0 &&
+           pipe2(hand->descriptors + 2, O_CLOEXEC) == 0 &&
+           pthread_create(thread, NULL, echo, hand->descriptors) == 0;
+}
+
+static void switch_close(struct kernel_hand *hand) {
+    pthread_t *thread = (pthread_t *)hand->private;
+    if (thread && *thread) {
+        close(hand->descriptors[1]);
+        hand->descriptors[1] = -1;
+        pthread_join(*thread, NULL);
+    }
+    free(thread);
+    hand->private = NULL;
+}
+
+static bool switch_round(struct kernel_hand *hand) {
+    unsigned char sent = (unsigned char)hand->state++, got = 0;
+    for (int i = 0; i < 50; i++) {
+        if (write(hand->descriptors[1], &sent, 1) != 1 ||
+            read(hand->descriptors[2], &got, 1) != 1 || got != (unsigned char)(sent + 1))
+            return false;
+    }
+    return true;
+}
+
+const struct kernel kernel_switch = {"switch", "system", "a byte to another thread and back",
+    switch_round, KERNEL_NO_MEMORY, 0, switch_open, switch_close};
+
+/* ---- memory and processes ---- */
+
+static bool page_round(struct kernel_hand *hand) {
+    const size_t pages = 64, page = 4096;
+    (void)hand;
+    unsigned char *memory =
+        mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    unsigned sum = 0;
+    for (size_t i = 0; i < pages; i++) {
+        sum += memory[i * page]; /* a new page is zero */
+        memory[i * page] = 1;
+        sum += memory[i * page];
+    }
+    return munmap(memory, pages * page) == 0 && sum == pages;
+}
+
+const struct kernel kernel_page = {
+    "page-fault", "system", "new pages of memory touched and given back", page_round};
+
+static bool fork_round(struct kernel_hand *hand) {
+    int wanted = (int)(hand->state++ & 0x7f), status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(wanted);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == wanted;
+}
+
+const struct kernel kernel_fork = {"fork", "system", "a child started and waited for", fork_round};
+
+static bool mutex_round(struct kernel_hand *hand) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    uint64_t begin = hand->state;
+    for (int i = 0; i < 5000; i++) {
+        pthread_mutex_lock(&mutex);
+        hand->state++;
+        pthread_mutex_unlock(&mutex);
+    }
+    return hand->state == begin + 5000;
+}
+
+const struct kernel kernel_mutex = {
+    "mutex", "system", "a lock taken and released, with nothing to wait for", mutex_round};

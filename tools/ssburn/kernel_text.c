@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Strings, hashes and sorting. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+
+#define TEXT 8192
+
+/* "the quick brown fox ..." over and over, with one needle in the end. */
+static bool text_open(struct kernel_hand *hand) {
+    static const char words[] = "the quick brown fox jumps over the lazy dog ";
+    char *text = hand->memory;
+    for (size_t i = 0; i < TEXT - 1; i++)
+        text[i] = words[i % (sizeof words - 1)];
+    memcpy(text + TEXT - 8, "needle!", 8);
+    return true;
+}
+
+static bool string_search_round(struct kernel_hand *hand) {
+    const char *text = hand->memory;
+    for (int i = 0; i < 8; i++) {
+        KERNEL_OPAQUE(text);
+        const char *found = strstr(text, "needle!");
+        if (!found || found - text != TEXT - 8)
+            return false;
+    }
+    return true;
+}
+
+const struct kernel kernel_string_search = {"string-search", "string", "a word searched in a text",
+    string_search_round, KERNEL_FIXED, TEXT, text_open};
+
+static bool string_copy_round(struct kernel_hand *hand) {
+    char *text = hand->memory, *copy = text + TEXT;
+    for (int i = 0; i < 8; i++) {
+        KERNEL_OPAQUE(copy);
+        strcpy(copy, text);
+        KERNEL_MEMORY_SEEN();
+        if (strlen(copy) != TEXT - 1 || strcmp(copy, text) != 0)
+            return false;
+        copy[i] ^= 1;
+    }
+    return memchr(copy, '!', TEXT) == copy + TEXT - 2;
+}
+
+const struct kernel kernel_string_copy = {"string-copy", "string",
+    "texts copied, measured and compared by the C library", string_copy_round, KERNEL_FIXED,
+    2 * TEXT, text_open};
+
+static bool string_format_round(struct kernel_hand *hand) {
+    bool right = true;
+    for (int i = 0; i < 500; i++) {
+        char text[64], *end;
+        long number = (long)(kernel_random(&(uint64_t){++hand->state}) >> 20);
+        snprintf(text, sizeof text, "%ld|%08lx", number, number & 0xffffffff);
+        right &= strtol(text, &end, 10) == number;
+        right &= (long)strtoul(end + 1, NULL, 16) == (number & 0xffffffff);
+    }
+    return right;
+}
+
+const struct kernel kernel_string_format = {
+    "string-format", "string", "numbers written as text and read again", string_format_round};
+
+/* ---- hashes ---- */
+
+/* The residue of a text with its own CRC behind it is the same for all texts. */
+static uint32_t crc_bytes(uint32_t crc, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (UINT32_C(0xedb88320) & (0 - (crc & 1)));
+    }
+    return crc;
+}
+
+static bool crc32_round(struct kernel_hand *hand) {
+    uint8_t *bytes = hand->memory;
+    bytes[0] = (uint8_t)hand->state++;
+    uint32_t crc = ~crc_bytes(UINT32_MAX, bytes, TEXT / 2);
+    uint8_t own[4] = {
+        (uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16), (uint8_t)(crc >> 24)};
+    uint32_t whole = crc_bytes(UINT32_MAX, bytes, TEXT / 2);
+    return ~crc_bytes(whole, own, 4) == UINT32_C(0x2144df1c);
+}
+
+const struct kernel kernel_crc32 = {"crc32", "hash", "cyclic redundancy checks bit by bit",
+    crc32_round, KERNEL_FIXED, TEXT, text_open};
+
+static bool fnv_round(struct kernel_hand *hand) {
+    const char *text = "foobar";
+    bool right = true;
+    (void)hand;
+    for (int i = 0; i < 5000; i++) {
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+        KERNEL_OPAQUE(text);
+        for (const char *at = text; *at; at++)
+            hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+        right &= hash == UINT64_C(0x85944171f73967e8);
+    }
+    return right;
+}
+
+const struct kernel kernel_fnv = {"fnv", "hash", "hashes of short texts (FNV-1a)", fnv_round};
+
+/* An open hash table: all that is put in is found, and nothing else. */
+static bool hash_table_round(struct kernel_hand *hand) {
+    uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
+    const uint64_t mask = 4095;
+    memset(table, 0, 4096 * sizeof *table);
+    for (int i = 0; i < 2048; i++) {
+        uint64_t key = kernel_random(&put) | 1, at = key >> 40 & mask;
+        while (table[at] && table[at] != key)
+            at = (at + 1) & mask;
+        table[at] = key;
+    }
+    for (int i = 0; i < 2048; i++) {
+        uint64_t key = kernel_random(&get) | 1, at = key >> 40 & mask;
+        while (table[at] && table[at] != key)
+            at = (at + 1) & mask;
+        if (!table[at])
+            return false;
+    }
+    return true;
+}
+
+const struct kernel kernel_hash_table = {"hash-table", "hash", "a hash table filled and searched",
+    hash_table_round, KERNEL_FIXED, 4096 * sizeof(uint64_t)};
+
+/* ---- sorting ---- */
+
+#define NUMBERS 4096
+
+static uint64_t fill_numbers(struct kernel_hand *hand, uint32_t *numbers) {
+    uint64_t sum = 0, random = ++hand->state;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        numbers[i] = (uint32_t)(kernel_random(&random) >> 32);
+        sum += numbers[i];
+    }
+    return sum;
+}
+
+static bool are_sorted(const uint32_t *numbers, uint64_t sum) {
+    sum -= numbers[0];
+    for (size_t i = 1; i < NUMBERS; i++) {
+        if (numbers[i] < numbers[i - 1])
+            return false;
+        sum -= numbers[i];
+    }
+    return sum == 0;
+}
+
+static int compare_numbers(const void *left, const void *right) {
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static bool sort_library_round(struct kernel_hand *hand) {
+    uint64_t sum = fill_numbers(hand, hand->memory);
+    qsort(hand->memory, NUMBERS, sizeof(uint32_t), compare_numbers);
+    return are_sorted(hand->memory, sum);
+}
+
+const struct kernel kernel_sort_library = {"sort-library", "sort",
+    "4096 numbers sorted by the C library", sort_library_round, KERNEL_FIXED,
+    NUMBERS * sizeof(uint32_t)};
+
+static void sink(uint32_t *heap, size_t at, size_t count) {
+    uint32_t number = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && heap[child + 1] > heap[child];
+        if (heap[child] <= number)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = number;
+}
+
+static bool sort_heap_round(struct kernel_hand *hand) {
+    uint32_t *heap = hand->memory;
+    uint64_t sum = fill_numbers(hand, heap);
+    for (size_t i = NUMBERS / 2; i-- > 0;)
+        sink(heap, i, NUMBERS);
+    for (size_t count = NUMBERS - 1; count > 0; count--) {
+        uint32_t largest = heap[0];
+        heap[0] = heap[count];
+        heap[count] = largest;
+        sink(heap, 0, count);
+    }
+    return are_sorted(heap, sum);
+}
+
+const struct kernel kernel_sort_heap = {"sort-heap", "sort", "4096 numbers sorted by a heap",
+    sort_heap_round, KERNEL_FIXED, NUMBERS * sizeof(uint32_t)};
+
+static bool sort_radix_round(struct kernel_hand *hand) {
+    uint32_t *from = hand->memory, *to = from + NUMBERS;
+    uint64_t sum = fill_numbers(hand, from);
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        size_t starts[257] = {0};
+        for (size_t i = 0; i < NUMBERS; i++)
+            starts[(from[i] >> shift & 255) + 1]++;
+        for (size_t i = 0; i < 256; i++)
+            starts[i + 1] += starts[i];
+        for (size_t i = 0; i < NUMBERS; i++)
+            to[starts[from[i] >> shift & 255]++] = from[i];
+        uint32_t *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    return are_sorted(from, sum);
+}
+
+const struct kernel kernel_sort_radix = {"sort-radix", "sort",
+    "4096 numbers sorted by their digits", sort_radix_round, KERNEL_FIXED,
+    2 * NUMBERS * sizeof(uint32_t)};
+
+static bool search_open(struct kernel_hand *hand) {
+    uint32_t *numbers = hand->memory;
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        numbers[i] = 2 * i;
+    return true;
+}
+
+/* Every second number is there. */
+static bool search_round(struct kernel_hand *hand) {
+    const uint32_t *numbers = hand->memory;
+    uint64_t found = 0, wrong = 0, random = ++hand->state;
+    for (int i = 0; i < 4096; i++) {
+        uint32_t wanted = (uint32_t)(kernel_random(&random) >> 32) % (2 * NUMBERS), low = 0,
+                 high = NUMBERS;
+        while (low < high) {
+            uint32_t middle = (low + high) / 2;
+            if (numbers[middle] < wanted)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bool there = low < NUMBERS && numbers[low] == wanted;
+        found += there;
+        wrong += there != (wanted % 2 == 0);
+    }
+    return wrong == 0 && found > 0;
+}
+
+const struct kernel kernel_search = {"search", "sort", "binary searches", search_round,
+    KERNEL_FIXED, NUMBERS * sizeof(uint32_t), search_open};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A working set larger than the caches, unless the machine has too little memory. Where many CPUs
+ * share a last cache of hundreds of MiB, one of them gets but a part of it; preparing a walk
+ * through more would take longer than measuring it.
+ */
+#define LAST_MOST    ((size_t)32 << 20)
+#define MEMORY_LEAST ((size_t)64 << 20)
+#define MEMORY_MOST  ((size_t)128 << 20)
+
+static size_t memory_bytes(const struct caches *caches) {
+    size_t bytes = 4 * caches->last;
+    size_t whole = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    bytes = bytes < MEMORY_LEAST ? MEMORY_LEAST : bytes > MEMORY_MOST ? MEMORY_MOST : bytes;
+    return bytes > whole / 8 ? whole / 8 : bytes;
+}
+
+static size_t bytes_of(const struct kernel *kernel, const struct caches *caches) {
+    switch (kernel->size) {
+    case KERNEL_NO_MEMORY:
+        return 0;
+    case KERNEL_L1:
+        return caches->first / 2;
+    case KERNEL_L2:
+        return caches->second / 2;
+    case KERNEL_LAST:
+        return caches->last / 2 < LAST_MOST ? caches->last / 2 : LAST_MOST;
+    case KERNEL_MEMORY:
+        return memory_bytes(caches);
+    case KERNEL_FIXED:
+        return kernel->bytes;
+    }
+    return 0;
+}
+
+int kernel_open(const struct kernel *kernel, const struct caches *caches, struct kernel_hand *hand,
+    struct ss_error *error) {
+    *hand = (struct kernel_hand){.descriptors = {-1, -1, -1, -1}};
+    hand->bytes = (bytes_of(kernel, caches) + 4095) / 4096 * 4096;
+    if (hand->bytes > 0) {
+        hand->memory = aligned_alloc(4096, hand->bytes);
+        if (!hand->memory)
+            return ss_error_memory(error);
+        memset(hand->memory, 0, hand->bytes);
+    }
+    if (!kernel->open || kernel->open(hand))
+        return 0;
+    int why = errno;
+    kernel_close(kernel, hand);
+    return ss_error_fail(error, "kernel %s: %s", kernel->name, strerror(why));
+}
+
+void kernel_close(const struct kernel *kernel, struct kernel_hand *hand) {
+    if (kernel->close)
+        kernel->close(hand);
+    for (int i = 0; i < 4; i++) {
+        if (hand->descriptors[i] >= 0)
+            close(hand->descriptors[i]);
+        hand->descriptors[i] = -1;
+    }
+    free(hand->memory);
+    hand->memory = NULL;
+}
+
+const char *kernel_compiler(void) {
+#ifdef __clang__
+    return __VERSION__ " " KERNEL_FLAGS;
+#else
+    return "GCC " __VERSION__ " " KERNEL_FLAGS;
+#endif
+}
+
+#define KERNEL(name) extern const struct kernel kernel_##name;
+#include "kernels.def"
+#undef KERNEL
+
+const struct kernel *const kernels[] = {
+#define KERNEL(name) &kernel_##name,
+#include "kernels.def"
+#undef KERNEL
+    NULL,
+};
