@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/version.h"
 #include "calibrate.h"
 #include "kernels.h"
 #include "options/arguments.h"
@@ -18,7 +19,7 @@
 struct request {
     ss_time time;
     const char *sys;
-    int list, help;
+    int list, help, version;
     const struct kernel *kernel;
 };
 
@@ -52,6 +53,7 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
         .help = "where the sizes of the caches are read"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version, the compiler and its flags"}},
     SS_ARGUMENTS_WORDS(take_name),
 };
 // clang-format on
@@ -120,6 +122,8 @@ int kernel_command(char **argv, struct ss_error *error) {
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();
+    else if (result == 0 && request.version)
+        printf("ssburn %s, %s\n", ss_version(), kernel_compiler());
     else if (result == 0 && request.list)
         print_list();
     else if (result == 0 && !request.kernel)

@@ -6,7 +6,9 @@
 
 #include <showstopper/error.h>
 
+int ssprofile_measure(char **argv, struct ss_error *error);
 int ssprofile_compare(char **argv, struct ss_error *error);
+int ssprofile_calibrate(char **argv, struct ss_error *error);
 int ssprofile_predict(char **argv, struct ss_error *error);
 
 #endif

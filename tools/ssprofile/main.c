@@ -12,7 +12,9 @@ static const struct {
     int (*run)(char **argv, struct ss_error *error);
     const char *help;
 } commands[] = {
+    {"measure", ssprofile_measure, "run a battery of benchmarks on this machine"},
     {"compare", ssprofile_compare, "how much faster targets are than a base"},
+    {"calibrate", ssprofile_calibrate, "find the throttle that makes this machine match a base"},
     {"predict", ssprofile_predict, "where the ratio of one more benchmark lies"},
 };
 

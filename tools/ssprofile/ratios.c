@@ -68,9 +68,9 @@ static struct ssprofile_ratio compare(
 
 /* ---- which benchmarks ---- */
 
-static bool is_wanted(
-    const struct ssprofile_matching *matching, const struct ssprofile_benchmark *benchmark) {
-    if (matching->class && strcmp(matching->class, benchmark->class) != 0)
+bool ssprofile_is_chosen(
+    const struct ssprofile_matching *matching, const char *name, const char *class) {
+    if (matching->class && strcmp(matching->class, class) != 0)
         return false;
     if (!matching->only)
         return true;
@@ -80,7 +80,7 @@ static bool is_wanted(
         char pattern[256];
         snprintf(pattern, sizeof pattern, "%.*s", (int)(part.length < 255 ? part.length : 255),
             part.text);
-        if (fnmatch(pattern, benchmark->name, 0) == 0)
+        if (fnmatch(pattern, name, 0) == 0)
             return true;
     }
     return false;
@@ -147,7 +147,7 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
     *ratios = (struct ssprofile_ratios){0};
     for (size_t i = 0; i < sides[0]->count; i++) {
         const struct ssprofile_benchmark *both[2] = {&sides[0]->benchmarks[i]};
-        if (!is_wanted(matching, both[0]))
+        if (!ssprofile_is_chosen(matching, both[0]->name, both[0]->class))
             continue;
         both[1] = ssprofile_profile_find(sides[1], both[0]->name, both[0]->class);
         if (!both[1]) {
@@ -162,7 +162,7 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
     }
     for (size_t i = 0; i < sides[1]->count; i++) {
         const struct ssprofile_benchmark *target = &sides[1]->benchmarks[i];
-        if (is_wanted(matching, target) &&
+        if (ssprofile_is_chosen(matching, target->name, target->class) &&
             !ssprofile_profile_find(sides[0], target->name, target->class))
             warn_missing(sides, 0, target, warnings);
     }

@@ -30,6 +30,11 @@ struct ssprofile_matching {
     double unstable;   /* a larger spread leaves a benchmark out; INFINITY: none is */
 };
 
+/* Whether a benchmark counts by its name and class. */
+SS_NONNULL()
+bool ssprofile_is_chosen(
+    const struct ssprofile_matching *matching, const char *name, const char *class);
+
 /*
  * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
  * part of the mean. NaN: there are fewer than two.

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "battery.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/pattern.h"
+#include "base/words.h"
+#include "platform/platform.h"
+#include "ssreport/csv.h"
+
+#define FIELDS 6
+
+static const char *const field_names[FIELDS] = {
+    "name", "class", "unit", "direction", "command", "regular expression"};
+
+static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
+    for (size_t i = 0; i < battery->count; i++) {
+        if (strcmp(battery->tasks[i].name, words[0]) == 0 &&
+            strcmp(battery->tasks[i].class, words[1]) == 0)
+            return ss_error_set(error, 2, "%s of class %s is there already", words[0], words[1]);
+    }
+    if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
+        return ss_error_set(
+            error, 2, "'%s' is no direction: write higher or lower", ss_words_show(words[3]).text);
+    struct ssprofile_task task = {.words = words,
+        .name = words[0],
+        .class = words[1],
+        .unit = words[2],
+        .lower = strcmp(words[3], "lower") == 0};
+    if (ss_pattern_check(words[5], error) < 0)
+        return -1;
+    if (!ssreport_csv_make_room(
+            (void **)&battery->tasks, battery->count, &battery->capacity, sizeof *battery->tasks))
+        return ss_error_memory(error);
+    task.command = ss_words_split(words[4], NULL, error);
+    if (!task.command)
+        return -1;
+    int why = regcomp(&task.result, words[5], REG_EXTENDED);
+    if (why != 0 || task.result.re_nsub == 0 || !task.command[0]) {
+        char text[128] = "it has no group for the result";
+        if (why != 0)
+            regerror(why, &task.result, text, sizeof text);
+        else
+            regfree(&task.result);
+        bool empty = !task.command[0];
+        free(task.command);
+        return empty ? ss_error_set(error, 2, "the command is empty")
+                     : ss_error_set(error, 2, "the regular expression '%s': %s",
+                           ss_words_show(words[5]).text, text);
+    }
+    battery->tasks[battery->count++] = task;
+    return 0;
+}
+
+/* Takes the words over if it succeeds. */
+static int take_words(
+    struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
+    if (strcmp(words[0], "version") == 0 && count == 2) {
+        if (battery->version)
+            return ss_error_set(error, 2, "there is a version command already");
+        battery->version = ss_words_split(words[1], NULL, error);
+        return battery->version ? 1 : -1;
+    }
+    if (count < FIELDS)
+        return ss_error_set(error, 2,
+            "the %s is missing: a line is NAME CLASS UNIT higher|lower "
+            "'COMMAND' 'REGEX'",
+            field_names[count]);
+    if (count > FIELDS)
+        return ss_error_set(error, 2, "'%s' is too much: quote command and regular expression",
+            ss_words_show(words[FIELDS]).text);
+    for (size_t i = 0; i < 3; i++) {
+        if (!*words[i])
+            return ss_error_set(error, 2, "the %s is empty", field_names[i]);
+    }
+    return add_task(battery, words, error);
+}
+
+static int take_line(struct ssprofile_battery *battery, const char *line, struct ss_error *error) {
+    size_t count;
+    char **words = ss_words_split(line, &count, error);
+    if (!words)
+        return -1;
+    int taken = count > 0 ? take_words(battery, words, count, error) : 1;
+    if (taken != 0)
+        free(words);
+    return taken < 0 ? -1 : 0;
+}
+
+int ssprofile_battery_parse(
+    struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error) {
+    *battery = (struct ssprofile_battery){.text = strdup(text)};
+    SS_OWNED(free) char *lines = strdup(text);
+    if (!lines || !battery->text)
+        return ss_error_memory(error);
+    char *rest = lines, *line;
+    for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
+        if (take_line(battery, line, error) < 0)
+            return error->status = 2, ss_error_wrap(error, "%s:%u", name, number);
+    }
+    return battery->count > 0 ? 0 : ss_error_set(error, 2, "%s: there is no benchmark in it", name);
+}
+
+int ssprofile_battery_read(
+    struct ssprofile_battery *battery, const char *path, struct ss_error *error) {
+    *battery = (struct ssprofile_battery){0};
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    SS_OWNED(free) char *text = NULL;
+    size_t size = 0;
+    errno = 0;
+    if (!stream || (getdelim(&text, &size, '\0', stream) < 0 && ferror(stream)))
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return ssprofile_battery_parse(battery, text ? text : "", path, error);
+}
+
+void ssprofile_battery_free(struct ssprofile_battery *battery) {
+    for (size_t i = 0; i < battery->count; i++) {
+        regfree(&battery->tasks[i].result);
+        free(battery->tasks[i].command);
+        free(battery->tasks[i].words);
+    }
+    free(battery->tasks);
+    free(battery->version);
+    free(battery->text);
+    *battery = (struct ssprofile_battery){0};
+}
+
+void ssprofile_battery_find(char *path, size_t size, const char *name) {
+    char program[4096];
+    snprintf(path, size, "%s", name);
+    if (strchr(name, '/') || access(name, R_OK) == 0 ||
+        ss_platform_program_path(program, sizeof program) < 0)
+        return;
+    char *slash = strrchr(program, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
+}
+
+bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {
+    SS_OWNED(free) char *lines = strdup(output);
+    char *rest = lines, *line;
+    while (lines && (line = strsep(&rest, "\n")) != NULL) {
+        regmatch_t groups[2];
+        if (regexec(&task->result, line, 2, groups, 0) != 0 || groups[1].rm_so < 0)
+            continue;
+        struct sstrace_field field = {
+            line + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so), 1};
+        return ssreport_csv_number(&field, result) && *result > 0;
+    }
+    return false;
+}

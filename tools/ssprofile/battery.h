@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_BATTERY_H
+#define SSPROFILE_BATTERY_H
+
+/* A battery: a text file with a benchmark in each line. */
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <showstopper/error.h>
+
+struct ssprofile_task {
+    char **words; /* owns all texts of the line */
+    const char *name, *class, *unit;
+    bool lower;     /* is better */
+    char **command; /* ends with NULL */
+    regex_t result; /* its first group is the result */
+};
+
+/* Zeroed: none. */
+struct ssprofile_battery {
+    struct ssprofile_task *tasks;
+    size_t count, capacity;
+    char **version; /* command that prints what the benchmarks are; NULL: none */
+    char *text;     /* of the file */
+};
+
+/* Status 2 and "FILE:LINE: ..." for what a line may not say. Free it in any case. */
+SS_NONNULL(1, 2)
+int ssprofile_battery_read(
+    struct ssprofile_battery *battery, const char *path, struct ss_error *error);
+
+/* The same from a text; `name` stands in messages. */
+SS_NONNULL(1, 2, 3)
+int ssprofile_battery_parse(
+    struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);
+
+void ssprofile_battery_free(struct ssprofile_battery *battery);
+
+/* Where a battery is: a path, or the name of one that came with the program. */
+SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
+
+/* What the first group of the first matching line of an output says. False: there is no number. */
+SS_NONNULL()
+bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "commands.h"
+#include "forms.h"
+#include "options/arguments.h"
+#include "ratios.h"
+#include "run.h"
+#include "search.h"
+
+#define CONFIDENCE       0.95
+#define REPETITIONS_MOST 64 /* at one setting */
+#define BENCHMARKS_MOST  1024
+
+enum method { METHOD_SEARCH, METHOD_CLOSED };
+
+struct request {
+    const char *base, *battery, *only, *output;
+    int throttle, method;
+    uint64_t cpu, repetitions;
+    ss_time period;
+    int help;
+};
+
+static int refuse_word(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    (void)config, (void)row;
+    return ss_error_fail(error, "%s: the base is named with --base", word);
+}
+
+#define AT(member) .offset = offsetof(struct request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "BASE", {"base", SS_OPTION_TEXT, AT(base),
+        .help = "the profile that this machine is to match: a folder, or FILE:MACHINE[:LIMITS]"}},
+    {0, "KIND", {"throttle", SS_OPTION_CHOICE, AT(throttle), .choices = "duty load quota",
+        .initial = "duty", .help = "what slows this machine"}},
+    {0, "METHOD", {"method", SS_OPTION_CHOICE, AT(method), .choices = "search closed",
+        .initial = "closed", .help = "the published search, or the closed method"}},
+    {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
+        .help = "calibrate with these: patterns as of a shell, with commas between them"}},
+    {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
+        .help = "what is run; without it, the battery of the base's folder, or own"}},
+    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
+        .help = "calibrate on this CPU"}},
+    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .initial = "3", .min = "1",
+        .max = "64", .help = "run every benchmark so often at a setting; the closed method takes "
+                             "at least 2, and more where they are needed"}},
+    {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
+        .help = "the period of a quota"}},
+    {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
+        .help = "write the tests there, as calibration.csv, calibrate.json and calibrate.html"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    SS_ARGUMENTS_WORDS(refuse_word),
+};
+// clang-format on
+
+static void print_help(void) {
+    printf("Usage: ssprofile calibrate --base BASE [OPTION]...\n"
+           "Finds the throttle setting under which this machine is as fast as the base.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static const struct ssreport_column columns[] = {{"setting", "Setting, %", 3, true},
+    {"log_ratio_mean", "Mean ln ratio", 5}, {"half_width", "+-", 5},
+    {"time_ratio_mean", "Mean time ratio", 4}, {"cost", "Cost", 5}, {"repetitions", "Reps", 0}};
+
+struct calibration {
+    const struct request *request;
+    struct ssprofile_battery battery;
+    struct ssprofile_results base_results;
+    const struct ssprofile_profile *base;
+    struct ssprofile_runner runner;
+    size_t chosen[BENCHMARKS_MOST]; /* tasks that the base has, too */
+    size_t count;
+    struct ssreport_sheet sheet;
+
+    /* The setting that is being tested: its results as a table. */
+    char *rows;
+    size_t size;
+    FILE *stream;
+    unsigned repetitions;
+    struct ssprofile_log_mean log;
+    double mean; /* of durations here over those on the base */
+};
+
+/* ---- one setting ---- */
+
+static void end_setting(struct calibration *calibration) {
+    if (calibration->stream)
+        fclose(calibration->stream);
+    free(calibration->rows);
+    calibration->stream = NULL;
+    calibration->rows = NULL;
+}
+
+static int begin_setting(struct calibration *calibration, double setting, struct ss_error *error) {
+    end_setting(calibration);
+    calibration->repetitions = 0;
+    calibration->stream = open_memstream(&calibration->rows, &calibration->size);
+    if (!calibration->stream)
+        return ss_error_memory(error);
+    fprintf(
+        calibration->stream, "machine,limits,benchmark,lower_is_better,class,repetition,result\n");
+    return ssprofile_runner_set(&calibration->runner, setting, error);
+}
+
+/* Runs all chosen benchmarks so often. */
+static int repeat(struct calibration *calibration, unsigned count, struct ss_error *error) {
+    for (; count > 0; count--) {
+        calibration->repetitions++;
+        for (size_t i = 0; i < calibration->count; i++) {
+            const struct ssprofile_task *task = &calibration->battery.tasks[calibration->chosen[i]];
+            double result;
+            if (ssprofile_run(&calibration->runner, task, &result, error) < 0)
+                return -1;
+            fprintf(calibration->stream, "here,throttled,");
+            ss_words_quote_csv(calibration->stream, task->name);
+            fprintf(calibration->stream, ",%s,", task->lower ? "true" : "false");
+            ss_words_quote_csv(calibration->stream, task->class);
+            fprintf(calibration->stream, ",%u,%.17g\n", calibration->repetitions, result);
+        }
+    }
+    return 0;
+}
+
+/* The mean of the inverse ratios, each over all pairs of repetitions. */
+static double time_ratio(const struct ssprofile_profile *sides[2],
+    const struct ssprofile_matching *matching, struct ss_error *error) {
+    const struct ssprofile_profile *turned[2] = {sides[1], sides[0]};
+    struct ssprofile_ratios ratios;
+    struct ssprofile_warnings warnings = {0};
+    double mean = NAN;
+    if (ssprofile_ratios_make(&ratios, turned, matching, &warnings, error) == 0)
+        mean = ssprofile_ratios_figures(&ratios).mean;
+    ssprofile_ratios_free(&ratios);
+    ssprofile_warnings_free(&warnings);
+    return mean;
+}
+
+/* What all repetitions at this setting say. */
+static int judge(struct calibration *calibration, struct ss_error *error) {
+    static const struct ssprofile_matching all = {.unstable = INFINITY};
+    struct ssprofile_results results = {0};
+    struct ssprofile_ratios ratios = {0};
+    struct ssprofile_warnings warnings = {0};
+    if (fflush(calibration->stream) != 0)
+        return ss_error_memory(error);
+    SS_OWNED(fclose) FILE *file = tmpfile();
+    if (!file || fwrite(calibration->rows, 1, calibration->size, file) != calibration->size ||
+        fflush(file) != 0)
+        return ss_error_fail(error, "no temporary file: %s", strerror(errno));
+    int copy = dup(fileno(file));
+    lseek(copy, 0, SEEK_SET);
+    int result = ssprofile_results_read_descriptor(&results, copy, "results", error);
+    if (result == 0) {
+        const struct ssprofile_profile *sides[2] = {calibration->base, &results.profiles[0]};
+        result = ssprofile_ratios_make(&ratios, sides, &all, &warnings, error);
+        calibration->log = ssprofile_ratios_log_mean(&ratios, CONFIDENCE);
+        calibration->mean = time_ratio(sides, &all, error);
+    }
+    ssprofile_ratios_free(&ratios);
+    ssprofile_warnings_free(&warnings);
+    ssprofile_results_free(&results);
+    return result;
+}
+
+static void tell(struct calibration *calibration) {
+    double setting = calibration->runner.throttle.setting;
+    double cost = ssprofile_search_cost(calibration->mean);
+    SSREPORT_NUMBERS(&calibration->sheet, setting, calibration->log.mean, calibration->log.half,
+        calibration->mean, cost, calibration->repetitions);
+    fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, times as long %.4f\n", 100 * setting,
+        calibration->log.mean, calibration->log.half, calibration->mean);
+}
+
+/* ---- the methods ---- */
+
+static int search(struct calibration *calibration, struct ss_error *error) {
+    struct ssprofile_search state;
+    ssprofile_search_begin(&state);
+    for (int setting; (setting = ssprofile_search_next(&state)) != 0;) {
+        if (begin_setting(calibration, setting / 10000.0, error) < 0 ||
+            repeat(calibration, (unsigned)calibration->request->repetitions, error) < 0 ||
+            judge(calibration, error) < 0)
+            return -1;
+        tell(calibration);
+        ssprofile_search_tell(&state, setting, ssprofile_search_cost(calibration->mean));
+        if (setting == SSPROFILE_SETTING_MOST && calibration->mean > 1)
+            fprintf(stderr, "ssprofile: warning: this machine is slower than the base without a "
+                            "throttle: throttle the base instead\n");
+    }
+    printf("setting %.2f%% (cost %.5f, %zu tests)\n", state.best / 100.0, state.best_cost,
+        state.count);
+    return 0;
+}
+
+static int end_closed(const struct calibration *calibration, enum ssprofile_verdict verdict,
+    size_t tests, struct ss_error *error) {
+    if (verdict == SSPROFILE_SLOWER)
+        return ss_error_fail(error,
+            "this machine is slower than the base (mean ratio %.4f): throttle the base instead",
+            exp(calibration->log.mean));
+    if (verdict == SSPROFILE_REPEAT)
+        return ss_error_fail(error,
+            "%u repetitions leave an interval of +-%.2f%%, and +-1%% is wanted: leave the machine "
+            "alone, repeat the base more often, or choose other benchmarks",
+            calibration->repetitions, 100 * calibration->log.half);
+    if (verdict == SSPROFILE_FAILED)
+        return ss_error_fail(
+            error, "no setting from 1%% to 100%% has made the ratios 1 in %zu tests", tests);
+    printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n",
+        100 * calibration->runner.throttle.setting, calibration->log.mean, calibration->log.half,
+        tests);
+    return 0;
+}
+
+static int closed(struct calibration *calibration, struct ss_error *error) {
+    struct ssprofile_closed state;
+    enum ssprofile_verdict verdict;
+    unsigned count =
+        calibration->request->repetitions < 2 ? 2 : (unsigned)calibration->request->repetitions;
+    size_t tests = 0;
+    ssprofile_closed_begin(&state, 0.01);
+    do {
+        if (begin_setting(calibration, state.setting, error) < 0)
+            return -1;
+        unsigned more = count;
+        do {
+            if (repeat(calibration, more, error) < 0 || judge(calibration, error) < 0)
+                return -1;
+            verdict = ssprofile_closed_tell(&state, calibration->log.mean, calibration->log.half);
+            more = calibration->repetitions;
+        } while (verdict == SSPROFILE_REPEAT && 2 * more <= REPETITIONS_MOST);
+        tell(calibration);
+        tests++;
+    } while (verdict == SSPROFILE_TEST);
+    return end_closed(calibration, verdict, tests, error);
+}
+
+/* ---- what is run ---- */
+
+static int choose(struct calibration *calibration, struct ss_error *error) {
+    const char *only = calibration->request->only;
+    struct ssprofile_matching matching = {
+        .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
+    for (size_t i = 0; i < calibration->battery.count; i++) {
+        const struct ssprofile_task *task = &calibration->battery.tasks[i];
+        const struct ssprofile_benchmark *benchmark =
+            ssprofile_profile_find(calibration->base, task->name, task->class);
+        if (!ssprofile_is_chosen(&matching, task->name, task->class))
+            continue;
+        if (!benchmark)
+            fprintf(stderr, "ssprofile: warning: %s is left out: the base lacks it\n", task->name);
+        else if (benchmark->contradictory || benchmark->lower != task->lower)
+            fprintf(
+                stderr, "ssprofile: warning: %s is left out: its direction differs\n", task->name);
+        else if (calibration->count < BENCHMARKS_MOST)
+            calibration->chosen[calibration->count++] = i;
+    }
+    return calibration->count > 0
+               ? 0
+               : ss_error_fail(error, "the base has none of the benchmarks to calibrate with");
+}
+
+/* The battery of the base's folder, unless another one is named. */
+static void find_battery(
+    char path[4300], const struct request *request, const struct ssprofile_choice *choice) {
+    const char *slash = strrchr(choice->path, '/');
+    snprintf(path, 4300, "%.*s/battery.txt", slash ? (int)(slash - choice->path) : 1,
+        slash ? choice->path : ".");
+    if (request->battery || access(path, R_OK) < 0)
+        ssprofile_battery_find(path, 4300, request->battery ? request->battery : "own");
+}
+
+static int calibrate(struct calibration *calibration, struct ss_error *error) {
+    const struct request *request = calibration->request;
+    struct ssprofile_choice choice;
+    char path[4300];
+    if (ssprofile_choose(&choice, request->base, error) < 0 ||
+        ssprofile_results_read(&calibration->base_results, choice.path, error) < 0)
+        return ss_error_wrap(error, "--base");
+    ssprofile_warnings_tell(&calibration->base_results.warnings);
+    calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
+    if (!calibration->base)
+        return ss_error_wrap(error, "--base");
+    find_battery(path, request, &choice);
+    if (ssprofile_battery_read(&calibration->battery, path, error) < 0 ||
+        choose(calibration, error) < 0)
+        return -1;
+    calibration->runner.cpu = (uint32_t)request->cpu;
+    calibration->runner.throttle = (struct ssprofile_throttle){
+        (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle), 1, request->period};
+    if (ssprofile_runner_open(&calibration->runner, error) < 0)
+        return -1;
+    int result =
+        request->method == METHOD_SEARCH ? search(calibration, error) : closed(calibration, error);
+    struct ss_error later = {0};
+    if (request->output &&
+        ssprofile_write(&(struct ssprofile_output){request->output, "calibrate", "Calibration",
+                            &calibration->sheet, 1, NULL, 0},
+            &later) < 0 &&
+        result == 0)
+        result = ss_error_fail(error, "%s", later.message);
+    return result;
+}
+
+int ssprofile_calibrate(char **argv, struct ss_error *error) {
+    struct request request = {0};
+    struct ss_option_store store = {0};
+    SS_OWNED(free) struct calibration *calibration = calloc(1, sizeof *calibration);
+    if (!calibration)
+        return ss_error_memory(error);
+    calibration->request = &request;
+    calibration->sheet = SSREPORT_SHEET("calibration", "Tests", columns);
+    int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
+    if (result == 0 && request.help)
+        print_help();
+    else if (result == 0 && !request.base)
+        result = ss_error_fail(error, "name the base with --base: see --help");
+    else if (result == 0)
+        result = calibrate(calibration, error);
+    end_setting(calibration);
+    ssreport_sheet_free(&calibration->sheet);
+    ssprofile_runner_close(&calibration->runner);
+    ssprofile_battery_free(&calibration->battery);
+    ssprofile_results_free(&calibration->base_results);
+    ss_option_store_free(&store);
+    return result;
+}

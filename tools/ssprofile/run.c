@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "platform/platform.h"
+
+#define OUTPUT_MOST 65536
+#define WORDS_MOST  256
+
+/* ---- throttles ---- */
+
+static const char *const kinds[] = {"without", "duty", "load", "quota"};
+
+int ssprofile_throttle_parse(
+    struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
+    const char *equals = strchr(text, '=');
+    for (int kind = SSPROFILE_DUTY; equals && kind <= SSPROFILE_QUOTA; kind++) {
+        if (strlen(kinds[kind]) != (size_t)(equals - text) ||
+            strncmp(text, kinds[kind], (size_t)(equals - text)) != 0)
+            continue;
+        throttle->kind = (enum ssprofile_throttle_kind)kind;
+        if (ss_units_load(equals + 1, 0, &throttle->setting, error) < 0)
+            return -1;
+        return throttle->setting >= 0.01
+                   ? 0
+                   : ss_error_fail(error, "'%s': the least setting is 1%%", equals + 1);
+    }
+    return ss_error_fail(error, "'%s' is no throttle: write duty=40%%, load=40%% or quota=40%%",
+        ss_words_show(text).text);
+}
+
+void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {
+    if (throttle->kind == SSPROFILE_NO_THROTTLE)
+        snprintf(name, 32, "without");
+    else
+        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind], 10000 * throttle->setting);
+}
+
+/* ---- the control group of a quota: version 2, or version 1 ---- */
+
+static int write_file(const char *folder, const char *name, const char *text) {
+    char path[4600];
+    snprintf(path, sizeof path, "%.4400s/%s", folder, name);
+    SS_OWNED(close) int file = open(path, O_WRONLY | O_CLOEXEC);
+    return file < 0 || write(file, text, strlen(text)) < 0 ? -1 : 0;
+}
+
+/* The folder of our own group; version 2 has a line 0::PATH. False: there is none. */
+static bool find_group(char folder[4300], bool *second) {
+    SS_OWNED(fclose) FILE *stream = fopen("/proc/self/cgroup", "re");
+    char line[4200];
+    bool found = false;
+    while (stream && !found && fgets(line, sizeof line, stream)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':'), *path;
+        if (!controllers || !(path = strchr(controllers + 1, ':')))
+            continue;
+        *controllers++ = '\0';
+        *path++ = '\0';
+        *second = !*controllers && access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+        found = *second || ss_words_has(controllers, ',', "cpu");
+        snprintf(folder, 4300, "/sys/fs/cgroup%s%.4000s", *second ? "" : "/cpu",
+            strcmp(path, "/") == 0 ? "" : path);
+    }
+    return found;
+}
+
+static bool is_second(const struct ssprofile_runner *runner) {
+    char path[4500];
+    snprintf(path, sizeof path, "%s/cpu.max", runner->group);
+    return access(path, F_OK) == 0;
+}
+
+static int write_quota(const struct ssprofile_runner *runner) {
+    char text[64];
+    unsigned long long period = runner->throttle.period / 1000;
+    unsigned long long quota =
+        (unsigned long long)(runner->throttle.setting * (double)period + 0.5);
+    if (is_second(runner)) {
+        snprintf(text, sizeof text, "%llu %llu", quota, period);
+        return write_file(runner->group, "cpu.max", text);
+    }
+    snprintf(text, sizeof text, "%llu", period);
+    if (write_file(runner->group, "cpu.cfs_period_us", text) < 0)
+        return -1;
+    snprintf(text, sizeof text, "%llu", quota);
+    return write_file(runner->group, "cpu.cfs_quota_us", text);
+}
+
+int ssprofile_runner_open(struct ssprofile_runner *runner, struct ss_error *error) {
+    char folder[4300];
+    bool second;
+    runner->group[0] = '\0';
+    if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
+        runner->bin[0] = '\0';
+    char *slash = strrchr(runner->bin, '/');
+    if (slash)
+        *slash = '\0';
+    if (runner->throttle.kind != SSPROFILE_QUOTA)
+        return 0;
+    if (!find_group(folder, &second))
+        return ss_error_fail(error, "there is no control group of CPU time here: throttle by duty");
+    if (second)
+        write_file(folder, "cgroup.subtree_control", "+cpu");
+    snprintf(runner->group, sizeof runner->group, "%s/ssprofile-%d", folder, (int)getpid());
+    if (mkdir(runner->group, 0755) < 0) {
+        int why = errno;
+        ss_error_fail(error, "a quota takes a control group of its own, %s: %s: throttle by duty",
+            runner->group, strerror(why));
+        runner->group[0] = '\0';
+        return -1;
+    }
+    return ssprofile_runner_set(runner, runner->throttle.setting, error);
+}
+
+int ssprofile_runner_set(struct ssprofile_runner *runner, double setting, struct ss_error *error) {
+    runner->throttle.setting = setting;
+    if (runner->throttle.kind == SSPROFILE_QUOTA && write_quota(runner) < 0)
+        return ss_error_fail(error, "the quota of %s cannot be set: %s: throttle by duty",
+            runner->group, strerror(errno));
+    return 0;
+}
+
+void ssprofile_runner_close(struct ssprofile_runner *runner) {
+    if (runner->group[0])
+        rmdir(runner->group);
+    runner->group[0] = '\0';
+}
+
+/* ---- a command ---- */
+
+/* showstopper's words before those of the command. */
+static size_t throttle_words(
+    const struct ssprofile_runner *runner, const char *words[WORDS_MOST + 32], char texts[2][64]) {
+    static const char *const fixed[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p",
+        "", "--cpus", NULL, "-l", NULL, "-f", "exact"};
+    static const char *const open_loop[] = {"-c", "fixed"};
+    size_t count = 0;
+    if (runner->throttle.kind != SSPROFILE_DUTY && runner->throttle.kind != SSPROFILE_LOAD)
+        return 0;
+    snprintf(texts[0], 64, "%u", runner->cpu);
+    snprintf(texts[1], 64, "%.8f", runner->throttle.setting);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        words[count++] = fixed[i] ? fixed[i] : texts[i == 9 ? 0 : 1];
+    for (size_t i = 0; runner->throttle.kind == SSPROFILE_DUTY && i < 2; i++)
+        words[count++] = open_loop[i];
+    words[count++] = "--";
+    return count;
+}
+
+_Noreturn static void become(
+    const struct ssprofile_runner *runner, char *const *command, bool throttled, int output) {
+    const char *words[WORDS_MOST + 32];
+    char texts[2][64], path[8400];
+    size_t count = throttled ? throttle_words(runner, words, texts) : 0;
+    for (size_t i = 0; command[i] && count < WORDS_MOST; i++)
+        words[count++] = command[i];
+    words[count] = NULL;
+    const char *old = getenv("PATH");
+    snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
+        old ? old : "/usr/bin:/bin");
+    setenv("PATH", path, 1);
+    cpu_set_t *set = CPU_ALLOC(SS_CPUS_MAX);
+    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
+    CPU_ZERO_S(size, set);
+    CPU_SET_S(runner->cpu, size, set);
+    if (sched_setaffinity(0, size, set) < 0)
+        _exit(124);
+    if (throttled && runner->group[0] && write_file(runner->group, "cgroup.procs", "0") < 0)
+        _exit(123);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    execvp(words[0], (char *const *)words);
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* All of it, though no more than the first part is kept. */
+static void read_all(int file, char *text) {
+    char rest[4096];
+    size_t used = 0;
+    for (;;) {
+        bool full = used == OUTPUT_MOST - 1;
+        ssize_t got =
+            full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MOST - 1 - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += full ? 0 : (size_t)got;
+    }
+    text[used] = '\0';
+    for (size_t i = 0; i < used; i++)
+        text[i] = text[i] ? text[i] : '?';
+}
+
+static int tell_status(int status, const char *name, const char *output, struct ss_error *error) {
+    char line[160];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(output, "\n"), output);
+    if (WIFSIGNALED(status))
+        return ss_error_fail(error, "%s: ended by a signal: %s", name, strsignal(WTERMSIG(status)));
+    switch (WEXITSTATUS(status)) {
+    case 0:
+        return 0;
+    case 123:
+        return ss_error_fail(error, "%s: it cannot be put into its control group", name);
+    case 124:
+        return ss_error_fail(error, "%s: it cannot be pinned to that CPU", name);
+    case 126:
+    case 127:
+        return ss_error_fail(error, "%s: it cannot be executed (is it installed?)%s%s", name,
+            *line ? ": " : "", line);
+    default:
+        return ss_error_fail(
+            error, "%s: it failed with status %d: %s", name, WEXITSTATUS(status), line);
+    }
+}
+
+static char *run_command(const struct ssprofile_runner *runner, char *const *command,
+    bool throttled, struct ss_error *error) {
+    int ends[2], status;
+    char *text = malloc(OUTPUT_MOST);
+    if (!text || pipe2(ends, O_CLOEXEC) < 0) {
+        free(text);
+        ss_error_memory(error);
+        return NULL;
+    }
+    pid_t child = fork();
+    if (child == 0)
+        become(runner, command, throttled, ends[1]);
+    close(ends[1]);
+    if (child > 0)
+        read_all(ends[0], text);
+    close(ends[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
+                  : tell_status(status, command[0], text, error)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
+    double *result, struct ss_error *error) {
+    SS_OWNED(free) char *output = run_command(runner, task->command, true, error);
+    if (!output)
+        return -1;
+    return ssprofile_task_result(task, output, result)
+               ? 0
+               : ss_error_fail(error,
+                     "%s: it has printed no result above 0 that its regular "
+                     "expression finds",
+                     task->name);
+}
+
+char *ssprofile_run_output(
+    const struct ssprofile_runner *runner, char *const *command, struct ss_error *error) {
+    return run_command(runner, command, false, error);
+}
