@@ -7,7 +7,10 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 
 # options_of PROGRAM: a line for each option in its help, "--NAME DEFAULT", without one "--NAME".
 options_of() {
-    "$1" --help | awk '
+    # A command of a program is a second word.
+    local words
+    read -ra words <<<"$1"
+    "${words[@]}" --help | awk '
         function finish() {
             gsub(/ +/, " ", text)
             if (name)
@@ -70,6 +73,10 @@ trap 'rm -rf "$folder"' EXIT
     for program in ssload sssim ssreport; do
         # Not all are built where their libraries are missing.
         [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
+    done
+    for command in measure compare calibrate predict; do
+        [ ! -x "$1/bin/ssprofile" ] ||
+            check "$1/bin/ssprofile $command" "$source/tools/ssprofile/ssprofile.1"
     done
 } >"$folder/found"
 [ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }

@@ -113,9 +113,9 @@ int ssprofile_battery_read(
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
-    errno = 0;
     if (!stream || (getdelim(&text, &size, '\0', stream) < 0 && ferror(stream)))
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(error, "%s: %s: a battery is a file, or one of own, stress-ng",
+            ss_words_show(path).text, strerror(errno));
     return ssprofile_battery_parse(battery, text ? text : "", path, error);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "commands.h"
 #include "forms.h"
 #include "options/arguments.h"
@@ -13,8 +14,8 @@
 
 struct request {
     const char *output, *only, *class;
-    double unstable; /* percent; not above 0: not given */
-    int help, quiet;
+    double spread; /* percent; not above 0: not given */
+    int help, quiet, force;
     char *words[SIDES_MOST]; /* the base and its targets */
     size_t count;
 };
@@ -39,8 +40,10 @@ static const struct ss_argument rows[] = {
         .help = "compare only benchmarks with these names: patterns as of a shell, with commas "
                 "between them"}},
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
-    {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable),
+    {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
         .help = "leave out a benchmark whose repetitions spread by more; without it none is"}},
+    {0, NULL, {"force", AT(force),
+        .help = "compare results of different versions of the benchmarks"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no tables on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -127,6 +130,7 @@ struct side {
     struct ssprofile_results results;
     const struct ssprofile_profile *profile;
     struct ssprofile_ratios ratios; /* against the base */
+    char version[300];              /* of the benchmarks; "": not known */
     char name[600];
 };
 
@@ -218,13 +222,38 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     return 0;
 }
 
+/* What ssprofile measure has put beside the results; nothing else may be there. */
+static void read_version(struct side *side) {
+    char path[4300];
+    const char *slash = strrchr(side->choice.path, '/');
+    snprintf(path, sizeof path, "%.*s/version.txt", slash ? (int)(slash - side->choice.path) : 1,
+        slash ? side->choice.path : ".");
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    if (!stream || !fgets(side->version, sizeof side->version, stream))
+        side->version[0] = '\0';
+}
+
+static int check_versions(
+    const struct comparison *comparison, const struct side *side, struct ss_error *error) {
+    const char *base = comparison->sides[0].version;
+    if (!*base || !*side->version || strcmp(base, side->version) == 0)
+        return 0;
+    return ss_error_fail(error,
+        "%s was measured with '%s', the base with '%s': these are different benchmarks; --force "
+        "compares them",
+        side->choice.path, ss_words_show(side->version).text, ss_words_show(base).text);
+}
+
 static int fill(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
     struct ssprofile_matching matching = {.only = request->only,
         .class = request->class,
-        .unstable = request->unstable > 0 ? request->unstable / 100 : INFINITY};
+        .unstable = request->spread > 0 ? request->spread / 100 : INFINITY};
     for (size_t i = 0; i < request->count; i++) {
         if (read_side(comparison, request->words[i], error) < 0)
+            return -1;
+        read_version(&comparison->sides[i]);
+        if (!request->force && check_versions(comparison, &comparison->sides[i], error) < 0)
             return -1;
     }
     for (size_t i = 1; i < comparison->count; i++) {

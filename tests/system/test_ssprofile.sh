@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# ssprofile from outside. Benchmarks are scripts that print a number, and showstopper is a script that
+# tells them the setting, so nothing depends on how fast the machine is. Argument: the build directory.
+# shellcheck disable=SC2317 # cases are called by their names
+set -eu
+
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$1
+# shellcheck source=skip.sh
+. "$source/tests/system/skip.sh"
+# shellcheck source=cases.sh
+. "$source/tests/system/cases.sh"
+[ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# The program finds showstopper beside itself.
+mkdir "$folder/bin"
+cp "$build/bin/ssprofile" "$folder/bin"
+cat >"$folder/bin/showstopper" <<'END'
+#!/bin/sh
+while [ "$1" != -- ]; do
+    [ "$1" != -l ] || SETTING=$2
+    shift
+done
+shift
+export SETTING
+exec "$@"
+END
+# Twice as fast as at a speed of 50, if there is no throttle.
+cat >"$folder/bin/rate" <<'END'
+#!/bin/sh
+awk -v speed="${1:-100}" -v setting="${SETTING:-1}" 'BEGIN { print "rate", speed * setting }'
+END
+cat >"$folder/bin/took" <<'END'
+#!/bin/sh
+awk -v setting="${SETTING:-1}" 'BEGIN { print "took", 10 / setting, "s" }'
+END
+chmod +x "$folder/bin/"*
+cat >"$folder/battery" <<'END'
+# two benchmarks
+version 'echo fake 1.0'
+fast cpu /s higher 'rate' 'rate ([0-9.e+]+)'
+slow cpu s lower 'took' 'took ([0-9.]+) s'
+END
+
+# expect STATUS WORD...: output in `out`, messages in `err`.
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$folder/bin/ssprofile" "$@" >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" -eq "$wanted" ] || fail "ssprofile $*: status $status, not $wanted: $(cat "$folder/err")"
+}
+
+says() {
+    grep -Eq -e "$1" "$folder/err" "$folder/out" ||
+        fail "no '$1' in: $(cat "$folder/out" "$folder/err")"
+}
+
+measure() {
+    expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$@"
+}
+
+a_measurement_is_kept() {
+    measure "$folder/kept"
+    [ "$(wc -l <"$folder/kept/results.csv")" -eq 5 ] || fail "$(cat "$folder/kept/results.csv")"
+    grep -qx 'one,without,fast,false,cpu,1,100' "$folder/kept/results.csv" || fail "no row of fast"
+    grep -qx 'one,without,slow,true,cpu,2,10' "$folder/kept/results.csv" || fail "no row of slow"
+    grep -q '"version": "fake 1.0"' "$folder/kept/profile.json" || fail "no version"
+    cmp "$folder/battery" "$folder/kept/battery.txt" || fail "another battery"
+    says '2 of 2 benchmarks measured, 0 unstable'
+}
+
+an_interrupted_measurement_goes_on() {
+    measure "$folder/cut"
+    cp "$folder/cut/results.csv" "$folder/whole"
+    # What is left of it when a row was being written.
+    head -c -4 "$folder/whole" >"$folder/cut/results.csv"
+    measure "$folder/cut"
+    [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "not one run: $(cat "$folder/err")"
+    [ "$(sort "$folder/cut/results.csv")" = "$(sort "$folder/whole")" ] || fail "another result"
+    cp "$folder/battery" "$folder/saved"
+    echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/battery"
+    expect 125 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/cut"
+    mv "$folder/saved" "$folder/battery"
+    says 'battery.txt: it was measured otherwise'
+    expect 125 measure --battery "$folder/battery" --machine two "$folder/cut"
+    says 'profile.json: it was measured otherwise'
+}
+
+what_cannot_run_is_named() {
+    cat "$folder/battery" - >"$folder/lame" <<'END'
+lost cpu /s higher '/none/there' '([0-9]+)'
+mute cpu /s higher 'true' '([0-9]+)'
+bad cpu /s higher 'false' '([0-9]+)'
+END
+    expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
+    says 'lost is left out: /none/there: it cannot be executed'
+    says 'mute is left out: mute: it has printed no result'
+    says 'bad is left out: false: it failed with status 1'
+    says '2 of 5 benchmarks measured'
+}
+
+wrong_batteries_are_refused() {
+    local line
+    while IFS='|' read -r line message; do
+        printf '# first\n%s\n' "$line" >"$folder/wrong"
+        expect 2 measure --battery "$folder/wrong" "$folder/nothing"
+        says "ssprofile: $folder/wrong:?2?: $message"
+        [ ! -e "$folder/nothing" ] || fail "$line: something was begun"
+    done <<'END'
+a b /s higher x|the regular expression is missing
+a b /s faster x '(y)'|'faster' is no direction: write higher or lower
+a b /s higher x 'y'|the regular expression 'y': it has no group
+a b /s higher x '(y'|the regular expression '\(y': 
+a b /s higher x '(y)' z|'z' is too much
+a b /s higher 'x|.*quote
+a '' /s higher x '(y)'|the class is empty
+#|there is no benchmark in it
+END
+}
+
+shipped_batteries_fit() {
+    local name
+    [ "$("$build/bin/ssburn" kernel --list | awk '{ print $1, $2 }')" = \
+        "$(sed '/^#/d; /^version/d' "$source/tools/ssprofile/batteries/own.txt" |
+            awk '{ print $1, $2 }')" ] || fail "own.txt is not what ssburn kernel --list says"
+    [ "$(grep -c '^stressng-cpu-' "$source/tools/ssprofile/batteries/stress-ng.txt")" -eq 68 ] ||
+        fail "not 68 methods"
+    for name in own stress-ng; do
+        sed "/^#/d; s/'[a-z-]* [^']*' '/'true' '/; s/^version .*/version 'echo x'/" \
+            "$source/tools/ssprofile/batteries/$name.txt" >"$folder/$name"
+        expect 125 measure --battery "$folder/$name" --repetitions 1 "$folder/dry-$name"
+        says 'no benchmark has given a result'
+    done
+}
+
+profiles_are_compared() {
+    local data=$source/tests/data/profile
+    expect 0 compare -o "$folder/compared" "$data/results.csv:base" "$data/results.csv:target" \
+        "$data/results.csv:target:quota-3900"
+    says 'target:without +target:quota-3900 +25 +2\.6479 +2\.5745 +1\.0285 +97\.1'
+    [ "$(wc -l <"$folder/compared/ratios.csv")" -eq 51 ] || fail "not 50 ratios"
+    grep -q '"reductions": \[' "$folder/compared/compare.json" || fail "JSON: no reductions"
+    grep -q '<caption>Ranges</caption>' "$folder/compared/compare.html" || fail "page: no ranges"
+    expect 0 compare "$data/damaged.csv:one" "$data/damaged.csv:two"
+    says 'damaged.csv:6: the row has 6 fields'
+    expect 125 compare "$data/damaged.csv" "$data/damaged.csv:two"
+    says 'has several machines'
+    expect 125 compare "$data/results.csv:base"
+    expect 0 predict --target target:without "$folder/compared"
+    says '^ +0 +1\.6499 +4\.7926 +92\.3$'
+    expect 0 predict --target target:without --coverage 80% "$folder/compared" \
+        "$folder/compared/ratios.csv"
+    says '23 of 25 applications lie within .*84.6% expected.*outside: kernel-'
+    expect 125 predict "$folder/compared"
+    says 'has several targets'
+}
+
+other_versions_take_force() {
+    measure "$folder/first"
+    measure "$folder/second"
+    expect 0 compare "$folder/first" "$folder/second"
+    echo fake 1.1 >"$folder/second/version.txt"
+    expect 125 compare "$folder/first" "$folder/second"
+    says "second/results.csv was measured with 'fake 1.1.*', the base with 'fake 1.0'"
+    expect 0 compare --force "$folder/first" "$folder/second"
+}
+
+calibration_finds_the_setting() {
+    measure "$folder/base"
+    sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
+    expect 0 calibrate --base "$folder/base" -o "$folder/calibrated"
+    says '^setting 40\.00% .*2 tests'
+    [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "not two tests are kept"
+    expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
+    says '^setting (39\.9|40\.0).% .*16 tests'
+    sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
+    expect 125 calibrate --base "$folder/base"
+    says 'slower than the base .*: throttle the base instead'
+    expect 125 calibrate --base "$folder/base" --benchmarks nothing
+    says 'the base has none of the benchmarks'
+}
+
+wrong_words_are_refused() {
+    expect 125
+    says 'no command'
+    expect 125 compaer
+    says "unknown command 'compaer': did you mean 'compare'"
+    expect 125 measure
+    expect 125 measure --battery onw "$folder/nothing"
+    says 'onw.txt: No such file or directory: .* own, stress-ng'
+    expect 125 measure --battery "$folder/battery" --under full "$folder/nothing"
+    says "'full' is no throttle: write duty=40%"
+    expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
+    [ ! -e "$folder/nothing" ] || fail "something was begun"
+    expect 125 calibrate
+    expect 0 --help
+    expect 0 measure --help
+}
+
+run_case a_measurement_is_kept
+run_case an_interrupted_measurement_goes_on
+run_case what_cannot_run_is_named
+run_case wrong_batteries_are_refused
+run_case shipped_batteries_fit
+run_case profiles_are_compared
+run_case other_versions_take_force
+run_case calibration_finds_the_setting
+run_case wrong_words_are_refused
+end_cases
