@@ -95,6 +95,22 @@ an_interrupted_measurement_goes_on() {
     says 'profile.json: it was measured otherwise'
 }
 
+# The benchmark would take long; the fifo is opened when it runs.
+a_signal_ends_it_and_leaves_nothing() {
+    local pid status=0
+    mkfifo "$folder/running"
+    echo "long cpu /s higher 'sh -c \"echo begun >$folder/running; exec sleep 60\"' '([0-9]+)'" \
+        >"$folder/endless"
+    "$folder/bin/ssprofile" measure --battery "$folder/endless" "$folder/ended" \
+        >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    read -r -t 60 _ <"$folder/running" || fail "the benchmark did not begin"
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 125 ] || fail "status $status"
+    says 'interrupted by a signal: Terminated; the same command goes on from here'
+}
+
 what_cannot_run_is_named() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
@@ -208,6 +224,7 @@ wrong_words_are_refused() {
 
 run_case a_measurement_is_kept
 run_case an_interrupted_measurement_goes_on
+run_case a_signal_ends_it_and_leaves_nothing
 run_case what_cannot_run_is_named
 run_case wrong_batteries_are_refused
 run_case shipped_batteries_fit

@@ -297,6 +297,8 @@ static int run_repetition(
         if (!wants(measurement, order[i], repetition))
             continue;
         if (ssprofile_run(&measurement->runner, task, &result, &why) < 0) {
+            if (ssprofile_is_interrupted())
+                return ss_error_fail(error, "%s; the same command goes on from here", why.message);
             measurement->failed[order[i]] = true;
             fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", task->name, why.message);
             continue;

@@ -20,6 +20,26 @@
 #define OUTPUT_MOST 65536
 #define WORDS_MOST  256
 
+/* ---- interruption ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal) {
+    interrupted = signal;
+}
+
+/* What waits for a benchmark is to notice, so calls are not begun again. */
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+bool ssprofile_is_interrupted(void) {
+    return interrupted != 0;
+}
+
 /* ---- throttles ---- */
 
 static const char *const kinds[] = {"without", "duty", "load", "quota"};
@@ -104,6 +124,7 @@ int ssprofile_runner_open(struct ssprofile_runner *runner, struct ss_error *erro
     char folder[4300];
     bool second;
     runner->group[0] = '\0';
+    catch_signals();
     if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
         runner->bin[0] = '\0';
     char *slash = strrchr(runner->bin, '/');
@@ -188,15 +209,18 @@ _Noreturn static void become(
 }
 
 /* All of it, though no more than the first part is kept. */
-static void read_all(int file, char *text) {
+static void read_all(int file, char *text, pid_t child) {
     char rest[4096];
     size_t used = 0;
     for (;;) {
         bool full = used == OUTPUT_MOST - 1;
         ssize_t got =
             full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MOST - 1 - used);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
+            if (interrupted)
+                kill(child, SIGTERM); /* it is not reaped yet, so the pid is its own */
             continue;
+        }
         if (got <= 0)
             break;
         used += full ? 0 : (size_t)got;
@@ -242,12 +266,16 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
         become(runner, command, throttled, ends[1]);
     close(ends[1]);
     if (child > 0)
-        read_all(ends[0], text);
+        read_all(ends[0], text, child);
     close(ends[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
-                  : tell_status(status, command[0], text, error)) {
+    if (interrupted)
+        ss_error_fail(error, "interrupted by a signal: %s", strsignal(interrupted));
+    int failed = interrupted ? -1
+                 : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
+                             : tell_status(status, command[0], text, error);
+    if (failed) {
         free(text);
         return NULL;
     }

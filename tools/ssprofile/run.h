@@ -40,9 +40,15 @@ struct ssprofile_runner {
     char group[4400]; /* control group of a quota; "": none */
 };
 
-/* Makes the control group that a quota takes. Close it in any case. */
+/*
+ * Makes the control group that a quota takes; from then on SIGINT, SIGTERM and SIGHUP end a
+ * benchmark and let the process clear up. Close it in any case.
+ */
 SS_NONNULL(1) int ssprofile_runner_open(struct ssprofile_runner *runner, struct ss_error *error);
 void ssprofile_runner_close(struct ssprofile_runner *runner);
+
+/* Whether one of these signals has arrived; no benchmark is worth running then. */
+bool ssprofile_is_interrupted(void);
 
 /* Another setting of the same throttle. */
 SS_NONNULL(1)
