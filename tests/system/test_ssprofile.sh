@@ -111,6 +111,23 @@ a_signal_ends_it_and_leaves_nothing() {
     says 'interrupted by a signal: Terminated; the same command goes on from here'
 }
 
+a_quota_is_a_group_of_its_own() {
+    local status=0 left
+    # shellcheck disable=SC2016
+    echo 'group cpu - higher "cat /proc/self/cgroup" "[/]ssprofile-([0-9]+)$"' >"$folder/grouped"
+    "$folder/bin/ssprofile" measure --battery "$folder/grouped" --repetitions 1 --machine one \
+        --under quota=40% "$folder/quota" >"$folder/out" 2>"$folder/err" || status=$?
+    if grep -q 'control group' "$folder/err"; then
+        skip "cgroup-quota: $(cat "$folder/err")"
+    fi
+    [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
+    grep -q '^one,quota-4000,group,false,cpu,1,[0-9]*$' "$folder/quota/results.csv" ||
+        fail "$(cat "$folder/quota/results.csv")"
+    left=$(find /sys/fs/cgroup -type d -name "ssprofile-$(tail -n 1 "$folder/quota/results.csv" |
+        cut -d, -f7)")
+    [ -z "$left" ] || fail "a group is left: $left"
+}
+
 what_cannot_run_is_named() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
@@ -225,6 +242,7 @@ wrong_words_are_refused() {
 run_case a_measurement_is_kept
 run_case an_interrupted_measurement_goes_on
 run_case a_signal_ends_it_and_leaves_nothing
+run_case a_quota_is_a_group_of_its_own
 run_case what_cannot_run_is_named
 run_case wrong_batteries_are_refused
 run_case shipped_batteries_fit
