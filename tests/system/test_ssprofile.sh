@@ -207,6 +207,21 @@ other_versions_take_force() {
     expect 0 compare --force "$folder/first" "$folder/second"
 }
 
+unstable_benchmarks_are_left_out() {
+    measure "$folder/calm"
+    measure "$folder/noisy"
+    sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
+    expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/noisy"
+    says 'fast is unstable: its repetitions spread by'
+    expect 0 compare "$folder/calm" "$folder/noisy"
+    says 'fast: left out: unstable on one:without'
+    expect 0 compare --spread 1000% "$folder/calm" "$folder/noisy"
+    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+    cp "$folder/noisy/results.csv" "$folder/others.csv"
+    expect 0 compare "$folder/calm" "$folder/others.csv"
+    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+}
+
 calibration_finds_the_setting() {
     measure "$folder/base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
@@ -248,6 +263,7 @@ run_case wrong_batteries_are_refused
 run_case shipped_batteries_fit
 run_case profiles_are_compared
 run_case other_versions_take_force
+run_case unstable_benchmarks_are_left_out
 run_case calibration_finds_the_setting
 run_case wrong_words_are_refused
 end_cases

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/owned.h"
 #include "base/words.h"
@@ -11,6 +12,7 @@
 #include "ratios.h"
 
 #define SIDES_MOST 64
+#define UNSTABLE   0.02 /* the default of ssprofile measure --unstable */
 
 struct request {
     const char *output, *only, *class;
@@ -41,7 +43,8 @@ static const struct ss_argument rows[] = {
                 "between them"}},
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
-        .help = "leave out a benchmark whose repetitions spread by more; without it none is"}},
+        .help = "leave out a benchmark whose repetitions spread by more than this instead of 2%; in "
+                "tables that ssprofile measure has not made, none is without it"}},
     {0, NULL, {"force", AT(force),
         .help = "compare results of different versions of the benchmarks"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no tables on standard output"}},
@@ -131,6 +134,7 @@ struct side {
     const struct ssprofile_profile *profile;
     struct ssprofile_ratios ratios; /* against the base */
     char version[300];              /* of the benchmarks; "": not known */
+    bool measured;                  /* by ssprofile measure */
     char name[600];
 };
 
@@ -224,10 +228,13 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
 
 /* What ssprofile measure has put beside the results; nothing else may be there. */
 static void read_version(struct side *side) {
-    char path[4300];
+    char folder[4200], path[4300];
     const char *slash = strrchr(side->choice.path, '/');
-    snprintf(path, sizeof path, "%.*s/version.txt", slash ? (int)(slash - side->choice.path) : 1,
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - side->choice.path) : 1,
         slash ? side->choice.path : ".");
+    snprintf(path, sizeof path, "%s/profile.json", folder);
+    side->measured = access(path, F_OK) == 0;
+    snprintf(path, sizeof path, "%s/version.txt", folder);
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream || !fgets(side->version, sizeof side->version, stream))
         side->version[0] = '\0';
@@ -258,6 +265,9 @@ static int fill(
     }
     for (size_t i = 1; i < comparison->count; i++) {
         struct side *side = &comparison->sides[i];
+        /* What others have published is taken as it is. */
+        if (!(request->spread > 0) && comparison->sides[0].measured && side->measured)
+            matching.unstable = UNSTABLE;
         const struct ssprofile_profile *both[2] = {comparison->sides[0].profile, side->profile};
         if (ssprofile_ratios_make(&side->ratios, both, &matching, &comparison->warnings, error) < 0)
             return -1;
