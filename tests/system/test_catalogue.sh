@@ -362,7 +362,7 @@ sides_have_their_own() {
         --warmup 0 --pairs serial:forking --foreground-method pi-even --output sides
 }
 
-# A quota bounds time, so that one CPU has two halves; it is no number of CPUs.
+# A quota bounds time, so one CPU has two halves, too.
 one_cpu_has_a_quota() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"

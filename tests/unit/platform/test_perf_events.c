@@ -56,7 +56,7 @@ static void run_child(void) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* A shell whose own child does the work; it ends when its standard input does. */
+/* A shell with a child of its own that does the work; it ends when its standard input does. */
 static pid_t start_program(int gate[2], int end[2]) {
     assert_int_equal(pipe(gate) | pipe(end), 0);
     pid_t child = fork();
