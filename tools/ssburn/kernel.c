@@ -10,11 +10,15 @@
 #include "kernels.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
+#include "window.h"
 
 #define KERNELS_MOST 128
 
-/* The clock is read between batches: often enough to end in time, seldom enough to cost nothing. */
-#define BATCH (5 * SS_MILLISECOND)
+/* The clock is read between batches: often enough to see a stop, seldom enough to cost nothing. */
+#define BATCH (1 * SS_MILLISECOND)
+
+/* CPU time spent before measuring, so that caches and branch predictors know the kernel. */
+#define WARMUP (20 * SS_MILLISECOND)
 
 struct request {
     ss_time time;
@@ -48,7 +52,7 @@ static int take_name(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, NULL, {"list", AT(list), .help = "list the kernels: name, class, what it does"}},
-    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "1s", .min = "10m", .max = "1h",
+    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "500m", .min = "10m", .max = "1h",
         .help = "measure for this long"}},
     {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
         .help = "where the sizes of the caches are read"}},
@@ -85,12 +89,18 @@ static void do_rounds(void *context, uint64_t rounds) {
 
 /* CPU time tells how many rounds fit into a batch, whatever stops the process meanwhile. */
 static uint64_t find_batch(struct bench *bench) {
-    for (uint64_t batch = 1;; batch *= 2) {
-        ss_time begin = calibrate_thread_clock(NULL);
+    ss_time first = calibrate_thread_clock(NULL);
+    uint64_t batch = 1;
+    for (bool is_long = false; !bench->wrong;) {
+        ss_time begin = calibrate_thread_clock(NULL), end;
         do_rounds(bench, batch);
-        if (bench->wrong || ss_time_since(calibrate_thread_clock(NULL), begin) >= BATCH / 2)
-            return batch;
+        end = calibrate_thread_clock(NULL);
+        is_long |= ss_time_since(end, begin) >= BATCH / 2;
+        if (is_long && ss_time_since(end, first) >= WARMUP)
+            break;
+        batch *= is_long ? 1 : 2;
     }
+    return batch;
 }
 
 static int measure(const struct request *request, struct ss_error *error) {
@@ -98,12 +108,12 @@ static int measure(const struct request *request, struct ss_error *error) {
     struct caches caches = caches_read(request->sys);
     if (kernel_open(request->kernel, &caches, &bench.hand, error) < 0)
         return -1;
-    uint64_t batch = find_batch(&bench), rounds = 0;
-    ss_time begin = ss_platform_now(), took = 0;
-    while (took < request->time && !bench.wrong) {
+    uint64_t batch = find_batch(&bench);
+    struct window window;
+    window_begin(&window, ss_platform_now());
+    while (window_length(&window) < request->time && !bench.wrong) {
         do_rounds(&bench, batch);
-        rounds += batch;
-        took = ss_time_since(ss_platform_now(), begin);
+        window_add(&window, ss_platform_now(), batch);
     }
     size_t bytes = bench.hand.bytes;
     kernel_close(request->kernel, &bench.hand);
@@ -112,7 +122,7 @@ static int measure(const struct request *request, struct ss_error *error) {
             request->kernel->name);
     printf("# %s: %s; %zu bytes; %s\n", request->kernel->name, request->kernel->help, bytes,
         kernel_compiler());
-    printf("rate %.9g per second\n", (double)rounds / ss_time_seconds(took));
+    printf("rate %.9g per second\n", window_rate(&window));
     return 0;
 }
 

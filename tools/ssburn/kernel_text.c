@@ -197,17 +197,27 @@ static bool sort_heap_round(struct kernel_hand *hand) {
 const struct kernel kernel_sort_heap = {"sort-heap", "sort", "4096 numbers sorted by a heap",
     sort_heap_round, KERNEL_FIXED, NUMBERS * sizeof(uint32_t)};
 
+#define DIGITS 256
+
+/* Where counters on the stack lie differs from run to run, and with it how often they are taken for
+   what was written to the numbers just before. */
+struct radix {
+    uint32_t numbers[2][NUMBERS];
+    uint32_t starts[DIGITS + 1];
+};
+
 static bool sort_radix_round(struct kernel_hand *hand) {
-    uint32_t *from = hand->memory, *to = from + NUMBERS;
+    struct radix *radix = hand->memory;
+    uint32_t *from = radix->numbers[0], *to = radix->numbers[1], *starts = radix->starts;
     uint64_t sum = fill_numbers(hand, from);
     for (unsigned shift = 0; shift < 32; shift += 8) {
-        size_t starts[257] = {0};
+        memset(starts, 0, sizeof radix->starts);
         for (size_t i = 0; i < NUMBERS; i++)
-            starts[(from[i] >> shift & 255) + 1]++;
-        for (size_t i = 0; i < 256; i++)
+            starts[(from[i] >> shift & (DIGITS - 1)) + 1]++;
+        for (size_t i = 0; i < DIGITS; i++)
             starts[i + 1] += starts[i];
         for (size_t i = 0; i < NUMBERS; i++)
-            to[starts[from[i] >> shift & 255]++] = from[i];
+            to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
         uint32_t *swapped = from;
         from = to;
         to = swapped;
@@ -216,8 +226,7 @@ static bool sort_radix_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_sort_radix = {"sort-radix", "sort",
-    "4096 numbers sorted by their digits", sort_radix_round, KERNEL_FIXED,
-    2 * NUMBERS * sizeof(uint32_t)};
+    "4096 numbers sorted by their digits", sort_radix_round, KERNEL_FIXED, sizeof(struct radix)};
 
 static bool search_open(struct kernel_hand *hand) {
     uint32_t *numbers = hand->memory;

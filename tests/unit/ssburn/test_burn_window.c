@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The rate of work that is stopped from time to time, in virtual time. */
+
+#include <math.h>
+
+#include "ssburn/window.h"
+#include "unit.h"
+
+#define BATCH_TIME (1 * SS_MILLISECOND)
+#define BATCH_WORK 10 /* rounds: 10000 per second at full speed */
+
+/* Work for `length` of real time that runs for the first `duty` of each round of `round`; it begins
+   `phase` after a round's begin, which must be within the part that runs. */
+static double rate_of(ss_time length, ss_time round, double duty, ss_time phase) {
+    struct window window;
+    ss_time now = phase, running = ss_time_from_double((double)round * duty);
+    window_begin(&window, now);
+    while (window_length(&window) < length) {
+        ss_time left = BATCH_TIME;
+        while (left > 0) {
+            ss_time at = now % round, can = at < running ? running - at : 0;
+            if (can == 0) {
+                now += round - at;
+            } else {
+                ss_time step = can < left ? can : left;
+                now += step;
+                left -= step;
+            }
+        }
+        window_add(&window, now, BATCH_WORK);
+    }
+    return window_rate(&window);
+}
+
+static void without_stops_it_is_taken_over_everything(void **state) {
+    (void)state;
+    assert_float_equal(rate_of(SS_SECOND / 2, SS_SECOND, 1, 0), 10000, 1e-6);
+}
+
+/* Whatever the phase in which the measurement begins: a plain quotient is wrong by up to a tenth.
+ */
+static void stopped_work_has_the_rate_of_its_duty(void **state) {
+    (void)state;
+    static const double duties[] = {0.25, 0.4, 0.5, 0.75};
+    for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
+        ss_time round = 53 * SS_MILLISECOND;
+        for (ss_time phase = 0; phase < ss_time_from_double((double)round * duties[i]);
+             phase += 700 * SS_MICROSECOND) {
+            double rate = rate_of(SS_SECOND / 2, round, duties[i], phase);
+            if (fabs(rate / (10000 * duties[i]) - 1) > 0.01)
+                fail_msg(
+                    "duty %g, phase %llu: rate %g", duties[i], (unsigned long long)phase, rate);
+        }
+    }
+}
+
+/* Two disturbances close to each other say nothing about the half second around them. */
+static void few_stops_do_not_narrow_it(void **state) {
+    (void)state;
+    struct window window;
+    ss_time now = 0;
+    window_begin(&window, now);
+    for (int i = 0; i < 500; i++) {
+        now += i == 100 || i == 102 ? 6 * BATCH_TIME : BATCH_TIME;
+        window_add(&window, now, BATCH_WORK);
+    }
+    assert_float_equal(window_rate(&window), 5000 / 0.510, 1e-6);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(without_stops_it_is_taken_over_everything),
+    cmocka_unit_test(stopped_work_has_the_rate_of_its_duty),
+    cmocka_unit_test(few_stops_do_not_narrow_it))

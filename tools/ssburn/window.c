@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "window.h"
+
+/* A stop lasts longer than what the kernel's tick or an interrupt takes. */
+#define STOP_LEAST (2 * SS_MILLISECOND)
+
+void window_begin(struct window *window, ss_time now) {
+    *window = (struct window){.begin = {now, 0}, .now = {now, 0}};
+}
+
+void window_add(struct window *window, ss_time now, uint64_t rounds) {
+    ss_time took = ss_time_since(now, window->now.when);
+    if (window->least == 0 || took < window->least)
+        window->least = took;
+    window->now = (struct window_mark){now, window->now.done + rounds};
+    if (took <= 2 * window->least + STOP_LEAST)
+        return;
+    if (window->stops++ == 0)
+        window->first = window->now;
+    window->last = window->now;
+}
+
+ss_time window_length(const struct window *window) {
+    return ss_time_since(window->now.when, window->begin.when);
+}
+
+double window_rate(const struct window *window) {
+    struct window_mark from = window->begin, to = window->now;
+    if (window->stops > 1 &&
+        2 * ss_time_since(window->last.when, window->first.when) >= window_length(window)) {
+        from = window->first;
+        to = window->last;
+    }
+    return (double)(to.done - from.done) / ss_time_seconds(ss_time_since(to.when, from.when));
+}
