@@ -128,6 +128,71 @@ a_quota_is_a_group_of_its_own() {
     [ -z "$left" ] || fail "a group is left: $left"
 }
 
+# Two speeds in one folder; every repetition has all of both, in another order.
+throttles_are_measured_together() {
+    local order
+    measure --under without,duty=50% --repetitions 3 "$folder/both"
+    says 'without: 2 of 2 benchmarks measured, 0 unstable'
+    says 'duty-5000: 2 of 2 benchmarks measured, 0 unstable'
+    [ "$(grep -c '^one,duty-5000,fast,false,cpu,[123],50$' "$folder/both/results.csv")" -eq 3 ] ||
+        fail "$(cat "$folder/both/results.csv")"
+    [ "$(grep -c '^one,without,slow,true,cpu,[123],10$' "$folder/both/results.csv")" -eq 3 ] ||
+        fail "$(cat "$folder/both/results.csv")"
+    [ "$(sed 1d "$folder/both/runs.csv" | cut -d, -f1 | tr '\n' ' ')" = '1 2 3 4 5 6 7 8 9 10 11 12 ' ] ||
+        fail "$(cat "$folder/both/runs.csv")"
+    [ "$(sed 1d "$folder/both/runs.csv" | cut -d, -f5 | uniq -c | tr -s ' \n' ' ')" = ' 4 1 4 2 4 3 ' ] ||
+        fail "repetitions are not together: $(cat "$folder/both/runs.csv")"
+    for order in 1 2 3; do
+        awk -F, -v r="$order" '$5 == r { print $2, $3 }' "$folder/both/runs.csv" | tr '\n' ' '
+        echo
+    done >"$folder/orders"
+    [ "$(sort -u "$folder/orders" | wc -l)" -gt 1 ] || fail "one order: $(cat "$folder/orders")"
+    tr -d ' \n' <"$folder/both/profile.json" | grep -q '"limits":\["without","duty-5000"\]' ||
+        fail "$(cat "$folder/both/profile.json")"
+    expect 125 measure --battery "$folder/battery" --under duty=50%,duty=0.5 "$folder/nothing"
+    says 'duty=0.5 is there twice'
+    [ ! -e "$folder/nothing" ] || fail "something was begun"
+}
+
+# Killed at ten moments, wherever it is then: within a run, a write, its start.
+a_killed_measurement_goes_on() {
+    local try pid
+    cat >"$folder/naps" <<'END'
+nap cpu /s higher 'sh -c "sleep 0.02; echo rate 100"' 'rate ([0-9]+)'
+doze cpu /s higher 'sh -c "sleep 0.01; echo rate 50"' 'rate ([0-9]+)'
+END
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+        "$folder/bin/ssprofile" measure -q --battery "$folder/naps" --machine one --repetitions 40 \
+            --under without,duty=50% "$folder/killed" >"$folder/out" 2>&1 &
+        pid=$!
+        sleep "$(awk -v seed="$$$try" 'BEGIN { srand(seed); print 0.05 + 0.3 * rand() }')"
+        kill -KILL "$pid"
+        wait "$pid" 2>"$folder/told" || true
+    done
+    [ "$(wc -l <"$folder/killed/results.csv")" -lt 161 ] || fail "it was never interrupted"
+    expect 0 measure -q --battery "$folder/naps" --machine one --repetitions 40 \
+        --under without,duty=50% "$folder/killed"
+    [ "$(cut -d, -f2,3,6 "$folder/killed/results.csv" | sed 1d | sort -u | wc -l)" -eq 160 ] ||
+        fail "repetitions are missing"
+    [ "$(wc -l <"$folder/killed/results.csv")" -eq 161 ] || fail "repetitions are there twice"
+}
+
+the_machine_around_is_described() {
+    local cpufreq=$folder/sys/devices/system/cpu/cpu0/cpufreq wanted="as they are"
+    mkdir -p "$cpufreq"
+    echo 1700000 >"$cpufreq/scaling_cur_freq"
+    echo "nap cpu /s higher 'sh -c \"sleep 0.3; echo 7\"' '([0-9]+)'" >"$folder/nap"
+    expect 0 measure --battery "$folder/nap" --repetitions 1 --sys "$folder/sys" "$folder/around"
+    grep -Eq '^1,without,nap,cpu,1,20[0-9-]*T[0-9:.]*Z,0\.[3-9][0-9]*,1700000000$' \
+        "$folder/around/runs.csv" || fail "$(cat "$folder/around/runs.csv")"
+    [ ! -w /dev/cpu_dma_latency ] || wanted="held off"
+    grep -q "\"idle_states\": \"$wanted\"" "$folder/around/profile.json" ||
+        fail "$(cat "$folder/around/profile.json")"
+    expect 0 measure --battery "$folder/nap" --repetitions 1 --idle-states "$folder/asleep"
+    grep -q '"idle_states": "as they are"' "$folder/asleep/profile.json" ||
+        fail "$(cat "$folder/asleep/profile.json")"
+}
+
 what_cannot_run_is_named() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
@@ -203,8 +268,11 @@ other_versions_take_force() {
     expect 0 compare "$folder/first" "$folder/second"
     echo fake 1.1 >"$folder/second/version.txt"
     expect 125 compare "$folder/first" "$folder/second"
-    says "second/results.csv was measured with 'fake 1.1.*', the base with 'fake 1.0'"
+    says "second/results.csv: measured with 'fake 1.1', the base with 'fake 1.0'"
     expect 0 compare --force "$folder/first" "$folder/second"
+    expect 125 calibrate --base "$folder/second"
+    says "this machine: measured with 'fake 1.0', the base with 'fake 1.1'"
+    expect 0 calibrate --force --base "$folder/second"
 }
 
 unstable_benchmarks_are_left_out() {
@@ -246,7 +314,7 @@ wrong_words_are_refused() {
     expect 125 measure --battery onw "$folder/nothing"
     says 'onw.txt: No such file or directory: .* own, stress-ng'
     expect 125 measure --battery "$folder/battery" --under full "$folder/nothing"
-    says "'full' is no throttle: write duty=40%"
+    says "--under: unknown throttle 'full': write without, duty=40%"
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
     [ ! -e "$folder/nothing" ] || fail "something was begun"
     expect 125 calibrate
@@ -258,6 +326,9 @@ run_case a_measurement_is_kept
 run_case an_interrupted_measurement_goes_on
 run_case a_signal_ends_it_and_leaves_nothing
 run_case a_quota_is_a_group_of_its_own
+run_case throttles_are_measured_together
+run_case a_killed_measurement_goes_on
+run_case the_machine_around_is_described
 run_case what_cannot_run_is_named
 run_case wrong_batteries_are_refused
 run_case shipped_batteries_fit

@@ -6,14 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "awake.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "commands.h"
 #include "forms.h"
 #include "options/arguments.h"
+#include "origin.h"
 #include "ratios.h"
 #include "run.h"
 #include "search.h"
+#include "shuffle.h"
 
 #define CONFIDENCE       0.95
 #define REPETITIONS_MOST 64 /* at one setting */
@@ -25,8 +28,8 @@ struct request {
     const char *base, *battery, *only, *output;
     int throttle, method;
     uint64_t cpu, repetitions;
-    ss_time period;
-    int help;
+    ss_time period, quantum;
+    int idle_states, force, help;
 };
 
 static int refuse_word(
@@ -56,6 +59,13 @@ static const struct ss_argument rows[] = {
                              "at least 2, and more where they are needed"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
+    {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
+        .help = "the length of one run and one stop of duty and load"}},
+    {0, NULL, {"idle-states", AT(idle_states),
+        .help = "leave idle states of CPUs as they are; without it they are held off meanwhile, "
+                "where " SSPROFILE_LATENCY " may be written"}},
+    {0, NULL, {"force", AT(force),
+        .help = "calibrate with another version of the benchmarks than that of the base"}},
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write the tests there, as calibration.csv, calibrate.json and calibrate.html"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -79,7 +89,8 @@ struct calibration {
     struct ssprofile_results base_results;
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
-    size_t chosen[BENCHMARKS_MOST]; /* tasks that the base has, too */
+    struct ssprofile_throttle throttle; /* its setting changes */
+    size_t chosen[BENCHMARKS_MOST];     /* tasks that the base has, too */
     size_t count;
     struct ssreport_sheet sheet;
 
@@ -110,23 +121,28 @@ static int begin_setting(struct calibration *calibration, double setting, struct
         return ss_error_memory(error);
     fprintf(
         calibration->stream, "machine,limits,benchmark,lower_is_better,class,repetition,result\n");
-    return ssprofile_runner_set(&calibration->runner, setting, error);
+    struct ssprofile_throttle throttle = calibration->throttle;
+    throttle.setting = setting;
+    return ssprofile_runner_use(&calibration->runner, &throttle, error);
 }
 
 /* Runs all chosen benchmarks so often. */
 static int repeat(struct calibration *calibration, unsigned count, struct ss_error *error) {
+    size_t order[BENCHMARKS_MOST];
     for (; count > 0; count--) {
         calibration->repetitions++;
+        ssprofile_shuffle(order, calibration->count, calibration->repetitions);
         for (size_t i = 0; i < calibration->count; i++) {
-            const struct ssprofile_task *task = &calibration->battery.tasks[calibration->chosen[i]];
-            double result;
-            if (ssprofile_run(&calibration->runner, task, &result, error) < 0)
+            size_t chosen = calibration->chosen[order[i]];
+            const struct ssprofile_task *task = &calibration->battery.tasks[chosen];
+            struct ssprofile_outcome outcome;
+            if (ssprofile_run(&calibration->runner, task, &outcome, error) < 0)
                 return -1;
             fprintf(calibration->stream, "here,throttled,");
             ss_words_quote_csv(calibration->stream, task->name);
             fprintf(calibration->stream, ",%s,", task->lower ? "true" : "false");
             ss_words_quote_csv(calibration->stream, task->class);
-            fprintf(calibration->stream, ",%u,%.17g\n", calibration->repetitions, result);
+            fprintf(calibration->stream, ",%u,%.17g\n", calibration->repetitions, outcome.result);
         }
     }
     return 0;
@@ -272,19 +288,40 @@ static int choose(struct calibration *calibration, struct ss_error *error) {
 }
 
 /* The battery of the base's folder, unless another one is named. */
-static void find_battery(
-    char path[4300], const struct request *request, const struct ssprofile_choice *choice) {
-    const char *slash = strrchr(choice->path, '/');
-    snprintf(path, 4300, "%.*s/battery.txt", slash ? (int)(slash - choice->path) : 1,
-        slash ? choice->path : ".");
+static int read_battery(
+    struct calibration *calibration, const char *base_path, struct ss_error *error) {
+    const struct request *request = calibration->request;
+    char folder[4200], path[4300];
+    ssprofile_folder_of(folder, sizeof folder, base_path);
+    snprintf(path, sizeof path, "%s/battery.txt", folder);
     if (request->battery || access(path, R_OK) < 0)
-        ssprofile_battery_find(path, 4300, request->battery ? request->battery : "own");
+        ssprofile_battery_find(path, sizeof path, request->battery ? request->battery : "own");
+    return ssprofile_battery_read(&calibration->battery, path, error);
+}
+
+static int check_version(
+    struct calibration *calibration, const char *base_path, struct ss_error *error) {
+    struct ssprofile_origin base = ssprofile_origin_of(base_path), here = {0};
+    if (!calibration->battery.version || calibration->request->force)
+        return 0;
+    SS_OWNED(free)
+    char *version = ssprofile_run_output(&calibration->runner, calibration->battery.version, error);
+    if (!version)
+        return ss_error_wrap(error, "the version command of the battery");
+    snprintf(here.version, sizeof here.version, "%.*s", (int)strcspn(version, "\n"), version);
+    return ssprofile_origin_check(&base, &here, "this machine", error);
+}
+
+static int run(struct calibration *calibration, const char *base_path, struct ss_error *error) {
+    if (check_version(calibration, base_path, error) < 0)
+        return -1;
+    return calibration->request->method == METHOD_SEARCH ? search(calibration, error)
+                                                         : closed(calibration, error);
 }
 
 static int calibrate(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
     struct ssprofile_choice choice;
-    char path[4300];
     if (ssprofile_choose(&choice, request->base, error) < 0 ||
         ssprofile_results_read(&calibration->base_results, choice.path, error) < 0)
         return ss_error_wrap(error, "--base");
@@ -292,17 +329,15 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
         return ss_error_wrap(error, "--base");
-    find_battery(path, request, &choice);
-    if (ssprofile_battery_read(&calibration->battery, path, error) < 0 ||
-        choose(calibration, error) < 0)
+    if (read_battery(calibration, choice.path, error) < 0 || choose(calibration, error) < 0)
         return -1;
     calibration->runner.cpu = (uint32_t)request->cpu;
-    calibration->runner.throttle = (struct ssprofile_throttle){
-        (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle), 1, request->period};
-    if (ssprofile_runner_open(&calibration->runner, error) < 0)
-        return -1;
-    int result =
-        request->method == METHOD_SEARCH ? search(calibration, error) : closed(calibration, error);
+    calibration->throttle = (struct ssprofile_throttle){
+        (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle), 1, request->period,
+        request->quantum};
+    ssprofile_runner_open(&calibration->runner, request->idle_states);
+    int result = run(calibration, choice.path, error);
+    ssprofile_runner_close(&calibration->runner);
     struct ss_error later = {0};
     if (request->output &&
         ssprofile_write(&(struct ssprofile_output){request->output, "calibrate", "Calibration",
@@ -330,7 +365,6 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
         result = calibrate(calibration, error);
     end_setting(calibration);
     ssreport_sheet_free(&calibration->sheet);
-    ssprofile_runner_close(&calibration->runner);
     ssprofile_battery_free(&calibration->battery);
     ssprofile_results_free(&calibration->base_results);
     ss_option_store_free(&store);

@@ -2,13 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/owned.h"
-#include "base/words.h"
 #include "commands.h"
 #include "forms.h"
 #include "options/arguments.h"
+#include "origin.h"
 #include "ratios.h"
 
 #define SIDES_MOST 64
@@ -133,8 +132,7 @@ struct side {
     struct ssprofile_results results;
     const struct ssprofile_profile *profile;
     struct ssprofile_ratios ratios; /* against the base */
-    char version[300];              /* of the benchmarks; "": not known */
-    bool measured;                  /* by ssprofile measure */
+    struct ssprofile_origin origin;
     char name[600];
 };
 
@@ -226,31 +224,6 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     return 0;
 }
 
-/* What ssprofile measure has put beside the results; nothing else may be there. */
-static void read_version(struct side *side) {
-    char folder[4200], path[4300];
-    const char *slash = strrchr(side->choice.path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - side->choice.path) : 1,
-        slash ? side->choice.path : ".");
-    snprintf(path, sizeof path, "%s/profile.json", folder);
-    side->measured = access(path, F_OK) == 0;
-    snprintf(path, sizeof path, "%s/version.txt", folder);
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
-    if (!stream || !fgets(side->version, sizeof side->version, stream))
-        side->version[0] = '\0';
-}
-
-static int check_versions(
-    const struct comparison *comparison, const struct side *side, struct ss_error *error) {
-    const char *base = comparison->sides[0].version;
-    if (!*base || !*side->version || strcmp(base, side->version) == 0)
-        return 0;
-    return ss_error_fail(error,
-        "%s was measured with '%s', the base with '%s': these are different benchmarks; --force "
-        "compares them",
-        side->choice.path, ss_words_show(side->version).text, ss_words_show(base).text);
-}
-
 static int fill(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
     struct ssprofile_matching matching = {.only = request->only,
@@ -259,14 +232,16 @@ static int fill(
     for (size_t i = 0; i < request->count; i++) {
         if (read_side(comparison, request->words[i], error) < 0)
             return -1;
-        read_version(&comparison->sides[i]);
-        if (!request->force && check_versions(comparison, &comparison->sides[i], error) < 0)
+        struct side *side = &comparison->sides[i];
+        side->origin = ssprofile_origin_of(side->choice.path);
+        if (!request->force && ssprofile_origin_check(&comparison->sides[0].origin, &side->origin,
+                                   side->choice.path, error) < 0)
             return -1;
     }
     for (size_t i = 1; i < comparison->count; i++) {
         struct side *side = &comparison->sides[i];
         /* What others have published is taken as it is. */
-        if (!(request->spread > 0) && comparison->sides[0].measured && side->measured)
+        if (!(request->spread > 0) && comparison->sides[0].origin.measured && side->origin.measured)
             matching.unstable = UNSTABLE;
         const struct ssprofile_profile *both[2] = {comparison->sides[0].profile, side->profile};
         if (ssprofile_ratios_make(&side->ratios, both, &matching, &comparison->warnings, error) < 0)

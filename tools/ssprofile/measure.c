@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,25 +8,30 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "awake.h"
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "commands.h"
+#include "ledger.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
 #include "ratios.h"
 #include "run.h"
+#include "shuffle.h"
 
 #define REPETITIONS_LEAST 3  /* before a spread says something */
 #define REPETITIONS_MOST  50 /* with --until-spread */
+#define SETTINGS_MOST     16
 
 struct request {
-    const char *battery, *under, *machine, *folder;
+    const char *battery, *under, *machine, *sys, *folder;
     uint64_t cpu, repetitions;
     double until, unstable; /* percent; not above 0: not given */
-    ss_time period;
-    int help, quiet;
+    ss_time period, quantum;
+    int idle_states, help, quiet;
 };
 
 static int take_folder(
@@ -53,11 +57,19 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until),
         .help = "run every benchmark until its repetitions spread by no more, 3 to 50 times"}},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
-        .help = "name benchmarks as unstable whose repetitions spread by more"}},
-    {0, "THROTTLE", {"under", SS_OPTION_TEXT, AT(under),
-        .help = "measure under a throttle: duty=40%, load=40% or quota=40%"}},
+        .help = "a benchmark is unstable if its repetitions spread by more"}},
+    {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
+        .help = "measure under a throttle, duty=40%, load=40% or quota=40%; of several, with commas "
+                "between them, all run in each repetition, in random order; without means none"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
+    {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
+        .help = "the length of one run and one stop of duty and load"}},
+    {0, NULL, {"idle-states", AT(idle_states),
+        .help = "leave idle states of CPUs as they are; without it they are held off meanwhile, "
+                "where " SSPROFILE_LATENCY " may be written"}},
+    {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
+        .help = "where the CPU's frequency is read"}},
     {0, "NAME", {"machine", SS_OPTION_TEXT, AT(machine),
         .help = "the machine's name in the results; without it, its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
@@ -75,69 +87,81 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
+struct setting {
+    struct ssprofile_throttle throttle;
+    char limits[32];
+    const struct ssprofile_profile *profile; /* what is there already; NULL: nothing */
+};
+
+/* A benchmark under a throttle. */
+struct job {
+    struct setting *setting;
+    const struct ssprofile_task *task;
+    bool failed; /* it cannot be run here */
+};
+
 struct measurement {
     const struct request *request;
     struct ssprofile_battery battery;
     struct ssprofile_runner runner;
-    struct ssprofile_results results;        /* what is there already */
-    const struct ssprofile_profile *profile; /* NULL: nothing */
-    char machine[256], limits[32], results_path[4300];
-    bool *failed; /* by task: it cannot be run here */
+    struct ssprofile_results results; /* what is there already */
+    struct setting settings[SETTINGS_MOST];
+    size_t setting_count;
+    struct job *jobs;
+    size_t count;
+    char machine[256];
+    struct ssprofile_ledger table, runs; /* results.csv and runs.csv */
     size_t done, planned;
     ss_time begin;
 };
 
 /* ---- what was measured already ---- */
 
+static const char results_heading[] =
+    "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
+static const char runs_heading[] =
+    "order,limits,benchmark,class,repetition,begin,seconds,frequency_hz\n";
+
 static void path_of(char path[4300], const struct request *request, const char *name) {
     snprintf(path, 4300, "%.4000s/%s", request->folder, name);
 }
 
-static int read_results(struct measurement *measurement, struct ss_error *error) {
-    struct ssprofile_choice choice = {.path = "results.csv"};
-    ssprofile_results_free(&measurement->results);
-    measurement->profile = NULL;
-    struct stat status;
-    struct ss_error none = {0};
-    static const char heading[] =
-        "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
-    if (stat(measurement->results_path, &status) < 0 ||
-        status.st_size <= (off_t)(sizeof heading - 1))
-        return 0;
-    if (ssprofile_results_read(&measurement->results, measurement->results_path, error) < 0)
+static int open_tables(struct measurement *measurement, struct ss_error *error) {
+    char path[4300];
+    path_of(path, measurement->request, "results.csv");
+    if (ssprofile_ledger_open(&measurement->table, path, results_heading, error) < 0)
         return -1;
-    snprintf(choice.machine, sizeof choice.machine, "%s", measurement->machine);
-    snprintf(choice.limits, sizeof choice.limits, "%s", measurement->limits);
-    measurement->profile = ssprofile_results_find(&measurement->results, &choice, &none);
+    path_of(path, measurement->request, "runs.csv");
+    return ssprofile_ledger_open(&measurement->runs, path, runs_heading, error);
+}
+
+static int read_results(struct measurement *measurement, struct ss_error *error) {
+    ssprofile_results_free(&measurement->results);
+    for (size_t i = 0; i < measurement->setting_count; i++)
+        measurement->settings[i].profile = NULL;
+    if (measurement->table.rows == 0)
+        return 0;
+    if (ssprofile_results_read(&measurement->results, measurement->table.path, error) < 0)
+        return -1;
+    for (size_t i = 0; i < measurement->setting_count; i++) {
+        struct setting *setting = &measurement->settings[i];
+        struct ssprofile_choice choice = {.path = "results.csv"};
+        struct ss_error none = {0};
+        snprintf(choice.machine, sizeof choice.machine, "%s", measurement->machine);
+        snprintf(choice.limits, sizeof choice.limits, "%s", setting->limits);
+        setting->profile = ssprofile_results_find(&measurement->results, &choice, &none);
+    }
     return 0;
 }
 
-/* A row that was being written when the process ended has no end: it is cut off. */
-static int mend_results(const struct measurement *measurement, struct ss_error *error) {
-    SS_OWNED(close) int file = open(measurement->results_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    off_t size = file < 0 ? -1 : lseek(file, 0, SEEK_END);
-    char byte;
-    if (size < 0)
-        return ss_error_fail(error, "%s: %s", measurement->results_path, strerror(errno));
-    while (size > 0 && pread(file, &byte, 1, size - 1) == 1 && byte != '\n')
-        size--;
-    if (ftruncate(file, size) < 0)
-        return ss_error_fail(error, "%s: %s", measurement->results_path, strerror(errno));
-    static const char heading[] =
-        "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
-    if (size == 0 && pwrite(file, heading, sizeof heading - 1, 0) < 0)
-        return ss_error_fail(error, "%s: %s", measurement->results_path, strerror(errno));
-    return 0;
-}
-
-static const struct ssprofile_benchmark *find_done(
-    const struct measurement *measurement, const struct ssprofile_task *task) {
-    return measurement->profile
-               ? ssprofile_profile_find(measurement->profile, task->name, task->class)
+static const struct ssprofile_benchmark *find_done(const struct job *job) {
+    return job->setting->profile
+               ? ssprofile_profile_find(job->setting->profile, job->task->name, job->task->class)
                : NULL;
 }
 
-static bool is_done(const struct ssprofile_benchmark *benchmark, unsigned repetition) {
+static bool is_done(const struct job *job, unsigned repetition) {
+    const struct ssprofile_benchmark *benchmark = find_done(job);
     char label[16];
     snprintf(label, sizeof label, "%u", repetition);
     for (size_t i = 0; benchmark && i < benchmark->count; i++) {
@@ -147,23 +171,54 @@ static bool is_done(const struct ssprofile_benchmark *benchmark, unsigned repeti
     return false;
 }
 
-static int append(const struct measurement *measurement, const struct ssprofile_task *task,
-    unsigned repetition, double result) {
-    SS_OWNED(free) char *row = NULL;
+/* ---- rows ---- */
+
+static int add_row(
+    struct ssprofile_ledger *table, FILE *stream, char **row, struct ss_error *error) {
+    int result =
+        fclose(stream) == 0 ? ssprofile_ledger_add(table, *row, error) : ss_error_memory(error);
+    free(*row);
+    return result;
+}
+
+static int add_result(struct measurement *measurement, const struct job *job, unsigned repetition,
+    double result, struct ss_error *error) {
+    char *row = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&row, &size);
     if (!stream)
-        return -1;
+        return ss_error_memory(error);
     ss_words_quote_csv(stream, measurement->machine);
-    fprintf(stream, ",%s,", measurement->limits);
-    ss_words_quote_csv(stream, task->name);
-    fprintf(stream, ",%s,", task->lower ? "true" : "false");
-    ss_words_quote_csv(stream, task->class);
+    fprintf(stream, ",%s,", job->setting->limits);
+    ss_words_quote_csv(stream, job->task->name);
+    fprintf(stream, ",%s,", job->task->lower ? "true" : "false");
+    ss_words_quote_csv(stream, job->task->class);
     fprintf(stream, ",%u,%.12g\n", repetition, result);
-    if (fclose(stream) != 0)
-        return -1;
-    SS_OWNED(close) int file = open(measurement->results_path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    return file < 0 || write(file, row, size) != (ssize_t)size || fsync(file) < 0 ? -1 : 0;
+    return add_row(&measurement->table, stream, &row, error);
+}
+
+struct run {
+    int64_t begin; /* nanoseconds since 1970 */
+    double seconds, frequency;
+};
+
+static int add_run(struct measurement *measurement, const struct job *job, unsigned repetition,
+    const struct run *run, struct ss_error *error) {
+    char *row = NULL, when[64];
+    size_t size = 0;
+    FILE *stream = open_memstream(&row, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    ss_wallclock_print(when, sizeof when, run->begin);
+    fprintf(stream, "%zu,%s,", measurement->runs.rows + 1, job->setting->limits);
+    ss_words_quote_csv(stream, job->task->name);
+    fputc(',', stream);
+    ss_words_quote_csv(stream, job->task->class);
+    fprintf(stream, ",%u,%s,%.6f,", repetition, when, run->seconds);
+    if (!isnan(run->frequency))
+        fprintf(stream, "%.0f", run->frequency);
+    fputc('\n', stream);
+    return add_row(&measurement->runs, stream, &row, error);
 }
 
 /* ---- what describes it ---- */
@@ -191,6 +246,35 @@ static int keep(
                                            : 0;
 }
 
+static void print_description(
+    const struct measurement *measurement, const char *version, FILE *stream) {
+    const struct request *request = measurement->request;
+    bool has_quota = false, has_rounds = false;
+    struct ss_json json = {.stream = stream};
+    struct ss_quota quota = {0};
+    ss_platform_quota_read(NULL, &quota);
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "machine", measurement->machine);
+    ss_json_text(&json, "battery", request->battery);
+    ss_json_text(&json, "version", version);
+    ss_json_open(&json, "limits", '[');
+    for (size_t i = 0; i < measurement->setting_count; i++) {
+        enum ssprofile_throttle_kind kind = measurement->settings[i].throttle.kind;
+        ss_json_text(&json, NULL, measurement->settings[i].limits);
+        has_quota |= kind == SSPROFILE_QUOTA;
+        has_rounds |= kind == SSPROFILE_DUTY || kind == SSPROFILE_LOAD;
+    }
+    ss_json_close(&json, ']');
+    ss_json_number(&json, "cpu", (double)request->cpu);
+    ss_json_number(
+        &json, "quota_period_seconds", has_quota ? ss_time_seconds(request->period) : NAN);
+    ss_json_number(&json, "quantum_seconds", has_rounds ? ss_time_seconds(request->quantum) : NAN);
+    ss_json_text(&json, "idle_states", measurement->runner.awake >= 0 ? "held off" : "as they are");
+    ss_json_number(&json, "quota_around_cpus", quota.cpus > 0 ? quota.cpus : NAN);
+    ss_json_close(&json, '}');
+    fputc('\n', stream);
+}
+
 static int keep_description(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     SS_OWNED(free) char *version = NULL, *text = NULL;
@@ -205,18 +289,7 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return ss_error_memory(error);
-    struct ss_json json = {.stream = stream};
-    ss_json_open(&json, NULL, '{');
-    ss_json_text(&json, "machine", measurement->machine);
-    ss_json_text(&json, "battery", request->battery);
-    ss_json_text(&json, "version", version);
-    ss_json_text(&json, "limits", measurement->limits);
-    ss_json_number(&json, "cpu", (double)request->cpu);
-    ss_json_number(&json, "quota_period_seconds",
-        measurement->runner.throttle.kind == SSPROFILE_QUOTA ? ss_time_seconds(request->period)
-                                                             : NAN);
-    ss_json_close(&json, '}');
-    fputc('\n', stream);
+    print_description(measurement, version, stream);
     if (fclose(stream) != 0)
         return ss_error_memory(error);
     if (keep(request, "profile.json", text, error) < 0 ||
@@ -246,85 +319,82 @@ static void warn_of_quota(void) {
 
 /* ---- the runs ---- */
 
-static void tell_progress(struct measurement *measurement, const struct ssprofile_task *task,
-    unsigned repetition, double result) {
+static void tell_progress(
+    struct measurement *measurement, const struct job *job, unsigned repetition, double result) {
     double spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
     size_t left =
         measurement->planned > measurement->done ? measurement->planned - measurement->done : 0;
     measurement->done++;
-    if (!measurement->request->quiet)
-        fprintf(stderr, "%zu/%zu %s %u: %.6g %s, %.0f s left\n", measurement->done,
-            measurement->planned, task->name, repetition, result, task->unit,
-            spent / (double)measurement->done * (double)(left > 0 ? left - 1 : 0));
+    if (measurement->request->quiet)
+        return;
+    fprintf(stderr, "%zu/%zu %s ", measurement->done, measurement->planned, job->task->name);
+    if (measurement->setting_count > 1)
+        fprintf(stderr, "%s ", job->setting->limits);
+    fprintf(stderr, "%u: %.6g %s, %.0f s left\n", repetition, result, job->task->unit,
+        spent / (double)measurement->done * (double)(left > 0 ? left - 1 : 0));
 }
 
-static bool wants(const struct measurement *measurement, size_t at, unsigned repetition) {
+static bool wants(
+    const struct measurement *measurement, const struct job *job, unsigned repetition) {
     const struct request *request = measurement->request;
-    const struct ssprofile_benchmark *benchmark =
-        find_done(measurement, &measurement->battery.tasks[at]);
-    if (measurement->failed[at] || is_done(benchmark, repetition))
+    if (job->failed || is_done(job, repetition))
         return false;
+    const struct ssprofile_benchmark *benchmark = find_done(job);
     if (!(request->until > 0))
         return true;
     return repetition <= REPETITIONS_LEAST || !benchmark ||
            !(ssprofile_spread(benchmark) <= request->until / 100);
 }
 
-/* The order is another one in each repetition, so that a drift of the machine does not always meet
-   the same benchmarks; it depends on the repetition alone. */
-static void shuffle(size_t *order, size_t count, unsigned repetition) {
-    uint64_t random = repetition;
-    for (size_t i = 0; i < count; i++)
-        order[i] = i;
-    for (size_t i = count; i > 1; i--) {
-        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        size_t other = (size_t)((random >> 33) % i), kept = order[i - 1];
-        order[i - 1] = order[other];
-        order[other] = kept;
+static int run_job(
+    struct measurement *measurement, struct job *job, unsigned repetition, struct ss_error *error) {
+    struct ssprofile_outcome outcome;
+    struct ss_error why = {0};
+    struct run run = {.begin = ss_platform_wallclock()};
+    ss_time begin = ss_platform_now();
+    if (ssprofile_runner_use(&measurement->runner, &job->setting->throttle, error) < 0)
+        return -1;
+    if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
+        if (ssprofile_is_interrupted())
+            return ss_error_fail(error, "%s; the same command goes on from here", why.message);
+        job->failed = true;
+        fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", job->task->name, why.message);
+        return 0;
     }
+    run.seconds = ss_time_seconds(ss_time_since(ss_platform_now(), begin));
+    run.frequency = outcome.frequency;
+    if (add_result(measurement, job, repetition, outcome.result, error) < 0 ||
+        add_run(measurement, job, repetition, &run, error) < 0)
+        return -1;
+    tell_progress(measurement, job, repetition, outcome.result);
+    return 0;
 }
 
 static int run_repetition(
     struct measurement *measurement, size_t *order, unsigned repetition, struct ss_error *error) {
-    size_t count = measurement->battery.count;
     if (read_results(measurement, error) < 0)
         return -1;
-    shuffle(order, count, repetition);
-    for (size_t i = 0; i < count; i++) {
-        const struct ssprofile_task *task = &measurement->battery.tasks[order[i]];
-        struct ss_error why = {0};
-        double result;
-        if (!wants(measurement, order[i], repetition))
-            continue;
-        if (ssprofile_run(&measurement->runner, task, &result, &why) < 0) {
-            if (ssprofile_is_interrupted())
-                return ss_error_fail(error, "%s; the same command goes on from here", why.message);
-            measurement->failed[order[i]] = true;
-            fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", task->name, why.message);
-            continue;
-        }
-        if (append(measurement, task, repetition, result) < 0)
-            return ss_error_fail(error, "%s: %s", measurement->results_path, strerror(errno));
-        tell_progress(measurement, task, repetition, result);
+    ssprofile_shuffle(order, measurement->count, repetition);
+    for (size_t i = 0; i < measurement->count; i++) {
+        struct job *job = &measurement->jobs[order[i]];
+        if (wants(measurement, job, repetition) && run_job(measurement, job, repetition, error) < 0)
+            return -1;
     }
     return 0;
 }
 
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    size_t count = measurement->battery.count;
     unsigned most = request->until > 0 ? REPETITIONS_MOST : (unsigned)request->repetitions;
-    SS_OWNED(free) size_t *order = calloc(count, sizeof *order);
-    measurement->failed = calloc(count, sizeof *measurement->failed);
-    if (!order || !measurement->failed)
+    SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
+    if (!order)
         return ss_error_memory(error);
-    if (mend_results(measurement, error) < 0 || read_results(measurement, error) < 0)
+    if (open_tables(measurement, error) < 0 || read_results(measurement, error) < 0)
         return -1;
     for (unsigned repetition = 1; repetition <= most; repetition++) {
-        for (size_t i = 0; i < count; i++)
-            measurement->planned +=
-                !is_done(find_done(measurement, &measurement->battery.tasks[i]), repetition) &&
-                (!(request->until > 0) || repetition <= REPETITIONS_LEAST);
+        for (size_t i = 0; i < measurement->count; i++)
+            measurement->planned += !is_done(&measurement->jobs[i], repetition) &&
+                                    (!(request->until > 0) || repetition <= REPETITIONS_LEAST);
     }
     measurement->begin = ss_platform_now();
     for (unsigned repetition = 1; repetition <= most; repetition++) {
@@ -334,23 +404,74 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     return read_results(measurement, error);
 }
 
-static int conclude(const struct measurement *measurement, struct ss_error *error) {
-    if (!measurement->profile)
-        return ss_error_fail(error, "no benchmark has given a result");
+/* How many benchmarks are unstable under it. */
+static size_t tell_unstable(const struct measurement *measurement, const struct setting *setting) {
+    const struct request *request = measurement->request;
+    double limit = request->until > 0 ? request->until : request->unstable;
+    bool several = measurement->setting_count > 1;
     size_t unstable = 0;
-    double limit = measurement->request->until > 0 ? measurement->request->until
-                                                   : measurement->request->unstable;
-    for (size_t i = 0; i < measurement->profile->count; i++) {
-        const struct ssprofile_benchmark *benchmark = &measurement->profile->benchmarks[i];
+    for (size_t i = 0; setting->profile && i < setting->profile->count; i++) {
+        const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
         double spread = 100 * ssprofile_spread(benchmark);
-        unstable += spread > limit;
-        if (spread > limit)
-            fprintf(stderr,
-                "ssprofile: warning: %s is unstable: its repetitions spread by %.2f%%\n",
-                benchmark->name, spread);
+        if (!(spread > limit))
+            continue;
+        unstable++;
+        fprintf(stderr,
+            "ssprofile: warning: %s%s%s is unstable: its repetitions spread by %.2f%%\n",
+            benchmark->name, several ? " under " : "", several ? setting->limits : "", spread);
     }
-    printf("%zu of %zu benchmarks measured, %zu unstable\n", measurement->profile->count,
-        measurement->battery.count, unstable);
+    return unstable;
+}
+
+static int conclude(const struct measurement *measurement, struct ss_error *error) {
+    size_t measured = 0;
+    for (size_t i = 0; i < measurement->setting_count; i++) {
+        const struct setting *setting = &measurement->settings[i];
+        size_t count = setting->profile ? setting->profile->count : 0;
+        size_t unstable = tell_unstable(measurement, setting);
+        if (measurement->setting_count > 1)
+            printf("%s: ", setting->limits);
+        printf("%zu of %zu benchmarks measured, %zu unstable\n", count, measurement->battery.count,
+            unstable);
+        measured += count;
+    }
+    return measured > 0 ? 0 : ss_error_fail(error, "no benchmark has given a result");
+}
+
+/* "without,duty=40%" */
+static int take_settings(struct measurement *measurement, struct ss_error *error) {
+    const char *at = measurement->request->under;
+    struct ss_words_part part;
+    while (ss_words_next(&at, ',', &part)) {
+        struct setting *setting = &measurement->settings[measurement->setting_count];
+        char text[64];
+        if (measurement->setting_count == SETTINGS_MOST)
+            return ss_error_fail(
+                error, "at most %d throttles can be measured together", SETTINGS_MOST);
+        snprintf(text, sizeof text, "%.*s", (int)(part.length < 63 ? part.length : 63), part.text);
+        setting->throttle.period = measurement->request->period;
+        setting->throttle.quantum = measurement->request->quantum;
+        if (ssprofile_throttle_parse(&setting->throttle, text, error) < 0)
+            return -1;
+        ssprofile_throttle_name(setting->limits, &setting->throttle);
+        for (size_t i = 0; i < measurement->setting_count; i++) {
+            if (strcmp(measurement->settings[i].limits, setting->limits) == 0)
+                return ss_error_fail(error, "%s is there twice", text);
+        }
+        measurement->setting_count++;
+    }
+    return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "it names no throttle");
+}
+
+static int make_jobs(struct measurement *measurement, struct ss_error *error) {
+    size_t tasks = measurement->battery.count;
+    measurement->count = tasks * measurement->setting_count;
+    measurement->jobs = calloc(measurement->count, sizeof *measurement->jobs);
+    if (!measurement->jobs)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < measurement->count; i++)
+        measurement->jobs[i] = (struct job){
+            &measurement->settings[i / tasks], &measurement->battery.tasks[i % tasks], false};
     return 0;
 }
 
@@ -361,23 +482,24 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
         return -1;
-    measurement->runner.throttle.period = request->period;
-    measurement->runner.cpu = (uint32_t)request->cpu;
-    if (request->under &&
-        ssprofile_throttle_parse(&measurement->runner.throttle, request->under, error) < 0)
+    if (take_settings(measurement, error) < 0)
         return ss_error_wrap(error, "--under");
+    if (make_jobs(measurement, error) < 0)
+        return -1;
     uname(&names);
     snprintf(measurement->machine, sizeof measurement->machine, "%s",
         request->machine ? request->machine : names.nodename);
-    ssprofile_throttle_name(measurement->limits, &measurement->runner.throttle);
-    path_of(measurement->results_path, request, "results.csv");
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
     warn_of_quota();
-    if (ssprofile_runner_open(&measurement->runner, error) < 0 ||
-        keep_description(measurement, error) < 0 || run_all(measurement, error) < 0)
-        return -1;
-    return conclude(measurement, error);
+    measurement->runner.cpu = (uint32_t)request->cpu;
+    measurement->runner.sys = request->sys;
+    ssprofile_runner_open(&measurement->runner, request->idle_states);
+    int result = keep_description(measurement, error);
+    if (result == 0)
+        result = run_all(measurement, error);
+    ssprofile_runner_close(&measurement->runner);
+    return result < 0 ? -1 : conclude(measurement, error);
 }
 
 int ssprofile_measure(char **argv, struct ss_error *error) {
@@ -391,10 +513,9 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
         result = ss_error_fail(error, "name a folder for the results: see --help");
     else if (result == 0)
         result = measure(&measurement, error);
-    ssprofile_runner_close(&measurement.runner);
     ssprofile_battery_free(&measurement.battery);
     ssprofile_results_free(&measurement.results);
-    free(measurement.failed);
+    free(measurement.jobs);
     ss_option_store_free(&store);
     return result;
 }

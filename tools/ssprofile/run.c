@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,13 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "awake.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
+#include "frequency.h"
 #include "platform/platform.h"
 
 #define OUTPUT_MOST 65536
 #define WORDS_MOST  256
+
+#define LOOK_EACH 100 /* milliseconds */
+
+#define GROUP_NAME "ssprofile-%d"
 
 /* ---- interruption ---- */
 
@@ -47,6 +55,10 @@ static const char *const kinds[] = {"without", "duty", "load", "quota"};
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
     const char *equals = strchr(text, '=');
+    if (strcmp(text, kinds[SSPROFILE_NO_THROTTLE]) == 0) {
+        throttle->kind = SSPROFILE_NO_THROTTLE;
+        return 0;
+    }
     for (int kind = SSPROFILE_DUTY; equals && kind <= SSPROFILE_QUOTA; kind++) {
         if (strlen(kinds[kind]) != (size_t)(equals - text) ||
             strncmp(text, kinds[kind], (size_t)(equals - text)) != 0)
@@ -58,7 +70,8 @@ int ssprofile_throttle_parse(
                    ? 0
                    : ss_error_fail(error, "'%s': the least setting is 1%%", equals + 1);
     }
-    return ss_error_fail(error, "'%s' is no throttle: write duty=40%%, load=40%% or quota=40%%",
+    return ss_error_fail(error,
+        "unknown throttle '%s': write without, duty=40%%, load=40%% or quota=40%%",
         ss_words_show(text).text);
 }
 
@@ -120,9 +133,40 @@ static int write_quota(const struct ssprofile_runner *runner) {
     return write_file(runner->group, "cpu.cfs_quota_us", text);
 }
 
-int ssprofile_runner_open(struct ssprofile_runner *runner, struct ss_error *error) {
+/* Groups of processes that were killed. One that still runs a benchmark cannot be removed. */
+static void remove_old_groups(const char *folder) {
+    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        char path[4700];
+        int pid, end = 0;
+        if (sscanf(entry->d_name, GROUP_NAME "%n", &pid, &end) != 1 || entry->d_name[end] ||
+            pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        rmdir(path);
+    }
+}
+
+static int make_group(struct ssprofile_runner *runner, struct ss_error *error) {
     char folder[4300];
     bool second;
+    if (!find_group(folder, &second))
+        return ss_error_fail(error, "there is no control group of CPU time here: throttle by duty");
+    if (second)
+        write_file(folder, "cgroup.subtree_control", "+cpu");
+    remove_old_groups(folder);
+    snprintf(runner->group, sizeof runner->group, "%s/" GROUP_NAME, folder, (int)getpid());
+    if (mkdir(runner->group, 0755) == 0)
+        return 0;
+    int why = errno;
+    ss_error_fail(error, "a quota takes a control group of its own, %s: %s: throttle by duty",
+        runner->group, strerror(why));
+    runner->group[0] = '\0';
+    return -1;
+}
+
+void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
     runner->group[0] = '\0';
     catch_signals();
     if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
@@ -130,56 +174,50 @@ int ssprofile_runner_open(struct ssprofile_runner *runner, struct ss_error *erro
     char *slash = strrchr(runner->bin, '/');
     if (slash)
         *slash = '\0';
-    if (runner->throttle.kind != SSPROFILE_QUOTA)
-        return 0;
-    if (!find_group(folder, &second))
-        return ss_error_fail(error, "there is no control group of CPU time here: throttle by duty");
-    if (second)
-        write_file(folder, "cgroup.subtree_control", "+cpu");
-    snprintf(runner->group, sizeof runner->group, "%s/ssprofile-%d", folder, (int)getpid());
-    if (mkdir(runner->group, 0755) < 0) {
-        int why = errno;
-        ss_error_fail(error, "a quota takes a control group of its own, %s: %s: throttle by duty",
-            runner->group, strerror(why));
-        runner->group[0] = '\0';
-        return -1;
-    }
-    return ssprofile_runner_set(runner, runner->throttle.setting, error);
+    runner->awake = with_idle_states ? -1 : ssprofile_awake_hold(SSPROFILE_LATENCY);
 }
 
-int ssprofile_runner_set(struct ssprofile_runner *runner, double setting, struct ss_error *error) {
-    runner->throttle.setting = setting;
-    if (runner->throttle.kind == SSPROFILE_QUOTA && write_quota(runner) < 0)
-        return ss_error_fail(error, "the quota of %s cannot be set: %s: throttle by duty",
-            runner->group, strerror(errno));
-    return 0;
+int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
+    struct ss_error *error) {
+    runner->throttle = *throttle;
+    if (throttle->kind != SSPROFILE_QUOTA)
+        return 0;
+    if (!runner->group[0] && make_group(runner, error) < 0)
+        return -1;
+    return write_quota(runner) == 0
+               ? 0
+               : ss_error_fail(error, "the quota of %s cannot be set: %s: throttle by duty",
+                     runner->group, strerror(errno));
 }
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {
     if (runner->group[0])
         rmdir(runner->group);
     runner->group[0] = '\0';
+    if (runner->awake >= 0)
+        close(runner->awake);
+    runner->awake = -1;
 }
 
 /* ---- a command ---- */
 
-/* showstopper's words before those of the command. */
+/* showstopper's words before those of the command. Rounds of the same length each make a duty
+   exact; a control sees to that by itself. */
 static size_t throttle_words(
-    const struct ssprofile_runner *runner, const char *words[WORDS_MOST + 32], char texts[2][64]) {
-    static const char *const fixed[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p",
-        "", "--cpus", NULL, "-l", NULL, "-f", "exact"};
-    static const char *const open_loop[] = {"-c", "fixed"};
-    size_t count = 0;
-    if (runner->throttle.kind != SSPROFILE_DUTY && runner->throttle.kind != SSPROFILE_LOAD)
+    const struct ssprofile_throttle *throttle, uint32_t cpu, const char *words[WORDS_MOST]) {
+    static char number[16], setting[32], round[64];
+    bool is_open = throttle->kind == SSPROFILE_DUTY;
+    const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
+        "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
+        is_open ? "fixed" : "deadbeat", "--"};
+    if (!is_open && throttle->kind != SSPROFILE_LOAD)
         return 0;
-    snprintf(texts[0], 64, "%u", runner->cpu);
-    snprintf(texts[1], 64, "%.8f", runner->throttle.setting);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        words[count++] = fixed[i] ? fixed[i] : texts[i == 9 ? 0 : 1];
-    for (size_t i = 0; runner->throttle.kind == SSPROFILE_DUTY && i < 2; i++)
-        words[count++] = open_loop[i];
-    words[count++] = "--";
-    return count;
+    snprintf(number, sizeof number, "%u", cpu);
+    snprintf(setting, sizeof setting, "%.8f", throttle->setting);
+    snprintf(round, sizeof round, "%lluu%s", (unsigned long long)(throttle->quantum / 1000),
+        is_open ? ",jitter=0" : "");
+    memcpy(words, all, sizeof all);
+    return sizeof all / sizeof *all;
 }
 
 static void pin(uint32_t cpu) {
@@ -194,22 +232,26 @@ static void pin(uint32_t cpu) {
 }
 
 /* showstopper pins the benchmark; its own processes are to be elsewhere, where there is a place. */
-_Noreturn static void become(
-    const struct ssprofile_runner *runner, char *const *command, bool throttled, int output) {
-    const char *words[WORDS_MOST + 32];
-    char texts[2][64], path[8400];
-    size_t count = throttled ? throttle_words(runner, words, texts) : 0;
+_Noreturn static void become(const struct ssprofile_runner *runner, char *const *command,
+    bool throttled, int output, pid_t parent) {
+    const char *words[WORDS_MOST];
+    char path[8400];
+    size_t count = throttled ? throttle_words(&runner->throttle, runner->cpu, words) : 0;
     bool is_pinned = count > 0;
-    for (size_t i = 0; command[i] && count < WORDS_MOST; i++)
+    for (size_t i = 0; command[i] && count < WORDS_MOST - 1; i++)
         words[count++] = command[i];
     words[count] = NULL;
     const char *old = getenv("PATH");
     snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
         old ? old : "/usr/bin:/bin");
     setenv("PATH", path, 1);
+    /* Nothing goes on running if this process is killed. */
+    if (ss_platform_die_with(parent, SIGTERM) < 0)
+        _exit(126);
     if (!is_pinned)
         pin(runner->cpu);
-    if (throttled && runner->group[0] && write_file(runner->group, "cgroup.procs", "0") < 0)
+    if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
+        write_file(runner->group, "cgroup.procs", "0") < 0)
         _exit(123);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
@@ -217,19 +259,30 @@ _Noreturn static void become(
     _exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Looks at the frequency until something can be read or a signal has arrived; one that arrives just
+   before poll() is noticed when that ends. `frequency` may be NULL. */
+static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
+    struct pollfd ready = {.fd = file, .events = POLLIN};
+    while (!interrupted && poll(&ready, 1, LOOK_EACH) <= 0) {
+        if (frequency)
+            ssprofile_frequency_look(frequency);
+    }
+}
+
 /* All of it, though no more than the first part is kept. */
-static void read_all(int file, char *text, pid_t child) {
+static void read_all(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
     size_t used = 0;
+    bool ended = false;
     for (;;) {
         bool full = used == OUTPUT_MOST - 1;
+        wait_for_output(file, frequency);
+        if (interrupted && !ended)
+            ended = kill(child, SIGTERM) == 0; /* it is not reaped yet, so the pid is its own */
         ssize_t got =
             full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MOST - 1 - used);
-        if (got < 0 && errno == EINTR) {
-            if (interrupted)
-                kill(child, SIGTERM); /* it is not reaped yet, so the pid is its own */
+        if (got < 0 && errno == EINTR)
             continue;
-        }
         if (got <= 0)
             break;
         used += full ? 0 : (size_t)got;
@@ -261,8 +314,9 @@ static int tell_status(int status, const char *name, const char *output, struct 
     }
 }
 
+/* `frequency` may be NULL. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
-    bool throttled, struct ss_error *error) {
+    bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
     int ends[2], status;
     char *text = malloc(OUTPUT_MOST);
     if (!text || pipe2(ends, O_CLOEXEC) < 0) {
@@ -270,12 +324,12 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
         ss_error_memory(error);
         return NULL;
     }
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0)
-        become(runner, command, throttled, ends[1]);
+        become(runner, command, throttled, ends[1], parent);
     close(ends[1]);
     if (child > 0)
-        read_all(ends[0], text, child);
+        read_all(ends[0], text, child, frequency);
     close(ends[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -292,11 +346,14 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
 }
 
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
-    double *result, struct ss_error *error) {
-    SS_OWNED(free) char *output = run_command(runner, task->command, true, error);
+    struct ssprofile_outcome *outcome, struct ss_error *error) {
+    struct ssprofile_frequency frequency = {.sys = runner->sys, .cpu = runner->cpu};
+    SS_OWNED(free)
+    char *output = run_command(runner, task->command, true, runner->sys ? &frequency : NULL, error);
     if (!output)
         return -1;
-    return ssprofile_task_result(task, output, result)
+    outcome->frequency = ssprofile_frequency_mean(&frequency);
+    return ssprofile_task_result(task, output, &outcome->result)
                ? 0
                : ss_error_fail(error,
                      "%s: it has printed no result above 0 that its regular "
@@ -306,5 +363,5 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
 
 char *ssprofile_run_output(
     const struct ssprofile_runner *runner, char *const *command, struct ss_error *error) {
-    return run_command(runner, command, false, error);
+    return run_command(runner, command, false, NULL, error);
 }

@@ -4,6 +4,7 @@
 
 /* One benchmark, once, pinned to a CPU, under a throttle. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <showstopper/time.h>
@@ -19,13 +20,12 @@ enum ssprofile_throttle_kind {
 
 struct ssprofile_throttle {
     enum ssprofile_throttle_kind kind;
-    double setting; /* 0 to 1 */
-    ss_time period; /* SSPROFILE_QUOTA */
+    double setting;  /* 0 to 1 */
+    ss_time period;  /* SSPROFILE_QUOTA */
+    ss_time quantum; /* SSPROFILE_DUTY and SSPROFILE_LOAD: of one run and one stop */
 };
 
-#define SSPROFILE_PERIOD (10 * SS_MILLISECOND) /* the published one */
-
-/* "duty=40%"; the period stays as it is. */
+/* "without" or "duty=40%"; period and quantum stay as they are. */
 SS_NONNULL(1, 2)
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
@@ -36,28 +36,36 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
+    const char *sys;  /* where the CPU's frequency is read; NULL: nowhere */
     char bin[4096];   /* folder of our programs, which is put first into PATH */
-    char group[4400]; /* control group of a quota; "": none */
+    char group[4400]; /* control group of quotas; "": none was needed yet */
+    int awake;        /* descriptor that holds idle states off; -1: they are as they are */
 };
 
 /*
- * Makes the control group that a quota takes; from then on SIGINT, SIGTERM and SIGHUP end a
- * benchmark and let the process clear up. Close it in any case.
+ * From then on SIGINT, SIGTERM and SIGHUP end a benchmark and let the process clear up. Close it if
+ * this was called.
  */
-SS_NONNULL(1) int ssprofile_runner_open(struct ssprofile_runner *runner, struct ss_error *error);
+SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
 void ssprofile_runner_close(struct ssprofile_runner *runner);
 
 /* Whether one of these signals has arrived; no benchmark is worth running then. */
 bool ssprofile_is_interrupted(void);
 
-/* Another setting of the same throttle. */
-SS_NONNULL(1)
-int ssprofile_runner_set(struct ssprofile_runner *runner, double setting, struct ss_error *error);
+/* Under this throttle benchmarks run from now on. A quota makes a control group for itself. */
+SS_NONNULL(1, 2)
+int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
+    struct ss_error *error);
 
-/* The result; -1: the benchmark could not be run, failed or printed no result. */
+struct ssprofile_outcome {
+    double result;
+    double frequency; /* of the CPU meanwhile, in Hz; NaN: not known */
+};
+
+/* -1: the benchmark could not be run, failed or printed no result. */
 SS_NONNULL(1, 2, 3)
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
-    double *result, struct ss_error *error);
+    struct ssprofile_outcome *outcome, struct ss_error *error);
 
 /* What a command prints, without a throttle, up to 64 KiB: free() it. NULL: it failed. */
 SS_NONNULL(1, 2)

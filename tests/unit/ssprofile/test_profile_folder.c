@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a measurement keeps, in which order it runs, and what it holds meanwhile. */
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ssprofile/awake.h"
+#include "ssprofile/frequency.h"
+#include "ssprofile/ledger.h"
+#include "ssprofile/origin.h"
+#include "ssprofile/shuffle.h"
+#include "unit.h"
+
+static char folder[32];
+static char path[64];
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/profile-folder-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/file", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void put(const char *text, size_t length) {
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fwrite(text, 1, length, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void expect(const char *wanted) {
+    char text[256] = "";
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    size_t length = fread(text, 1, sizeof text - 1, stream);
+    fclose(stream);
+    text[length] = '\0';
+    assert_string_equal(text, wanted);
+}
+
+/* ---- ledgers ---- */
+
+static void rows_are_added_behind_a_heading(void **state) {
+    (void)state;
+    struct ssprofile_ledger ledger;
+    struct ss_error error = {0};
+    unlink(path);
+    assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
+    assert_int_equal(ssprofile_ledger_add(&ledger, "1,2\n", &error), 0);
+    assert_int_equal(ssprofile_ledger_add(&ledger, "3,4\n", &error), 0);
+    assert_int_equal(ledger.rows, 2);
+    expect("a,b\n1,2\n3,4\n");
+}
+
+/* Wherever the process ended: whole rows stay, nothing else does. */
+static void a_cut_table_keeps_its_whole_rows(void **state) {
+    (void)state;
+    static const char whole[] = "a,b\n1,2\n3,4\n";
+    for (size_t length = 0; length < sizeof whole; length++) {
+        struct ssprofile_ledger ledger;
+        struct ss_error error = {0};
+        put(whole, length);
+        assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
+        size_t rows = length < 8 ? 0 : length < 12 ? 1 : 2;
+        assert_int_equal(ledger.rows, rows);
+        expect(rows == 0 ? "a,b\n" : rows == 1 ? "a,b\n1,2\n" : whole);
+    }
+}
+
+static void a_table_that_cannot_be_written_is_refused(void **state) {
+    (void)state;
+    struct ssprofile_ledger ledger;
+    struct ss_error error = {0};
+    assert_int_equal(ssprofile_ledger_open(&ledger, folder, "a\n", &error), -1);
+    assert_non_null(strstr(error.message, folder));
+    error = (struct ss_error){0};
+    assert_int_equal(ssprofile_ledger_open(&ledger, path, "a\n", &error), 0);
+    unlink(path);
+    assert_int_equal(ssprofile_ledger_add(&ledger, "1\n", &error), -1);
+}
+
+/* ---- order ---- */
+
+static void every_number_is_there_once_in_another_order(void **state) {
+    (void)state;
+    size_t orders[3][53];
+    for (unsigned seed = 0; seed < 3; seed++) {
+        bool seen[53] = {false};
+        ssprofile_shuffle(orders[seed], 53, seed + 1);
+        for (size_t i = 0; i < 53; i++) {
+            assert_true(orders[seed][i] < 53 && !seen[orders[seed][i]]);
+            seen[orders[seed][i]] = true;
+        }
+    }
+    /* Two orders have one number at the same place on average, and hardly ever ten. */
+    for (int other = 1; other < 3; other++) {
+        int same = 0;
+        for (size_t i = 0; i < 53; i++)
+            same += orders[0][i] == orders[other][i];
+        assert_true(same < 10);
+    }
+    size_t again[53];
+    ssprofile_shuffle(again, 53, 2);
+    assert_memory_equal(again, orders[1], sizeof again);
+}
+
+/* ---- what is held and looked at ---- */
+
+static void idle_states_are_held_off_by_a_latency_of_0(void **state) {
+    (void)state;
+    put("", 0);
+    int file = ssprofile_awake_hold(path);
+    assert_true(file >= 0);
+    struct stat status;
+    assert_int_equal(fstat(file, &status), 0);
+    assert_int_equal(status.st_size, 4);
+    assert_true(fcntl(file, F_GETFD) & FD_CLOEXEC);
+    close(file);
+    assert_int_equal(ssprofile_awake_hold("/none/there"), -1);
+}
+
+static void the_frequency_is_the_mean_of_all_looks(void **state) {
+    (void)state;
+    char file[200], command[300];
+    snprintf(file, sizeof file, "%s/devices/system/cpu/cpu3/cpufreq", folder);
+    snprintf(command, sizeof command, "mkdir -p %s", file);
+    assert_int_equal(system(command), 0);
+    strcat(file, "/scaling_cur_freq");
+    struct ssprofile_frequency frequency = {.sys = folder, .cpu = 3};
+    static const char *const texts[] = {"2600000\n", "1600000\n", "not known\n"};
+    for (int i = 0; i < 3; i++) {
+        FILE *stream = fopen(file, "w");
+        fputs(texts[i], stream);
+        fclose(stream);
+        assert_int_equal(ssprofile_frequency_look(&frequency), i < 2);
+    }
+    assert_float_equal(ssprofile_frequency_mean(&frequency), 2.1e9, 1);
+    snprintf(command, sizeof command, "rm -r %s/devices", folder);
+    assert_int_equal(system(command), 0);
+    frequency = (struct ssprofile_frequency){.sys = folder, .cpu = 3};
+    assert_false(ssprofile_frequency_look(&frequency));
+    assert_true(isnan(ssprofile_frequency_mean(&frequency)));
+}
+
+/* ---- where results come from ---- */
+
+static void other_benchmarks_are_refused_and_unknown_ones_are_not(void **state) {
+    (void)state;
+    struct ssprofile_origin one = {.version = "1.0"}, two = {.version = "1.1"}, none = {0};
+    struct ss_error error = {0};
+    assert_int_equal(ssprofile_origin_check(&one, &one, "here", &error), 0);
+    assert_int_equal(ssprofile_origin_check(&one, &none, "here", &error), 0);
+    assert_int_equal(ssprofile_origin_check(&none, &two, "here", &error), 0);
+    assert_int_equal(ssprofile_origin_check(&one, &two, "here", &error), -1);
+    assert_non_null(strstr(error.message, "here: measured with '1.1', the base with '1.0'"));
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+// clang-format off
+UNIT_MAIN(
+    IN_FOLDER(rows_are_added_behind_a_heading),
+    IN_FOLDER(a_cut_table_keeps_its_whole_rows),
+    IN_FOLDER(a_table_that_cannot_be_written_is_refused),
+    IN_FOLDER(every_number_is_there_once_in_another_order),
+    IN_FOLDER(idle_states_are_held_off_by_a_latency_of_0),
+    IN_FOLDER(the_frequency_is_the_mean_of_all_looks),
+    IN_FOLDER(other_benchmarks_are_refused_and_unknown_ones_are_not))

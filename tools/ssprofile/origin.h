@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_ORIGIN_H
+#define SSPROFILE_ORIGIN_H
+
+/* What ssprofile measure has put beside a table of results; nothing else may be there. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <showstopper/error.h>
+
+struct ssprofile_origin {
+    bool measured;     /* by ssprofile measure */
+    char version[300]; /* of the benchmarks; "": not known */
+};
+
+SS_NONNULL() struct ssprofile_origin ssprofile_origin_of(const char *results_path);
+
+/* Refuses results of other benchmarks: another compiler, other flags, another program. `results` is
+   where they are. */
+SS_NONNULL()
+int ssprofile_origin_check(const struct ssprofile_origin *base,
+    const struct ssprofile_origin *target, const char *results, struct ss_error *error);
+
+/* The folder in which a file is. */
+SS_WRITES(1, 2) void ssprofile_folder_of(char *folder, size_t size, const char *path);
+
+#endif
