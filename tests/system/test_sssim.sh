@@ -175,7 +175,7 @@ refused '--sweep: is given too often: at most 16 times' "${many[@]}"
 
 refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
 printf '0 1\n2s\n' >a
-refused '--class: a:2: "2s" is no line of a profile' -l 50% --class profile:a
+refused '--class: a:2: "2s" is not a line of a profile' -l 50% --class profile:a
 refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --lateness 1m
 refused '--background-period has no halves' -l 50% --background-period 1n
 refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick

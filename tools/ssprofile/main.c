@@ -26,7 +26,7 @@ static void print_help(void) {
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s  %s\n", commands[i].name, commands[i].help);
     printf("\nssprofile COMMAND --help describes a command.\n"
-           "The status is 0, or 125 if something failed.\n");
+           "The status is 0, 2 if a battery is wrong, or 125 if something else failed.\n");
 }
 
 static int run(char **argv, struct ss_error *error) {

@@ -45,7 +45,7 @@ static int read_accesses(const char *word, double *accesses, struct ss_error *er
     if (end && end != word && !*end && *accesses >= 0 && isfinite(*accesses))
         return 0;
     return ss_error_fail(
-        error, "'%s' is no number of accesses per second", ss_words_show(word).text);
+        error, "'%s' is not a valid number of accesses per second", ss_words_show(word).text);
 }
 
 static int read_use(struct memory_use *use, char **words, struct ss_error *error) {
@@ -93,7 +93,7 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
         status = take_record(reader, words, count, error);
     else if (count != 0)
         status = ss_error_fail(error,
-            "\"%s\" is no line of a profile: write TIME THREADS, or TIME THREADS ACCESSES WAITING",
+            "\"%s\" is not a line of a profile: write TIME THREADS, or TIME THREADS ACCESSES WAITING",
             ss_words_show(line).text);
     free(words);
     return status;
