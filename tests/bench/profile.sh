@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/profile.sh [OPTION]...
+Takes this machine for two, by ssprofile: what throttles deliver, what chance alone does, what a
+calibration finds and repairs, and what it cannot repair, as tables in Markdown.
+
+  --parts LIST      default speed,chance,calibration,flags
+  --battery NAME    default own
+  --repetitions N   of every benchmark under every throttle; default 5
+  --output DIR      keep the profiles there, and go on where an interrupted bench was
+  --build DIR       default build
+  --help            print this and end
+END
+}
+
+# measure DIR WORD...: a profile of this battery; its progress is in DIR.log.
+measure() {
+    ssprofile measure --battery "$battery" --machine here "${@:2}" "$1" >"$1.log" 2>&1 ||
+        fail "$1: $(tail -n 1 "$1.log")"
+}
+
+# ratios NAME BASE TARGET...: what compare says of them, in the folder NAME.
+ratios() {
+    ssprofile compare -q -o "$kept/$1" "${@:2}" >"$kept/$1.log" 2>&1 ||
+        fail "$1: $(tail -n 1 "$kept/$1.log")"
+}
+
+# judge NAME TARGET NOMINAL: benchmarks, those left out, median, least and most of ratio over nominal,
+# and which benchmark is farthest.
+judge() {
+    awk -F, -v target="$2" -v nominal="$3" '$1 == target { print $4 / nominal, $2 }' \
+        "$kept/$1/ratios.csv" | sort -g | awk -v out="$(grep -c 'left out: unstable' \
+        "$kept/$1.log" || true)" '
+        { ratio[NR] = $1; far[NR] = $1 > 1 ? $1 - 1 : 1 - $1; name[NR] = $2 }
+        END {
+            if (NR == 0) exit 1
+            for (i = 1; i <= NR; i++)
+                if (far[i] > far[worst]) worst = i
+            middle = NR % 2 ? ratio[(NR + 1) / 2] : (ratio[NR / 2] + ratio[NR / 2 + 1]) / 2
+            printf "%4d | %3d | %7.4f | %7.4f | %7.4f | %s", NR, out, middle, ratio[1], ratio[NR],
+                name[worst]
+        }'
+}
+
+heading="benchmarks | unstable | median | least | most | farthest"
+rule="---:|---:|---:|---:|---:|---"
+
+speed() {
+    local throttle under=without
+    for throttle in duty=25% duty=50% duty=75% duty=100% load=25% load=50% load=75% \
+        quota=25% quota=50% quota=75%; do
+        under+=,$throttle
+    done
+    measure "$kept/speed" --repetitions "$repetitions" --under "$under"
+    printf '\nSpeed under a throttle over its share of the speed without one\n\n'
+    printf '| throttle | %s |\n|---|%s|\n' "$heading" "$rule"
+    for throttle in ${under//,/ }; do
+        [ "$throttle" != without ] || continue
+        name=${throttle%=*}-$((10#$(tr -dc 0-9 <<<"$throttle") * 100))
+        ratios "speed-$name" "$kept/speed:here:without" "$kept/speed:here:$name"
+        printf '| %s | %s |\n' "$throttle" \
+            "$(judge "speed-$name" "here:$name" "$(awk -v x="${name##*-}" 'BEGIN { print x / 10000 }')")"
+    done
+}
+
+chance() {
+    measure "$kept/chance" --repetitions $((2 * repetitions))
+    ssprofile compare -q -o "$kept/halves" --halves "$kept/chance" >"$kept/halves.log" 2>&1 ||
+        fail "halves: $(tail -n 1 "$kept/halves.log")"
+    printf '\nOdd repetitions and even ones of one profile\n\n| %s |\n|%s|\n| %s |\n' "$heading" "$rule" \
+        "$(judge halves "$(awk -F, 'NR == 2 { print $1 }' "$kept/halves/ratios.csv")" 1)"
+}
+
+# setting THROTTLE BASE WORD...: that a calibration finds, as a part of 1, with its number of tests.
+setting() {
+    local file=$kept/calibrate-$1
+    [ -s "$file" ] || {
+        ssprofile calibrate --battery "$battery" --base "$2" --throttle "$1" -o "$file.d" "${@:3}" \
+            >"$file.new" 2>"$file.log" || fail "$1: $(tail -n 1 "$file.log")"
+        mv "$file.new" "$file"
+    }
+    sed -n 's/^setting \([0-9.]*\)%.*[ (]\([0-9]*\) tests).*/\1 \2/p' "$file" |
+        awk '{ printf "%.6f %d\n", $1 / 100, $2 }'
+}
+
+calibration() {
+    local throttle found tests name
+    measure "$kept/base" --repetitions "$repetitions" --under duty=40%
+    printf '\nA calibration against duty 40 %%, and what was measured under its setting\n\n'
+    printf '| throttle | setting | tests | %s |\n|---|---:|---:|%s|\n' "$heading" "$rule"
+    for throttle in duty load quota; do
+        read -r found tests < <(setting "$throttle" "$kept/base")
+        name=$throttle-$(awk -v x="$found" 'BEGIN { printf "%.0f", 10000 * x }')
+        # The base and the target in turns; they are one where the calibration finds just the base.
+        if [ "$name" = duty-4000 ]; then
+            measure "$kept/as-$throttle" --repetitions $((2 * repetitions)) --under duty=40%
+            ssprofile compare -q -o "$kept/to-$throttle" --halves "$kept/as-$throttle" \
+                >"$kept/to-$throttle.log" 2>&1 || fail "$(tail -n 1 "$kept/to-$throttle.log")"
+            name=$(awk -F, 'NR == 2 { print $1 }' "$kept/to-$throttle/ratios.csv")
+        else
+            measure "$kept/as-$throttle" --repetitions "$repetitions" \
+                --under "duty=40%,$throttle=$found"
+            ratios "to-$throttle" "$kept/as-$throttle:here:duty-4000" "$kept/as-$throttle:here:$name"
+            name=here:$name
+        fi
+        printf '| %s | %s | %s | %s |\n' "$throttle" "$found" "$tests" \
+            "$(judge "to-$throttle" "$name" 1)"
+    done
+}
+
+flags() {
+    local found tests name
+    {
+        cmake -S "$source" -B "$kept/O0" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+            -DSHOWSTOPPER_KERNEL_FLAGS=-O0
+        cmake --build "$kept/O0" -j "$(nproc)"
+    } >"$kept/O0.log" 2>&1 || fail "$(tail -n 1 "$kept/O0.log")"
+    PATH=$kept/O0/bin:$PATH measure "$kept/unoptimized" --repetitions "$repetitions"
+    read -r found tests < <(setting duty "$kept/unoptimized" --force)
+    name=duty-$(awk -v x="$found" 'BEGIN { printf "%.0f", 10000 * x }')
+    measure "$kept/optimized" --repetitions "$repetitions" --under "without,duty=$found"
+    ratios flags --force "$kept/unoptimized" "$kept/optimized:here:without" "$kept/optimized:here:$name"
+    printf '\nKernels of -O2 against those of -O0, and under a duty of %s\n\n' "$found"
+    printf '| target | benchmarks | least | most | median | most/least |\n|---|---:|---:|---:|---:|---:|\n'
+    awk -F, 'NR > 1 { printf "| %s | %d | %.4f | %.4f | %.4f | %.4f |\n", $1, $2, $3, $4, $6, $4 / $3 }' \
+        "$kept/flags/ranges.csv"
+}
+
+parts=speed,chance,calibration,flags
+battery=own
+repetitions=5
+output=''
+build=$source/build
+take_options parts battery repetitions output build -- "$@"
+for part in ${parts//,/ }; do
+    [[ " speed chance calibration flags " = *" $part "* ]] || fail "$part: unknown part: see --help"
+done
+open_bench
+command -v ssprofile >/dev/null || fail "$build has no ssprofile: it takes GSL and yajl"
+kept=${output:-$folder}
+mkdir -p "$kept"
+print_machine
+echo "Battery $battery, $repetitions repetitions; unstable: their spread is beyond 2 %"
+for part in ${parts//,/ }; do
+    "$part"
+done
