@@ -12,6 +12,7 @@ Takes this machine for two, by ssprofile: what throttles deliver, what chance al
 calibration finds and repairs, and what it cannot repair, as tables in Markdown.
 
   --parts LIST      default speed,chance,calibration,flags
+  --throttles LIST  default duty,load,quota
   --battery NAME    default own
   --repetitions N   of every benchmark under every throttle; default 5
   --output DIR      keep the profiles there, and go on where an interrupted bench was
@@ -26,18 +27,24 @@ measure() {
         fail "$1: $(tail -n 1 "$1.log")"
 }
 
-# ratios NAME BASE TARGET...: what compare says of them, in the folder NAME.
+# ratios NAME WORD...: what compare says, in the folder NAME.
 ratios() {
+    rm -rf "${kept:?}/$1"
     ssprofile compare -q -o "$kept/$1" "${@:2}" >"$kept/$1.log" 2>&1 ||
-        fail "$1: $(tail -n 1 "$kept/$1.log")"
+        grep -q 'no benchmark in common' "$kept/$1.log" || fail "$1: $(tail -n 1 "$kept/$1.log")"
 }
 
 # judge NAME TARGET NOMINAL: benchmarks, those left out, median, least and most of ratio over nominal,
 # and which benchmark is farthest.
 judge() {
+    local out
+    out=$(grep -c 'left out: unstable' "$kept/$1.log" || true)
+    if [ ! -f "$kept/$1/ratios.csv" ]; then
+        echo "0 | $out | | | |"
+        return
+    fi
     awk -F, -v target="$2" -v nominal="$3" '$1 == target { print $4 / nominal, $2 }' \
-        "$kept/$1/ratios.csv" | sort -g | awk -v out="$(grep -c 'left out: unstable' \
-        "$kept/$1.log" || true)" '
+        "$kept/$1/ratios.csv" | sort -g | awk -v out="$out" '
         { ratio[NR] = $1; far[NR] = $1 > 1 ? $1 - 1 : 1 - $1; name[NR] = $2 }
         END {
             if (NR == 0) exit 1
@@ -53,10 +60,9 @@ heading="benchmarks | unstable | median | least | most | farthest"
 rule="---:|---:|---:|---:|---:|---"
 
 speed() {
-    local throttle under=without
-    for throttle in duty=25% duty=50% duty=75% duty=100% load=25% load=50% load=75% \
-        quota=25% quota=50% quota=75%; do
-        under+=,$throttle
+    local throttle name under=without
+    for throttle in ${throttles//,/ }; do
+        under+=,$throttle=25%,$throttle=50%,$throttle=75%,$throttle=100%
     done
     measure "$kept/speed" --repetitions "$repetitions" --under "$under"
     printf '\nSpeed under a throttle over its share of the speed without one\n\n'
@@ -72,8 +78,7 @@ speed() {
 
 chance() {
     measure "$kept/chance" --repetitions $((2 * repetitions))
-    ssprofile compare -q -o "$kept/halves" --halves "$kept/chance" >"$kept/halves.log" 2>&1 ||
-        fail "halves: $(tail -n 1 "$kept/halves.log")"
+    ratios halves --halves "$kept/chance"
     printf '\nOdd repetitions and even ones of one profile\n\n| %s |\n|%s|\n| %s |\n' "$heading" "$rule" \
         "$(judge halves "$(awk -F, 'NR == 2 { print $1 }' "$kept/halves/ratios.csv")" 1)"
 }
@@ -95,14 +100,13 @@ calibration() {
     measure "$kept/base" --repetitions "$repetitions" --under duty=40%
     printf '\nA calibration against duty 40 %%, and what was measured under its setting\n\n'
     printf '| throttle | setting | tests | %s |\n|---|---:|---:|%s|\n' "$heading" "$rule"
-    for throttle in duty load quota; do
+    for throttle in ${throttles//,/ }; do
         read -r found tests < <(setting "$throttle" "$kept/base")
         name=$throttle-$(awk -v x="$found" 'BEGIN { printf "%.0f", 10000 * x }')
         # The base and the target in turns; they are one where the calibration finds just the base.
         if [ "$name" = duty-4000 ]; then
             measure "$kept/as-$throttle" --repetitions $((2 * repetitions)) --under duty=40%
-            ssprofile compare -q -o "$kept/to-$throttle" --halves "$kept/as-$throttle" \
-                >"$kept/to-$throttle.log" 2>&1 || fail "$(tail -n 1 "$kept/to-$throttle.log")"
+            ratios "to-$throttle" --halves "$kept/as-$throttle"
             name=$(awk -F, 'NR == 2 { print $1 }' "$kept/to-$throttle/ratios.csv")
         else
             measure "$kept/as-$throttle" --repetitions "$repetitions" \
@@ -134,11 +138,12 @@ flags() {
 }
 
 parts=speed,chance,calibration,flags
+throttles=duty,load,quota
 battery=own
 repetitions=5
 output=''
 build=$source/build
-take_options parts battery repetitions output build -- "$@"
+take_options parts throttles battery repetitions output build -- "$@"
 for part in ${parts//,/ }; do
     [[ " speed chance calibration flags " = *" $part "* ]] || fail "$part: unknown part: see --help"
 done

@@ -70,6 +70,16 @@ held_in_a_guest() {
     prints "Nothing is left"
 }
 
+two_machines_in_one() {
+    [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
+    echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" \
+        >"$scratch/battery"
+    bench profile.sh --parts speed --throttles duty --battery "$scratch/battery" --repetitions 1
+    for duty in 25 50 75 100; do
+        prints "\| duty=$duty% \| +1 \| +0 \| +$number \| +$number \| +$number \| int64 \|"
+    done
+}
+
 big_tree() {
     local held beside by ratio="$number, $number\.\.$number"
     local figures="+$number \| +$number\.\. *$number \| +$number"
@@ -380,6 +390,7 @@ run_case lateness
 run_case accuracy
 run_case held_in_a_container
 run_case held_in_a_guest
+run_case two_machines_in_one
 run_case big_tree
 run_case no_tree_is_left
 run_case held_make
