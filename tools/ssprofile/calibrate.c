@@ -10,9 +10,11 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "commands.h"
+#include "findings.h"
 #include "forms.h"
 #include "options/arguments.h"
 #include "origin.h"
+#include "pictures.h"
 #include "ratios.h"
 #include "run.h"
 #include "search.h"
@@ -79,9 +81,18 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
+enum { RESULT, TESTS, SHEETS };
+
 static const struct ssreport_column columns[] = {{"setting", "Setting, %", 3, true},
     {"log_ratio_mean", "Mean ln ratio", 5}, {"half_width", "+-", 5},
-    {"time_ratio_mean", "Mean time ratio", 4}, {"cost", "Cost", 5}, {"repetitions", "Reps", 0}};
+    {"time_ratio_mean", "Mean time ratio", 4}, {"cost", "Cost", 5}, {"repetitions", "Reps", 0},
+    {"least", "Least", 4}, {"most", "Most", 4}, {"most_to_least", "Most/least", 4}};
+
+static const struct ssreport_column result_columns[] = {{"throttle", "Throttle"},
+    {"method", "Method"}, {"setting", "Setting, %", 3, true}, {"low", "From", 3, true},
+    {"high", "To", 3, true}, {"tests", "Tests", 0}, {"benchmarks", "Benchmarks", 0},
+    {"repetitions", "Reps", 0}, {"most_to_least_first", "Most/least at first", 4},
+    {"most_to_least", "At this setting", 4}};
 
 struct calibration {
     const struct request *request;
@@ -92,7 +103,7 @@ struct calibration {
     struct ssprofile_throttle throttle; /* its setting changes */
     size_t chosen[BENCHMARKS_MOST];     /* tasks that the base has, too */
     size_t count;
-    struct ssreport_sheet sheet;
+    struct ssreport_sheet sheets[SHEETS], findings;
 
     /* The setting that is being tested: its results as a table. */
     char *rows;
@@ -101,6 +112,7 @@ struct calibration {
     unsigned repetitions;
     struct ssprofile_log_mean log;
     double mean; /* of durations here over those on the base */
+    struct ssprofile_figures figures;
 };
 
 /* ---- one setting ---- */
@@ -181,6 +193,7 @@ static int judge(struct calibration *calibration, struct ss_error *error) {
         const struct ssprofile_profile *sides[2] = {calibration->base, &results.profiles[0]};
         result = ssprofile_ratios_make(&ratios, sides, &all, &warnings, error);
         calibration->log = ssprofile_ratios_log_mean(&ratios, CONFIDENCE);
+        calibration->figures = ssprofile_ratios_figures(&ratios);
         calibration->mean = time_ratio(sides, &all, error);
     }
     ssprofile_ratios_free(&ratios);
@@ -192,10 +205,50 @@ static int judge(struct calibration *calibration, struct ss_error *error) {
 static void tell(struct calibration *calibration) {
     double setting = calibration->runner.throttle.setting;
     double cost = ssprofile_search_cost(calibration->mean);
-    SSREPORT_NUMBERS(&calibration->sheet, setting, calibration->log.mean, calibration->log.half,
-        calibration->mean, cost, calibration->repetitions);
+    SSREPORT_NUMBERS(&calibration->sheets[TESTS], setting, calibration->log.mean,
+        calibration->log.half, calibration->mean, cost, calibration->repetitions,
+        calibration->figures.least, calibration->figures.most, calibration->figures.most_to_least);
     fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, times as long %.4f\n", 100 * setting,
         calibration->log.mean, calibration->log.half, calibration->mean);
+}
+
+static double test_number(const struct calibration *calibration, size_t row, const char *name) {
+    return ssreport_sheet_cell(&calibration->sheets[TESTS], row, name)->number;
+}
+
+/* What the calibration has found in this test, and what a throttle leaves as it is. */
+static void say_result(struct calibration *calibration, size_t row) {
+    static const char *const throttles[] = {"duty", "load", "quota"};
+    const struct request *request = calibration->request;
+    bool searches = request->method == METHOD_SEARCH;
+    double setting = test_number(calibration, row, "setting");
+    double half = test_number(calibration, row, "half_width");
+    double before = test_number(calibration, 0, "most_to_least");
+    double after = test_number(calibration, row, "most_to_least");
+    double repetitions = test_number(calibration, row, "repetitions");
+    /* Speed is taken as proportional to the setting so near to it. */
+    double low = setting * exp(-half), high = setting * exp(half);
+    char interval[100] = "with no interval, as there are too few repetitions";
+    if (isfinite(half))
+        snprintf(interval, sizeof interval, "between %.2f%% and %.2f%% with 95%% confidence",
+            100 * low, 100 * high);
+    ssprofile_say(&calibration->findings,
+        "Under %s this machine is as fast as the base at a setting of %.2f%%, %s; found by %s "
+        "from %zu benchmark%s, %.0f repetition%s at this setting.",
+        throttles[request->throttle], 100 * setting, interval, searches ? "search" : "closed",
+        calibration->count, calibration->count == 1 ? "" : "s", repetitions,
+        repetitions == 1 ? "" : "s");
+    if (calibration->count > 1)
+        ssprofile_say(&calibration->findings,
+            "The largest ratio is %.3f times the least at a setting of %.0f%% and %.3f times at "
+            "%.2f%%: the throttle makes the ratios 1 on average, but one factor cannot narrow "
+            "their relative spread.",
+            before, 100 * test_number(calibration, 0, "setting"), after, 100 * setting);
+    SSREPORT_TEXTS(
+        &calibration->sheets[RESULT], throttles[request->throttle], searches ? "search" : "closed");
+    SSREPORT_NUMBERS(&calibration->sheets[RESULT], setting, low, high,
+        (double)ssreport_sheet_rows(&calibration->sheets[TESTS]), (double)calibration->count,
+        repetitions, before, after);
 }
 
 /* ---- the methods ---- */
@@ -216,11 +269,15 @@ static int search(struct calibration *calibration, struct ss_error *error) {
     }
     printf("setting %.2f%% (cost %.5f, %zu tests)\n", state.best / 100.0, state.best_cost,
         state.count);
+    for (size_t i = 0; i < state.count; i++) {
+        if (state.settings[i] == state.best)
+            say_result(calibration, i);
+    }
     return 0;
 }
 
-static int end_closed(const struct calibration *calibration, enum ssprofile_verdict verdict,
-    size_t tests, struct ss_error *error) {
+static int end_closed(struct calibration *calibration, enum ssprofile_verdict verdict, size_t tests,
+    struct ss_error *error) {
     if (verdict == SSPROFILE_SLOWER)
         return ss_error_fail(error,
             "this machine is slower than the base (mean ratio %.4f): throttle the base instead",
@@ -236,6 +293,7 @@ static int end_closed(const struct calibration *calibration, enum ssprofile_verd
     printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n",
         100 * calibration->runner.throttle.setting, calibration->log.mean, calibration->log.half,
         tests);
+    say_result(calibration, tests - 1);
     return 0;
 }
 
@@ -319,6 +377,36 @@ static int run(struct calibration *calibration, const char *base_path, struct ss
                                                          : closed(calibration, error);
 }
 
+static int write_files(struct calibration *calibration, struct ss_error *error) {
+    const struct request *request = calibration->request;
+    const struct ssreport_sheet *tests = &calibration->sheets[TESTS];
+    bool by_cost = request->method == METHOD_SEARCH;
+    struct ssprofile_pictures pictures = {0};
+    char base[600];
+    snprintf(
+        base, sizeof base, "%.290s:%.290s", calibration->base->machine, calibration->base->limits);
+    FILE *script = NULL;
+    if (ssreport_sheet_rows(tests) > 0)
+        script = ssprofile_pictures_add(&pictures, false,
+            by_cost ? "Setting and cost of each test. Dashed: a cost of 1, as fast as the base."
+                    : "Setting and mean ln ratio of each test, with its 95% interval. Dashed: as "
+                      "fast as the base.",
+            "Path of the calibration");
+    if (script)
+        ssprofile_draw_path(script, tests, by_cost);
+    int result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
+                                     .name = "calibrate",
+                                     .title = "Calibration",
+                                     .base = base,
+                                     .sheets = calibration->sheets,
+                                     .count = SHEETS,
+                                     .findings = &calibration->findings,
+                                     .pictures = &pictures},
+        error);
+    ssprofile_pictures_free(&pictures);
+    return result;
+}
+
 static int calibrate(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
     struct ssprofile_choice choice;
@@ -338,12 +426,9 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     ssprofile_runner_open(&calibration->runner, request->idle_states);
     int result = run(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);
+    ssprofile_print_findings(stdout, &calibration->findings);
     struct ss_error later = {0};
-    if (request->output &&
-        ssprofile_write(&(struct ssprofile_output){request->output, "calibrate", "Calibration",
-                            &calibration->sheet, 1, NULL, 0},
-            &later) < 0 &&
-        result == 0)
+    if (request->output && write_files(calibration, &later) < 0 && result == 0)
         result = ss_error_fail(error, "%s", later.message);
     return result;
 }
@@ -355,7 +440,9 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
     if (!calibration)
         return ss_error_memory(error);
     calibration->request = &request;
-    calibration->sheet = SSREPORT_SHEET("calibration", "Tests", columns);
+    calibration->sheets[RESULT] = SSREPORT_SHEET("calibrated", "Result", result_columns);
+    calibration->sheets[TESTS] = SSREPORT_SHEET("calibration", "Tests", columns);
+    calibration->findings = SSPROFILE_FINDINGS();
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();
@@ -364,7 +451,9 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
     else if (result == 0)
         result = calibrate(calibration, error);
     end_setting(calibration);
-    ssreport_sheet_free(&calibration->sheet);
+    for (int i = 0; i < SHEETS; i++)
+        ssreport_sheet_free(&calibration->sheets[i]);
+    ssreport_sheet_free(&calibration->findings);
     ssprofile_battery_free(&calibration->battery);
     ssprofile_results_free(&calibration->base_results);
     ss_option_store_free(&store);

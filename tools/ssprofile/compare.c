@@ -5,9 +5,12 @@
 
 #include "base/owned.h"
 #include "commands.h"
+#include "findings.h"
 #include "forms.h"
+#include "halves.h"
 #include "options/arguments.h"
 #include "origin.h"
+#include "pictures.h"
 #include "ratios.h"
 
 #define SIDES_MOST 64
@@ -16,7 +19,7 @@
 struct request {
     const char *output, *only, *class;
     double spread; /* percent; not above 0: not given */
-    int help, quiet, force;
+    int help, quiet, force, halves;
     char *words[SIDES_MOST]; /* the base and its targets */
     size_t count;
 };
@@ -44,6 +47,9 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
         .help = "leave out a benchmark whose repetitions spread by more than this instead of 2%; in "
                 "tables that ssprofile measure has not made, none is without it"}},
+    {0, NULL, {"halves", AT(halves),
+        .help = "compare the even repetitions of one profile with its odd ones: what chance alone "
+                "does"}},
     {0, NULL, {"force", AT(force),
         .help = "compare results of different versions of the benchmarks"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no tables on standard output"}},
@@ -54,6 +60,7 @@ static const struct ss_argument rows[] = {
 
 static void print_help(void) {
     printf("Usage: ssprofile compare [OPTION]... BASE TARGET [TARGET]...\n"
+           "       ssprofile compare [OPTION]... --halves PROFILE\n"
            "Prints how much faster each target is than the base, benchmark by benchmark. A ratio\n"
            "above 1 means that the target is faster. BASE and TARGET are a folder that\n"
            "ssprofile measure has made or a table of results; FILE:MACHINE[:LIMITS] names one\n"
@@ -63,7 +70,7 @@ static void print_help(void) {
 
 /* ---- sheets ---- */
 
-enum { RATIOS, RANGES, HISTOGRAM, REDUCTIONS, SHEETS };
+enum { RANGES, REDUCTIONS, LEFT_OUT, RATIOS, HISTOGRAM, SHEETS };
 
 static const struct ssreport_column ratio_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"ratio", "Ratio", 4}, {"log_ratio", NULL},
@@ -72,9 +79,9 @@ static const struct ssreport_column ratio_columns[] = {{"target", "Target"},
 
 static const struct ssreport_column range_columns[] = {{"target", "Target"},
     {"benchmarks", "Benchmarks", 0}, {"least", "Least", 4}, {"most", "Most", 4},
-    {"length", "Length", 4}, {"median", "Median", 4}, {"mean", "Mean", 4},
-    {"geometric_mean", "Geometric mean", 4}, {"most_to_least", "Most/least", 4},
-    {"variation_percent", "Variation, %", 2}};
+    {"coverage_percent", "Coverage, %", 1}, {"length", "Length", 4}, {"median", "Median", 4},
+    {"mean", "Mean", 4}, {"geometric_mean", "Geometric mean", 4},
+    {"most_to_least", "Most/least", 4}, {"variation_percent", "Variation, %", 2}};
 
 static const struct ssreport_column bin_columns[] = {{"target", "Target"}, {"above", "Above", 1},
     {"to", "Up to", 1}, {"benchmarks", "Benchmarks", 0}};
@@ -82,7 +89,12 @@ static const struct ssreport_column bin_columns[] = {{"target", "Target"}, {"abo
 static const struct ssreport_column reduction_columns[] = {{"plain", "Plain"},
     {"throttled", "Throttled"}, {"benchmarks", "Benchmarks", 0},
     {"reduction", "Range shorter by", 4}, {"factor", "Common factor", 4},
-    {"relative", "Relative spread", 4}, {"factor_share_percent", "Factor's share, %", 1}};
+    {"relative", "Relative spread", 4}, {"factor_share_percent", "Factor's share, %", 1},
+    {"most_to_least_before", "Most/least before", 4}, {"most_to_least_after", "After", 4}};
+
+static const struct ssreport_column left_out_columns[] = {{"target", "Target"},
+    {"benchmark", "Benchmark"}, {"class", "Class"}, {"why", "Why"},
+    {"base_spread_percent", "Base spread, %", 2}, {"target_spread_percent", "Spread, %", 2}};
 
 static void fill_ratios(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
@@ -97,9 +109,18 @@ static void fill_ratios(
 static void fill_range(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_figures *figures) {
     SSREPORT_TEXTS(sheet, target);
-    SSREPORT_NUMBERS(sheet, (double)figures->count, figures->least, figures->most, figures->length,
-        figures->median, figures->mean, figures->geometric, figures->most_to_least,
-        100 * figures->variation);
+    SSREPORT_NUMBERS(sheet, (double)figures->count, figures->least, figures->most,
+        100 * ssprofile_coverage_of(figures->count), figures->length, figures->median,
+        figures->mean, figures->geometric, figures->most_to_least, 100 * figures->variation);
+}
+
+static void fill_left_out(
+    struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
+    for (size_t i = 0; i < ratios->left_out_count; i++) {
+        const struct ssprofile_left_out *left_out = &ratios->left_out[i];
+        SSREPORT_TEXTS(sheet, target, left_out->name, left_out->class, left_out->why);
+        SSREPORT_NUMBERS(sheet, 100 * left_out->spread[0], 100 * left_out->spread[1]);
+    }
 }
 
 /* Ratios are few, bins may be many: those without a ratio are left out. */
@@ -132,6 +153,8 @@ struct side {
     struct ssprofile_results results;
     const struct ssprofile_profile *profile;
     struct ssprofile_ratios ratios; /* against the base */
+    struct ssprofile_series series; /* the same, with figures */
+    bool is_paired;                 /* one of plain and throttled, and the other is there, too */
     struct ssprofile_origin origin;
     char name[600];
 };
@@ -139,8 +162,11 @@ struct side {
 struct comparison {
     struct side sides[SIDES_MOST];
     size_t count;
-    struct ssreport_sheet sheets[SHEETS];
+    struct ssprofile_results halves; /* of the only profile: the base and its target */
+    char whole[600];                 /* the name of that profile */
+    struct ssreport_sheet sheets[SHEETS], findings;
     struct ssprofile_warnings warnings;
+    struct ssprofile_pictures pictures;
 };
 
 /* Of what both have: benchmarks that only one of them has would change the range by themselves. */
@@ -162,7 +188,7 @@ static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_rat
 }
 
 static int fill_reduction(
-    struct comparison *comparison, const struct side *plain, const struct side *throttled) {
+    struct comparison *comparison, struct side *plain, struct side *throttled) {
     struct ssprofile_ratios both[2] = {{0}};
     struct ssreport_sheet *sheet = &comparison->sheets[REDUCTIONS];
     if (keep_common(&both[0], &plain->ratios, &throttled->ratios) < 0 ||
@@ -171,12 +197,17 @@ static int fill_reduction(
         return -1;
     }
     if (both[0].count > 1) {
-        struct ssprofile_figures figures[2] = {
-            ssprofile_ratios_figures(&both[0]), ssprofile_ratios_figures(&both[1])};
-        struct ssprofile_reduction reduction = ssprofile_reduction_of(&figures[0], &figures[1]);
+        struct ssprofile_series series[2] = {plain->series, throttled->series};
+        for (int i = 0; i < 2; i++)
+            series[i].figures = ssprofile_ratios_figures(&both[i]);
+        struct ssprofile_reduction reduction =
+            ssprofile_reduction_of(&series[0].figures, &series[1].figures);
         SSREPORT_TEXTS(sheet, plain->name, throttled->name);
         SSREPORT_NUMBERS(sheet, (double)both[0].count, reduction.reduction, reduction.factor,
-            reduction.relative, 100 * reduction.share);
+            reduction.relative, 100 * reduction.share, series[0].figures.most_to_least,
+            series[1].figures.most_to_least);
+        ssprofile_say_reduction(&comparison->findings, &series[0], &series[1]);
+        plain->is_paired = throttled->is_paired = true;
     }
     ssprofile_ratios_free(&both[0]);
     ssprofile_ratios_free(&both[1]);
@@ -186,11 +217,11 @@ static int fill_reduction(
 /* A throttled target is set beside the plain one of the same machine. */
 static int fill_reductions(struct comparison *comparison) {
     for (size_t i = 1; i < comparison->count; i++) {
-        const struct side *plain = &comparison->sides[i];
+        struct side *plain = &comparison->sides[i];
         if (strcmp(plain->profile->limits, SSPROFILE_WITHOUT) != 0)
             continue;
         for (size_t j = 1; j < comparison->count; j++) {
-            const struct side *other = &comparison->sides[j];
+            struct side *other = &comparison->sides[j];
             if (strcmp(other->profile->limits, SSPROFILE_WITHOUT) != 0 &&
                 strcmp(other->profile->machine, plain->profile->machine) == 0 &&
                 fill_reduction(comparison, plain, other) < 0)
@@ -203,6 +234,11 @@ static int fill_reductions(struct comparison *comparison) {
 static void take_warnings(struct ssprofile_warnings *into, const struct ssprofile_warnings *from) {
     for (size_t i = 0; i < from->count; i++)
         ssprofile_warn(into, "%s", from->items[i]);
+}
+
+static void name_side(struct side *side) {
+    snprintf(side->name, sizeof side->name, "%.290s:%.290s", side->profile->machine,
+        side->profile->limits);
 }
 
 /* A file that several sides name is read for each, but its damage is told once. */
@@ -219,16 +255,93 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     side->profile = ssprofile_results_find(&side->results, &side->choice, error);
     if (!side->profile)
         return -1;
-    snprintf(side->name, sizeof side->name, "%.290s:%.290s", side->profile->machine,
-        side->profile->limits);
+    name_side(side);
     return 0;
+}
+
+/* Repetitions of one half fewer than this spread by chance as widely as unstable ones. */
+#define HALF_LEAST 5
+
+/* The only side becomes two. */
+static int halve(struct comparison *comparison, struct ss_error *error) {
+    struct side *base = &comparison->sides[0], *target = &comparison->sides[1];
+    if (ssprofile_halves_make(&comparison->halves, base->profile, error) < 0)
+        return -1;
+    size_t least = ssprofile_halves_least(&comparison->halves);
+    if (least < HALF_LEAST)
+        ssprofile_warn(&comparison->warnings,
+            "a half has %zu repetition%s of a benchmark: intervals of so few are wide; measure %d "
+            "at least",
+            least, least == 1 ? "" : "s", 2 * HALF_LEAST);
+    strcpy(comparison->whole, base->name);
+    target->origin = base->origin;
+    comparison->count = 2;
+    for (int i = 0; i < 2; i++) {
+        struct side *side = &comparison->sides[i];
+        side->profile = &comparison->halves.profiles[i];
+        name_side(side);
+    }
+    return 0;
+}
+
+static void fill_side(struct comparison *comparison, struct side *side, bool halves) {
+    side->series = (struct ssprofile_series){side->profile->machine, side->profile->limits,
+        &side->ratios, ssprofile_ratios_figures(&side->ratios)};
+    if (halves)
+        ssprofile_say_chance(&comparison->findings, &side->series, comparison->whole);
+    else
+        ssprofile_say_range(&comparison->findings, &side->series, comparison->sides[0].name);
+    ssprofile_say_left_out(&comparison->findings, &side->series);
+    fill_ratios(&comparison->sheets[RATIOS], side->name, &side->ratios);
+    fill_range(&comparison->sheets[RANGES], side->name, &side->series.figures);
+    fill_left_out(&comparison->sheets[LEFT_OUT], side->name, &side->ratios);
+}
+
+/* All that is compared of one machine, in one histogram and one plot of dots. */
+static void draw_machine(struct comparison *comparison, const char *machine) {
+    struct ssprofile_series series[SIDES_MOST];
+    size_t count = 0;
+    for (size_t i = 1; i < comparison->count; i++) {
+        if (strcmp(comparison->sides[i].profile->machine, machine) == 0)
+            series[count++] = comparison->sides[i].series;
+    }
+    FILE *script = ssprofile_pictures_add(&comparison->pictures, false,
+        "In bins of 0.1. Shaded: the range. Dashed: as fast as the base.",
+        "%.100s: how many benchmarks have which ratio", machine);
+    if (script)
+        ssprofile_draw_histogram(script, series, count);
+    script = ssprofile_pictures_add(&comparison->pictures, true,
+        ssprofile_dots_are_logarithmic(series, count)
+            ? "Shaded: the range. Dashed: as fast as the base. The axis is logarithmic: one factor "
+              "moves all points equally far."
+            : "Shaded: the range. Dashed: as fast as the base.",
+        "%.100s: ratio of each benchmark", machine);
+    if (script)
+        ssprofile_draw_dots(script, series, count);
+}
+
+static void draw(struct comparison *comparison) {
+    for (size_t i = 1; i < comparison->count; i++) {
+        const char *machine = comparison->sides[i].profile->machine;
+        bool is_first = true;
+        for (size_t j = 1; j < i; j++)
+            is_first &= strcmp(comparison->sides[j].profile->machine, machine) != 0;
+        if (is_first)
+            draw_machine(comparison, machine);
+    }
+}
+
+/* The spread above which a benchmark is unstable. What others have published is taken as it is. */
+static double bound_of(
+    const struct comparison *comparison, const struct side *side, const struct request *request) {
+    if (request->spread > 0)
+        return request->spread / 100;
+    return comparison->sides[0].origin.measured && side->origin.measured ? UNSTABLE : INFINITY;
 }
 
 static int fill(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
-    struct ssprofile_matching matching = {.only = request->only,
-        .class = request->class,
-        .unstable = request->spread > 0 ? request->spread / 100 : INFINITY};
+    struct ssprofile_matching matching = {.only = request->only, .class = request->class};
     for (size_t i = 0; i < request->count; i++) {
         if (read_side(comparison, request->words[i], error) < 0)
             return -1;
@@ -238,30 +351,57 @@ static int fill(
                                    side->choice.path, error) < 0)
             return -1;
     }
+    if (request->halves && halve(comparison, error) < 0)
+        return -1;
     for (size_t i = 1; i < comparison->count; i++) {
         struct side *side = &comparison->sides[i];
-        /* What others have published is taken as it is. */
-        if (!(request->spread > 0) && comparison->sides[0].origin.measured && side->origin.measured)
-            matching.unstable = UNSTABLE;
+        matching.unstable = bound_of(comparison, side, request);
         const struct ssprofile_profile *both[2] = {comparison->sides[0].profile, side->profile};
         if (ssprofile_ratios_make(&side->ratios, both, &matching, &comparison->warnings, error) < 0)
             return -1;
-        struct ssprofile_figures figures = ssprofile_ratios_figures(&side->ratios);
-        fill_ratios(&comparison->sheets[RATIOS], side->name, &side->ratios);
-        fill_range(&comparison->sheets[RANGES], side->name, &figures);
+        fill_side(comparison, side, request->halves);
         if (fill_histogram(&comparison->sheets[HISTOGRAM], side->name, &side->ratios) < 0)
             return ss_error_memory(error);
     }
-    return fill_reductions(comparison) < 0 ? ss_error_memory(error) : 0;
+    if (fill_reductions(comparison) < 0)
+        return ss_error_memory(error);
+    for (size_t i = 1; i < comparison->count && !request->halves; i++) {
+        if (!comparison->sides[i].is_paired)
+            ssprofile_say_limit(&comparison->findings, &comparison->sides[i].series);
+    }
+    return 0;
 }
 
 static void print(const struct comparison *comparison) {
     printf("Base: %s\n", comparison->sides[0].name);
+    ssprofile_print_findings(stdout, &comparison->findings);
     for (int i = 0; i < SHEETS; i++)
         ssprofile_print_text(stdout, &comparison->sheets[i]);
-    if (ssreport_sheet_rows(&comparison->sheets[REDUCTIONS]) > 0)
-        printf("\nA range gets shorter by the common factor by which a throttle slows everything, "
-               "times the\nchange of the relative spread, which one factor cannot change.\n");
+}
+
+static int write_files(
+    struct comparison *comparison, const struct request *request, struct ss_error *error) {
+    draw(comparison);
+    return ssprofile_write(
+        &(struct ssprofile_output){.folder = request->output,
+            .name = "compare",
+            .title = request->halves ? "One profile against itself" : "Profiles compared",
+            .base = comparison->sides[0].name,
+            .sheets = comparison->sheets,
+            .count = SHEETS,
+            .findings = &comparison->findings,
+            .pictures = &comparison->pictures,
+            .notes = comparison->warnings.items,
+            .note_count = comparison->warnings.count},
+        error);
+}
+
+static int check_count(const struct request *request, struct ss_error *error) {
+    if (request->halves && request->count != 1)
+        return ss_error_fail(error, "--halves takes one profile: see --help");
+    if (!request->halves && request->count < 2)
+        return ss_error_fail(error, "name a base and at least one target: see --help");
+    return 0;
 }
 
 int ssprofile_compare(char **argv, struct ss_error *error) {
@@ -273,21 +413,18 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     comparison->sheets[RATIOS] = SSREPORT_SHEET("ratios", "Ratios", ratio_columns);
     comparison->sheets[RANGES] = SSREPORT_SHEET("ranges", "Ranges", range_columns);
     comparison->sheets[HISTOGRAM] = SSREPORT_SHEET("histogram", "Histogram", bin_columns);
+    comparison->sheets[LEFT_OUT] = SSREPORT_SHEET("left_out", "Left out", left_out_columns);
     comparison->sheets[REDUCTIONS] =
         SSREPORT_SHEET("reductions", "Why ranges are shorter", reduction_columns);
+    comparison->findings = SSPROFILE_FINDINGS();
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();
-    else if (result == 0 && request.count < 2)
-        result = ss_error_fail(error, "name a base and at least one target: see --help");
-    else if (result == 0)
+    else if (result == 0 && (result = check_count(&request, error)) == 0)
         result = fill(comparison, &request, error);
     ssprofile_warnings_tell(&comparison->warnings);
     if (result == 0 && request.output && !request.help)
-        result = ssprofile_write(
-            &(struct ssprofile_output){request.output, "compare", "Profiles compared",
-                comparison->sheets, SHEETS, comparison->warnings.items, comparison->warnings.count},
-            error);
+        result = write_files(comparison, &request, error);
     if (result == 0 && !request.quiet && !request.help)
         print(comparison);
     for (int i = 0; i < SHEETS; i++)
@@ -296,6 +433,9 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
         ssprofile_ratios_free(&comparison->sides[i].ratios);
         ssprofile_results_free(&comparison->sides[i].results);
     }
+    ssprofile_results_free(&comparison->halves);
+    ssreport_sheet_free(&comparison->findings);
+    ssprofile_pictures_free(&comparison->pictures);
     ssprofile_warnings_free(&comparison->warnings);
     ss_option_store_free(&store);
     return result;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +12,9 @@
 #include "base/json.h"
 #include "base/version.h"
 #include "base/whole_file.h"
+#include "options/option.h"
+#include "ssreport/page.h"
+#include "ssreport/picture.h"
 
 /* ---- text ---- */
 
@@ -63,6 +66,37 @@ void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet) {
     }
 }
 
+void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *findings) {
+    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++) {
+        fputs("- ", stream);
+        ss_option_print_wrapped(stream, 2, findings->cells[i].text);
+    }
+}
+
+/* ---- pictures ---- */
+
+FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
+    const char *explanation, const char *caption, ...) {
+    if (pictures->count == SSPROFILE_PICTURES_MOST)
+        return NULL;
+    struct ssprofile_picture *picture = &pictures->items[pictures->count];
+    va_list arguments;
+    va_start(arguments, caption);
+    vsnprintf(picture->caption, sizeof picture->caption, caption, arguments);
+    va_end(arguments);
+    picture->explanation = explanation;
+    picture->is_tall = is_tall;
+    picture->script = tmpfile();
+    pictures->count += picture->script != NULL;
+    return picture->script;
+}
+
+void ssprofile_pictures_free(struct ssprofile_pictures *pictures) {
+    for (size_t i = 0; i < pictures->count; i++)
+        fclose(pictures->items[i].script);
+    pictures->count = 0;
+}
+
 /* ---- files ---- */
 
 static void print_json_sheet(struct ss_json *json, const struct ssreport_sheet *sheet) {
@@ -86,6 +120,12 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "ssprofile", ss_version());
+    if (output->base)
+        ss_json_text(&json, "base", output->base);
+    ss_json_open(&json, output->findings->name, '[');
+    for (size_t i = 0; i < ssreport_sheet_rows(output->findings); i++)
+        ss_json_text(&json, NULL, output->findings->cells[i].text);
+    ss_json_close(&json, ']');
     for (size_t i = 0; i < output->count; i++)
         print_json_sheet(&json, &output->sheets[i]);
     ss_json_open(&json, "warnings", '[');
@@ -96,27 +136,115 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     fputc('\n', stream);
 }
 
-static const char head[] =
-    "<meta charset=\"utf-8\"/>\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-    "<style>body{margin:0 auto;max-width:80rem;padding:1rem;font:1rem/1.45 system-ui,sans-serif}\n"
-    "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
-    "caption{text-align:left;font-weight:600}.wide{overflow-x:auto;margin:.8rem 0}\n"
-    "th,td{padding:.2rem .55rem;text-align:right;border-bottom:1px solid #e4e4e4}\n"
-    ".text{text-align:left}.note{background:#fff6e0;padding:.2rem .7rem;margin:.2rem 0}</style>\n";
+/* Where there is room, tall pictures stand beside the findings and the other pictures. */
+static const char style[] =
+    ".beside{display:grid;gap:0 2.5rem;align-items:start;grid-template-columns:"
+    "repeat(auto-fit,minmax(min(100%,32rem),1fr))}\n"
+    ".beside>div{max-width:44rem}.beside figure{margin:0 0 1.2rem}\n"
+    ".beside h2{margin-top:0;border:0;padding:0}.how{font-weight:400;font-size:.9rem}\n"
+    ".findings{margin:.4rem 0 1.2rem;padding-left:1.2rem}\n";
 
-static void print_page(FILE *stream, const struct ssprofile_output *output) {
+/* Tables with more rows than this are folded, and so are more notes. */
+#define ROWS_OPEN_MOST  24
+#define NOTES_OPEN_MOST 6
+
+static void print_findings(FILE *stream, const struct ssreport_sheet *findings) {
+    if (ssreport_sheet_rows(findings) == 0)
+        return;
+    fputs("<h2>Findings</h2>\n<ul class=\"findings\">\n", stream);
+    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++) {
+        fputs("<li>", stream);
+        ssreport_html_text(stream, findings->cells[i].text);
+        fputs("</li>\n", stream);
+    }
+    fputs("</ul>\n", stream);
+}
+
+static void print_pictures(FILE *stream, const struct ssprofile_pictures *pictures, bool tall,
+    unsigned *number, struct ss_error *without) {
+    for (size_t i = 0; pictures && i < pictures->count; i++) {
+        const struct ssprofile_picture *picture = &pictures->items[i];
+        if (picture->is_tall != tall || without->status)
+            continue;
+        fputs("<figure><figcaption>", stream);
+        ssreport_html_text(stream, picture->caption);
+        fprintf(stream, "<div class=\"how\">%s</div></figcaption>\n", picture->explanation);
+        ssreport_picture(stream, picture->script, ++*number, picture->caption, without);
+        fputs("</figure>\n", stream);
+    }
+}
+
+static bool has_tall(const struct ssprofile_pictures *pictures) {
+    for (size_t i = 0; pictures && i < pictures->count; i++) {
+        if (pictures->items[i].is_tall)
+            return true;
+    }
+    return false;
+}
+
+/* The findings, and what can be seen. */
+static void print_first(
+    FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
+    unsigned number = 0;
+    fputs("<div class=\"beside\">\n<div>\n", stream);
+    print_findings(stream, output->findings);
+    print_pictures(stream, output->pictures, false, &number, without);
+    fputs("</div>\n", stream);
+    if (has_tall(output->pictures) && !without->status) {
+        fputs("<div>\n", stream);
+        print_pictures(stream, output->pictures, true, &number, without);
+        fputs("</div>\n", stream);
+    }
+    fputs("</div>\n", stream);
+}
+
+static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet) {
+    size_t rows = ssreport_sheet_rows(sheet);
+    if (rows == 0)
+        return;
+    if (rows > ROWS_OPEN_MOST)
+        fprintf(stream, "<details><summary>%s: %zu rows</summary>\n", sheet->title, rows);
+    ssreport_sheet_print_html(stream, sheet, NULL);
+    if (rows > ROWS_OPEN_MOST)
+        fputs("</details>\n", stream);
+}
+
+static void print_note(FILE *stream, const char *text) {
+    fputs("<p class=\"note\">", stream);
+    ssreport_html_text(stream, text);
+    fputs("</p>\n", stream);
+}
+
+static void print_notes(FILE *stream, const struct ssprofile_output *output) {
+    bool folds = output->note_count > NOTES_OPEN_MOST;
+    if (folds)
+        fprintf(stream, "<details><summary>Warnings: %zu</summary>\n", output->note_count);
+    for (size_t i = 0; i < output->note_count; i++)
+        print_note(stream, output->notes[i]);
+    if (folds)
+        fputs("</details>\n", stream);
+}
+
+static void print_page(
+    FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
     fprintf(stream,
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
-        "<title>%s</title>\n%s</head>\n<body>\n<h1>%s</h1>\n",
-        output->title, head, output->title);
-    for (size_t i = 0; i < output->count; i++) {
-        if (ssreport_sheet_rows(&output->sheets[i]) > 0)
-            ssreport_sheet_print_html(stream, &output->sheets[i], NULL);
+        "<meta charset=\"utf-8\"/>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+        "<title>%s</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
+        output->title, ssreport_page_style, style, output->title);
+    if (output->base) {
+        fputs("<p>Base: <b>", stream);
+        ssreport_html_text(stream, output->base);
+        fputs("</b>. A ratio above 1 means that the target is faster.</p>\n", stream);
     }
-    for (size_t i = 0; i < output->note_count; i++) {
-        fputs("<p class=\"note\">", stream);
-        ssreport_html_text(stream, output->notes[i]);
+    print_first(stream, output, without);
+    for (size_t i = 0; i < output->count; i++)
+        print_sheet(stream, &output->sheets[i]);
+    print_notes(stream, output);
+    if (without->status) {
+        fputs("<p class=\"note\"><b>There are no pictures</b>: ", stream);
+        ssreport_html_text(stream, without->message);
         fputs("</p>\n", stream);
     }
     fprintf(stream, "<p><small>ssprofile %s</small></p>\n</body>\n</html>\n", ss_version());
@@ -147,15 +275,29 @@ static int write_sheet(const struct ssprofile_output *output, const struct ssrep
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 
-static int write_with(const struct ssprofile_output *output, const char *ending,
-    void (*print)(FILE *stream, const struct ssprofile_output *output), struct ss_error *error) {
+static int write_json(const struct ssprofile_output *output, struct ss_error *error) {
     struct ss_whole_file file;
     char path[4300];
-    path_of(path, output, output->name, ending);
+    path_of(path, output, output->name, "json");
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);
-    print(file.stream, output);
+    print_json(file.stream, output);
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
+static int write_page(const struct ssprofile_output *output, struct ss_error *error) {
+    struct ss_whole_file file;
+    struct ss_error without = {0};
+    char path[4300];
+    path_of(path, output, output->name, "html");
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    print_page(file.stream, output, &without);
+    if (ss_whole_file_commit(&file) < 0)
+        return cannot_write(path, error);
+    if (without.status)
+        fprintf(stderr, "ssprofile: there are no pictures: %s\n", without.message);
+    return 0;
 }
 
 int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error) {
@@ -165,7 +307,5 @@ int ssprofile_write(const struct ssprofile_output *output, struct ss_error *erro
         if (write_sheet(output, &output->sheets[i], error) < 0)
             return -1;
     }
-    if (write_with(output, "json", print_json, error) < 0)
-        return -1;
-    return write_with(output, "html", print_page, error);
+    return write_json(output, error) < 0 ? -1 : write_page(output, error);
 }

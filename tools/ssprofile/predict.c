@@ -6,6 +6,7 @@
 
 #include "base/owned.h"
 #include "commands.h"
+#include "findings.h"
 #include "forms.h"
 #include "options/arguments.h"
 #include "ratios.h"
@@ -159,27 +160,46 @@ static void fill_intervals(struct ssreport_sheet *sheet, const double *sorted, s
     }
 }
 
-static void print(const struct ssreport_sheet *sheets, const struct table tables[2],
+static bool is_inside(const struct ssprofile_interval *interval, double ratio) {
+    return ratio >= interval->low && ratio <= interval->high;
+}
+
+static void say_benchmarks(struct ssreport_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {
-    printf("%zu benchmarks on %s\n", tables[0].count, tables[0].target);
-    ssprofile_print_text(stdout, &sheets[INTERVALS]);
-    if (tables[1].count == 0)
-        return;
-    size_t inside = 0;
-    for (size_t i = 0; i < tables[1].count; i++)
-        inside +=
-            tables[1].items[i].ratio >= interval->low && tables[1].items[i].ratio <= interval->high;
-    printf("\n%zu of %zu applications lie within [%.4f, %.4f] (%.1f%% expected)", inside,
-        tables[1].count, interval->low, interval->high, 100 * interval->coverage);
-    const char *before = "; outside:";
-    for (size_t i = 0; i < tables[1].count; i++) {
-        const struct entry *entry = &tables[1].items[i];
-        if (entry->ratio >= interval->low && entry->ratio <= interval->high)
+    char range[64];
+    ssprofile_show_range(range, interval->low, interval->high);
+    ssprofile_say(findings,
+        "The ratio of one more benchmark of the same kind as these %zu on %s lies in %s with a "
+        "probability of %.1f%%.",
+        table->count, table->target, range, 100 * interval->coverage);
+}
+
+/* Those outside are named as far as there is room. */
+static void say_applications(struct ssreport_sheet *findings, const struct table *table,
+    const struct ssprofile_interval *interval) {
+    char outside[1200] = "";
+    size_t inside = 0, used = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct entry *entry = &table->items[i];
+        if (is_inside(interval, entry->ratio)) {
+            inside++;
             continue;
-        printf("%s %s %.4f", before, entry->benchmark, entry->ratio);
-        before = ",";
+        }
+        if (used < sizeof outside - 300)
+            used += (size_t)snprintf(outside + used, sizeof outside - used, "%s %.200s %.4f",
+                used > 0 ? "," : "; outside:", entry->benchmark, entry->ratio);
+        else if (outside[used - 1] != '.')
+            used += (size_t)snprintf(outside + used, sizeof outside - used, ", ...");
     }
-    printf("\n");
+    ssprofile_say(findings, "%zu of %zu applications lie within [%.4f, %.4f] (%.1f%% expected)%s",
+        inside, table->count, interval->low, interval->high, 100 * interval->coverage,
+        used > 0 ? outside : ".");
+}
+
+static void print(const struct ssreport_sheet *sheets, const struct ssreport_sheet *findings) {
+    ssprofile_print_findings(stdout, findings);
+    for (int i = 0; i < SHEETS; i++)
+        ssprofile_print_text(stdout, &sheets[i]);
 }
 
 static int predict(const struct request *request, struct table tables[2], struct ss_error *error) {
@@ -204,16 +224,27 @@ static int predict(const struct request *request, struct table tables[2], struct
         const struct entry *entry = &tables[1].items[i];
         SSREPORT_TEXTS(&sheets[VERIFICATION], entry->benchmark);
         SSREPORT_NUMBERS(&sheets[VERIFICATION], entry->ratio);
-        SSREPORT_TEXTS(&sheets[VERIFICATION],
-            entry->ratio >= interval.low && entry->ratio <= interval.high ? "yes" : "no");
+        SSREPORT_TEXTS(&sheets[VERIFICATION], is_inside(&interval, entry->ratio) ? "yes" : "no");
     }
+    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    say_benchmarks(&findings, &tables[0], &interval);
+    if (tables[1].count > 0)
+        say_applications(&findings, &tables[1], &interval);
+    ssprofile_say(&findings,
+        "This holds for programs of the classes that the benchmarks cover: for those they are a "
+        "sample, of others they say nothing.");
     int result = 0;
     if (request->output)
-        result = ssprofile_write(&(struct ssprofile_output){request->output, "predict",
-                                     "Prediction", sheets, SHEETS, NULL, 0},
+        result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
+                                     .name = "predict",
+                                     .title = "Prediction",
+                                     .sheets = sheets,
+                                     .count = SHEETS,
+                                     .findings = &findings},
             error);
     if (result == 0 && !request->quiet)
-        print(sheets, tables, &interval);
+        print(sheets, &findings);
+    ssreport_sheet_free(&findings);
     for (int i = 0; i < SHEETS; i++)
         ssreport_sheet_free(&sheets[i]);
     return result;

@@ -91,8 +91,8 @@ static const char *name_of(const struct ssprofile_profile *profile, char text[25
     return text;
 }
 
-/* Whether it can be compared; a warning says why not. */
-static bool can_compare(const struct ssprofile_benchmark *benchmarks[2],
+/* Why it cannot be compared, which a warning says, too; NULL: it can be. */
+static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2],
     const struct ssprofile_profile *sides[2], const struct ssprofile_matching *matching,
     struct ssprofile_warnings *warnings) {
     char text[256];
@@ -102,7 +102,7 @@ static bool can_compare(const struct ssprofile_benchmark *benchmarks[2],
             continue;
         ssprofile_warn(warnings, "%s: left out: rows of %s differ in lower_is_better", name,
             name_of(sides[i], text));
-        return false;
+        return SSPROFILE_CONTRADICTORY;
     }
     if (benchmarks[0]->lower != benchmarks[1]->lower) {
         ssprofile_warn(warnings,
@@ -111,7 +111,7 @@ static bool can_compare(const struct ssprofile_benchmark *benchmarks[2],
             name, benchmarks[0]->lower ? "true" : "false", (unsigned long long)benchmarks[0]->line,
             benchmarks[1]->lower ? "true" : "false", (unsigned long long)benchmarks[1]->line,
             name_of(sides[1], text));
-        return false;
+        return SSPROFILE_CONTRADICTORY;
     }
     for (int i = 0; i < 2; i++) {
         double spread = ssprofile_spread(benchmarks[i]);
@@ -119,9 +119,9 @@ static bool can_compare(const struct ssprofile_benchmark *benchmarks[2],
             continue;
         ssprofile_warn(warnings, "%s: left out: unstable on %s: its repetitions spread by %.3g%%",
             name, name_of(sides[i], text), 100 * spread);
-        return false;
+        return SSPROFILE_UNSTABLE;
     }
-    return true;
+    return NULL;
 }
 
 static void warn_missing(const struct ssprofile_profile *sides[2], int missing,
@@ -140,31 +140,65 @@ static int add(struct ssprofile_ratios *ratios, const struct ssprofile_ratio *ra
     return 0;
 }
 
-int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
-    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings,
-    struct ss_error *error) {
-    char text[2][256];
-    *ratios = (struct ssprofile_ratios){0};
+/* One of the two may be NULL: that side lacks it. */
+static int leave_out(struct ssprofile_ratios *ratios, const struct ssprofile_benchmark *base,
+    const struct ssprofile_benchmark *target, const char *why) {
+    const struct ssprofile_benchmark *known = base ? base : target;
+    if (!ssreport_csv_make_room((void **)&ratios->left_out, ratios->left_out_count,
+            &ratios->left_out_capacity, sizeof *ratios->left_out))
+        return -1;
+    ratios->left_out[ratios->left_out_count++] =
+        (struct ssprofile_left_out){known->name, known->class, why,
+            {base ? ssprofile_spread(base) : NAN, target ? ssprofile_spread(target) : NAN}};
+    return 0;
+}
+
+/* Compares one benchmark that both have. */
+static int take(struct ssprofile_ratios *ratios, const struct ssprofile_benchmark *both[2],
+    const struct ssprofile_profile *sides[2], const struct ssprofile_matching *matching,
+    struct ssprofile_warnings *warnings) {
+    const char *obstacle = find_obstacle(both, sides, matching, warnings);
+    if (obstacle)
+        return leave_out(ratios, both[0], both[1], obstacle);
+    struct ssprofile_ratio ratio = compare(both[0], both[1]);
+    if (isfinite(ratio.ratio) && ratio.ratio > 0)
+        return add(ratios, &ratio);
+    ssprofile_warn(warnings, "%s: left out: its ratio is no number", both[0]->name);
+    return leave_out(ratios, both[0], both[1], SSPROFILE_NO_NUMBER);
+}
+
+/* Benchmarks that the base has: the ratios of those that the target has, too. */
+static int take_all(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
+    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     for (size_t i = 0; i < sides[0]->count; i++) {
         const struct ssprofile_benchmark *both[2] = {&sides[0]->benchmarks[i]};
         if (!ssprofile_is_chosen(matching, both[0]->name, both[0]->class))
             continue;
         both[1] = ssprofile_profile_find(sides[1], both[0]->name, both[0]->class);
-        if (!both[1]) {
+        if (!both[1])
             warn_missing(sides, 1, both[0], warnings);
-        } else if (can_compare(both, sides, matching, warnings)) {
-            struct ssprofile_ratio ratio = compare(both[0], both[1]);
-            if (!isfinite(ratio.ratio) || !(ratio.ratio > 0))
-                ssprofile_warn(warnings, "%s: left out: its ratio is no number", both[0]->name);
-            else if (add(ratios, &ratio) < 0)
-                return ss_error_memory(error);
-        }
+        if ((both[1] ? take(ratios, both, sides, matching, warnings)
+                     : leave_out(ratios, both[0], NULL, SSPROFILE_MISSING)) < 0)
+            return -1;
     }
+    return 0;
+}
+
+int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
+    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings,
+    struct ss_error *error) {
+    char text[2][256];
+    *ratios = (struct ssprofile_ratios){0};
+    if (take_all(ratios, sides, matching, warnings) < 0)
+        return ss_error_memory(error);
     for (size_t i = 0; i < sides[1]->count; i++) {
         const struct ssprofile_benchmark *target = &sides[1]->benchmarks[i];
-        if (ssprofile_is_chosen(matching, target->name, target->class) &&
-            !ssprofile_profile_find(sides[0], target->name, target->class))
-            warn_missing(sides, 0, target, warnings);
+        if (!ssprofile_is_chosen(matching, target->name, target->class) ||
+            ssprofile_profile_find(sides[0], target->name, target->class))
+            continue;
+        warn_missing(sides, 0, target, warnings);
+        if (leave_out(ratios, NULL, target, SSPROFILE_MISSING) < 0)
+            return ss_error_memory(error);
     }
     if (ratios->count > 0)
         return 0;
@@ -174,6 +208,7 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
 
 void ssprofile_ratios_free(struct ssprofile_ratios *ratios) {
     free(ratios->items);
+    free(ratios->left_out);
     *ratios = (struct ssprofile_ratios){0};
 }
 
@@ -208,6 +243,10 @@ struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios 
     for (size_t i = 0; i < ratios->count; i++)
         values[i] = ratios->items[i].ratio;
     return ssprofile_figures_of(values, ratios->count);
+}
+
+double ssprofile_coverage_of(size_t count) {
+    return count > 0 ? ((double)count - 1) / ((double)count + 1) : 0;
 }
 
 size_t ssprofile_bin_of(double ratio) {

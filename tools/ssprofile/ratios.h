@@ -19,9 +19,22 @@ struct ssprofile_ratio {
     double spread[2];      /* see ssprofile_spread() */
 };
 
+/* Why a benchmark is left out. */
+#define SSPROFILE_UNSTABLE      "unstable"
+#define SSPROFILE_MISSING       "missing"
+#define SSPROFILE_CONTRADICTORY "contradictory"
+#define SSPROFILE_NO_NUMBER     "no number"
+
+struct ssprofile_left_out {
+    const char *name, *class, *why;
+    double spread[2]; /* of base and target; NaN: not known */
+};
+
 struct ssprofile_ratios {
     struct ssprofile_ratio *items;
     size_t count, capacity;
+    struct ssprofile_left_out *left_out;
+    size_t left_out_count, left_out_capacity;
 };
 
 struct ssprofile_matching {
@@ -43,7 +56,8 @@ SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark
 
 /*
  * Ratios of all benchmarks that both have, in the order of the base. What is left out is named in
- * `warnings`. The ratios point into the base. -1: memory is short, or none is left.
+ * `warnings`. Names point into the profiles. -1: memory is short, or none is left; free the ratios
+ * in any case.
  */
 SS_NONNULL()
 int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
@@ -66,6 +80,19 @@ struct ssprofile_figures {
 SS_READS(1, 2) struct ssprofile_figures ssprofile_figures_of(const double *ratios, size_t count);
 SS_NONNULL()
 struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios *ratios);
+
+/* One target, for sentences and pictures. */
+struct ssprofile_series {
+    const char *machine, *limits;
+    const struct ssprofile_ratios *ratios;
+    struct ssprofile_figures figures;
+};
+
+/*
+ * The probability with which the ratio of one more benchmark of the same kind lies between the
+ * least and the largest of so many.
+ */
+double ssprofile_coverage_of(size_t count);
 
 #define SSPROFILE_BIN 0.1
 

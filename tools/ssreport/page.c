@@ -25,7 +25,7 @@
 #define ROWS_OPEN_MOST      24
 #define SENTENCES_OPEN_MOST 8
 
-static const char style[] =
+const char ssreport_page_style[] =
     ":root{color-scheme:light}\n"
     "body{margin:0 auto;max-width:80rem;padding:1rem;background:#fff;color:#222;"
     "font:1rem/1.45 system-ui,sans-serif}\n"
@@ -65,8 +65,8 @@ static void print_head(FILE *page, const struct ssreport_report *report) {
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
         "<title>Showstopper: %zu run%s</title>\n<style>\n%s</style>\n</head>\n<body>\n"
         "<h1>%zu run%s reported</h1>\n",
-        report->run_count, report->run_count == 1 ? "" : "s", style, report->run_count,
-        report->run_count == 1 ? "" : "s");
+        report->run_count, report->run_count == 1 ? "" : "s", ssreport_page_style,
+        report->run_count, report->run_count == 1 ? "" : "s");
 }
 
 static void print_note(FILE *page, const char *name, const char *text) {

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "halves.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_number(const char *label) {
+    return *label && label[strspn(label, "0123456789")] == '\0';
+}
+
+static bool has_numbers(const struct ssprofile_benchmark *benchmark) {
+    for (size_t i = 0; i < benchmark->count; i++) {
+        if (!is_number(benchmark->repetitions[i].label))
+            return false;
+    }
+    return true;
+}
+
+/* 0: odd; 1: even. The last digit decides, however long the number is. */
+static int half_of(const struct ssprofile_benchmark *benchmark, size_t repetition, bool numbered) {
+    const char *label = benchmark->repetitions[repetition].label;
+    if (!numbered)
+        return repetition % 2 != 0;
+    return (label[strlen(label) - 1] - '0') % 2 == 0;
+}
+
+/* A benchmark without a repetition in this half is not there. */
+static int add_half(
+    struct ssprofile_profile *half, const struct ssprofile_benchmark *from, int which) {
+    struct ssprofile_benchmark *to = &half->benchmarks[half->count];
+    bool numbered = has_numbers(from);
+    *to = (struct ssprofile_benchmark){.lower = from->lower,
+        .contradictory = from->contradictory,
+        .line = from->line,
+        .capacity = from->count,
+        .repetitions = calloc(from->count + 1, sizeof *to->repetitions),
+        .name = strdup(from->name),
+        .class = strdup(from->class)};
+    half->count++;
+    if (!to->repetitions || !to->name || !to->class)
+        return -1;
+    for (size_t i = 0; i < from->count; i++) {
+        if (half_of(from, i, numbered) != which)
+            continue;
+        struct ssprofile_repetition *repetition = &to->repetitions[to->count];
+        *repetition = from->repetitions[i];
+        repetition->label = strdup(from->repetitions[i].label);
+        if (!repetition->label)
+            return -1;
+        to->count++;
+    }
+    if (to->count > 0)
+        return 0;
+    free(to->repetitions);
+    free(to->name);
+    free(to->class);
+    half->count--;
+    return 0;
+}
+
+static int make_half(
+    struct ssprofile_profile *half, const struct ssprofile_profile *whole, int which) {
+    char limits[600];
+    snprintf(limits, sizeof limits, "%.580s-%s", whole->limits, which == 0 ? "odd" : "even");
+    half->machine = strdup(whole->machine);
+    half->limits = strdup(limits);
+    half->benchmarks = calloc(whole->count + 1, sizeof *half->benchmarks);
+    half->capacity = whole->count;
+    if (!half->machine || !half->limits || !half->benchmarks)
+        return -1;
+    for (size_t i = 0; i < whole->count; i++) {
+        if (add_half(half, &whole->benchmarks[i], which) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssprofile_halves_make(struct ssprofile_results *halves, const struct ssprofile_profile *whole,
+    struct ss_error *error) {
+    *halves = (struct ssprofile_results){
+        .profiles = calloc(2, sizeof *halves->profiles), .count = 2, .capacity = 2};
+    if (!halves->profiles) {
+        halves->count = 0;
+        return ss_error_memory(error);
+    }
+    for (int which = 0; which < 2; which++) {
+        if (make_half(&halves->profiles[which], whole, which) < 0)
+            return ss_error_memory(error);
+    }
+    if (ssprofile_halves_least(halves) > 0)
+        return 0;
+    return ss_error_fail(error,
+        "%s:%s has no benchmark with an odd and an even repetition: measure it more often",
+        whole->machine, whole->limits);
+}
+
+size_t ssprofile_halves_least(const struct ssprofile_results *halves) {
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < halves->profiles[0].count; i++) {
+        const struct ssprofile_benchmark *odd = &halves->profiles[0].benchmarks[i];
+        const struct ssprofile_benchmark *even =
+            ssprofile_profile_find(&halves->profiles[1], odd->name, odd->class);
+        if (!even)
+            continue;
+        size_t fewer = odd->count < even->count ? odd->count : even->count;
+        least = fewer < least ? fewer : least;
+    }
+    return least == SIZE_MAX ? 0 : least;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "ssreport/plots.h"
+#include "sstrace/gnuplot_run.h"
+
+/* Series differ in their marks, too, for readers who cannot tell the colors apart. */
+static const struct {
+    const char *color, *pale;
+    int mark;
+} styles[] = {{"#1f5f9f", "#dbe8f5", 7}, {"#d9541e", "#fae3d9", 5}, {"#2e7d32", "#dff0df", 9},
+    {"#7b3fa0", "#ecdff5", 11}, {"#b8860b", "#f7edcf", 13}, {"#00838f", "#d5eff1", 6}};
+
+#define STYLES     (sizeof styles / sizeof *styles)
+#define NAME_MOST  40
+#define WIDTH      560
+#define ONE_COLOR  "#8a8a8a" /* of the line at a ratio of 1 */
+#define TEXT_COLOR "#333333"
+
+static void write_head(FILE *script, unsigned height) {
+    fprintf(script,
+        "set encoding utf8\n"
+        "set terminal svg dynamic noenhanced size %d,%u font \"sans-serif,14\"\n"
+        "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror scale 0.5 textcolor rgb "
+        "\"" TEXT_COLOR "\"\n"
+        "set style fill solid 1 noborder\n",
+        WIDTH, height);
+}
+
+/* The least and the largest of all series, and 1. */
+static void find_bounds(
+    const struct ssprofile_series *series, size_t count, double *least, double *most) {
+    *least = *most = 1;
+    for (size_t i = 0; i < count; i++) {
+        *least = fmin(*least, series[i].figures.least);
+        *most = fmax(*most, series[i].figures.most);
+    }
+}
+
+/* ---- histogram ---- */
+
+#define PANEL_TOP    40 /* units of the picture: the line of text above a panel */
+#define PANEL_HEIGHT 140
+#define PANEL_END    62 /* tics and the name of the axis, below the last panel */
+#define LEFT         62
+
+/* How many ratios are in this bin. */
+static size_t count_in(const struct ssprofile_ratios *ratios, size_t bin) {
+    size_t count = 0;
+    for (size_t i = 0; i < ratios->count; i++)
+        count += ssprofile_bin_of(ratios->items[i].ratio) == bin;
+    return count;
+}
+
+static void write_bins(FILE *script, const struct ssprofile_series *series, size_t number) {
+    size_t last = ssprofile_bin_of(series->figures.most);
+    fprintf(script, "$bins%zu << END\n", number);
+    for (size_t bin = ssprofile_bin_of(series->figures.least); bin <= last; bin++) {
+        size_t count = count_in(series->ratios, bin);
+        if (count > 0)
+            fprintf(script, "%.2f %zu\n", ((double)bin - 0.5) * SSPROFILE_BIN, count);
+    }
+    fputs("END\n", script);
+}
+
+/* Above the panel: which series it is, and its figures. */
+static void write_title(FILE *script, const struct ssprofile_series *series) {
+    const struct ssprofile_figures *figures = &series->figures;
+    int decimals = figures->length < 0.2 ? 4 : 2;
+    char text[160];
+    fputs("set label 1 ", script);
+    sstrace_gnuplot_quote(script, series->limits, NAME_MOST);
+    fputs(" at graph 0, graph 1 offset 0,0.8 left font \",14\" textcolor rgb \"" TEXT_COLOR "\"\n",
+        script);
+    snprintf(text, sizeof text, "range %.*f to %.*f, median %.*f", decimals, figures->least,
+        decimals, figures->most, decimals, figures->median);
+    fprintf(script,
+        "set label 2 \"%s\" at graph 1, graph 1 offset 0,0.8 right font \",13\" "
+        "textcolor rgb \"" TEXT_COLOR "\"\n",
+        text);
+}
+
+static void write_panel(
+    FILE *script, const struct ssprofile_series *series, size_t number, size_t count) {
+    double height = PANEL_END + (double)count * (PANEL_TOP + PANEL_HEIGHT);
+    double top = (double)(number + 1) * PANEL_TOP + (double)number * PANEL_HEIGHT;
+    bool is_last = number + 1 == count;
+    fprintf(script, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", 1 - top / height,
+        1 - (top + PANEL_HEIGHT) / height);
+    write_title(script, series);
+    fprintf(script,
+        "set object 1 rectangle from first %.6g, graph 0 to first %.6g, graph 1 back "
+        "fc rgb \"%s\" fs solid 1 noborder\n",
+        series->figures.least, series->figures.most, styles[number % STYLES].pale);
+    fputs(is_last ? "set format x\nset xlabel \"ratio to the base\"\n" : "set format x \"\"\n",
+        script);
+    fprintf(script, "plot $bins%zu using 1:2 with boxes lc rgb \"%s\" notitle\n", number,
+        styles[number % STYLES].color);
+}
+
+void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *series, size_t count) {
+    double least, most;
+    find_bounds(series, count, &least, &most);
+    size_t height = PANEL_END + count * (PANEL_TOP + PANEL_HEIGHT);
+    write_head(script, (unsigned)height);
+    for (size_t i = 0; i < count; i++)
+        write_bins(script, &series[i], i);
+    /* A bin of its own is free on either side, and so much is there at least. */
+    double from = fmin(0.5, floor(least / SSPROFILE_BIN - 1) * SSPROFILE_BIN);
+    double to = fmax(1.5, ceil(most / SSPROFILE_BIN + 1) * SSPROFILE_BIN);
+    fprintf(script,
+        "set xrange [%.6g:%.6g]\nset yrange [0:*]\nset boxwidth %.6g\n"
+        "set ytics autofreq\nset ylabel \"benchmarks\" offset 1.2,0\n"
+        "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
+        "set lmargin at screen %.5f\nset rmargin at screen 0.98\n"
+        "set arrow from first 1, graph 0 to first 1, graph 1 nohead front lc rgb \"" ONE_COLOR
+        "\" lw 1.3 dt 2\n"
+        "set multiplot\n",
+        fmax(from, 0), to, SSPROFILE_BIN * 0.88, (double)LEFT / WIDTH);
+    for (size_t i = 0; i < count; i++)
+        write_panel(script, &series[i], i, count);
+    fputs("unset multiplot\n", script);
+}
+
+/* ---- dots ---- */
+
+#define ROW_HEIGHT   15
+#define ROWS_NAMED   150 /* with more of them, names cannot be read */
+#define ROW_UNNAMED  4
+#define LETTER_WIDTH 6.6 /* about, of the font of the names */
+#define LETTERS_MOST 30
+#define LINE_HEIGHT  20 /* of the key */
+#define DOTS_END     64
+
+struct row {
+    const struct ssprofile_ratio *ratio; /* of the first series that has it */
+};
+
+static const struct ssprofile_ratio *find(
+    const struct ssprofile_ratios *ratios, const char *name, const char *class) {
+    for (size_t i = 0; i < ratios->count; i++) {
+        if (strcmp(ratios->items[i].name, name) == 0 && strcmp(ratios->items[i].class, class) == 0)
+            return &ratios->items[i];
+    }
+    return NULL;
+}
+
+static int compare_rows(const void *left, const void *right) {
+    const struct row *a = left, *b = right;
+    return (a->ratio->ratio > b->ratio->ratio) - (a->ratio->ratio < b->ratio->ratio);
+}
+
+/* Of every benchmark that any series has. */
+static struct row *find_rows(
+    const struct ssprofile_series *series, size_t count, size_t *row_count) {
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most += series[i].ratios->count;
+    struct row *rows = calloc(most + 1, sizeof *rows);
+    *row_count = 0;
+    for (size_t i = 0; rows && i < count; i++) {
+        for (size_t j = 0; j < series[i].ratios->count; j++) {
+            const struct ssprofile_ratio *ratio = &series[i].ratios->items[j];
+            bool is_known = false;
+            for (size_t k = 0; k < i && !is_known; k++)
+                is_known = find(series[k].ratios, ratio->name, ratio->class);
+            if (!is_known)
+                rows[(*row_count)++].ratio = ratio;
+        }
+    }
+    if (rows)
+        qsort(rows, *row_count, sizeof *rows, compare_rows);
+    return rows;
+}
+
+/* The class tells those apart that have one name. */
+static void name_row(char name[256], const struct row *rows, size_t count, size_t row) {
+    const struct ssprofile_ratio *ratio = rows[row].ratio;
+    bool is_alone = true;
+    for (size_t i = 0; i < count; i++)
+        is_alone &= i == row || strcmp(rows[i].ratio->name, ratio->name) != 0;
+    if (is_alone)
+        snprintf(name, 256, "%.250s", ratio->name);
+    else
+        snprintf(name, 256, "%.120s (%.120s)", ratio->name, ratio->class);
+}
+
+/* Returns how many letters the longest one has. */
+static size_t write_names(FILE *script, const struct row *rows, size_t count) {
+    size_t longest = 0;
+    fputs("set ytics ()\n", script);
+    for (size_t i = 0; i < count; i++) {
+        char name[256];
+        name_row(name, rows, count, i);
+        fputs("set ytics add (", script);
+        sstrace_gnuplot_quote(script, name, LETTERS_MOST);
+        fprintf(script, " %zu)\n", i);
+        size_t length = strlen(name);
+        longest = length > longest ? length : longest;
+    }
+    return longest < LETTERS_MOST ? longest : LETTERS_MOST + 3;
+}
+
+/* Tics nearer to each other than this part of the axis would run into each other. */
+#define TICS_APART 0.07
+
+/* Ratios are compared by their quotients, so the axis is logarithmic; its tics are round numbers,
+   as many as there is room for. */
+static void write_wide_axis(FILE *script, double from, double to) {
+    static const double steps[] = {1, 2, 5, 1.5, 3, 4, 6, 7, 8};
+    double taken[100];
+    size_t count = 0;
+    fprintf(script, "set logscale x\nset xrange [%.8g:%.8g]\nset xtics ()\n", from, to);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        for (double power = pow(10, floor(log10(from))); power <= to; power *= 10) {
+            double at = steps[i] * power, apart = 1;
+            for (size_t j = 0; j < count; j++)
+                apart = fmin(apart, fabs(log(at / taken[j])) / log(to / from));
+            if (at < from || at > to || apart < TICS_APART || count == sizeof taken / sizeof *taken)
+                continue;
+            fprintf(script, "set xtics add (\"%.6g\" %.6g)\n", at, at);
+            taken[count++] = at;
+        }
+    }
+}
+
+/* Machines that are nearly alike: equal steps are nearly equal factors. */
+static void write_narrow_axis(FILE *script, double from, double to) {
+    double step = pow(10, floor(log10(to - from)));
+    double steps = (to - from) / step;
+    step *= steps < 2 ? 0.25 : steps < 5 ? 0.5 : 1;
+    fprintf(script, "set xrange [%.8g:%.8g]\nset xtics %.8g\n", from, to, step);
+}
+
+/* Whether the axis is worth being logarithmic. */
+static bool is_wide(double least, double most) {
+    return most / least > 1.5;
+}
+
+bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_t count) {
+    double least, most;
+    find_bounds(series, count, &least, &most);
+    return is_wide(least, most);
+}
+
+static void write_ratio_axis(FILE *script, double least, double most) {
+    double beyond = fmax(pow(most / least, 0.04), 1.0005);
+    double from = least / beyond, to = most * beyond;
+    if (is_wide(least, most))
+        write_wide_axis(script, from, to);
+    else
+        write_narrow_axis(script, from, to);
+}
+
+static void write_key(FILE *script, const struct ssprofile_series *series) {
+    const struct ssprofile_figures *figures = &series->figures;
+    int decimals = figures->length < 0.2 ? 4 : 2;
+    char text[200];
+    snprintf(text, sizeof text, "%.*s: %.*f to %.*f (coverage %.1f%%)", NAME_MOST, series->limits,
+        decimals, figures->least, decimals, figures->most,
+        100 * ssprofile_coverage_of(figures->count));
+    sstrace_gnuplot_quote(script, text, sizeof text);
+}
+
+static void write_dots(FILE *script, const struct ssprofile_series *series, size_t number,
+    const struct row *rows, size_t count) {
+    fprintf(script, "$dots%zu << END\n", number);
+    for (size_t i = 0; i < count; i++) {
+        const struct ssprofile_ratio *ratio =
+            find(series->ratios, rows[i].ratio->name, rows[i].ratio->class);
+        if (ratio)
+            fprintf(script, "%.8g %zu\n", ratio->ratio, i);
+    }
+    fprintf(script,
+        "END\nset object rectangle from first %.8g, graph 0 to first %.8g, graph 1 back "
+        "fc rgb \"%s\" fs transparent solid 0.10 noborder\n",
+        series->figures.least, series->figures.most, styles[number % STYLES].color);
+}
+
+void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, size_t count) {
+    double least, most;
+    size_t row_count;
+    SS_OWNED(free) struct row *rows = find_rows(series, count, &row_count);
+    if (!rows)
+        return;
+    bool is_named = row_count <= ROWS_NAMED;
+    double top = 8 + LINE_HEIGHT * (double)count;
+    double rows_height = (double)(row_count + 1) * (is_named ? ROW_HEIGHT : ROW_UNNAMED);
+    double height = top + fmax(rows_height, 80) + DOTS_END;
+    find_bounds(series, count, &least, &most);
+    write_head(script, (unsigned)height);
+    size_t longest = is_named ? write_names(script, rows, row_count) : 0;
+    if (!is_named)
+        fputs("unset ytics\n", script);
+    else
+        fputs("set ytics scale 0 font \",12\"\nset grid ytics lc rgb \"#e4e4e4\" lt 1 lw 0.5\n",
+            script);
+    write_ratio_axis(script, least, most);
+    fprintf(script,
+        "set yrange [-1:%zu]\nset xlabel \"ratio to the base\"\n"
+        "set lmargin at screen %.5f\nset rmargin at screen 0.97\n"
+        "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+        "set key at screen 0.985,0.998 top right vertical Right samplen 1 spacing 1.1 noenhanced "
+        "font \",13\"\n"
+        "set arrow from first 1, graph 0 to first 1, graph 1 nohead lc rgb \"" ONE_COLOR
+        "\" lw 1.3 dt 2\n",
+        row_count, (16 + LETTER_WIDTH * (double)longest) / WIDTH, 1 - top / height,
+        DOTS_END / height);
+    for (size_t i = 0; i < count; i++)
+        write_dots(script, &series[i], i, rows, row_count);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(script, "%s$dots%zu using 1:2 with points pt %d ps 0.65 lc rgb \"%s\" title ",
+            i == 0 ? "plot " : ", ", i, styles[i % STYLES].mark, styles[i % STYLES].color);
+        write_key(script, &series[i]);
+    }
+    fputc('\n', script);
+}
+
+/* ---- the path of a calibration ---- */
+
+static double number_of(const struct ssreport_sheet *sheet, size_t row, const char *name) {
+    return ssreport_sheet_cell(sheet, row, name)->number;
+}
+
+/* A column and half of an interval around it, test by test. */
+static void write_tests(FILE *script, const struct ssreport_sheet *tests, const char *block,
+    const char *column, const char *half, double factor) {
+    fprintf(script, "$%s << END\n", block);
+    for (size_t i = 0; i < ssreport_sheet_rows(tests); i++) {
+        double value = number_of(tests, i, column);
+        double interval = half ? number_of(tests, i, half) : 0;
+        if (isfinite(value))
+            fprintf(script, "%zu %.8g %.8g\n", i + 1, factor * value,
+                isfinite(interval) ? factor * interval : 0);
+    }
+    fputs("END\n", script);
+}
+
+void ssprofile_draw_path(FILE *script, const struct ssreport_sheet *tests, bool by_cost) {
+    size_t rows = ssreport_sheet_rows(tests);
+    write_head(script, 460);
+    write_tests(script, tests, "settings", "setting", NULL, 100);
+    write_tests(script, tests, "values", by_cost ? "cost" : "log_ratio_mean",
+        by_cost ? NULL : "half_width", 1);
+    fprintf(script,
+        "set xrange [0.5:%.1f]\nset xtics 1\nunset key\nset lmargin at screen 0.15\n"
+        "set rmargin at screen 0.98\nset grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
+        "set multiplot\nset tmargin at screen 0.97\nset bmargin at screen 0.57\n"
+        "set format x \"\"\nset yrange [0:105]\nset ylabel \"setting, %%\"\n"
+        "plot $settings using 1:2 with linespoints pt 7 ps 0.6 lw 1.3 lc rgb \"%s\"\n"
+        "set tmargin at screen 0.52\nset bmargin at screen 0.13\nset format x\n"
+        "set xlabel \"test\"\nset yrange [*:*]\nset ylabel \"%s\"\n"
+        "set arrow from graph 0, first %d to graph 1, first %d nohead lc rgb \"" ONE_COLOR
+        "\" lw 1.3 dt 2\n"
+        "plot $values using 1:2:3 with yerrorbars pt 0 lw 1.3 lc rgb \"%s\", "
+        "$values using 1:2 with linespoints pt 5 ps 0.6 lw 1.3 lc rgb \"%s\"\n"
+        "unset multiplot\n",
+        (double)rows + 0.5, styles[0].color, by_cost ? "cost" : "mean ln ratio", by_cost, by_cost,
+        styles[1].color, styles[1].color);
+}
