@@ -81,6 +81,10 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
+#define COST_MATCHED 1.01 /* of the search: the base is met as well as by the closed method */
+
+static const char *const throttles[] = {"duty", "load", "quota"};
+
 enum { RESULT, TESTS, SHEETS };
 
 static const struct ssreport_column columns[] = {{"setting", "Setting, %", 3, true},
@@ -104,6 +108,7 @@ struct calibration {
     size_t chosen[BENCHMARKS_MOST];     /* tasks that the base has, too */
     size_t count;
     struct ssreport_sheet sheets[SHEETS], findings;
+    size_t found; /* row of the test that gave the result; SIZE_MAX: none has */
 
     /* The setting that is being tested: its results as a table. */
     char *rows;
@@ -216,39 +221,56 @@ static double test_number(const struct calibration *calibration, size_t row, con
     return ssreport_sheet_cell(&calibration->sheets[TESTS], row, name)->number;
 }
 
+/* "3 repetitions" */
+static const char *count_of(char text[48], double count, const char *what) {
+    snprintf(text, 48, "%.0f %s%s", count, what, count == 1 ? "" : "s");
+    return text;
+}
+
+static void say_setting(struct calibration *calibration, size_t row) {
+    const struct request *request = calibration->request;
+    double setting = test_number(calibration, row, "setting");
+    double half = test_number(calibration, row, "half_width");
+    double cost = test_number(calibration, row, "cost");
+    bool searches = request->method == METHOD_SEARCH;
+    char interval[100] = "too few repetitions for an interval", counts[2][48];
+    /* So near to it, speed is taken as proportional to the setting. */
+    if (isfinite(half))
+        snprintf(interval, sizeof interval, "%.2f%% to %.2f%% with 95%% confidence",
+            100 * setting * exp(-half), 100 * setting * exp(half));
+    ssprofile_say(&calibration->findings,
+        "Throttled by %s, this machine is %s the base at a setting of %.2f%% (%s), found by the %s "
+        "from %s with %s at this setting.",
+        throttles[request->throttle], searches && cost > COST_MATCHED ? "nearest to" : "as fast as",
+        100 * setting, interval, searches ? "published search" : "closed method",
+        count_of(counts[0], (double)calibration->count, "benchmark"),
+        count_of(counts[1], test_number(calibration, row, "repetitions"), "repetition"));
+    if (searches && cost > COST_MATCHED)
+        ssprofile_say(&calibration->findings,
+            "Its cost is %.3f: benchmarks do not take as long as on the base at any setting that "
+            "was tested.",
+            cost);
+}
+
 /* What the calibration has found in this test, and what a throttle leaves as it is. */
 static void say_result(struct calibration *calibration, size_t row) {
-    static const char *const throttles[] = {"duty", "load", "quota"};
-    const struct request *request = calibration->request;
-    bool searches = request->method == METHOD_SEARCH;
     double setting = test_number(calibration, row, "setting");
     double half = test_number(calibration, row, "half_width");
     double before = test_number(calibration, 0, "most_to_least");
     double after = test_number(calibration, row, "most_to_least");
-    double repetitions = test_number(calibration, row, "repetitions");
-    /* Speed is taken as proportional to the setting so near to it. */
-    double low = setting * exp(-half), high = setting * exp(half);
-    char interval[100] = "with no interval, as there are too few repetitions";
-    if (isfinite(half))
-        snprintf(interval, sizeof interval, "between %.2f%% and %.2f%% with 95%% confidence",
-            100 * low, 100 * high);
-    ssprofile_say(&calibration->findings,
-        "Under %s this machine is as fast as the base at a setting of %.2f%%, %s; found by %s "
-        "from %zu benchmark%s, %.0f repetition%s at this setting.",
-        throttles[request->throttle], 100 * setting, interval, searches ? "search" : "closed",
-        calibration->count, calibration->count == 1 ? "" : "s", repetitions,
-        repetitions == 1 ? "" : "s");
+    calibration->found = row;
+    say_setting(calibration, row);
     if (calibration->count > 1)
         ssprofile_say(&calibration->findings,
-            "The largest ratio is %.3f times the least at a setting of %.0f%% and %.3f times at "
-            "%.2f%%: the throttle makes the ratios 1 on average, but one factor cannot narrow "
+            "The largest ratio is %.3f times the least without a throttle and %.3f times at "
+            "%.2f%%: the throttle, one factor for everything, moves all ratios, but cannot narrow "
             "their relative spread.",
-            before, 100 * test_number(calibration, 0, "setting"), after, 100 * setting);
-    SSREPORT_TEXTS(
-        &calibration->sheets[RESULT], throttles[request->throttle], searches ? "search" : "closed");
-    SSREPORT_NUMBERS(&calibration->sheets[RESULT], setting, low, high,
-        (double)ssreport_sheet_rows(&calibration->sheets[TESTS]), (double)calibration->count,
-        repetitions, before, after);
+            before, after, 100 * setting);
+    SSREPORT_TEXTS(&calibration->sheets[RESULT], throttles[calibration->request->throttle],
+        calibration->request->method == METHOD_SEARCH ? "search" : "closed");
+    SSREPORT_NUMBERS(&calibration->sheets[RESULT], setting, setting * exp(-half),
+        setting * exp(half), (double)ssreport_sheet_rows(&calibration->sheets[TESTS]),
+        (double)calibration->count, test_number(calibration, row, "repetitions"), before, after);
 }
 
 /* ---- the methods ---- */
@@ -393,7 +415,7 @@ static int write_files(struct calibration *calibration, struct ss_error *error) 
                       "fast as the base.",
             "Path of the calibration");
     if (script)
-        ssprofile_draw_path(script, tests, by_cost);
+        ssprofile_draw_path(script, tests, by_cost, calibration->found);
     int result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
                                      .name = "calibrate",
                                      .title = "Calibration",
@@ -443,6 +465,7 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
     calibration->sheets[RESULT] = SSREPORT_SHEET("calibrated", "Result", result_columns);
     calibration->sheets[TESTS] = SSREPORT_SHEET("calibration", "Tests", columns);
     calibration->findings = SSPROFILE_FINDINGS();
+    calibration->found = SIZE_MAX;
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();

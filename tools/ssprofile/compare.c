@@ -79,9 +79,9 @@ static const struct ssreport_column ratio_columns[] = {{"target", "Target"},
 
 static const struct ssreport_column range_columns[] = {{"target", "Target"},
     {"benchmarks", "Benchmarks", 0}, {"least", "Least", 4}, {"most", "Most", 4},
-    {"coverage_percent", "Coverage, %", 1}, {"length", "Length", 4}, {"median", "Median", 4},
-    {"mean", "Mean", 4}, {"geometric_mean", "Geometric mean", 4},
-    {"most_to_least", "Most/least", 4}, {"variation_percent", "Variation, %", 2}};
+    {"length", "Length", 4}, {"median", "Median", 4}, {"mean", "Mean", 4},
+    {"geometric_mean", "Geometric mean", 4}, {"most_to_least", "Most/least", 4},
+    {"variation_percent", "Variation, %", 2}, {"coverage_percent", "Coverage, %", 1}};
 
 static const struct ssreport_column bin_columns[] = {{"target", "Target"}, {"above", "Above", 1},
     {"to", "Up to", 1}, {"benchmarks", "Benchmarks", 0}};
@@ -109,9 +109,9 @@ static void fill_ratios(
 static void fill_range(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_figures *figures) {
     SSREPORT_TEXTS(sheet, target);
-    SSREPORT_NUMBERS(sheet, (double)figures->count, figures->least, figures->most,
-        100 * ssprofile_coverage_of(figures->count), figures->length, figures->median,
-        figures->mean, figures->geometric, figures->most_to_least, 100 * figures->variation);
+    SSREPORT_NUMBERS(sheet, (double)figures->count, figures->least, figures->most, figures->length,
+        figures->median, figures->mean, figures->geometric, figures->most_to_least,
+        100 * figures->variation, 100 * ssprofile_coverage_of(figures->count));
 }
 
 static void fill_left_out(
@@ -291,7 +291,8 @@ static void fill_side(struct comparison *comparison, struct side *side, bool hal
         ssprofile_say_chance(&comparison->findings, &side->series, comparison->whole);
     else
         ssprofile_say_range(&comparison->findings, &side->series, comparison->sides[0].name);
-    ssprofile_say_left_out(&comparison->findings, &side->series);
+    if (halves || side->ratios.left_out_count > 0)
+        ssprofile_say_left_out(&comparison->findings, &side->series);
     fill_ratios(&comparison->sheets[RATIOS], side->name, &side->ratios);
     fill_range(&comparison->sheets[RANGES], side->name, &side->series.figures);
     fill_left_out(&comparison->sheets[LEFT_OUT], side->name, &side->ratios);
@@ -306,8 +307,9 @@ static void draw_machine(struct comparison *comparison, const char *machine) {
             series[count++] = comparison->sides[i].series;
     }
     FILE *script = ssprofile_pictures_add(&comparison->pictures, false,
-        "In bins of 0.1. Shaded: the range. Dashed: as fast as the base.",
-        "%.100s: how many benchmarks have which ratio", machine);
+        "Shaded: the range. Dashed: as fast as the base.",
+        "%.100s: how many benchmarks have which ratio, in bins of %g", machine,
+        ssprofile_histogram_bin(series, count));
     if (script)
         ssprofile_draw_histogram(script, series, count);
     script = ssprofile_pictures_add(&comparison->pictures, true,

@@ -118,18 +118,14 @@ static void name_unstable(char *text, size_t size, const struct ssprofile_ratios
 void ssprofile_say_left_out(
     struct ssreport_sheet *findings, const struct ssprofile_series *target) {
     const struct ssprofile_ratios *ratios = target->ratios;
-    size_t unstable = 0, missing = 0;
-    char names[NAMES_MOST * 64 + 32], parts[sizeof names + 200];
-    size_t used = 0;
-    if (ratios->left_out_count == 0)
-        return;
+    size_t unstable = 0, missing = 0, used = 0;
+    char names[NAMES_MOST * 64 + 32], parts[sizeof names + 200] = "none";
     for (size_t i = 0; i < ratios->left_out_count; i++) {
         unstable += strcmp(ratios->left_out[i].why, SSPROFILE_UNSTABLE) == 0;
         missing += strcmp(ratios->left_out[i].why, SSPROFILE_MISSING) == 0;
     }
     size_t others = ratios->left_out_count - unstable - missing;
     name_unstable(names, sizeof names, ratios);
-    parts[0] = '\0';
     if (unstable > 0)
         used += (size_t)snprintf(parts, sizeof parts, "%zu unstable (%s)", unstable, names);
     if (missing > 0)
@@ -138,7 +134,6 @@ void ssprofile_say_left_out(
     if (others > 0)
         snprintf(
             parts + used, sizeof parts - used, "%s%zu of no use", used > 0 ? ", " : "", others);
-    ssprofile_say(findings, "%zu of %zu benchmarks of %s:%s are left out: %s.",
-        ratios->left_out_count, ratios->left_out_count + ratios->count, target->machine,
-        target->limits, parts);
+    ssprofile_say(findings, "Left out for %s:%s, of %zu benchmarks: %s.", target->machine,
+        target->limits, ratios->left_out_count + ratios->count, parts);
 }

@@ -40,7 +40,7 @@ void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct sspro
 SS_NONNULL()
 void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile_series *target);
 
-/* What was left out, if anything was. */
+/* How many were left out, and why. */
 SS_NONNULL()
 void ssprofile_say_left_out(struct ssreport_sheet *findings, const struct ssprofile_series *target);
 

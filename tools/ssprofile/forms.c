@@ -236,7 +236,7 @@ static void print_page(
     if (output->base) {
         fputs("<p>Base: <b>", stream);
         ssreport_html_text(stream, output->base);
-        fputs("</b>. A ratio above 1 means that the target is faster.</p>\n", stream);
+        fputs("</b>. A ratio above 1 means faster than the base.</p>\n", stream);
     }
     print_first(stream, output, without);
     for (size_t i = 0; i < output->count; i++)

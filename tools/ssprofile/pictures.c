@@ -49,21 +49,39 @@ static void find_bounds(
 #define PANEL_END    62 /* tics and the name of the axis, below the last panel */
 #define LEFT         62
 
-/* How many ratios are in this bin. */
-static size_t count_in(const struct ssprofile_ratios *ratios, size_t bin) {
-    size_t count = 0;
-    for (size_t i = 0; i < ratios->count; i++)
-        count += ssprofile_bin_of(ratios->items[i].ratio) == bin;
-    return count;
+/* How many bins lie between the ends of the axis, where ratios allow it. */
+#define BINS_LEAST 5
+#define BINS_MOST  400
+
+double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count) {
+    double least, most, bin = SSPROFILE_BIN;
+    find_bounds(series, count, &least, &most);
+    while (most - least < BINS_LEAST * bin && bin > SSPROFILE_BIN / 500)
+        bin /= 10;
+    while (most - least > BINS_MOST * bin)
+        bin *= 10;
+    return bin;
 }
 
-static void write_bins(FILE *script, const struct ssprofile_series *series, size_t number) {
-    size_t last = ssprofile_bin_of(series->figures.most);
+/* Ratios as near to a bound as rounding goes count as equal to it, the upper one of their bin. */
+static double bin_of(double ratio, double bin) {
+    return ceil(ratio / bin - 1e-9);
+}
+
+static void write_bins(
+    FILE *script, const struct ssprofile_series *series, size_t number, double bin) {
+    const struct ssprofile_ratios *ratios = series->ratios;
     fprintf(script, "$bins%zu << END\n", number);
-    for (size_t bin = ssprofile_bin_of(series->figures.least); bin <= last; bin++) {
-        size_t count = count_in(series->ratios, bin);
-        if (count > 0)
-            fprintf(script, "%.2f %zu\n", ((double)bin - 0.5) * SSPROFILE_BIN, count);
+    for (size_t i = 0; i < ratios->count; i++) {
+        double at = bin_of(ratios->items[i].ratio, bin);
+        size_t before = 0, count = 0;
+        for (size_t j = 0; j < ratios->count; j++) {
+            bool is_here = bin_of(ratios->items[j].ratio, bin) == at;
+            before += is_here && j < i;
+            count += is_here;
+        }
+        if (before == 0)
+            fprintf(script, "%.6g %zu\n", (at - 0.5) * bin, count);
     }
     fputs("END\n", script);
 }
@@ -108,11 +126,11 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
     find_bounds(series, count, &least, &most);
     size_t height = PANEL_END + count * (PANEL_TOP + PANEL_HEIGHT);
     write_head(script, (unsigned)height);
+    double bin = ssprofile_histogram_bin(series, count);
     for (size_t i = 0; i < count; i++)
-        write_bins(script, &series[i], i);
-    /* A bin of its own is free on either side, and so much is there at least. */
-    double from = fmin(0.5, floor(least / SSPROFILE_BIN - 1) * SSPROFILE_BIN);
-    double to = fmax(1.5, ceil(most / SSPROFILE_BIN + 1) * SSPROFILE_BIN);
+        write_bins(script, &series[i], i, bin);
+    /* A few bins are free on either side. */
+    double from = (floor(least / bin) - 3) * bin, to = (ceil(most / bin) + 3) * bin;
     fprintf(script,
         "set xrange [%.6g:%.6g]\nset yrange [0:*]\nset boxwidth %.6g\n"
         "set ytics autofreq\nset ylabel \"benchmarks\" offset 1.2,0\n"
@@ -121,7 +139,7 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
         "set arrow from first 1, graph 0 to first 1, graph 1 nohead front lc rgb \"" ONE_COLOR
         "\" lw 1.3 dt 2\n"
         "set multiplot\n",
-        fmax(from, 0), to, SSPROFILE_BIN * 0.88, (double)LEFT / WIDTH);
+        fmax(from, 0), to, bin * 0.88, (double)LEFT / WIDTH);
     for (size_t i = 0; i < count; i++)
         write_panel(script, &series[i], i, count);
     fputs("unset multiplot\n", script);
@@ -233,7 +251,7 @@ static void write_wide_axis(FILE *script, double from, double to) {
 static void write_narrow_axis(FILE *script, double from, double to) {
     double step = pow(10, floor(log10(to - from)));
     double steps = (to - from) / step;
-    step *= steps < 2 ? 0.25 : steps < 5 ? 0.5 : 1;
+    step *= steps < 2 ? 0.5 : steps < 5 ? 1 : 2;
     fprintf(script, "set xrange [%.8g:%.8g]\nset xtics %.8g\n", from, to, step);
 }
 
@@ -341,25 +359,42 @@ static void write_tests(FILE *script, const struct ssreport_sheet *tests, const 
     fputs("END\n", script);
 }
 
-void ssprofile_draw_path(FILE *script, const struct ssreport_sheet *tests, bool by_cost) {
+/* A ring around the test that gave the result, with its setting. */
+static void write_found(FILE *script, const struct ssreport_sheet *tests, size_t found) {
+    double setting = 100 * number_of(tests, found, "setting");
+    fprintf(script,
+        "$found << END\n%zu %.8g\nEND\n"
+        "set label 1 \"%.2f%%\" at first %zu, first %.8g center offset 0,1.1 "
+        "textcolor rgb \"" TEXT_COLOR "\"\n",
+        found + 1, setting, setting, found + 1, setting);
+}
+
+void ssprofile_draw_path(
+    FILE *script, const struct ssreport_sheet *tests, bool by_cost, size_t found) {
     size_t rows = ssreport_sheet_rows(tests);
-    write_head(script, 460);
+    bool is_found = found < rows;
+    write_head(script, 480);
     write_tests(script, tests, "settings", "setting", NULL, 100);
     write_tests(script, tests, "values", by_cost ? "cost" : "log_ratio_mean",
         by_cost ? NULL : "half_width", 1);
+    if (is_found)
+        write_found(script, tests, found);
     fprintf(script,
         "set xrange [0.5:%.1f]\nset xtics 1\nunset key\nset lmargin at screen 0.15\n"
         "set rmargin at screen 0.98\nset grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
-        "set multiplot\nset tmargin at screen 0.97\nset bmargin at screen 0.57\n"
-        "set format x \"\"\nset yrange [0:105]\nset ylabel \"setting, %%\"\n"
-        "plot $settings using 1:2 with linespoints pt 7 ps 0.6 lw 1.3 lc rgb \"%s\"\n"
-        "set tmargin at screen 0.52\nset bmargin at screen 0.13\nset format x\n"
-        "set xlabel \"test\"\nset yrange [*:*]\nset ylabel \"%s\"\n"
+        "set multiplot\nset tmargin at screen 0.97\nset bmargin at screen 0.58\n"
+        "set format x \"\"\nset yrange [0:105]\nset ytics 20\nset ylabel \"setting, %%\"\n"
+        "plot $settings using 1:2 with linespoints pt 7 ps 0.6 lw 1.3 lc rgb \"%s\"%s\n"
+        "unset label 1\nset tmargin at screen 0.53\nset bmargin at screen 0.15\n"
+        "set format x\nset xlabel \"test\"\nset yrange [%s]\nset ytics autofreq\n"
+        "set ylabel \"%s\"\n"
         "set arrow from graph 0, first %d to graph 1, first %d nohead lc rgb \"" ONE_COLOR
         "\" lw 1.3 dt 2\n"
         "plot $values using 1:2:3 with yerrorbars pt 0 lw 1.3 lc rgb \"%s\", "
         "$values using 1:2 with linespoints pt 5 ps 0.6 lw 1.3 lc rgb \"%s\"\n"
         "unset multiplot\n",
-        (double)rows + 0.5, styles[0].color, by_cost ? "cost" : "mean ln ratio", by_cost, by_cost,
+        (double)rows + 0.5, styles[0].color,
+        is_found ? ", $found using 1:2 with points pt 6 ps 1.5 lw 1.5 lc rgb \"#222222\"" : "",
+        by_cost ? "0.95:*" : "*:*", by_cost ? "cost" : "mean ln ratio", by_cost, by_cost,
         styles[1].color, styles[1].color);
 }

@@ -11,6 +11,9 @@
 #include "ratios.h"
 #include "ssreport/sheet.h"
 
+/* The width of bins in the picture: SSPROFILE_BIN, or less where all ratios would be in a few. */
+SS_READS(1, 2) double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count);
+
 /* One panel for each series, on one axis: how many ratios lie in each bin. */
 SS_READS(2, 3)
 void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *series, size_t count);
@@ -22,8 +25,12 @@ void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, si
 SS_READS(1, 2)
 bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_t count);
 
-/* The tests of a calibration, of which `by_cost` tells the method that judged them. */
+/*
+ * The tests of a calibration, with their costs or, otherwise, their logarithms. `found` is the row
+ * of the test that gave the result, if there is one.
+ */
 SS_NONNULL()
-void ssprofile_draw_path(FILE *script, const struct ssreport_sheet *tests, bool by_cost);
+void ssprofile_draw_path(
+    FILE *script, const struct ssreport_sheet *tests, bool by_cost, size_t found);
 
 #endif
