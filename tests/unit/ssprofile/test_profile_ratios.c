@@ -154,6 +154,16 @@ static bool is_warned(const struct comparison *comparison, const char *text) {
     return false;
 }
 
+static const struct ssprofile_left_out *left_out_of(
+    const struct comparison *comparison, const char *name) {
+    for (size_t i = 0; i < comparison->ratios.left_out_count; i++) {
+        if (strcmp(comparison->ratios.left_out[i].name, name) == 0)
+            return &comparison->ratios.left_out[i];
+    }
+    fail_msg("%s is not left out", name);
+    return NULL;
+}
+
 static const struct ssprofile_ratio *ratio_of(
     const struct comparison *comparison, const char *name, const char *class) {
     for (size_t i = 0; i < comparison->ratios.count; i++) {
@@ -188,6 +198,10 @@ static void what_cannot_be_compared_is_named(void **state) {
         "only-two of class cpu: left out: two:without has it, in line 26, one:without does not"));
     assert_true(is_warned(&comparison, "both: left out: rows of one:without differ"));
     assert_int_equal(comparison.warnings.count, 3);
+    assert_int_equal(comparison.ratios.left_out_count, 3);
+    assert_string_equal(left_out_of(&comparison, "only-one")->why, SSPROFILE_MISSING);
+    assert_string_equal(left_out_of(&comparison, "only-two")->why, SSPROFILE_MISSING);
+    assert_string_equal(left_out_of(&comparison, "both")->why, SSPROFILE_CONTRADICTORY);
     forget(&comparison);
     comparison = compare_damaged("quota-6352");
     assert_true(is_warned(&comparison,
@@ -204,6 +218,8 @@ static void an_unstable_benchmark_is_left_out(void **state) {
         compare_files(DATA "damaged.csv", (const char *const[]){"one", "two"}, "without", &strict);
     assert_true(is_warned(&comparison, "sort: left out: unstable on one:without"));
     assert_null(ratio_of(&comparison, "sort", "cpu"));
+    assert_string_equal(left_out_of(&comparison, "sort")->why, SSPROFILE_UNSTABLE);
+    assert_true(left_out_of(&comparison, "sort")->spread[0] > 0.1);
     assert_non_null(ratio_of(&comparison, "ray", "cpu"));
     forget(&comparison);
 }
