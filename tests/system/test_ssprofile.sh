@@ -9,6 +9,8 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 # shellcheck source=skip.sh
 . "$source/tests/system/skip.sh"
+# shellcheck source=pages.sh
+. "$source/tests/system/pages.sh"
 # shellcheck source=cases.sh
 . "$source/tests/system/cases.sh"
 [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
@@ -62,6 +64,25 @@ expect() {
 says() {
     grep -Eq -e "$1" "$folder/err" "$folder/out" ||
         fail "no '$1' in: $(cat "$folder/out" "$folder/err")"
+}
+
+# says_in_all TEXT: however its lines are broken.
+says_in_all() {
+    tr -s ' \n' ' ' <"$folder/out" | grep -Fq -e "$1" || fail "no '$1' in: $(cat "$folder/out")"
+}
+
+# The page is one that a browser can show, with so many pictures where gnuplot is there.
+is_page() {
+    local page=$1 pictures=$2
+    is_well_formed "$page" || fail "$page is not well-formed"
+    ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$page" || fail "$page needs others"
+    if command -v gnuplot >/dev/null; then
+        [ "$(grep -c '</svg>' "$page")" -eq "$pictures" ] || fail "$page: not $pictures pictures"
+        [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$page" | sort | uniq -d)" ] ||
+            fail "$page: a name is there twice"
+    else
+        skip_part "gnuplot: it is not installed"
+    fi
 }
 
 measure() {
@@ -245,6 +266,19 @@ profiles_are_compared() {
     expect 0 compare -o "$folder/compared" "$data/results.csv:base" "$data/results.csv:target" \
         "$data/results.csv:target:quota-3900"
     says 'target:without +target:quota-3900 +25 +2\.6479 +2\.5745 +1\.0285 +97\.1'
+    [ "$(sed -n '1p' "$folder/out")" = "Base: base:without" ] || fail "no base in the first line"
+    says_in_all "- target:without is 1.65 to 4.79 times as fast as base:without (25 benchmarks, "
+    says_in_all "one more benchmark of the same kind lies in this range with a probability of 92.3%."
+    says_in_all "common benchmarks is [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
+    says_in_all "Of these 2.65 times, one common factor makes 2.57 times (97.1% of the logarithm)"
+    says_in_all "which is 2.905 before and 2.806 under quota-3900."
+    says '^  target:quota-3900 .* 92\.3$'
+    is_page "$folder/compared/compare.html" 2
+    grep -q '^<li>target:without is 1.65 to 4.79 times' "$folder/compared/compare.html" ||
+        fail "page: no finding"
+    grep -q '"findings": \[' "$folder/compared/compare.json" || fail "JSON: no findings"
+    grep -q '^ *"target:without is 1.65 to 4.79 times' "$folder/compared/compare.json" ||
+        fail "JSON: findings are no texts"
     [ "$(wc -l <"$folder/compared/ratios.csv")" -eq 51 ] || fail "not 50 ratios"
     grep -q '"reductions": \[' "$folder/compared/compare.json" || fail "JSON: no reductions"
     grep -q '<caption>Ranges</caption>' "$folder/compared/compare.html" || fail "page: no ranges"
@@ -255,11 +289,62 @@ profiles_are_compared() {
     expect 125 compare "$data/results.csv:base"
     expect 0 predict --target target:without "$folder/compared"
     says '^ +0 +1\.6499 +4\.7926 +92\.3$'
+    says '^- One more ratio lies in \[1\.65, 4\.79\] with a probability of 92\.3%'
     expect 0 predict --target target:without --coverage 80% "$folder/compared" \
         "$folder/compared/ratios.csv"
-    says '23 of 25 applications lie within .*84.6% expected.*outside: kernel-'
+    says '23 of 25 applications lie within .*84.6% expected.*outside:'
+    expect 0 predict --target target:without -o "$folder/predicted" "$folder/compared"
+    is_page "$folder/predicted/predict.html" 0
+    grep -q 'with a probability of 92.3%' "$folder/predicted/predict.html" || fail "page: no coverage"
     expect 125 predict "$folder/compared"
     says 'has several targets'
+}
+
+# A page without gnuplot says so once.
+pages_without_gnuplot() {
+    local data=$source/tests/data/profile
+    mkdir "$folder/few"
+    # shellcheck disable=SC2123 # there is no gnuplot in it
+    (PATH=$folder/few && expect 0 compare -q -o "$folder/plain" "$data/results.csv:base" \
+        "$data/results.csv:target")
+    [ "$(grep -c 'there are no pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
+    [ "$(grep -c 'There are no pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "not told once"
+    ! grep -q '<figure>' "$folder/plain/compare.html" || fail "an empty figure"
+    is_well_formed "$folder/plain/compare.html" || fail "it is not well-formed"
+}
+
+# Chance alone: odd repetitions and even ones.
+halves_are_compared() {
+    local i
+    {
+        echo machine,limits,benchmark,lower_is_better,class,repetition,result
+        for ((i = 1; i <= 10; i++)); do
+            echo "m,without,calm,false,cpu,$i,$((1000 + i % 2))"
+            echo "m,without,slow,true,cpu,$i,$((1000 - i % 2))"
+            echo "m,without,wild,false,cpu,$i,$((1000 + 100 * (i % 3)))"
+        done
+    } >"$folder/halved.csv"
+    expect 0 compare --halves --spread 2% -o "$folder/halves" "$folder/halved.csv"
+    says_in_all "Between the odd and the even repetitions of m:without only chance differs: the ratios of \
+2 benchmarks lie between 0.9990 and 0.9990"
+    says_in_all "Left out for m:without-even, of 3 benchmarks: 1 unstable (wild)."
+    says 'wild: left out: unstable on m:without-odd'
+    grep -q '^m:without-even,calm,cpu,0\.999000999001,' "$folder/halves/ratios.csv" ||
+        fail "$(cat "$folder/halves/ratios.csv")"
+    grep -q '^m:without-even,wild,cpu,unstable,' "$folder/halves/left_out.csv" || fail "not listed"
+    is_page "$folder/halves/compare.html" 2
+    expect 0 compare --halves --benchmarks calm "$folder/halved.csv"
+    says_in_all "Left out for m:without-even, of 1 benchmarks: none."
+    grep -v ',\(9\|10\),' "$folder/halved.csv" >"$folder/fewer.csv"
+    expect 0 compare --halves "$folder/fewer.csv"
+    says 'a half has 4 repetitions of a benchmark: .* measure 10 at least'
+    expect 125 compare --halves "$folder/halved.csv" "$folder/halved.csv"
+    says '^ssprofile: --halves takes one profile'
+    expect 125 compare --halves
+    grep ',1,' "$folder/halved.csv" >"$folder/single.csv"
+    sed -i '1i machine,limits,benchmark,lower_is_better,class,repetition,result' "$folder/single.csv"
+    expect 125 compare --halves "$folder/single.csv"
+    says 'm:without has no benchmark with an odd and an even repetition'
 }
 
 other_versions_take_force() {
@@ -296,8 +381,18 @@ calibration_finds_the_setting() {
     expect 0 calibrate --base "$folder/base" -o "$folder/calibrated"
     says '^setting 40\.00% .*2 tests'
     [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "not two tests are kept"
+    says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
+(40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
+    says_in_all "The largest ratio is 1.000 times the least without a throttle and 1.000 times at 40.00%"
+    is_page "$folder/calibrated/calibrate.html" 1
+    grep -q '^<li>The largest ratio is 1.000 times' "$folder/calibrated/calibrate.html" ||
+        fail "page: no finding"
+    grep -q '^duty,closed,0\.4,0\.4,0\.4,2,2,3,1,1$' "$folder/calibrated/calibrated.csv" ||
+        fail "$(cat "$folder/calibrated/calibrated.csv")"
+    grep -q '"findings": \[' "$folder/calibrated/calibrate.json" || fail "JSON: no findings"
     expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
     says '^setting (39\.9|40\.0).% .*16 tests'
+    says_in_all "(too few repetitions for an interval), found by the published search from 2 benchmarks"
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
     expect 125 calibrate --base "$folder/base"
     says 'slower than the base .*: throttle the base instead'
@@ -333,6 +428,8 @@ run_case what_cannot_run_is_named
 run_case wrong_batteries_are_refused
 run_case shipped_batteries_fit
 run_case profiles_are_compared
+run_case pages_without_gnuplot
+run_case halves_are_compared
 run_case other_versions_take_force
 run_case unstable_benchmarks_are_left_out
 run_case calibration_finds_the_setting

@@ -7,6 +7,8 @@ set -euo pipefail
 
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
+# shellcheck source=pages.sh
+. "$(dirname "$0")/pages.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
 export LC_ALL=C
@@ -42,29 +44,6 @@ value() {
     awk -F, -v row="$2" -v name="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
         NR == row + 1 { print $column }' "$folder/report/$1"
-}
-
-# Elements are closed in the order in which they were opened, and text is escaped.
-is_well_formed() {
-    awk '
-        { page = page $0 "\n" }
-        END {
-            sub(/^<!DOCTYPE html>/, "", page)
-            while (match(page, /<[^>]*>/)) {
-                text = substr(page, 1, RSTART - 1)
-                tag = substr(page, RSTART, RLENGTH)
-                page = substr(page, RSTART + RLENGTH)
-                gsub(/&(amp|lt|gt|quot|#[0-9]+);/, "", text)
-                if (text ~ /[&<]/) { print "not escaped: " text; exit 1 }
-                if (tag ~ /\/>$/ || tag ~ /^<!--/) continue
-                name = tag
-                gsub(/^<\/?|[ \t\n>].*$|>$/, "", name)
-                if (tag !~ /^<\//) { open[++depth] = name; continue }
-                if (open[depth] != name) { print tag " closes " open[depth]; exit 1 }
-                depth--
-            }
-            if (depth != 0) { print open[depth] " is not closed"; exit 1 }
-        }' "$1"
 }
 
 # same FILE COLUMN NAME: a figure of the report and one of summary.json.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/owned.h"
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "options/option.h"
@@ -160,17 +161,30 @@ static void print_findings(FILE *stream, const struct ssreport_sheet *findings) 
     fputs("</ul>\n", stream);
 }
 
+/* Only if it can be drawn. */
+static void print_picture(FILE *stream, const struct ssprofile_picture *picture, unsigned number,
+    struct ss_error *without) {
+    SS_OWNED(free) char *svg = NULL;
+    size_t size;
+    FILE *drawn = open_memstream(&svg, &size);
+    if (!drawn) {
+        ss_error_memory(without);
+        return;
+    }
+    int result = ssreport_picture(drawn, picture->script, number, picture->caption, without);
+    if (fclose(drawn) != 0 || result < 0)
+        return;
+    fputs("<figure><figcaption>", stream);
+    ssreport_html_text(stream, picture->caption);
+    fprintf(stream, "<div class=\"how\">%s</div></figcaption>\n%s</figure>\n", picture->explanation,
+        svg);
+}
+
 static void print_pictures(FILE *stream, const struct ssprofile_pictures *pictures, bool tall,
     unsigned *number, struct ss_error *without) {
-    for (size_t i = 0; pictures && i < pictures->count; i++) {
-        const struct ssprofile_picture *picture = &pictures->items[i];
-        if (picture->is_tall != tall || without->status)
-            continue;
-        fputs("<figure><figcaption>", stream);
-        ssreport_html_text(stream, picture->caption);
-        fprintf(stream, "<div class=\"how\">%s</div></figcaption>\n", picture->explanation);
-        ssreport_picture(stream, picture->script, ++*number, picture->caption, without);
-        fputs("</figure>\n", stream);
+    for (size_t i = 0; pictures && i < pictures->count && !without->status; i++) {
+        if (pictures->items[i].is_tall == tall)
+            print_picture(stream, &pictures->items[i], ++*number, without);
     }
 }
 

@@ -169,9 +169,9 @@ static void say_benchmarks(struct ssreport_sheet *findings, const struct table *
     char range[64];
     ssprofile_show_range(range, interval->low, interval->high);
     ssprofile_say(findings,
-        "The ratio of one more benchmark of the same kind as these %zu on %s lies in %s with a "
-        "probability of %.1f%%.",
-        table->count, table->target, range, 100 * interval->coverage);
+        "One more ratio lies in %s with a probability of %.1f%%: that of a benchmark of the same "
+        "kind as the %zu on %s.",
+        range, 100 * interval->coverage, table->count, table->target);
 }
 
 /* Those outside are named as far as there is room. */
