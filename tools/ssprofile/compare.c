@@ -285,8 +285,9 @@ static int halve(struct comparison *comparison, struct ss_error *error) {
 }
 
 static void fill_side(struct comparison *comparison, struct side *side, bool halves) {
-    side->series = (struct ssprofile_series){side->profile->machine, side->profile->limits,
-        &side->ratios, ssprofile_ratios_figures(&side->ratios)};
+    side->series =
+        (struct ssprofile_series){side->profile->machine, side->profile->limits, &side->ratios,
+            ssprofile_ratios_figures(&side->ratios), ssprofile_coverage_of(side->ratios.count)};
     if (halves)
         ssprofile_say_chance(&comparison->findings, &side->series, comparison->whole);
     else

@@ -37,8 +37,10 @@ static void find_bounds(
     const struct ssprofile_series *series, size_t count, double *least, double *most) {
     *least = *most = 1;
     for (size_t i = 0; i < count; i++) {
-        *least = fmin(*least, series[i].figures.least);
-        *most = fmax(*most, series[i].figures.most);
+        for (size_t j = 0; j < series[i].ratios->count; j++) {
+            *least = fmin(*least, series[i].ratios->items[j].ratio);
+            *most = fmax(*most, series[i].ratios->items[j].ratio);
+        }
     }
 }
 
@@ -47,7 +49,7 @@ static void find_bounds(
 #define PANEL_TOP    40 /* units of the picture: the line of text above a panel */
 #define PANEL_HEIGHT 140
 #define PANEL_END    62 /* tics and the name of the axis, below the last panel */
-#define LEFT         62
+#define LEFT         70
 
 /* How many bins lie between the ends of the axis, where ratios allow it. */
 #define BINS_LEAST 5
@@ -279,9 +281,11 @@ static void write_key(FILE *script, const struct ssprofile_series *series) {
     const struct ssprofile_figures *figures = &series->figures;
     int decimals = figures->length < 0.2 ? 4 : 2;
     char text[200];
-    snprintf(text, sizeof text, "%.*s: %.*f to %.*f (coverage %.1f%%)", NAME_MOST, series->limits,
-        decimals, figures->least, decimals, figures->most,
-        100 * ssprofile_coverage_of(figures->count));
+    int length = snprintf(text, sizeof text, "%.*s: %.*f to %.*f", NAME_MOST, series->limits,
+        decimals, figures->least, decimals, figures->most);
+    if (isfinite(series->coverage))
+        snprintf(text + length, sizeof text - (size_t)length, " (coverage %.1f%%)",
+            100 * series->coverage);
     sstrace_gnuplot_quote(script, text, sizeof text);
 }
 
@@ -294,10 +298,12 @@ static void write_dots(FILE *script, const struct ssprofile_series *series, size
         if (ratio)
             fprintf(script, "%.8g %zu\n", ratio->ratio, i);
     }
-    fprintf(script,
-        "END\nset object rectangle from first %.8g, graph 0 to first %.8g, graph 1 back "
-        "fc rgb \"%s\" fs transparent solid 0.10 noborder\n",
-        series->figures.least, series->figures.most, styles[number % STYLES].color);
+    fputs("END\n", script);
+    if (isfinite(series->coverage))
+        fprintf(script,
+            "set object rectangle from first %.8g, graph 0 to first %.8g, graph 1 back "
+            "fc rgb \"%s\" fs transparent solid 0.10 noborder\n",
+            series->figures.least, series->figures.most, styles[number % STYLES].color);
 }
 
 void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, size_t count) {

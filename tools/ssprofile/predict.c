@@ -9,6 +9,7 @@
 #include "findings.h"
 #include "forms.h"
 #include "options/arguments.h"
+#include "pictures.h"
 #include "ratios.h"
 #include "ssreport/csv.h"
 #include "ssreport/statistics.h"
@@ -62,6 +63,7 @@ static void print_help(void) {
 
 struct entry {
     char *benchmark;
+    char occurrence[12]; /* tells those apart that have one name, in two classes */
     double ratio;
 };
 
@@ -92,10 +94,16 @@ static bool take_ratio(void *context, const struct sstrace_field *fields) {
         table->without_memory = true;
         return false;
     }
-    char *name = strndup(fields[1].text, fields[1].length);
-    table->items[table->count] = (struct entry){name, ratio};
-    table->count += name != NULL;
-    table->without_memory |= !name;
+    struct entry *entry = &table->items[table->count];
+    *entry = (struct entry){strndup(fields[1].text, fields[1].length), "", ratio};
+    table->without_memory |= !entry->benchmark;
+    if (!entry->benchmark)
+        return true;
+    unsigned occurrences = 1;
+    for (size_t i = 0; i < table->count; i++)
+        occurrences += strcmp(table->items[i].benchmark, entry->benchmark) == 0;
+    snprintf(entry->occurrence, sizeof entry->occurrence, "%u", occurrences);
+    table->count++;
     return true;
 }
 
@@ -202,6 +210,67 @@ static void print(const struct ssreport_sheet *sheets, const struct ssreport_she
         ssprofile_print_text(stdout, &sheets[i]);
 }
 
+/* ---- the picture ---- */
+
+static int take_ratios(struct ssprofile_ratios *ratios, const struct table *table) {
+    *ratios = (struct ssprofile_ratios){.items = calloc(table->count + 1, sizeof *ratios->items)};
+    if (!ratios->items)
+        return -1;
+    for (size_t i = 0; i < table->count; i++)
+        ratios->items[ratios->count++] = (struct ssprofile_ratio){.name = table->items[i].benchmark,
+            .class = table->items[i].occurrence,
+            .ratio = table->items[i].ratio};
+    return 0;
+}
+
+/* Benchmarks and applications, and the interval in which they are to be. */
+static int draw(struct ssprofile_pictures *pictures, const struct table tables[2],
+    const struct ssprofile_interval *interval) {
+    struct ssprofile_ratios ratios[2] = {{0}};
+    size_t count = tables[1].count > 0 ? 2 : 1;
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = take_ratios(&ratios[i], &tables[i]);
+    FILE *script = NULL;
+    if (result == 0)
+        script = ssprofile_pictures_add(pictures, true,
+            "Shaded: where one more ratio lies with the coverage that is given. Dashed: as fast as "
+            "the base.",
+            "%.200s: ratio of each benchmark%s", tables[0].target,
+            count > 1 ? " and application" : "");
+    if (script) {
+        struct ssprofile_series series[2] = {
+            {.limits = "benchmarks", .ratios = &ratios[0], .coverage = interval->coverage},
+            {.limits = "applications", .ratios = &ratios[1], .coverage = NAN}};
+        series[0].figures = ssprofile_ratios_figures(&ratios[0]);
+        series[0].figures.least = interval->low;
+        series[0].figures.most = interval->high;
+        series[1].figures = ssprofile_ratios_figures(&ratios[1]);
+        ssprofile_draw_dots(script, series, count);
+    }
+    ssprofile_ratios_free(&ratios[0]);
+    ssprofile_ratios_free(&ratios[1]);
+    return result;
+}
+
+static int write_files(const struct request *request, struct ssreport_sheet sheets[SHEETS],
+    const struct ssreport_sheet *findings, const struct table tables[2],
+    const struct ssprofile_interval *interval, struct ss_error *error) {
+    struct ssprofile_pictures pictures = {0};
+    if (draw(&pictures, tables, interval) < 0)
+        return ss_error_memory(error);
+    int result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
+                                     .name = "predict",
+                                     .title = "Prediction",
+                                     .sheets = sheets,
+                                     .count = SHEETS,
+                                     .findings = findings,
+                                     .pictures = &pictures},
+        error);
+    ssprofile_pictures_free(&pictures);
+    return result;
+}
+
 static int predict(const struct request *request, struct table tables[2], struct ss_error *error) {
     for (size_t i = 0; i < request->count; i++) {
         tables[i].wanted = request->target;
@@ -235,13 +304,7 @@ static int predict(const struct request *request, struct table tables[2], struct
         "sample, of others they say nothing.");
     int result = 0;
     if (request->output)
-        result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
-                                     .name = "predict",
-                                     .title = "Prediction",
-                                     .sheets = sheets,
-                                     .count = SHEETS,
-                                     .findings = &findings},
-            error);
+        result = write_files(request, sheets, &findings, tables, &interval, error);
     if (result == 0 && !request->quiet)
         print(sheets, &findings);
     ssreport_sheet_free(&findings);

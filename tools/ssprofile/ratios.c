@@ -202,8 +202,12 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
     }
     if (ratios->count > 0)
         return 0;
-    return ss_error_fail(error, "%s and %s have no benchmark in common that can be compared",
-        name_of(sides[0], text[0]), name_of(sides[1], text[1]));
+    size_t unstable = 0;
+    for (size_t i = 0; i < ratios->left_out_count; i++)
+        unstable += strcmp(ratios->left_out[i].why, SSPROFILE_UNSTABLE) == 0;
+    return ss_error_fail(error,
+        "%s and %s have no benchmark in common that can be compared (%zu are unstable)",
+        name_of(sides[0], text[0]), name_of(sides[1], text[1]), unstable);
 }
 
 void ssprofile_ratios_free(struct ssprofile_ratios *ratios) {

@@ -86,6 +86,7 @@ struct ssprofile_series {
     const char *machine, *limits;
     const struct ssprofile_ratios *ratios;
     struct ssprofile_figures figures;
+    double coverage; /* of the range from the least to the most; NaN: nothing is said of it */
 };
 
 /*

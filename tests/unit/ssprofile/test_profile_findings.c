@@ -26,8 +26,8 @@ static struct ssprofile_series series_of(
         items[which][i] =
             (struct ssprofile_ratio){.name = names[i], .class = names[i], .ratio = values[i]};
     ratios[which] = (struct ssprofile_ratios){.items = items[which], .count = count};
-    return (struct ssprofile_series){
-        "T", limits, &ratios[which], ssprofile_ratios_figures(&ratios[which])};
+    return (struct ssprofile_series){"T", limits, &ratios[which],
+        ssprofile_ratios_figures(&ratios[which]), ssprofile_coverage_of(count)};
 }
 
 static const double plain_ratios[] = {1.65, 2.4, 2.48, 3, 7.1};
@@ -180,7 +180,13 @@ static void dots_are_sorted_and_named(void **state) {
     expect_drawn(script, "$dots0 << END\n1.65 1\n2.4 2\n3 3\nEND\n");
     expect_drawn(script, "$dots1 << END\n0.3 0\n0.6 1\n0.857 2\n1.07 3\nEND\n");
     expect_drawn(script, "set logscale x");
+    expect_drawn(script, "rectangle from first 0.3, graph 0 to first 1.07, graph 1");
     assert_true(ssprofile_dots_are_logarithmic(both, 2));
+    free(script);
+    /* Of applications nothing is promised. */
+    both[1].coverage = NAN;
+    script = drawn(ssprofile_draw_dots, both, 2);
+    assert_null(strstr(script, "rectangle from first 0.3"));
     free(script);
     /* Two classes of one name. */
     items[0][1].name = names[0];
