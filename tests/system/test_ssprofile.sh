@@ -394,8 +394,11 @@ calibration_finds_the_setting() {
     says '^setting (39\.9|40\.0).% .*16 tests'
     says_in_all "(too few repetitions for an interval), found by the published search from 2 benchmarks"
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
-    expect 125 calibrate --base "$folder/base"
+    expect 125 calibrate --base "$folder/base" -o "$folder/slower"
     says 'slower than the base .*: throttle the base instead'
+    is_page "$folder/slower/calibrate.html" 1
+    grep -q '^<li>No setting was found: this machine is slower' "$folder/slower/calibrate.html" ||
+        fail "page: no reason"
     expect 125 calibrate --base "$folder/base" --benchmarks nothing
     says 'the base has none of the benchmarks'
 }

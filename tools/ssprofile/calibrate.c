@@ -449,6 +449,8 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     int result = run(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);
     ssprofile_print_findings(stdout, &calibration->findings);
+    if (result < 0)
+        ssprofile_say(&calibration->findings, "No setting was found: %s.", error->message);
     struct ss_error later = {0};
     if (request->output && write_files(calibration, &later) < 0 && result == 0)
         result = ss_error_fail(error, "%s", later.message);

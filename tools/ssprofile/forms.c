@@ -146,8 +146,9 @@ static const char style[] =
     ".findings{margin:.4rem 0 1.2rem;padding-left:1.2rem}\n";
 
 /* Tables with more rows than this are folded, and so are more notes. */
-#define ROWS_OPEN_MOST  24
-#define NOTES_OPEN_MOST 6
+#define ROWS_OPEN_MOST     24
+#define COLUMNS_BELOW_MOST 6
+#define NOTES_OPEN_MOST    6
 
 static void print_findings(FILE *stream, const struct ssreport_sheet *findings) {
     if (ssreport_sheet_rows(findings) == 0)
@@ -196,22 +197,6 @@ static bool has_tall(const struct ssprofile_pictures *pictures) {
     return false;
 }
 
-/* The findings, and what can be seen. */
-static void print_first(
-    FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
-    unsigned number = 0;
-    fputs("<div class=\"beside\">\n<div>\n", stream);
-    print_findings(stream, output->findings);
-    print_pictures(stream, output->pictures, false, &number, without);
-    fputs("</div>\n", stream);
-    if (has_tall(output->pictures) && !without->status) {
-        fputs("<div>\n", stream);
-        print_pictures(stream, output->pictures, true, &number, without);
-        fputs("</div>\n", stream);
-    }
-    fputs("</div>\n", stream);
-}
-
 static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet) {
     size_t rows = ssreport_sheet_rows(sheet);
     if (rows == 0)
@@ -221,6 +206,38 @@ static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet) {
     ssreport_sheet_print_html(stream, sheet, NULL);
     if (rows > ROWS_OPEN_MOST)
         fputs("</details>\n", stream);
+}
+
+/* Narrow and short tables stand below the findings, beside a tall picture. */
+static bool stands_below(const struct ssreport_sheet *sheet) {
+    size_t columns = 0;
+    for (size_t i = 0; i < sheet->column_count; i++)
+        columns += sheet->columns[i].heading != NULL;
+    return columns <= COLUMNS_BELOW_MOST && ssreport_sheet_rows(sheet) <= ROWS_OPEN_MOST;
+}
+
+static void print_sheets(FILE *stream, const struct ssprofile_output *output, bool below) {
+    for (size_t i = 0; i < output->count; i++) {
+        if (stands_below(&output->sheets[i]) == below)
+            print_sheet(stream, &output->sheets[i]);
+    }
+}
+
+/* The findings, and what can be seen. */
+static void print_first(
+    FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
+    unsigned number = 0;
+    fputs("<div class=\"beside\">\n<div>\n", stream);
+    print_findings(stream, output->findings);
+    print_pictures(stream, output->pictures, false, &number, without);
+    print_sheets(stream, output, true);
+    fputs("</div>\n", stream);
+    if (has_tall(output->pictures) && !without->status) {
+        fputs("<div>\n", stream);
+        print_pictures(stream, output->pictures, true, &number, without);
+        fputs("</div>\n", stream);
+    }
+    fputs("</div>\n", stream);
 }
 
 static void print_note(FILE *stream, const char *text) {
@@ -253,8 +270,7 @@ static void print_page(
         fputs("</b>. A ratio above 1 means faster than the base.</p>\n", stream);
     }
     print_first(stream, output, without);
-    for (size_t i = 0; i < output->count; i++)
-        print_sheet(stream, &output->sheets[i]);
+    print_sheets(stream, output, false);
     print_notes(stream, output);
     if (without->status) {
         fputs("<p class=\"note\"><b>There are no pictures</b>: ", stream);

@@ -280,12 +280,11 @@ static void write_ratio_axis(FILE *script, double least, double most) {
 static void write_key(FILE *script, const struct ssprofile_series *series) {
     const struct ssprofile_figures *figures = &series->figures;
     int decimals = figures->length < 0.2 ? 4 : 2;
-    char text[200];
-    int length = snprintf(text, sizeof text, "%.*s: %.*f to %.*f", NAME_MOST, series->limits,
-        decimals, figures->least, decimals, figures->most);
+    char coverage[40] = "", text[240];
     if (isfinite(series->coverage))
-        snprintf(text + length, sizeof text - (size_t)length, " (coverage %.1f%%)",
-            100 * series->coverage);
+        snprintf(coverage, sizeof coverage, " (coverage %.1f%%)", 100 * series->coverage);
+    snprintf(text, sizeof text, "%.*s: %.*f to %.*f%s", NAME_MOST, series->limits, decimals,
+        figures->least, decimals, figures->most, coverage);
     sstrace_gnuplot_quote(script, text, sizeof text);
 }
 

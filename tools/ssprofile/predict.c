@@ -186,22 +186,21 @@ static void say_benchmarks(struct ssreport_sheet *findings, const struct table *
 static void say_applications(struct ssreport_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {
     char outside[1200] = "";
-    size_t inside = 0, used = 0;
+    size_t inside = 0, used = 0, unnamed = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct entry *entry = &table->items[i];
-        if (is_inside(interval, entry->ratio)) {
+        if (is_inside(interval, entry->ratio))
             inside++;
-            continue;
-        }
-        if (used < sizeof outside - 300)
-            used += (size_t)snprintf(outside + used, sizeof outside - used, "%s %.200s %.4f",
+        else if (used < sizeof outside - 300)
+            used += (size_t)snprintf(outside + used, sizeof outside - used, "%s %.200s %.5g",
                 used > 0 ? "," : "; outside:", entry->benchmark, entry->ratio);
-        else if (outside[used - 1] != '.')
-            used += (size_t)snprintf(outside + used, sizeof outside - used, ", ...");
+        else
+            unnamed++;
     }
-    ssprofile_say(findings, "%zu of %zu applications lie within [%.4f, %.4f] (%.1f%% expected)%s",
-        inside, table->count, interval->low, interval->high, 100 * interval->coverage,
-        used > 0 ? outside : ".");
+    if (unnamed > 0)
+        snprintf(outside + used, sizeof outside - used, " and %zu more", unnamed);
+    ssprofile_say(findings, "%zu of %zu applications lie within [%.4f, %.4f] (%.1f%% expected)%s.",
+        inside, table->count, interval->low, interval->high, 100 * interval->coverage, outside);
 }
 
 static void print(const struct ssreport_sheet *sheets, const struct ssreport_sheet *findings) {
