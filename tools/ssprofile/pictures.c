@@ -48,7 +48,7 @@ static void find_bounds(
 
 #define PANEL_TOP    40 /* units of the picture: the line of text above a panel */
 #define PANEL_HEIGHT 140
-#define PANEL_END    62 /* tics and the name of the axis, below the last panel */
+#define PANEL_END    70 /* tics and the name of the axis, below the last panel */
 #define LEFT         70
 
 /* How many bins lie between the ends of the axis, where ratios allow it. */
