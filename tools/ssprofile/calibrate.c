@@ -90,7 +90,8 @@ enum { RESULT, TESTS, SHEETS };
 static const struct ssreport_column columns[] = {{"setting", "Setting, %", 3, true},
     {"log_ratio_mean", "Mean ln ratio", 5}, {"half_width", "+-", 5},
     {"time_ratio_mean", "Mean time ratio", 4}, {"cost", "Cost", 5}, {"repetitions", "Reps", 0},
-    {"least", "Least", 4}, {"most", "Most", 4}, {"most_to_least", "Most/least", 4}};
+    {"least", "Least", 4}, {"most", "Most", 4}, {"most_to_least", "Most/least", 4},
+    {"scatter_percent", "Scatter, %", 2}};
 
 static const struct ssreport_column result_columns[] = {{"throttle", "Throttle"},
     {"method", "Method"}, {"setting", "Setting, %", 3, true}, {"low", "From", 3, true},
@@ -118,6 +119,7 @@ struct calibration {
     struct ssprofile_log_mean log;
     double mean; /* of durations here over those on the base */
     struct ssprofile_figures figures;
+    double scatter;
 };
 
 /* ---- one setting ---- */
@@ -199,6 +201,7 @@ static int judge(struct calibration *calibration, struct ss_error *error) {
         result = ssprofile_ratios_make(&ratios, sides, &all, &warnings, error);
         calibration->log = ssprofile_ratios_log_mean(&ratios, CONFIDENCE);
         calibration->figures = ssprofile_ratios_figures(&ratios);
+        calibration->scatter = ssprofile_scatter_of(&ratios);
         calibration->mean = time_ratio(sides, &all, error);
     }
     ssprofile_ratios_free(&ratios);
@@ -212,7 +215,8 @@ static void tell(struct calibration *calibration) {
     double cost = ssprofile_search_cost(calibration->mean);
     SSREPORT_NUMBERS(&calibration->sheets[TESTS], setting, calibration->log.mean,
         calibration->log.half, calibration->mean, cost, calibration->repetitions,
-        calibration->figures.least, calibration->figures.most, calibration->figures.most_to_least);
+        calibration->figures.least, calibration->figures.most, calibration->figures.most_to_least,
+        100 * calibration->scatter);
     fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, times as long %.4f\n", 100 * setting,
         calibration->log.mean, calibration->log.half, calibration->mean);
 }
@@ -260,7 +264,14 @@ static void say_result(struct calibration *calibration, size_t row) {
     double after = test_number(calibration, row, "most_to_least");
     calibration->found = row;
     say_setting(calibration, row);
-    if (calibration->count > 1)
+    double scatter = fmax(test_number(calibration, 0, "scatter_percent"),
+        test_number(calibration, row, "scatter_percent"));
+    if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
+        ssprofile_say(&calibration->findings,
+            "The ratios differ by no more than repetitions scatter (up to %.1f%%): the largest is "
+            "%.3f times the least without a throttle and %.3f times at %.2f%%.",
+            scatter, before, after, 100 * setting);
+    else if (calibration->count > 1)
         ssprofile_say(&calibration->findings,
             "The largest ratio is %.3f times the least without a throttle and %.3f times at "
             "%.2f%%: the throttle, one factor for everything, moves all ratios, but cannot narrow "

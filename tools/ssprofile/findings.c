@@ -73,6 +73,18 @@ void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct sspro
         throttled->limits, plain->machine, before->count, ranges[1], ranges[0],
         is_shorter ? reduction.reduction : 1 / reduction.reduction,
         is_shorter ? "shorter" : "longer");
+    double scatter =
+        fmax(ssprofile_scatter_of(plain->ratios), ssprofile_scatter_of(throttled->ratios));
+    if (ssprofile_is_chance(before->most_to_least, scatter)) {
+        ssprofile_say(findings,
+            "The ratios of %s differ by no more than repetitions scatter (up to %.1f%%): the "
+            "largest over the least is %.3f before and %.3f under %s, the common factor %.2f "
+            "times, "
+            "and the rest is chance.",
+            plain->machine, 100 * scatter, before->most_to_least, after->most_to_least,
+            throttled->limits, reduction.factor);
+        return;
+    }
     if (isfinite(reduction.share) && reduction.reduction > 1.05)
         ssprofile_say(findings,
             "Of these %.2f times, one common factor makes %.2f times (%.1f%% of the logarithm) and "

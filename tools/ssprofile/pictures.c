@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "ssreport/plots.h"
 #include "sstrace/gnuplot_run.h"
 
 /* Series differ in their marks, too, for readers who cannot tell the colors apart. */

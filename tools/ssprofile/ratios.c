@@ -249,6 +249,17 @@ struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios 
     return ssprofile_figures_of(values, ratios->count);
 }
 
+double ssprofile_scatter_of(const struct ssprofile_ratios *ratios) {
+    double scatter = 0;
+    for (size_t i = 0; i < ratios->count; i++)
+        scatter = fmax(scatter, hypot(ratios->items[i].spread[0], ratios->items[i].spread[1]));
+    return scatter;
+}
+
+bool ssprofile_is_chance(double most_to_least, double scatter) {
+    return log(most_to_least) <= 2 * scatter + 1e-9; /* rounding */
+}
+
 double ssprofile_coverage_of(size_t count) {
     return count > 0 ? ((double)count - 1) / ((double)count + 1) : 0;
 }

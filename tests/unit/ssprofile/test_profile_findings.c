@@ -82,6 +82,27 @@ static void a_reduction_is_taken_apart(void **state) {
     ssreport_sheet_free(&findings);
 }
 
+static void chance_is_not_taken_apart(void **state) {
+    (void)state;
+    static const double alike[] = {2.498, 2.536, 2.51}, slow_alike[] = {0.999, 1.001, 1};
+    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct ssprofile_series plain = series_of(0, "without", alike, 3);
+    struct ssprofile_series slow = series_of(1, "duty-4000", slow_alike, 3);
+    items[0][1].spread[0] = 0.006;
+    items[0][1].spread[1] = 0.008;
+    assert_true(fabs(ssprofile_scatter_of(&ratios[0]) - 0.01) < 1e-12);
+    ssprofile_say_reduction(&findings, &plain, &slow);
+    assert_int_equal(ssreport_sheet_rows(&findings), 2);
+    expect_said(&findings, 1,
+        "differ by no more than repetitions scatter (up to 1.0%): the largest "
+        "over the least is 1.015 before and 1.002 under duty-4000, the common "
+        "factor 2.51 times, and the rest is chance.");
+    items[0][1].spread[0] = items[0][1].spread[1] = NAN;
+    ssprofile_say_reduction(&findings, &plain, &slow);
+    assert_int_equal(ssreport_sheet_rows(&findings), 5);
+    ssreport_sheet_free(&findings);
+}
+
 static void what_is_left_out_is_counted(void **state) {
     (void)state;
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
@@ -277,6 +298,7 @@ static void a_profile_without_repetitions_has_no_halves(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_range_is_said_with_its_coverage),
     cmocka_unit_test(a_reduction_is_taken_apart),
+    cmocka_unit_test(chance_is_not_taken_apart),
     cmocka_unit_test(what_is_left_out_is_counted),
     cmocka_unit_test(sentences_are_broken_into_lines),
     cmocka_unit_test(a_histogram_has_a_panel_for_each_series),
