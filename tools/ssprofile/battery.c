@@ -19,12 +19,20 @@
 static const char *const field_names[FIELDS] = {
     "name", "class", "unit", "direction", "command", "regular expression"};
 
-static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
+const struct ssprofile_task *ssprofile_battery_task(
+    const struct ssprofile_battery *battery, const char *name, const char *class) {
     for (size_t i = 0; i < battery->count; i++) {
-        if (strcmp(battery->tasks[i].name, words[0]) == 0 &&
-            strcmp(battery->tasks[i].class, words[1]) == 0)
-            return ss_error_set(error, 2, "%s of class %s is there already", words[0], words[1]);
+        if (strcmp(battery->tasks[i].name, name) == 0 &&
+            strcmp(battery->tasks[i].class, class) == 0)
+            return &battery->tasks[i];
     }
+    return NULL;
+}
+
+static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
+    if (ssprofile_battery_task(battery, words[0], words[1]))
+        return ss_error_set(error, 2, "%s of class %s is there already",
+            ss_words_show(words[0]).text, ss_words_show(words[1]).text);
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
         return ss_error_set(
             error, 2, "'%s' is no direction: write higher or lower", ss_words_show(words[3]).text);

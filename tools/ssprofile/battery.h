@@ -38,6 +38,11 @@ int ssprofile_battery_parse(
 
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
+/* NULL: it has none of this name and class. */
+SS_NONNULL()
+const struct ssprofile_task *ssprofile_battery_task(
+    const struct ssprofile_battery *battery, const char *name, const char *class);
+
 /* Where a battery is: a path, or the name of one that came with the program. */
 SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
 

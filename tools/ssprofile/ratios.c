@@ -11,6 +11,7 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "battery.h"
 #include "ssreport/csv.h"
 #include "ssreport/statistics.h"
 
@@ -70,7 +71,8 @@ static struct ssprofile_ratio compare(
 
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class) {
-    if (matching->class && strcmp(matching->class, class) != 0)
+    if ((matching->class && strcmp(matching->class, class) != 0) ||
+        (matching->battery && !ssprofile_battery_task(matching->battery, name, class)))
         return false;
     if (!matching->only)
         return true;
@@ -89,6 +91,22 @@ bool ssprofile_is_chosen(
 static const char *name_of(const struct ssprofile_profile *profile, char text[256]) {
     snprintf(text, 256, "%.120s:%.120s", profile->machine, profile->limits);
     return text;
+}
+
+/* Whether the battery, if there is one, agrees that less of it is better, or more. */
+static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
+    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
+    const struct ssprofile_task *task =
+        matching->battery
+            ? ssprofile_battery_task(matching->battery, benchmark->name, benchmark->class)
+            : NULL;
+    if (!task || task->lower == benchmark->lower)
+        return true;
+    ssprofile_warn(warnings,
+        "%s: left out: lower_is_better is %s in line %llu of the base, and the battery says %s",
+        benchmark->name, benchmark->lower ? "true" : "false", (unsigned long long)benchmark->line,
+        task->lower ? "lower" : "higher");
+    return false;
 }
 
 /* Why it cannot be compared, which a warning says, too; NULL: it can be. */
@@ -113,6 +131,8 @@ static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2]
             name_of(sides[1], text));
         return SSPROFILE_CONTRADICTORY;
     }
+    if (!is_as_in_battery(benchmarks[0], matching, warnings))
+        return SSPROFILE_CONTRADICTORY;
     for (int i = 0; i < 2; i++) {
         double spread = ssprofile_spread(benchmarks[i]);
         if (!(spread > matching->unstable))
@@ -130,6 +150,21 @@ static void warn_missing(const struct ssprofile_profile *sides[2], int missing,
     ssprofile_warn(warnings, "%s of class %s: left out: %s has it, in line %llu, %s does not",
         benchmark->name, benchmark->class, name_of(sides[!missing], has),
         (unsigned long long)benchmark->line, name_of(sides[missing], lacks));
+}
+
+/* What the battery has and neither side. */
+static void warn_of_neither(const struct ssprofile_profile *sides[2],
+    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
+    char text[2][256];
+    for (size_t i = 0; matching->battery && i < matching->battery->count; i++) {
+        const struct ssprofile_task *task = &matching->battery->tasks[i];
+        if (ssprofile_is_chosen(matching, task->name, task->class) &&
+            !ssprofile_profile_find(sides[0], task->name, task->class) &&
+            !ssprofile_profile_find(sides[1], task->name, task->class))
+            ssprofile_warn(warnings,
+                "%s of class %s: left out: the battery has it, neither %s nor %s does", task->name,
+                task->class, name_of(sides[0], text[0]), name_of(sides[1], text[1]));
+    }
 }
 
 static int add(struct ssprofile_ratios *ratios, const struct ssprofile_ratio *ratio) {
@@ -200,6 +235,7 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
         if (leave_out(ratios, NULL, target, SSPROFILE_MISSING) < 0)
             return ss_error_memory(error);
     }
+    warn_of_neither(sides, matching, warnings);
     if (ratios->count > 0)
         return 0;
     size_t unstable = 0;

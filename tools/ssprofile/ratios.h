@@ -10,6 +10,8 @@
 
 #include "results.h"
 
+struct ssprofile_battery;
+
 struct ssprofile_ratio {
     const char *name, *class; /* of the base's benchmark */
     double ratio;          /* above 1: the target is faster; mean over all pairs of repetitions */
@@ -40,7 +42,8 @@ struct ssprofile_ratios {
 struct ssprofile_matching {
     const char *only;  /* names that count, a list of patterns as of a shell; NULL: all */
     const char *class; /* the one that counts; NULL: all */
-    double unstable;   /* a larger spread leaves a benchmark out; INFINITY: none is */
+    const struct ssprofile_battery *battery; /* only what is in it counts; NULL: everything */
+    double unstable; /* a larger spread leaves a benchmark out; INFINITY: none is */
 };
 
 /* Whether a benchmark counts by its name and class. */
