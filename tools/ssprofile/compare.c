@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "battery.h"
 #include "commands.h"
 #include "findings.h"
 #include "forms.h"
@@ -17,7 +18,7 @@
 #define UNSTABLE   0.02 /* the default of ssprofile measure --unstable */
 
 struct request {
-    const char *output, *only, *class;
+    const char *output, *only, *class, *battery;
     double spread; /* percent; not above 0: not given */
     int help, quiet, force, halves;
     char *words[SIDES_MOST]; /* the base and its targets */
@@ -40,6 +41,8 @@ static int take_word(
 static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write every table there as CSV, all of them as compare.json, and compare.html"}},
+    {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
+        .help = "compare only what this battery has, by name and class, and name what is missing"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only),
         .help = "compare only benchmarks with these names: patterns as of a shell, with commas "
                 "between them"}},
@@ -167,6 +170,7 @@ struct comparison {
     struct ssreport_sheet sheets[SHEETS], findings;
     struct ssprofile_warnings warnings;
     struct ssprofile_pictures pictures;
+    struct ssprofile_battery battery;
 };
 
 /* Of what both have: benchmarks that only one of them has would change the range by themselves. */
@@ -345,6 +349,13 @@ static double bound_of(
 static int fill(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
     struct ssprofile_matching matching = {.only = request->only, .class = request->class};
+    if (request->battery) {
+        char path[4300];
+        ssprofile_battery_find(path, sizeof path, request->battery);
+        if (ssprofile_battery_read(&comparison->battery, path, error) < 0)
+            return -1;
+        matching.battery = &comparison->battery;
+    }
     for (size_t i = 0; i < request->count; i++) {
         if (read_side(comparison, request->words[i], error) < 0)
             return -1;
@@ -439,6 +450,7 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     ssprofile_results_free(&comparison->halves);
     ssreport_sheet_free(&comparison->findings);
     ssprofile_pictures_free(&comparison->pictures);
+    ssprofile_battery_free(&comparison->battery);
     ssprofile_warnings_free(&comparison->warnings);
     ss_option_store_free(&store);
     return result;
