@@ -290,9 +290,6 @@ profiles_are_compared() {
     expect 0 predict --target target:without "$folder/compared"
     says '^ +0 +1\.6499 +4\.7926 +92\.3$'
     says '^- One more ratio lies in \[1\.65, 4\.79\] with a probability of 92\.3%'
-    expect 0 predict --target target:without --coverage 80% "$folder/compared" \
-        "$folder/compared/ratios.csv"
-    says '23 of 25 applications lie within .*84.6% expected.*outside:'
     expect 0 predict --target target:without -o "$folder/predicted" "$folder/compared"
     is_page "$folder/predicted/predict.html" 1
     grep -q 'with a probability of 92.3%' "$folder/predicted/predict.html" || fail "page: no coverage"
@@ -345,6 +342,47 @@ halves_are_compared() {
     sed -i '1i machine,limits,benchmark,lower_is_better,class,repetition,result' "$folder/single.csv"
     expect 125 compare --halves "$folder/single.csv"
     says 'm:without has no benchmark with an odd and an even repetition'
+}
+
+# Of 25 benchmarks 20 are the battery, and one of its benchmarks is nowhere.
+a_battery_parts_benchmarks_from_applications() {
+    local data=$source/tests/data/profile/results.csv
+    local all=("$data:base" "$data:target" "$data:target:quota-3900")
+    awk -F, '$1 == "base" && $6 == 1 && $3 < "kernel-21" {
+        print $3, $5, "x", $4 == "true" ? "lower" : "higher", "none", "(x)" }' "$data" \
+        >"$folder/twenty"
+    echo 'kernel-01 other x higher none (x)' >>"$folder/twenty"
+    expect 0 compare --battery "$folder/twenty" -o "$folder/of-battery" "${all[@]}"
+    [ "$(wc -l <"$folder/of-battery/ratios.csv")" -eq 41 ] || fail "not 40 ratios"
+    says 'kernel-01 of class other: left out: the battery has it, neither base:without nor target:'
+    expect 0 compare -o "$folder/of-all" "${all[@]}"
+    expect 0 predict --target target:without --coverage 80% -o "$folder/predicted" \
+        "$folder/of-battery" "$folder/of-all"
+    says '^- 4 of 5 applications lie within'
+    says '81.0% expected\); outside:'
+    says ' kernel-25 4\.'
+    says 'Left out of the applications: 20 benchmarks that are in the profile itself'
+    grep -q 'applications: 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: no 20"
+    grep -q '^kernel-25,cpu,4\..*,no$' "$folder/predicted/verification.csv" || fail "no class"
+    # Names and classes make a benchmark, so one of another class is an application.
+    sed 's/,kernel-01,cpu,/,kernel-01,other,/' "$folder/of-all/ratios.csv" >"$folder/other.csv"
+    expect 0 predict --target target:without "$folder/of-battery" "$folder/other.csv"
+    says '^- [0-9] of 6 applications'
+    expect 125 predict --target target:without "$folder/of-battery" "$folder/of-battery"
+    says 'has no application: all of its benchmarks are in'
+    # One target in the profile: that one of the applications is meant.
+    expect 0 compare --battery "$folder/twenty" -o "$folder/plain" "${all[@]:0:2}"
+    expect 0 predict "$folder/plain" "$folder/of-all"
+    says '^- [0-9] of 5 applications'
+    sed -n '/target,/p; /:quota/p' "$folder/of-all/ratios.csv" >"$folder/other.csv"
+    expect 125 predict "$folder/plain" "$folder/other.csv"
+    says 'other.csv has no ratio of the target target:without'
+    # What the battery says of the direction must be so.
+    sed 's/^\(kernel-02 .* \)higher/\1lower/' "$folder/twenty" >"$folder/turned"
+    expect 0 compare --battery "$folder/turned" -o "$folder/of-turned" "${all[@]:0:2}"
+    says 'kernel-02: left out: lower_is_better is false in line .*, and the battery says lower'
+    [ "$(wc -l <"$folder/of-turned/ratios.csv")" -eq 20 ] || fail "not 19 ratios"
+    expect 125 compare --battery /none/there "${all[@]}"
 }
 
 other_versions_take_force() {
@@ -439,6 +477,7 @@ run_case shipped_batteries_fit
 run_case profiles_are_compared
 run_case pages_without_gnuplot
 run_case halves_are_compared
+run_case a_battery_parts_benchmarks_from_applications
 run_case other_versions_take_force
 run_case unstable_benchmarks_are_left_out
 run_case calibration_finds_the_setting

@@ -55,15 +55,15 @@ static void print_help(void) {
         "Usage: ssprofile predict [OPTION]... PROFILE [APPLICATIONS]\n"
         "Prints between which bounds the ratio of one more benchmark of the same kind lies, and\n"
         "how probably. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the\n"
-        "folder with it; how many of the applications lie within the bounds is printed, too.\n\n");
+        "folder with it; how many of the applications lie within the bounds is printed, too.\n"
+        "Benchmarks of the profile itself are no applications.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 
 /* ---- a table of ratios ---- */
 
 struct entry {
-    char *benchmark;
-    char occurrence[12]; /* tells those apart that have one name, in two classes */
+    char *benchmark, *class;
     double ratio;
 };
 
@@ -74,7 +74,13 @@ struct table {
     bool without_memory;
     struct entry *items;
     size_t count, capacity;
+    size_t of_profile; /* applications that were left out, as they are in the profile itself */
 };
+
+static void free_entry(struct entry *entry) {
+    free(entry->benchmark);
+    free(entry->class);
+}
 
 static bool take_ratio(void *context, const struct sstrace_field *fields) {
     struct table *table = context;
@@ -84,7 +90,7 @@ static bool take_ratio(void *context, const struct sstrace_field *fields) {
         fields[0].text);
     if (table->wanted && strcmp(table->wanted, target) != 0)
         return true;
-    if (!ssreport_csv_number(&fields[2], &ratio) || !(ratio > 0))
+    if (!ssreport_csv_number(&fields[3], &ratio) || !(ratio > 0))
         return false;
     if (table->count == 0)
         strcpy(table->target, target);
@@ -94,21 +100,18 @@ static bool take_ratio(void *context, const struct sstrace_field *fields) {
         table->without_memory = true;
         return false;
     }
-    struct entry *entry = &table->items[table->count];
-    *entry = (struct entry){strndup(fields[1].text, fields[1].length), "", ratio};
-    table->without_memory |= !entry->benchmark;
-    if (!entry->benchmark)
-        return true;
-    unsigned occurrences = 1;
-    for (size_t i = 0; i < table->count; i++)
-        occurrences += strcmp(table->items[i].benchmark, entry->benchmark) == 0;
-    snprintf(entry->occurrence, sizeof entry->occurrence, "%u", occurrences);
-    table->count++;
-    return true;
+    struct entry entry = {strndup(fields[1].text, fields[1].length),
+        strndup(fields[2].text, fields[2].length), ratio};
+    table->without_memory |= !entry.benchmark || !entry.class;
+    if (table->without_memory)
+        free_entry(&entry);
+    else
+        table->items[table->count++] = entry;
+    return !table->without_memory;
 }
 
 static int read_table(struct table *table, const char *path, struct ss_error *error) {
-    static const char *const columns[] = {"target", "benchmark", "ratio", NULL};
+    static const char *const columns[] = {"target", "benchmark", "class", "ratio", NULL};
     struct ssreport_notes notes = {0};
     char folder[4200], name[256] = "ratios.csv";
     struct stat status;
@@ -139,8 +142,35 @@ static int read_table(struct table *table, const char *path, struct ss_error *er
 
 static void free_table(struct table *table) {
     for (size_t i = 0; i < table->count; i++)
-        free(table->items[i].benchmark);
+        free_entry(&table->items[i]);
     free(table->items);
+}
+
+static int compare_entries(const void *first, const void *second) {
+    const struct entry *a = first, *b = second;
+    int names = strcmp(a->benchmark, b->benchmark);
+    return names != 0 ? names : strcmp(a->class, b->class);
+}
+
+/* Benchmarks that the bounds come from cannot verify them. */
+static int leave_out_profile(
+    struct table *applications, const struct table *profile, struct ss_error *error) {
+    size_t kept = 0;
+    SS_OWNED(free) struct entry *sorted = calloc(profile->count, sizeof *sorted);
+    if (!sorted)
+        return ss_error_memory(error);
+    memcpy(sorted, profile->items, profile->count * sizeof *sorted);
+    qsort(sorted, profile->count, sizeof *sorted, compare_entries);
+    for (size_t i = 0; i < applications->count; i++) {
+        struct entry *entry = &applications->items[i];
+        if (bsearch(entry, sorted, profile->count, sizeof *sorted, compare_entries))
+            free_entry(entry);
+        else
+            applications->items[kept++] = *entry;
+    }
+    applications->of_profile = applications->count - kept;
+    applications->count = kept;
+    return 0;
 }
 
 /* ---- what is said ---- */
@@ -150,8 +180,8 @@ enum { INTERVALS, VERIFICATION, SHEETS };
 static const struct ssreport_column interval_columns[] = {{"left_out", "Left out at each end", 0},
     {"low", "From", 4}, {"high", "To", 4}, {"coverage_percent", "Coverage, %", 1}};
 
-static const struct ssreport_column verification_columns[] = {
-    {"application", "Application"}, {"ratio", "Ratio", 4}, {"inside", "Inside"}};
+static const struct ssreport_column verification_columns[] = {{"application", "Application"},
+    {"class", "Class"}, {"ratio", "Ratio", 4}, {"inside", "Inside"}};
 
 /* The widest, and the narrowest ones that cover at least these parts. */
 static const double coverages[] = {1, 0.95, 0.9, 0.8, 0.5};
@@ -217,7 +247,7 @@ static int take_ratios(struct ssprofile_ratios *ratios, const struct table *tabl
         return -1;
     for (size_t i = 0; i < table->count; i++)
         ratios->items[ratios->count++] = (struct ssprofile_ratio){.name = table->items[i].benchmark,
-            .class = table->items[i].occurrence,
+            .class = table->items[i].class,
             .ratio = table->items[i].ratio};
     return 0;
 }
@@ -270,12 +300,27 @@ static int write_files(const struct request *request, struct ssreport_sheet shee
     return result;
 }
 
+/* Of both tables, which must be of one target. */
+static int read_tables(
+    const struct request *request, struct table tables[2], struct ss_error *error) {
+    tables[0].wanted = request->target;
+    if (read_table(&tables[0], request->words[0], error) < 0)
+        return -1;
+    if (request->count == 1)
+        return 0;
+    tables[1].wanted = tables[0].target;
+    if (read_table(&tables[1], request->words[1], error) < 0 ||
+        leave_out_profile(&tables[1], &tables[0], error) < 0)
+        return -1;
+    if (tables[1].count == 0)
+        return ss_error_fail(error, "%s has no application: all of its benchmarks are in %s",
+            request->words[1], request->words[0]);
+    return 0;
+}
+
 static int predict(const struct request *request, struct table tables[2], struct ss_error *error) {
-    for (size_t i = 0; i < request->count; i++) {
-        tables[i].wanted = request->target;
-        if (read_table(&tables[i], request->words[i], error) < 0)
-            return -1;
-    }
+    if (read_tables(request, tables, error) < 0)
+        return -1;
     SS_OWNED(free) double *sorted = calloc(tables[0].count + 1, sizeof *sorted);
     if (!sorted)
         return ss_error_memory(error);
@@ -290,7 +335,7 @@ static int predict(const struct request *request, struct table tables[2], struct
     fill_intervals(&sheets[INTERVALS], sorted, tables[0].count);
     for (size_t i = 0; i < tables[1].count; i++) {
         const struct entry *entry = &tables[1].items[i];
-        SSREPORT_TEXTS(&sheets[VERIFICATION], entry->benchmark);
+        SSREPORT_TEXTS(&sheets[VERIFICATION], entry->benchmark, entry->class);
         SSREPORT_NUMBERS(&sheets[VERIFICATION], entry->ratio);
         SSREPORT_TEXTS(&sheets[VERIFICATION], is_inside(&interval, entry->ratio) ? "yes" : "no");
     }
@@ -298,6 +343,10 @@ static int predict(const struct request *request, struct table tables[2], struct
     say_benchmarks(&findings, &tables[0], &interval);
     if (tables[1].count > 0)
         say_applications(&findings, &tables[1], &interval);
+    if (tables[1].of_profile > 0)
+        ssprofile_say(&findings,
+            "Left out of the applications: %zu benchmarks that are in the profile itself.",
+            tables[1].of_profile);
     ssprofile_say(&findings,
         "This holds for programs of the classes that the benchmarks cover: for those they are a "
         "sample, of others they say nothing.");
