@@ -10,12 +10,13 @@
 
 #include <showstopper/error.h>
 
+#include "index.h"
 #include "warnings.h"
 
 #define SSPROFILE_WITHOUT "without" /* `limits` of a machine that is not throttled */
 
 struct ssprofile_repetition {
-    char *label; /* without "rep-" */
+    char *label; /* without "rep-", and a whole number without zeros around */
     double result;
     uint64_t line;
 };
@@ -28,6 +29,7 @@ struct ssprofile_benchmark {
     uint64_t line;      /* of its first row */
     struct ssprofile_repetition *repetitions;
     size_t count, capacity;
+    struct ssprofile_index labels; /* of the repetitions, if they are many */
 };
 
 /* One machine under one throttle. */
@@ -35,6 +37,7 @@ struct ssprofile_profile {
     char *machine, *limits;
     struct ssprofile_benchmark *benchmarks;
     size_t count, capacity;
+    struct ssprofile_index index; /* of the benchmarks; empty: they are searched */
 };
 
 /* All of a file. Zeroed: none. */
@@ -45,14 +48,16 @@ struct ssprofile_results {
 };
 
 /*
- * Reads a file. Rows that make no sense are left out, each with a warning. -1: it is no such table,
- * it cannot be read, or no row of it makes sense; free the results in any case.
+ * Reads a file. Rows that make no sense are left out, each with a warning. A last line without its
+ * end is left out beside a profile.json, as it is what is left of a row that was being written;
+ * that of any other file counts if it has all its fields. -1: it is no such table, it cannot be
+ * read, or no row of it makes sense; free the results in any case.
  */
 SS_NONNULL(1, 2)
 int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error);
 
-/* The same from a descriptor, which is closed. */
+/* The same from a descriptor, which is closed, with nothing beside it. */
 SS_NONNULL(1, 3)
 int ssprofile_results_read_descriptor(
     struct ssprofile_results *results, int descriptor, const char *name, struct ss_error *error);
@@ -62,12 +67,13 @@ void ssprofile_results_free(struct ssprofile_results *results);
 /*
  * What "FILE[:MACHINE[:LIMITS]]" names; FILE may be a folder with a results.csv. Without LIMITS it
  * is the machine without a throttle or the only one there is. An existing path is taken as a whole,
- * so that it may have colons.
+ * so that it may have colons; so may the name of a machine: which of them are its own, the results
+ * tell.
  */
 struct ssprofile_choice {
     char path[4200];
-    char machine[512]; /* "": the only one */
-    char limits[512];  /* "": not said */
+    char machine[512]; /* up to the last colon; "": the only one */
+    char limits[512];  /* behind it; "": there was none */
 };
 
 SS_NONNULL(1, 2)

@@ -22,15 +22,20 @@ static struct ssprofile_results read_file(const char *path) {
     return results;
 }
 
-/* From a text, to its end. */
-static int read_text(struct ssprofile_results *results, const char *text, struct ss_error *error) {
+static int read_bytes(
+    struct ssprofile_results *results, const char *bytes, size_t size, struct ss_error *error) {
     char path[] = "/tmp/profile-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    assert_int_equal(write(file, bytes, size), size);
     lseek(file, 0, SEEK_SET);
     unlink(path);
     return ssprofile_results_read_descriptor(results, file, "f", error);
+}
+
+/* From a text, to its end. */
+static int read_text(struct ssprofile_results *results, const char *text, struct ss_error *error) {
+    return read_bytes(results, text, strlen(text), error);
 }
 
 static bool is_warned(const struct ssprofile_results *results, unsigned line, const char *text) {
@@ -68,19 +73,21 @@ static void every_damage_is_named_with_its_line(void **state) {
         {11, "the result of word is 'fast', no number"},
         {12, "the row lacks its result: left out"},
         {14, "both: lower_is_better is true here and false in line 13"},
-        {16, "repetition 1 of sort is there already, in line 2: left out"},
+        {16, "repetition 1 of sort is there already, in line 2, with another result: left out"},
         {17, "lower_is_better is 'yes', neither true nor false"},
         {18, "the row has 8 fields, where 7 are expected: left out"},
         {19, "the row is left out"},
-        {31, "the last line has no end"},
+        {31, "the last line has no end: kept, but its result, '12', may be cut"},
     };
     struct ssprofile_results results = read_file(DAMAGED);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         if (!is_warned(&results, damages[i].line, damages[i].text))
             fail_msg("line %u: no warning '%s'", damages[i].line, damages[i].text);
     }
-    /* Line 23 has the name of two classes once more, in another machine. */
-    assert_int_equal(results.warnings.count, sizeof damages / sizeof *damages + 1);
+    /* Line 23 has the name of two classes once more, in another machine. In line 31 a repetition
+       is far from the other one. */
+    assert_true(is_warned(&results, 31, "the result of sort is 12, and 1 in line 30: more than"));
+    assert_int_equal(results.warnings.count, sizeof damages / sizeof *damages + 2);
     ssprofile_results_free(&results);
 }
 
@@ -100,8 +107,315 @@ static void what_makes_sense_is_kept(void **state) {
     assert_null(find(&results, "one", "", "cache", "cpu-cache"));
     assert_null(find(&results, "one", "", "zero", "cpu"));
     assert_null(find(&results, "one", "", "yes", "cpu"));
-    assert_int_equal(find(&results, "three", "quota-20", "sort", "cpu")->count, 1);
+    assert_int_equal(find(&results, "three", "quota-20", "sort", "cpu")->count, 2);
     ssprofile_results_free(&results);
+}
+
+#define HEADING "machine,limits,benchmark,lower_is_better,class,repetition,result\n"
+
+static struct ssprofile_results read_rows(const char *rows) {
+    struct ssprofile_results results;
+    struct ss_error error = {0};
+    if (read_text(&results, rows, &error) < 0)
+        fail_msg("%s", error.message);
+    return results;
+}
+
+/* One warning, or none if the text is NULL; and so many repetitions of b of class c on a. */
+static void expect_rows(const char *rows, const char *warning, size_t count) {
+    struct ssprofile_results results = read_rows(rows);
+    if (results.warnings.count != (warning != NULL))
+        fail_msg("%s: %zu warnings: %s", rows, results.warnings.count,
+            results.warnings.count > 0 ? results.warnings.items[0] : "");
+    if (warning && !strstr(results.warnings.items[0], warning))
+        fail_msg("'%s', not '%s'", results.warnings.items[0], warning);
+    assert_int_equal(find(&results, "a", "without", "b", "c")->count, count);
+    ssprofile_results_free(&results);
+}
+
+static void harmless_differences_change_nothing(void **state) {
+    (void)state;
+    static const char *const harmless[] = {
+        HEADING "a,without,b,true,c,1,5\r\na,without,b,TRUE,c,2,5.5\r\n",
+        HEADING " a\t, without ,\" b\" ,True, c,\"rep-1 \",\" 5 \"  \n"
+                "a,without,b,tRUE,\"c \",REP-02,5e0\t\n",
+        HEADING "\na,without,b,true,c,1,+5.0\n\n# a comment\na,without,b,true,c,2,5E-3\n\n",
+        "\"Machine\",\" limits\",BENCHMARK,lower_is_better,class,repetition,result,,\n"
+        "a,without,b,true,c,1,5,,\na,without,b,true,c,2,5.001,x,y\n",
+        HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,\"6\"",
+    };
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        expect_rows(harmless[i], i == 2 ? "more than 10 times apart" : NULL, 2);
+}
+
+static void what_is_no_number_is_left_out(void **state) {
+    (void)state;
+    static const char *const results[] = {"NaN", "nan", "inf", "-inf", "Infinity", "0x10", "1e400",
+        "\"1,5\"", "1 000", "5 s", "5%", "1e", ".", "-", "--5", "1.2.3", "5;", "\xd9\xa3"};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        char rows[256];
+        snprintf(rows, sizeof rows, HEADING "a,without,b,true,c,1,7\na,without,b,true,c,2,%s\n",
+            results[i]);
+        expect_rows(rows, "f:3: the result of b is '", 1);
+    }
+    static const char *const zeros[] = {"0", "0.0", "-0", "-5", "1e-400", "-1e-3"};
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        char rows[256];
+        snprintf(rows, sizeof rows, HEADING "a,without,b,true,c,1,7\na,without,b,true,c,2,%s\n",
+            zeros[i]);
+        expect_rows(rows, "no ratio can be made of it", 1);
+    }
+}
+
+static void garbage_is_left_out(void **state) {
+    (void)state;
+    static const struct {
+        const char *row, *warning;
+    } garbage[] = {
+        {"a,without,b\x1b[2J,true,c,2,5\n", "f:3: a control character is in its benchmark"},
+        {"a\rb,without,b,true,c,2,5\n", "f:3: a control character is in its machine"},
+        {"\x80\xff\xfe,,\x01\n", "f:3: the row has 3 fields, where 7 are expected"},
+        {"a,without,\"b,true,c,2,5\n", "f:3:11: the quote must be closed"},
+        {"a,without,\"b\"x,true,c,2,5\n", "f:3:14: behind a closing quote"},
+        {"#a,without,b,true,c,2,5\n", "f:3: a row that begins with # is a comment: '#a,without"},
+        {"a,without,b,1,c,2,5\n", "f:3: lower_is_better is '1', neither true nor false"},
+        {",without,b,true,c,2,5\n", "f:3: the row lacks its machine"},
+        {"a,without,b,true,c,\" \",5\n", "f:3: the row lacks its repetition"},
+    };
+    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
+        char rows[512];
+        snprintf(rows, sizeof rows, HEADING "a,without,b,true,c,1,5\n%sa,without,b,true,c,3,5\n",
+            garbage[i].row);
+        expect_rows(rows, garbage[i].warning, 2);
+    }
+}
+
+static void a_byte_of_zero_or_a_long_name_is_named(void **state) {
+    (void)state;
+    struct ssprofile_results results;
+    struct ss_error error = {0};
+    static const char rows[] = HEADING "a,without,b,true,c,1,5\na,without,b\0,true,c,2,5\n"
+                                       "a,without,b,true,c,3,5\n";
+    if (read_bytes(&results, rows, sizeof rows - 1, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(results.warnings.count, 1);
+    assert_non_null(strstr(results.warnings.items[0], "f:3:12: there is a byte of value 0"));
+    assert_int_equal(find(&results, "a", "", "b", "c")->count, 2);
+    ssprofile_results_free(&results);
+    char name[700], text[1000];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    snprintf(text, sizeof text, HEADING "a,without,b,true,c,1,5\na,without,%s,true,c,2,5\n", name);
+    expect_rows(text, "f:3:11: a name of 699 characters", 1);
+}
+
+/* What takes a mebibyte and more is no row of any table of results. */
+static void a_line_without_an_end_is_refused(void **state) {
+    (void)state;
+    struct ssprofile_results results;
+    struct ss_error error = {0};
+    size_t size = ((size_t)1 << 20) + 100000;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    memcpy(text, HEADING, sizeof HEADING - 1);
+    assert_int_equal(read_bytes(&results, text, size, &error), -1);
+    assert_non_null(strstr(error.message, "f cannot be read to its end"));
+    ssprofile_results_free(&results);
+    free(text);
+}
+
+static void tables_put_together_are_read_by_their_headings(void **state) {
+    (void)state;
+    expect_rows(HEADING "a,without,b,true,c,1,5\n" HEADING "a,without,b,true,c,2,6\n",
+        "f:3: a heading once more: these are several tables put together", 2);
+    struct ssprofile_results results =
+        read_rows(HEADING "a,without,b,true,c,1,5\n\xef\xbb\xbf"
+                          "class,result,machine,more,limits,repetition,benchmark,"
+                          "lower_is_better\nc,6,a,x,without,2,b,true\nc,6,a,x,without,1,b,true\n"
+                          "c,5,a,x,without,1,b,true\na,without,b,true,c,3,5\n");
+    assert_int_equal(results.warnings.count, 4);
+    assert_non_null(
+        strstr(results.warnings.items[0], "f:3: a heading once more, in another order"));
+    assert_non_null(strstr(results.warnings.items[1],
+        "f:5: repetition 1 of b is there already, in line 2, with another result: left out"));
+    assert_non_null(
+        strstr(results.warnings.items[2], "f:6: the row is the same as in line 2: left out"));
+    assert_non_null(strstr(results.warnings.items[3], "f:7: the row has 7 fields, where 8 are"));
+    const struct ssprofile_benchmark *benchmark = find(&results, "a", "", "b", "c");
+    assert_int_equal(benchmark->count, 2);
+    assert_true(benchmark->repetitions[0].result == 5 && benchmark->repetitions[1].result == 6);
+    ssprofile_results_free(&results);
+    /* The end of the first table was lacking: its last row and the heading are one line. */
+    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6" HEADING
+                        "a,without,b,true,c,3,6\n",
+        "f:3: the row has 13 fields, where 7 are expected: left out", 2);
+}
+
+static void a_repetition_is_a_number_however_it_is_written(void **state) {
+    (void)state;
+    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,Rep-01,5\n",
+        "f:3: the row is the same as in line 2", 1);
+    expect_rows(HEADING "a,without,b,true,c,1.0,5\na,without,b,true,c,rep-1,6\n",
+        "f:3: repetition 1 of b is there already", 1);
+    expect_rows(HEADING "a,without,b,true,c,0,5\na,without,b,true,c,00,6\n",
+        "f:3: repetition 0 of b is there already", 1);
+    expect_rows(HEADING "a,without,b,true,c,1.5,5\na,without,b,true,c,1,6\n"
+                        "a,without,b,true,c,first,6\na,without,b,true,c,10,6\n",
+        NULL, 4);
+}
+
+/* What a last line without its end means depends on what may have written it. */
+static void a_last_line_without_its_end_counts_unless_it_was_being_written(void **state) {
+    (void)state;
+    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
+        "f:3: the last line has no end: kept, but its result, '6', may be cut", 2);
+    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,\"6\"", NULL, 2);
+    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,",
+        "f:3: the row lacks its result", 1);
+    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true",
+        "f:3: the row has 4 fields, where 7 are expected", 1);
+    /* Only the note is in doubt. */
+    expect_rows("machine,limits,benchmark,lower_is_better,class,repetition,result,note\n"
+                "a,without,b,true,c,1,5,x\na,without,b,true,c,2,6,x",
+        NULL, 2);
+    char folder[] = "/tmp/profile-XXXXXX", path[64], description[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/results.csv", folder);
+    snprintf(description, sizeof description, "%s/profile.json", folder);
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6", stream);
+    fclose(stream);
+    close(open(description, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    struct ssprofile_results results = read_file(path);
+    assert_true(is_warned(&results, 3, "the last line has no end, so it may be cut: left out"));
+    assert_int_equal(find(&results, "a", "", "b", "c")->count, 1);
+    ssprofile_results_free(&results);
+    unlink(description);
+    results = read_file(path);
+    assert_int_equal(find(&results, "a", "", "b", "c")->count, 2);
+    ssprofile_results_free(&results);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void copied_results_are_named(void **state) {
+    (void)state;
+    expect_rows(HEADING "a,without,b,true,c,1,156.69\na,without,b,true,c,2,161.93\n"
+                        "a,without,d,true,m,1,156.69\na,without,d,true,m,2,161.93\n",
+        "f:4: d of class m has the same results as b of class c, in line 2: both are kept", 2);
+    expect_rows(HEADING "a,without,b,true,c,1,156.69\na,without,b,true,c,2,161.93\n"
+                        "z,quota-5,b,true,c,1,156.69\nz,quota-5,b,true,c,2,161.93\n",
+        "f:4: b of z:quota-5 has the same results as b of a:without, in line 2", 2);
+    /* Another order of theirs, and so few digits that chance may have made them the same. */
+    expect_rows(HEADING "a,without,b,true,c,1,156.69\na,without,b,true,c,2,161.93\n"
+                        "a,without,d,true,m,2,161.93\na,without,d,true,m,1,156.69\n",
+        NULL, 2);
+    expect_rows(HEADING "a,without,b,true,c,1,100\na,without,b,true,c,2,120\n"
+                        "a,without,d,true,m,1,100\na,without,d,true,m,2,120\n",
+        NULL, 2);
+    expect_rows(HEADING "a,without,b,true,c,1,15.5\na,without,b,true,c,2,15.5\n"
+                        "a,without,d,true,m,1,15.5\na,without,d,true,m,2,15.5\n",
+        NULL, 2);
+}
+
+static void repetitions_that_are_far_apart_are_named(void **state) {
+    (void)state;
+    expect_rows(HEADING "a,without,b,true,c,1,156\na,without,b,true,c,2,0.161\n"
+                        "a,without,b,true,c,3,150\n",
+        "f:2: the result of b is 156, and 0.161 in line 3: more than 10 times apart; both are kept",
+        3);
+    expect_rows(HEADING "a,without,b,true,c,1,10\na,without,b,true,c,2,1\n", NULL, 2);
+}
+
+/* Repetitions and benchmarks of a large table are found as in a small one. */
+static void many_rows_are_found(void **state) {
+    (void)state;
+    enum { MANY = 3000 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    fputs(HEADING, stream);
+    for (int i = 0; i < MANY; i++) {
+        fprintf(stream, "a,without,b,true,c,%d,%d\n", i, 20000 + i);
+        fprintf(stream, "a,without,b%d,true,c,1,5\n", i);
+        fprintf(stream, "a%d,without,b,true,c,1,5\n", i);
+    }
+    for (int i = 0; i < 100; i++)
+        fprintf(stream, "a,without,b,true,c,%d,%d\n", i, 20000 + i);
+    fclose(stream);
+    struct ssprofile_results results = read_rows(text);
+    assert_int_equal(results.count, MANY + 1);
+    assert_int_equal(results.warnings.count, 100);
+    assert_int_equal(find(&results, "a", "", "b", "c")->count, MANY);
+    for (int i = 0; i < MANY; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "b%d", i);
+        const struct ssprofile_benchmark *benchmark = find(&results, "a", "", name, "c");
+        assert_non_null(benchmark);
+        assert_string_equal(benchmark->name, name);
+    }
+    assert_null(find(&results, "a", "", "b3000", "c"));
+    ssprofile_results_free(&results);
+    free(text);
+}
+
+/* Whoever makes a profile of parts of another one has no index. */
+static void a_profile_without_an_index_is_searched(void **state) {
+    (void)state;
+    struct ssprofile_results results = read_file(DAMAGED);
+    struct ssprofile_profile part = results.profiles[0];
+    part.index = (struct ssprofile_index){0};
+    const struct ssprofile_benchmark *found = ssprofile_profile_find(&part, "copy", "cpu");
+    assert_ptr_equal(found, ssprofile_profile_find(&results.profiles[0], "copy", "cpu"));
+    /* Or one that does not fit. */
+    part.index = results.profiles[0].index;
+    part.count--;
+    assert_ptr_equal(ssprofile_profile_find(&part, "copy", "cpu"), found);
+    ssprofile_results_free(&results);
+}
+
+static void a_flood_of_warnings_is_shortened_by_kind(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    fputs(HEADING "a,without,b,true,c,1,5\na,without,d,true,c,1,0\n", stream);
+    for (int i = 0; i < 50; i++)
+        fputs("a,without,b,true,1,5\n", stream);
+    fputs("a,without,d,true,c,2,-1\n", stream);
+    fclose(stream);
+    struct ssprofile_results results = read_rows(text);
+    struct ssprofile_warnings all = {0};
+    ssprofile_warnings_take(&all, &results.warnings);
+    assert_int_equal(all.count, 52);
+    struct ssprofile_warnings shown = ssprofile_warnings_shorten(&all);
+    assert_int_equal(shown.count, 1 + 20 + 1 + 1);
+    assert_non_null(strstr(shown.items[0], "f:3: the result of d is 0"));
+    assert_non_null(strstr(shown.items[20], "f:23: the row has 6 fields"));
+    assert_string_equal(shown.items[21], "... and 30 more like it");
+    assert_non_null(strstr(shown.items[22], "f:54: the result of d is -1"));
+    ssprofile_warnings_free(&shown);
+    ssprofile_warnings_free(&all);
+    ssprofile_results_free(&results);
+    free(text);
+}
+
+static void warnings_do_not_take_all_memory(void **state) {
+    (void)state;
+    struct ssprofile_warnings warnings = {0};
+    for (int i = 0; i < SSPROFILE_WARNINGS_KEPT + 7; i++)
+        ssprofile_warn(&warnings, "row %d", i);
+    assert_int_equal(warnings.count, SSPROFILE_WARNINGS_KEPT + 1);
+    assert_string_equal(warnings.items[SSPROFILE_WARNINGS_KEPT], "... and 7 more like it");
+    struct ssprofile_warnings shown = ssprofile_warnings_shorten(&warnings);
+    assert_int_equal(shown.count, SSPROFILE_WARNINGS_TOLD + 1);
+    assert_string_equal(shown.items[SSPROFILE_WARNINGS_TOLD], "... and 99987 more like it");
+    ssprofile_warnings_free(&shown);
+    ssprofile_warnings_free(&warnings);
 }
 
 static void columns_are_found_by_name(void **state) {
@@ -128,7 +442,14 @@ static void what_is_no_table_of_results_is_refused(void **state) {
         const char *text, *message;
     } refused[] = {
         {"", "f is empty"},
+        {"\n\n", "f is empty"},
         {"machine,limits\n", "there is no column 'benchmark'"},
+        {"a,without,b,true,c,1,5\n", "f:1:1: there is no column 'machine'"},
+        {"machine;limits;benchmark;lower_is_better;class;repetition;result\n",
+            "f:1:1: commas must part the columns"},
+        {"machine,limits,benchmark,lower_is_better,class,repetition,result,Result\n",
+            "f:1:1: the column 'result' is there twice"},
+        {"\xff\xfem\x01", "f:1:1: there is no column 'machine'"},
         {heading, "f has no result that can be used"},
         {one_bad, "f has no result that can be used: f:2: the result of c is 0"},
     };
@@ -166,6 +487,65 @@ static void a_machine_of_a_file_is_named_behind_a_colon(void **state) {
     assert_non_null(strstr(error.message, "No such file"));
 }
 
+/* The address of a machine may be its name. */
+static void names_of_machines_may_have_colons(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *machine, *limits;
+    } named[] = {
+        {"::1", "::1", "without"},
+        {"::1:without", "::1", "without"},
+        {"::1:quota-5", "::1", "quota-5"},
+        {"fe80::1", "fe80::1", "quota-5"},
+        {"fe80::", "fe80::", "without"},
+        {"fe80:::without", "fe80::", "without"},
+        {"::1:2", "::1", "2"},
+        {"::1:2:without", "::1:2", "without"},
+        {"a", "a", "x:y"},
+        {"a:x:y", "a", "x:y"},
+    };
+    struct ssprofile_results results = read_rows(
+        HEADING "::1,without,b,true,c,1,5\n::1,quota-5,b,true,c,1,6\nfe80::1,quota-5,b,true,c,1,7\n"
+                "fe80::,without,b,true,c,1,8\n::1,2,b,true,c,1,9\n::1:2,without,b,true,c,1,3\n"
+                "a,x:y,b,true,c,1,3\n");
+    struct ss_error error = {0};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        struct ssprofile_choice choice;
+        char text[600];
+        snprintf(text, sizeof text, "%s:%s", DAMAGED, named[i].text);
+        if (ssprofile_choose(&choice, text, &error) < 0)
+            fail_msg("%s", error.message);
+        const struct ssprofile_profile *found = ssprofile_results_find(&results, &choice, &error);
+        if (!found)
+            fail_msg("%s: %s", named[i].text, error.message);
+        if (strcmp(found->machine, named[i].machine) != 0 ||
+            strcmp(found->limits, named[i].limits) != 0)
+            fail_msg("%s: %s:%s", named[i].text, found->machine, found->limits);
+    }
+    struct ssprofile_choice none;
+    assert_int_equal(ssprofile_choose(&none, DAMAGED ":fe80::2", &error), 0);
+    assert_null(ssprofile_results_find(&results, &none, &error));
+    assert_non_null(strstr(error.message, "has no machine fe80::2: there are ::1:without"));
+    ssprofile_results_free(&results);
+}
+
+static void what_cannot_be_read_is_said(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *message;
+    } refused[] = {{"/dev/null", "/dev/null is empty"},
+        {"/tmp", "/tmp cannot be read: Is a directory"}, {"/dev/zero", "/dev/zero"},
+        {"/none/there", "/none/there: No such file or directory"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct ssprofile_results results;
+        struct ss_error error = {0};
+        assert_int_equal(ssprofile_results_read(&results, refused[i].path, &error), -1);
+        if (!strstr(error.message, refused[i].message))
+            fail_msg("'%s', not '%s'", error.message, refused[i].message);
+        ssprofile_results_free(&results);
+    }
+}
+
 static void the_machine_that_is_meant_must_be_clear(void **state) {
     (void)state;
     struct ssprofile_results results = read_file(DAMAGED);
@@ -191,7 +571,23 @@ static void the_machine_that_is_meant_must_be_clear(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(every_damage_is_named_with_its_line),
     cmocka_unit_test(what_makes_sense_is_kept),
+    cmocka_unit_test(harmless_differences_change_nothing),
+    cmocka_unit_test(what_is_no_number_is_left_out),
+    cmocka_unit_test(garbage_is_left_out),
+    cmocka_unit_test(a_byte_of_zero_or_a_long_name_is_named),
+    cmocka_unit_test(a_line_without_an_end_is_refused),
+    cmocka_unit_test(tables_put_together_are_read_by_their_headings),
+    cmocka_unit_test(a_repetition_is_a_number_however_it_is_written),
+    cmocka_unit_test(a_last_line_without_its_end_counts_unless_it_was_being_written),
+    cmocka_unit_test(copied_results_are_named),
+    cmocka_unit_test(repetitions_that_are_far_apart_are_named),
+    cmocka_unit_test(many_rows_are_found),
+    cmocka_unit_test(a_profile_without_an_index_is_searched),
+    cmocka_unit_test(a_flood_of_warnings_is_shortened_by_kind),
+    cmocka_unit_test(warnings_do_not_take_all_memory),
     cmocka_unit_test(columns_are_found_by_name),
     cmocka_unit_test(what_is_no_table_of_results_is_refused),
     cmocka_unit_test(a_machine_of_a_file_is_named_behind_a_colon),
+    cmocka_unit_test(names_of_machines_may_have_colons),
+    cmocka_unit_test(what_cannot_be_read_is_said),
     cmocka_unit_test(the_machine_that_is_meant_must_be_clear))
