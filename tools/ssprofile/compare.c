@@ -13,6 +13,7 @@
 #include "origin.h"
 #include "pictures.h"
 #include "ratios.h"
+#include "ssreport/statistics.h"
 
 #define SIDES_MOST 64
 #define UNSTABLE   0.02 /* the default of ssprofile measure --unstable */
@@ -132,12 +133,9 @@ static int fill_histogram(
     SS_OWNED(free) double *sorted = calloc(ratios->count + 1, sizeof *sorted);
     if (!sorted)
         return -1;
-    for (size_t i = 0; i < ratios->count; i++) {
-        size_t at = i;
-        for (; at > 0 && sorted[at - 1] > ratios->items[i].ratio; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = ratios->items[i].ratio;
-    }
+    for (size_t i = 0; i < ratios->count; i++)
+        sorted[i] = ratios->items[i].ratio;
+    ssreport_median_of(sorted, ratios->count); /* puts them in order */
     for (size_t i = 0, next; i < ratios->count; i = next) {
         size_t bin = ssprofile_bin_of(sorted[i]);
         for (next = i; next < ratios->count && ssprofile_bin_of(sorted[next]) == bin;)
@@ -173,17 +171,20 @@ struct comparison {
     struct ssprofile_battery battery;
 };
 
-/* Of what both have: benchmarks that only one of them has would change the range by themselves. */
+/*
+ * Of what both have: benchmarks that only one of them has would change the range by themselves. All
+ * names are those of the base, in its order, so the next one is looked for behind the last.
+ */
 static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_ratios *from,
     const struct ssprofile_ratios *other) {
     *kept = (struct ssprofile_ratios){calloc(from->count + 1, sizeof *kept->items), 0, from->count};
     if (!kept->items)
         return -1;
-    for (size_t i = 0; i < from->count; i++) {
-        for (size_t j = 0; j < other->count; j++) {
-            if (strcmp(from->items[i].name, other->items[j].name) == 0 &&
-                strcmp(from->items[i].class, other->items[j].class) == 0) {
+    for (size_t i = 0, next = 0; i < from->count; i++) {
+        for (size_t j = next; j < other->count; j++) {
+            if (from->items[i].name == other->items[j].name) {
                 kept->items[kept->count++] = from->items[i];
+                next = j + 1;
                 break;
             }
         }
@@ -235,28 +236,26 @@ static int fill_reductions(struct comparison *comparison) {
     return 0;
 }
 
-static void take_warnings(struct ssprofile_warnings *into, const struct ssprofile_warnings *from) {
-    for (size_t i = 0; i < from->count; i++)
-        ssprofile_warn(into, "%s", from->items[i]);
-}
-
 static void name_side(struct side *side) {
     snprintf(side->name, sizeof side->name, "%.290s:%.290s", side->profile->machine,
         side->profile->limits);
 }
 
-/* A file that several sides name is read for each, but its damage is told once. */
+/* A file that several sides name is read once: it may be a pipe. */
 static int read_side(struct comparison *comparison, const char *word, struct ss_error *error) {
     struct side *side = &comparison->sides[comparison->count++];
-    bool told = false;
-    if (ssprofile_choose(&side->choice, word, error) < 0 ||
-        ssprofile_results_read(&side->results, side->choice.path, error) < 0)
+    const struct ssprofile_results *results = NULL;
+    if (ssprofile_choose(&side->choice, word, error) < 0)
         return -1;
-    for (struct side *other = comparison->sides; other < side; other++)
-        told |= strcmp(other->choice.path, side->choice.path) == 0;
-    if (!told)
-        take_warnings(&comparison->warnings, &side->results.warnings);
-    side->profile = ssprofile_results_find(&side->results, &side->choice, error);
+    for (struct side *other = comparison->sides; other < side && !results; other++)
+        results = strcmp(other->choice.path, side->choice.path) == 0 ? &other->results : NULL;
+    if (!results) {
+        results = &side->results;
+        if (ssprofile_results_read(&side->results, side->choice.path, error) < 0)
+            return -1;
+        ssprofile_warnings_take(&comparison->warnings, &side->results.warnings);
+    }
+    side->profile = ssprofile_results_find(results, &side->choice, error);
     if (!side->profile)
         return -1;
     name_side(side);
