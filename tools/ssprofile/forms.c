@@ -42,27 +42,29 @@ static int width_of(const struct ssreport_sheet *sheet, size_t column) {
     return (int)width;
 }
 
-static void print_cell(
-    FILE *stream, const struct ssreport_sheet *sheet, size_t column, const char *text, bool left) {
-    fprintf(stream, "  %*s", left ? -width_of(sheet, column) : width_of(sheet, column), text);
+static void print_cell(FILE *stream, int width, const char *text, bool left) {
+    fprintf(stream, "  %*s", left ? -width : width, text);
 }
 
 void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet) {
-    if (ssreport_sheet_rows(sheet) == 0)
+    SS_OWNED(free) int *widths = calloc(sheet->column_count, sizeof *widths);
+    if (!widths || ssreport_sheet_rows(sheet) == 0)
         return;
     fprintf(stream, "\n%s\n", sheet->title);
     for (size_t i = 0; i < sheet->column_count; i++) {
-        if (sheet->columns[i].heading)
-            print_cell(stream, sheet, i, sheet->columns[i].heading, sheet->cells[i].text != NULL);
+        if (!sheet->columns[i].heading)
+            continue;
+        widths[i] = width_of(sheet, i);
+        print_cell(stream, widths[i], sheet->columns[i].heading, sheet->cells[i].text != NULL);
     }
     fputc('\n', stream);
     for (size_t at = 0; at < sheet->count; at++) {
         char text[512];
+        size_t column = at % sheet->column_count;
         show_cell(text, sheet, at);
-        if (sheet->columns[at % sheet->column_count].heading)
-            print_cell(
-                stream, sheet, at % sheet->column_count, text, sheet->cells[at].text != NULL);
-        if ((at + 1) % sheet->column_count == 0)
+        if (sheet->columns[column].heading)
+            print_cell(stream, widths[column], text, sheet->cells[at].text != NULL);
+        if (column + 1 == sheet->column_count)
             fputc('\n', stream);
     }
 }
