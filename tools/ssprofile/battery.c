@@ -12,6 +12,7 @@
 #include "base/pattern.h"
 #include "base/words.h"
 #include "platform/platform.h"
+#include "results.h"
 #include "ssreport/csv.h"
 
 #define FIELDS 6
@@ -84,8 +85,9 @@ static int take_words(
         return ss_error_set(error, 2, "'%s' is too much: quote command and regular expression",
             ss_words_show(words[FIELDS]).text);
     for (size_t i = 0; i < 3; i++) {
-        if (!*words[i])
-            return ss_error_set(error, 2, "the %s is empty", field_names[i]);
+        const char *fault = ssprofile_name_fault(words[i]);
+        if (fault)
+            return ss_error_set(error, 2, "the %s %s", field_names[i], fault);
     }
     return add_task(battery, words, error);
 }
@@ -108,7 +110,13 @@ int ssprofile_battery_parse(
     if (!lines || !battery->text)
         return ss_error_memory(error);
     char *rest = lines, *line;
+    /* Editors of other systems begin a file with a mark, and end lines with two characters. */
+    if (strncmp(lines, "\xef\xbb\xbf", 3) == 0)
+        rest += 3;
     for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
+        size_t length = strlen(line);
+        if (length > 0 && line[length - 1] == '\r')
+            line[length - 1] = '\0';
         if (take_line(battery, line, error) < 0)
             return error->status = 2, ss_error_wrap(error, "%s:%u", name, number);
     }
@@ -121,10 +129,14 @@ int ssprofile_battery_read(
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     SS_OWNED(free) char *text = NULL;
     size_t size = 0;
-    if (!stream || (getdelim(&text, &size, '\0', stream) < 0 && ferror(stream)))
+    ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
+    if (!stream || (length < 0 && ferror(stream)))
         return ss_error_fail(error, "%s: %s: a battery is a file, or one of own, stress-ng",
             ss_words_show(path).text, strerror(errno));
-    return ssprofile_battery_parse(battery, text ? text : "", path, error);
+    if (length > 0 && text[length - 1] == '\0')
+        return ss_error_set(
+            error, 2, "%s: there is a byte of value 0: this is no text", ss_words_show(path).text);
+    return ssprofile_battery_parse(battery, length > 0 ? text : "", path, error);
 }
 
 void ssprofile_battery_free(struct ssprofile_battery *battery) {

@@ -715,6 +715,19 @@ void ssprofile_results_free(struct ssprofile_results *results) {
     *results = (struct ssprofile_results){0};
 }
 
+const char *ssprofile_name_fault(const char *name) {
+    size_t length = strlen(name);
+    if (length == 0)
+        return "is empty";
+    if (length >= SSTRACE_NAME)
+        return "is longer than 511 bytes";
+    if (is_garbled(name))
+        return "has a control character";
+    if (*name == ' ' || name[length - 1] == ' ')
+        return "begins or ends with a blank";
+    return *name == '#' ? "begins with #, which makes a comment" : NULL;
+}
+
 /* ---- one of them ---- */
 
 static bool exists(const char *path, bool *folder) {

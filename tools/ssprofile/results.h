@@ -64,6 +64,9 @@ int ssprofile_results_read_descriptor(
 
 void ssprofile_results_free(struct ssprofile_results *results);
 
+/* Why a name written to a table of results would not be read back; NULL: it would. */
+SS_NONNULL() const char *ssprofile_name_fault(const char *name);
+
 /*
  * What "FILE[:MACHINE[:LIMITS]]" names; FILE may be a folder with a results.csv. Without LIMITS it
  * is the machine without a throttle or the only one there is. An existing path is taken as a whole,

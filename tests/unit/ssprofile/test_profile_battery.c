@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What is read from a battery, and what of the output of a benchmark. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ssprofile/battery.h"
+#include "unit.h"
+
+#define TASK "sort cpu /s higher 'run sort' 'rate ([0-9.e+-]+)'"
+
+static struct ssprofile_battery parse(const char *text) {
+    struct ssprofile_battery battery;
+    struct ss_error error = {0};
+    if (ssprofile_battery_parse(&battery, text, "f", &error) < 0)
+        fail_msg("%s", error.message);
+    return battery;
+}
+
+static void a_line_is_a_benchmark(void **state) {
+    (void)state;
+    struct ssprofile_battery battery =
+        parse("# comment\n\nversion 'run --version'\n" TASK "\nsort memory s lower run '(.+)'");
+    assert_int_equal(battery.count, 2);
+    assert_string_equal(battery.version[1], "--version");
+    const struct ssprofile_task *task = ssprofile_battery_task(&battery, "sort", "cpu");
+    assert_non_null(task);
+    assert_string_equal(task->unit, "/s");
+    assert_string_equal(task->command[1], "sort");
+    assert_false(task->lower);
+    assert_true(ssprofile_battery_task(&battery, "sort", "memory")->lower);
+    assert_null(ssprofile_battery_task(&battery, "sort", "disk"));
+    ssprofile_battery_free(&battery);
+}
+
+static void files_of_other_editors_are_the_same(void **state) {
+    (void)state;
+    struct ssprofile_battery battery =
+        parse("\xef\xbb\xbf" TASK "\r\n\r\nsearch cpu /s higher x '(y)'\r");
+    double result;
+    assert_int_equal(battery.count, 2);
+    assert_string_equal(battery.tasks[0].name, "sort");
+    assert_true(ssprofile_task_result(&battery.tasks[0], "rate 5\n", &result) && result == 5);
+    ssprofile_battery_free(&battery);
+}
+
+/* A name must come back from the table of results that it is written to. */
+static void what_is_no_benchmark_is_refused(void **state) {
+    (void)state;
+    char name[600], text[700];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    snprintf(text, sizeof text, "%s cpu /s higher x '(y)'", name);
+    const struct {
+        const char *text, *message;
+    } refused[] = {
+        {TASK "\n" TASK, "f:2: sort of class cpu is there already"},
+        {"'' cpu /s higher x '(y)'", "f:1: the name is empty"},
+        {"' a' cpu /s higher x '(y)'", "f:1: the name begins or ends with a blank"},
+        {"a 'cpu ' /s higher x '(y)'", "f:1: the class begins or ends with a blank"},
+        {"'#a' cpu /s higher x '(y)'", "f:1: the name begins with #"},
+        {"a 'c\tpu' /s higher x '(y)'", "f:1: the class has a control character"},
+        {text, "f:1: the name is longer than 511 bytes"},
+        {"a cpu /s more x '(y)'", "f:1: 'more' is no direction"},
+        {"a cpu /s higher '' '(y)'", "f:1: the command is empty"},
+        {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': it has no group"},
+        {"version x\nversion y", "f:2: there is a version command already"},
+        {"version x", "f: there is no benchmark in it"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct ssprofile_battery battery;
+        struct ss_error error = {0};
+        assert_int_equal(ssprofile_battery_parse(&battery, refused[i].text, "f", &error), -1);
+        assert_int_equal(error.status, 2);
+        if (!strstr(error.message, refused[i].message))
+            fail_msg("'%s', not '%s'", error.message, refused[i].message);
+        ssprofile_battery_free(&battery);
+    }
+}
+
+static void expect_refused(const char *path, const char *message) {
+    struct ssprofile_battery battery;
+    struct ss_error error = {0};
+    assert_int_equal(ssprofile_battery_read(&battery, path, &error), -1);
+    if (!strstr(error.message, message))
+        fail_msg("'%s', not '%s'", error.message, message);
+    ssprofile_battery_free(&battery);
+}
+
+static void what_is_no_file_of_text_is_refused(void **state) {
+    (void)state;
+    static const char bytes[] = TASK "\n\0" TASK "\n";
+    char path[] = "/tmp/battery-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes, sizeof bytes - 1), sizeof bytes - 1);
+    close(file);
+    expect_refused(path, "there is a byte of value 0: this is no text");
+    unlink(path);
+    expect_refused("/dev/null", "/dev/null: there is no benchmark in it");
+    expect_refused("/dev/zero", "there is a byte of value 0");
+    expect_refused("/tmp", "/tmp: Is a directory: a battery is a file");
+    expect_refused(path, "No such file or directory");
+}
+
+static void the_first_line_that_matches_has_the_result(void **state) {
+    (void)state;
+    static const struct {
+        const char *output;
+        double result; /* 0: none */
+    } outputs[] = {{"begin\nrate 12.5 /s\nrate 7\n", 12.5}, {"rate 1e3", 1000}, {"rate 1e999", 0},
+        {"rate 0", 0}, {"rate -5", 0}, {"rate 1.2.3\nrate 5", 0}, {"rate x", 0}, {"", 0},
+        {"rate 5\r\n", 5}};
+    struct ssprofile_battery battery = parse(TASK);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        double result = 0;
+        bool found = ssprofile_task_result(&battery.tasks[0], outputs[i].output, &result);
+        if (found != (outputs[i].result > 0) || (found && result != outputs[i].result))
+            fail_msg("%s: %g", outputs[i].output, result);
+    }
+    ssprofile_battery_free(&battery);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_line_is_a_benchmark),
+    cmocka_unit_test(files_of_other_editors_are_the_same),
+    cmocka_unit_test(what_is_no_benchmark_is_refused),
+    cmocka_unit_test(what_is_no_file_of_text_is_refused),
+    cmocka_unit_test(the_first_line_that_matches_has_the_result))
