@@ -385,6 +385,51 @@ a_battery_parts_benchmarks_from_applications() {
     expect 125 compare --battery /none/there "${all[@]}"
 }
 
+# Packed, or through a pipe, which can be read once.
+tables_are_read_as_they_come() {
+    local data=$source/tests/data/profile/results.csv pid
+    expect 0 compare -q -o "$folder/as-file" "$data:base" "$data:target"
+    gzip -c "$data" >"$folder/packed.csv.gz"
+    expect 0 compare -q -o "$folder/as-gzip" "$folder/packed.csv.gz:base" \
+        "$folder/packed.csv.gz:target"
+    cmp "$folder/as-file/ratios.csv" "$folder/as-gzip/ratios.csv" || fail "gzip: other ratios"
+    head -c 2000 "$folder/packed.csv.gz" >"$folder/cut.csv.gz"
+    expect 125 compare "$folder/cut.csv.gz:base" "$data:target"
+    says 'cut.csv.gz is compressed, and it could not be unpacked whole'
+    mkfifo "$folder/pipe"
+    cat "$data" >"$folder/pipe" &
+    pid=$!
+    expect 0 compare -q -o "$folder/as-pipe" "$folder/pipe:base" "$folder/pipe:target"
+    wait "$pid" || fail "the pipe was not read to its end"
+    cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: other ratios"
+}
+
+# The figures are those of the same table without its damage, and nobody has to read a flood.
+damage_changes_no_figure_and_is_told() {
+    local data=$source/tests/data/profile/results.csv
+    {
+        printf '\357\273\277'
+        head -n 1 "$data"
+        for _ in {1..30}; do
+            echo 'base,without,kernel-99,cpu,1,5'
+        done
+        # Another order of columns, quotes, blanks, and the end of the last line is lacking.
+        echo '"class","result","repetition","limits","machine","benchmark","Lower_is_better"'
+        tail -n +2 "$data" | awk -F, -v OFS=, '{ printf "%s", before; before = "\r\n"
+            printf " %s,\"%s \",rep-0%s,%s,%s,%s,%s", $5, $7, $6, $2, $1, $3, toupper($4) }'
+    } >"$folder/damaged.csv"
+    expect 0 compare -q -o "$folder/sound" "$data:base" "$data:target"
+    expect 0 compare -q -o "$folder/damaged" "$folder/damaged.csv:base" "$folder/damaged.csv:target"
+    cmp "$folder/sound/ratios.csv" "$folder/damaged/ratios.csv" || fail "other ratios"
+    [ "$(grep -c 'the row has 6 fields' "$folder/err")" -eq 20 ] || fail "not 20 of a kind"
+    says 'damaged.csv:21: the row has 6 fields'
+    says 'warning: \.\.\. and 10 more like it'
+    says 'damaged.csv:32: a heading once more, in another order'
+    says 'the last line has no end: kept, but its lower_is_better'
+    [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.json")" -eq 30 ] ||
+        fail "JSON: not all warnings"
+}
+
 other_versions_take_force() {
     measure "$folder/first"
     measure "$folder/second"
@@ -478,6 +523,8 @@ run_case profiles_are_compared
 run_case pages_without_gnuplot
 run_case halves_are_compared
 run_case a_battery_parts_benchmarks_from_applications
+run_case tables_are_read_as_they_come
+run_case damage_changes_no_figure_and_is_told
 run_case other_versions_take_force
 run_case unstable_benchmarks_are_left_out
 run_case calibration_finds_the_setting
