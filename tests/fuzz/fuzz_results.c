@@ -12,11 +12,37 @@ static void check_profile(const struct ssprofile_profile *profile) {
         const struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
         FUZZ_CHECK(*benchmark->name && *benchmark->class && benchmark->count > 0);
         FUZZ_CHECK(ssprofile_profile_find(profile, benchmark->name, benchmark->class) == benchmark);
+        /* What is read can be written and read again. */
+        const char *fault = ssprofile_name_fault(benchmark->name);
+        FUZZ_CHECK(!fault || strncmp(fault, "begins with #", 13) == 0);
         for (size_t j = 0; j < benchmark->count; j++) {
             double result = benchmark->repetitions[j].result;
             FUZZ_CHECK(isfinite(result) && result > 0);
         }
     }
+}
+
+/* Every profile is found by its names, though they may have colons. */
+static void check_names(
+    const struct ssprofile_results *results, const struct ssprofile_profile *profile) {
+    struct ssprofile_choice choice = {.path = "f"};
+    struct ss_error error = {0};
+    snprintf(choice.machine, sizeof choice.machine, "%s", profile->machine);
+    snprintf(choice.limits, sizeof choice.limits, "%s", profile->limits);
+    const struct ssprofile_profile *found = ssprofile_results_find(results, &choice, &error);
+    char names[2][1100];
+    FUZZ_CHECK(found);
+    snprintf(names[0], sizeof names[0], "%s:%s", profile->machine, profile->limits);
+    snprintf(names[1], sizeof names[1], "%s:%s", found->machine, found->limits);
+    FUZZ_CHECK(strcmp(names[0], names[1]) == 0);
+}
+
+static void check_warnings(const struct ssprofile_warnings *warnings) {
+    struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
+    FUZZ_CHECK(shown.count <= warnings->count + warnings->kind_count && !shown.failed);
+    for (size_t i = 0; i < warnings->count; i++)
+        FUZZ_CHECK(!strpbrk(warnings->items[i], "\n\r"));
+    ssprofile_warnings_free(&shown);
 }
 
 static void check_ratios(
@@ -46,10 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         file >= 0 && write(file, data, size) == (ssize_t)size && lseek(file, 0, SEEK_SET) == 0);
     int result = ssprofile_results_read_descriptor(&results, file, "results.csv", &error);
     FUZZ_CHECK((result == 0) == (error.status == 0) && !strpbrk(error.message, "\n\r"));
-    for (size_t i = 0; i < results.count; i++)
+    for (size_t i = 0; i < results.count; i++) {
         check_profile(&results.profiles[i]);
-    for (size_t i = 0; i < results.warnings.count; i++)
-        FUZZ_CHECK(!strpbrk(results.warnings.items[i], "\n\r"));
+        check_names(&results, &results.profiles[i]);
+    }
+    check_warnings(&results.warnings);
     if (result == 0)
         check_ratios(&results.profiles[0], &results.profiles[results.count - 1]);
     ssprofile_results_free(&results);

@@ -46,6 +46,11 @@ for (limits in c("without", "quota-3900")) {
         mean(pairs)
     })
     for (i in seq_len(count)) say(limits, names[i], ratios[i])
+    # What the machine takes longer: the mean that the published search is told.
+    say(limits, "time_mean", mean(sapply(seq_len(count), function(i) {
+        mean(if (lower[i]) outer(of("target", limits, i), of("base", "without", i), "/")
+             else outer(of("base", "without", i), of("target", limits, i), "/"))
+    })))
     say(limits, "least", min(ratios))
     say(limits, "most", max(ratios))
     say(limits, "length", diff(range(ratios)))
@@ -62,10 +67,20 @@ for (limits in c("without", "quota-3900")) {
         c(var(l$base) / length(l$base), var(l$target) / length(l$target)))) / count^2
     freedom <- unlist(lapply(logs, function(l) c(length(l$base), length(l$target)))) - 1
     say(limits, "log_mean", mean(sign * sapply(logs, function(l) mean(l$target) - mean(l$base))))
+    say(limits, "log_of_04", mean(log(of("base", "without", 4))) - mean(log(of("target", limits, 4))))
     say(limits, "log_half",
         qt(0.975, sum(part)^2 / sum(part^2 / freedom)) * sqrt(sum(part)))
     spread <- t.test(of("target", limits, 1))$conf.int
     say(limits, "spread", diff(spread) / 2 / mean(of("target", limits, 1)))
+    spread <- t.test(of("base", "without", 25))$conf.int
+    say(limits, "base_spread", diff(spread) / 2 / mean(of("base", "without", 25)))
+    bins <- table(cut(ratios, seq(0, 10, 0.1)))
+    for (i in which(bins > 0)) say(limits, sprintf("bin_%d", i), bins[i])
+    # The bounds of a prediction are order statistics.
+    for (k in c(0, 1, 2, 5)) {
+        say(limits, sprintf("low_%d", k), sort(ratios)[k + 1])
+        say(limits, sprintf("high_%d", k), rev(sort(ratios))[k + 1])
+    }
     all[[limits]] <- ratios
 }
 plain <- all[["without"]]
@@ -76,6 +91,19 @@ say("both", "reduction", reduction)
 say("both", "factor", factor)
 say("both", "relative", reduction / factor)
 say("both", "share", log(factor) / log(reduction))
+# One profile as two: odd repetitions of the base as base, even ones as target.
+halves <- sapply(seq_len(count), function(i) {
+    both <- of("base", "without", i)
+    odd <- both[seq(1, length(both), 2)]
+    even <- both[seq(2, length(both), 2)]
+    mean(if (lower[i]) outer(odd, even, "/") else outer(even, odd, "/"))
+})
+for (i in seq_len(count)) say("halves", names[i], halves[i])
+say("halves", "least", min(halves))
+say("halves", "most", max(halves))
+say("halves", "median", median(halves))
+say("halves", "geometric", exp(mean(log(halves))))
+say("halves", "variation", sd(halves) / mean(halves))
 # Coverage by counting: of all orders of 25 + 1 exchangeable values the last is in any place.
 for (k in 0:4) say("both", sprintf("coverage_%d", k), mean((1:26) > k + 1 & (1:26) <= 26 - (k + 1)))
 write.csv(figures, "figures.csv", row.names = FALSE, quote = FALSE)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ssprofile/battery.h"
 #include "ssprofile/ratios.h"
 #include "unit.h"
 
@@ -112,8 +113,125 @@ static void figures_are_those_of_r(void **state) {
         expect(both[i], "log_mean", log_mean.mean);
         expect(both[i], "log_half", log_mean.half);
         expect(both[i], "spread", comparison.ratios.items[0].spread[1]);
+        expect(both[i], "base_spread", comparison.ratios.items[24].spread[0]);
+        expect(both[i], "log_of_04", comparison.ratios.items[3].log);
         forget(&comparison);
     }
+}
+
+/* What calibration tells the published search: target and base have changed sides. */
+static void times_are_those_of_r(void **state) {
+    (void)state;
+    const char *const both[] = {"without", "quota-3900"};
+    for (int i = 0; i < 2; i++) {
+        struct comparison comparison = compare_recorded(both[i]);
+        struct ssprofile_ratios times;
+        const struct ssprofile_profile *turned[2] = {comparison.sides[1], comparison.sides[0]};
+        assert_int_equal(
+            ssprofile_ratios_make(&times, turned, &all, &comparison.warnings, &comparison.error),
+            0);
+        expect(both[i], "time_mean", ssprofile_ratios_figures(&times).mean);
+        ssprofile_ratios_free(&times);
+        forget(&comparison);
+    }
+}
+
+/* Bins that R does not name are empty. */
+static void bins_are_those_of_r(void **state) {
+    (void)state;
+    const char *const both[] = {"without", "quota-3900"};
+    for (int i = 0; i < 2; i++) {
+        size_t counts[100] = {0}, sum = 0;
+        struct comparison comparison = compare_recorded(both[i]);
+        for (size_t j = 0; j < comparison.ratios.count; j++) {
+            size_t bin = ssprofile_bin_of(comparison.ratios.items[j].ratio);
+            assert_true(bin < 100);
+            counts[bin]++;
+        }
+        for (size_t bin = 0; bin < 100; bin++) {
+            char name[32];
+            snprintf(name, sizeof name, "bin_%zu", bin);
+            if (counts[bin] > 0)
+                expect(both[i], name, (double)counts[bin]);
+            sum += counts[bin];
+        }
+        assert_int_equal(sum, 25);
+        forget(&comparison);
+    }
+}
+
+static int compare_numbers(const void *first, const void *second) {
+    double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
+static void bounds_are_those_of_r(void **state) {
+    (void)state;
+    const char *const both[] = {"without", "quota-3900"};
+    static const size_t left_out[] = {0, 1, 2, 5};
+    for (int i = 0; i < 2; i++) {
+        double sorted[25];
+        struct comparison comparison = compare_recorded(both[i]);
+        for (size_t j = 0; j < 25; j++)
+            sorted[j] = comparison.ratios.items[j].ratio;
+        qsort(sorted, 25, sizeof *sorted, compare_numbers);
+        for (int k = 0; k < 4; k++) {
+            char names[2][32];
+            struct ssprofile_interval interval = ssprofile_interval_of(sorted, 25, left_out[k]);
+            snprintf(names[0], sizeof names[0], "low_%zu", left_out[k]);
+            snprintf(names[1], sizeof names[1], "high_%zu", left_out[k]);
+            expect(both[i], names[0], interval.low);
+            expect(both[i], names[1], interval.high);
+        }
+        forget(&comparison);
+    }
+}
+
+/* Every second repetition, from the first or the second on. */
+static struct ssprofile_profile half_of(const struct ssprofile_profile *whole, size_t first) {
+    struct ssprofile_profile half = *whole;
+    half.benchmarks = calloc(whole->count, sizeof *half.benchmarks);
+    assert_non_null(half.benchmarks);
+    for (size_t i = 0; i < whole->count; i++) {
+        struct ssprofile_benchmark *benchmark = &half.benchmarks[i];
+        *benchmark = whole->benchmarks[i];
+        benchmark->repetitions = calloc(benchmark->count, sizeof *benchmark->repetitions);
+        assert_non_null(benchmark->repetitions);
+        benchmark->count = 0;
+        for (size_t j = first; j < whole->benchmarks[i].count; j += 2)
+            benchmark->repetitions[benchmark->count++] = whole->benchmarks[i].repetitions[j];
+    }
+    return half;
+}
+
+static void forget_half(struct ssprofile_profile *half) {
+    for (size_t i = 0; i < half->count; i++)
+        free(half->benchmarks[i].repetitions);
+    free(half->benchmarks);
+}
+
+static void halves_are_those_of_r(void **state) {
+    (void)state;
+    struct comparison comparison = compare_recorded("without");
+    struct ssprofile_profile odd = half_of(comparison.sides[0], 0),
+                             even = half_of(comparison.sides[0], 1);
+    const struct ssprofile_profile *sides[2] = {&odd, &even};
+    struct ssprofile_ratios ratios;
+    assert_int_equal(
+        ssprofile_ratios_make(&ratios, sides, &all, &comparison.warnings, &comparison.error), 0);
+    assert_int_equal(ratios.count, 25);
+    for (size_t i = 0; i < ratios.count; i++)
+        expect("halves", ratios.items[i].name, ratios.items[i].ratio);
+    struct ssprofile_figures figures = ssprofile_ratios_figures(&ratios);
+    expect("halves", "least", figures.least);
+    expect("halves", "most", figures.most);
+    expect("halves", "median", figures.median);
+    expect("halves", "geometric", figures.geometric);
+    expect("halves", "variation", figures.variation);
+    ssprofile_ratios_free(&ratios);
+    forget_half(&odd);
+    forget_half(&even);
+    forget(&comparison);
 }
 
 static void the_reduction_has_two_factors(void **state) {
@@ -240,6 +358,32 @@ static void benchmarks_are_chosen_by_pattern_and_class(void **state) {
     forget(&comparison);
 }
 
+static void only_what_a_battery_has_is_compared(void **state) {
+    (void)state;
+    struct ssprofile_battery battery;
+    struct ss_error error = {0};
+    assert_int_equal(ssprofile_battery_parse(&battery,
+                         "sort cpu x higher r '(y)'\ncopy memory x higher r '(y)'\n"
+                         "ray cpu x higher r '(y)'\nonly-one cpu x higher r '(y)'\n"
+                         "nowhere cpu x higher r '(y)'",
+                         "battery", &error),
+        0);
+    struct ssprofile_matching matching = {.battery = &battery, .unstable = INFINITY};
+    struct comparison comparison = compare_files(
+        DATA "damaged.csv", (const char *const[]){"one", "two"}, "without", &matching);
+    assert_int_equal(comparison.ratios.count, 2);
+    assert_non_null(ratio_of(&comparison, "sort", "cpu"));
+    assert_non_null(ratio_of(&comparison, "copy", "memory"));
+    assert_true(is_warned(&comparison, "ray: left out: lower_is_better is true in line 7 of the "
+                                       "base, and the battery says higher"));
+    assert_true(is_warned(&comparison, "only-one of class cpu: left out: one:without has it"));
+    assert_true(is_warned(&comparison, "nowhere of class cpu: left out: the battery has it, "
+                                       "neither one:without nor two:without does"));
+    assert_int_equal(comparison.warnings.count, 3);
+    forget(&comparison);
+    ssprofile_battery_free(&battery);
+}
+
 static void one_repetition_has_no_interval(void **state) {
     (void)state;
     struct comparison comparison = compare_damaged("without");
@@ -282,12 +426,17 @@ static void an_interval_has_its_coverage(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(figures_are_those_of_r),
+    cmocka_unit_test(times_are_those_of_r),
+    cmocka_unit_test(bins_are_those_of_r),
+    cmocka_unit_test(bounds_are_those_of_r),
+    cmocka_unit_test(halves_are_those_of_r),
     cmocka_unit_test(the_reduction_has_two_factors),
     cmocka_unit_test(a_common_factor_does_not_narrow_the_relative_spread),
     cmocka_unit_test(both_directions_make_ratios_above_one_for_the_faster),
     cmocka_unit_test(what_cannot_be_compared_is_named),
     cmocka_unit_test(an_unstable_benchmark_is_left_out),
     cmocka_unit_test(benchmarks_are_chosen_by_pattern_and_class),
+    cmocka_unit_test(only_what_a_battery_has_is_compared),
     cmocka_unit_test(one_repetition_has_no_interval),
     cmocka_unit_test(a_bin_has_its_upper_bound),
     cmocka_unit_test(an_interval_has_its_coverage))
