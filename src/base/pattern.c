@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pattern.h"
 
+#include <ctype.h>
 #include <regex.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
+
+#define COPIES_MOST 65536 /* of what a pattern repeats: a few MiB */
 
 /* A backslash and a letter, with a text that it is to match and one that it is not. */
 struct escape {
@@ -64,6 +68,42 @@ static const char *skip_brackets(const char *at) {
     return *at ? at + 1 : at;
 }
 
+/* How long the repetition is that stands here; 0: there is none. `most`: how often at most. */
+static size_t repetition_at(const char *at, double *most) {
+    *most = 1;
+    if (*at && strchr("*+?", *at))
+        return 1;
+    if (*at != '{' || !isdigit((unsigned char)at[1 + (at[1] == ',')]))
+        return 0;
+    char *end;
+    *most = (double)strtoul(at + 1, &end, 10);
+    if (*end == ',' && isdigit((unsigned char)end[1]))
+        *most = (double)strtoul(end + 1, &end, 10);
+    else if (*end == ',')
+        end++;
+    return *end == '}' ? (size_t)(end + 1 - at) : 0;
+}
+
+/*
+ * What POSIX leaves undefined, a repetition of a repetition, takes some libraries memory that grows
+ * with the power of their number; so do numbers inside of numbers.
+ */
+static int check_repetition(const char *at, double *copies, struct ss_error *error) {
+    double most, unused;
+    size_t length = repetition_at(at, &most);
+    if (length > 0 && repetition_at(at + length, &unused) > 0)
+        return ss_error_fail(error,
+            "%.*s is no POSIX extended regular expression, which repeats no repetition: write "
+            "(...) "
+            "around the first one",
+            (int)(length + 1 < 40 ? length + 1 : 40), at);
+    *copies *= most > 1 ? most : 1;
+    if (*copies > COPIES_MOST)
+        return ss_error_fail(
+            error, "it repeats too often: the product of its numbers is above %d", COPIES_MOST);
+    return 0;
+}
+
 static int check_at(const char *at, struct ss_error *error) {
     if (*at == '\\')
         return check_escape(at[1], error);
@@ -80,8 +120,9 @@ static int check_at(const char *at, struct ss_error *error) {
 }
 
 int ss_pattern_check(const char *pattern, struct ss_error *error) {
+    double copies = 1;
     for (const char *at = pattern; *at;) {
-        if (check_at(at, error) < 0)
+        if (check_at(at, error) < 0 || check_repetition(at, &copies, error) < 0)
             return ss_error_wrap(error, "'%s'", ss_words_show(pattern).text);
         if (*at == '[')
             at = skip_brackets(at);

@@ -31,11 +31,26 @@ static void what_only_others_have_is_refused(void **state) {
     assert_refused("\\\\\\d", "\\d is no");
 }
 
+/* They took regcomp() gigabytes. */
+static void repetitions_of_repetitions_are_refused(void **state) {
+    (void)state;
+    assert_refused("a per ++++++++++++++++++++++++++++++++++++++++++++ second", "++ is no POSIX");
+    assert_refused(
+        "a*+", "*+ is no POSIX extended regular expression, which repeats no repetition");
+    assert_refused("a{2}*", "{2}* is no");
+    assert_refused("a{2,}{3}", "{2,}{ is no");
+    assert_refused("a{,2}+", "{,2}+ is no");
+    assert_refused("a{1,3}?", "{1,3}? is no");
+    assert_refused("((a{255}){255}){2}", "the product of its numbers is above 65536");
+    assert_refused("(a{1,9999}){0,9999}", "the product of its numbers");
+}
+
 static void posix_is_taken(void **state) {
     (void)state;
     static const char *const patterns[] = {"", "([0-9]+) ms", "[\\d]", "[+?]", "[(?]", "\\+?",
         "\\*?", "\\\\d", "\\(?", "(a|b)?", "a{2}", "[[:digit:]]+", "[^]\\d]", "[]\\d]", "[", "\\",
-        "a\\.b", "[[.].]\\d]", "(^| )x"};
+        "a\\.b", "[[.].]\\d]", "(^| )x", "a{", "a{,}+", "a{,2}", "a}+", "(a+)+", "[+*]+", "\\++",
+        "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{1,9}", " +[0-9.]+ +([0-9.]+)", "((a{255}){255})"};
     for (size_t i = 0; i < COUNT(patterns); i++) {
         struct ss_error error = {0};
         if (ss_pattern_check(patterns[i], &error) != 0)
@@ -65,5 +80,6 @@ static void extensions_pass_where_they_work(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(what_only_others_have_is_refused),
+    cmocka_unit_test(repetitions_of_repetitions_are_refused),
     cmocka_unit_test(posix_is_taken),
     cmocka_unit_test(extensions_pass_where_they_work))
