@@ -428,6 +428,9 @@ damage_changes_no_figure_and_is_told() {
     says 'the last line has no end: kept, but its lower_is_better'
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.json")" -eq 30 ] ||
         fail "JSON: not all warnings"
+    [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.html")" -eq 20 ] ||
+        fail "page: not 20 of a kind"
+    grep -q 'and 10 more like it' "$folder/damaged/compare.html" || fail "page: no 10 more"
 }
 
 other_versions_take_force() {

@@ -404,8 +404,7 @@ static int write_files(
             .count = SHEETS,
             .findings = &comparison->findings,
             .pictures = &comparison->pictures,
-            .notes = comparison->warnings.items,
-            .note_count = comparison->warnings.count},
+            .warnings = &comparison->warnings},
         error);
 }
 

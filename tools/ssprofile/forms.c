@@ -132,8 +132,8 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     for (size_t i = 0; i < output->count; i++)
         print_json_sheet(&json, &output->sheets[i]);
     ss_json_open(&json, "warnings", '[');
-    for (size_t i = 0; i < output->note_count; i++)
-        ss_json_text(&json, NULL, output->notes[i]);
+    for (size_t i = 0; output->warnings && i < output->warnings->count; i++)
+        ss_json_text(&json, NULL, output->warnings->items[i]);
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
     fputc('\n', stream);
@@ -248,14 +248,17 @@ static void print_note(FILE *stream, const char *text) {
     fputs("</p>\n", stream);
 }
 
-static void print_notes(FILE *stream, const struct ssprofile_output *output) {
-    bool folds = output->note_count > NOTES_OPEN_MOST;
+/* A program reads all of them, a person the first ones of each kind. */
+static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
+    struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
+    bool folds = shown.count > NOTES_OPEN_MOST;
     if (folds)
-        fprintf(stream, "<details><summary>Warnings: %zu</summary>\n", output->note_count);
-    for (size_t i = 0; i < output->note_count; i++)
-        print_note(stream, output->notes[i]);
+        fprintf(stream, "<details><summary>Warnings: %zu</summary>\n", warnings->count);
+    for (size_t i = 0; i < shown.count; i++)
+        print_note(stream, shown.items[i]);
     if (folds)
         fputs("</details>\n", stream);
+    ssprofile_warnings_free(&shown);
 }
 
 static void print_page(
@@ -273,7 +276,8 @@ static void print_page(
     }
     print_first(stream, output, without);
     print_sheets(stream, output, false);
-    print_notes(stream, output);
+    if (output->warnings)
+        print_warnings(stream, output->warnings);
     if (without->status) {
         fputs("<p class=\"note\"><b>There are no pictures</b>: ", stream);
         ssreport_html_text(stream, without->message);

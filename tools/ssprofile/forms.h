@@ -12,6 +12,7 @@
 #include <showstopper/error.h>
 
 #include "ssreport/sheet.h"
+#include "warnings.h"
 
 /* As text, in columns. */
 void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet);
@@ -56,8 +57,7 @@ struct ssprofile_output {
     size_t count;
     const struct ssreport_sheet *findings;
     const struct ssprofile_pictures *pictures; /* NULL: there are none */
-    char *const *notes;                        /* warnings */
-    size_t note_count;
+    const struct ssprofile_warnings *warnings; /* NULL: there are none */
 };
 
 int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error);
