@@ -385,6 +385,23 @@ a_battery_parts_benchmarks_from_applications() {
     expect 125 compare --battery /none/there "${all[@]}"
 }
 
+# The published figures are found from the place of the program.
+published_ranges_stand_beside() {
+    local data=$source/tests/data/profile/results.csv status=0
+    sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" \
+        >"$folder/stressed.csv"
+    "$build/bin/ssprofile" compare --battery stress-ng -o "$folder/beside" "$folder/stressed.csv:base" \
+        "$folder/stressed.csv:target" >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
+    says '^Published ranges \(Jimenez and others, VarSys 2016\)$'
+    says 'Xeon E5310 +Xeon E5-2630 v2 +without +68 +1\.65 +7\.10 +5\.45 +2\.48 +2\.70 +66 +64$'
+    says 'Xeon E5310 +Xeon E5-2630 v2 +quota +68 +0\.60 +2\.54 +1\.94 +0\.88 +- +66 +65$'
+    grep -q '"published": \[' "$folder/beside/compare.json" || fail "JSON: nothing published"
+    says 'and 46 more like it'
+    expect 0 compare "$data:base" "$data:target"
+    ! grep -q 'Published' "$folder/out" || fail "published figures of another battery"
+}
+
 # Packed, or through a pipe, which can be read once.
 tables_are_read_as_they_come() {
     local data=$source/tests/data/profile/results.csv pid
@@ -526,6 +543,7 @@ run_case profiles_are_compared
 run_case pages_without_gnuplot
 run_case halves_are_compared
 run_case a_battery_parts_benchmarks_from_applications
+run_case published_ranges_stand_beside
 run_case tables_are_read_as_they_come
 run_case damage_changes_no_figure_and_is_told
 run_case other_versions_take_force

@@ -12,7 +12,9 @@
 #include "options/arguments.h"
 #include "origin.h"
 #include "pictures.h"
+#include "published.h"
 #include "ratios.h"
+#include "ssreport/published.h"
 #include "ssreport/statistics.h"
 
 #define SIDES_MOST 64
@@ -74,7 +76,7 @@ static void print_help(void) {
 
 /* ---- sheets ---- */
 
-enum { RANGES, REDUCTIONS, LEFT_OUT, RATIOS, HISTOGRAM, SHEETS };
+enum { RANGES, PUBLISHED, REDUCTIONS, LEFT_OUT, RATIOS, HISTOGRAM, SHEETS };
 
 static const struct ssreport_column ratio_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"ratio", "Ratio", 4}, {"log_ratio", NULL},
@@ -345,6 +347,13 @@ static double bound_of(
     return comparison->sides[0].origin.measured && side->origin.measured ? UNSTABLE : INFINITY;
 }
 
+/* Others have measured this battery, too. */
+static void fill_published(struct comparison *comparison) {
+    char folder[4200];
+    ssreport_published_folder(folder, sizeof folder);
+    ssprofile_published_read(&comparison->sheets[PUBLISHED], folder, &comparison->warnings);
+}
+
 static int fill(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
     struct ssprofile_matching matching = {.only = request->only, .class = request->class};
@@ -354,6 +363,8 @@ static int fill(
         if (ssprofile_battery_read(&comparison->battery, path, error) < 0)
             return -1;
         matching.battery = &comparison->battery;
+        if (strcmp(request->battery, "stress-ng") == 0)
+            fill_published(comparison);
     }
     for (size_t i = 0; i < request->count; i++) {
         if (read_side(comparison, request->words[i], error) < 0)
@@ -424,6 +435,7 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
         return ss_error_memory(error);
     comparison->sheets[RATIOS] = SSREPORT_SHEET("ratios", "Ratios", ratio_columns);
     comparison->sheets[RANGES] = SSREPORT_SHEET("ranges", "Ranges", range_columns);
+    comparison->sheets[PUBLISHED] = SSPROFILE_PUBLISHED();
     comparison->sheets[HISTOGRAM] = SSREPORT_SHEET("histogram", "Histogram", bin_columns);
     comparison->sheets[LEFT_OUT] = SSREPORT_SHEET("left_out", "Left out", left_out_columns);
     comparison->sheets[REDUCTIONS] =
