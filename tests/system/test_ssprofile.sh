@@ -522,6 +522,10 @@ wrong_words_are_refused() {
     says 'onw.txt: No such file or directory: .* own, stress-ng'
     expect 125 measure --battery "$folder/battery" --under full "$folder/nothing"
     says "--under: unknown throttle 'full': write without, duty=40%"
+    expect 125 measure --battery "$folder/battery" --machine '#1' "$folder/nothing"
+    says "the name of the machine, '#1', begins with #, which makes a comment"
+    expect 125 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"
+    says "the name of the machine, ' a', begins or ends with a blank"
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
     [ ! -e "$folder/nothing" ] || fail "something was begun"
     expect 125 calibrate

@@ -487,8 +487,14 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (make_jobs(measurement, error) < 0)
         return -1;
     uname(&names);
-    snprintf(measurement->machine, sizeof measurement->machine, "%s",
-        request->machine ? request->machine : names.nodename);
+    const char *machine = request->machine ? request->machine : names.nodename;
+    const char *fault = strlen(machine) < sizeof measurement->machine
+                            ? ssprofile_name_fault(machine)
+                            : "is longer than 255 bytes";
+    if (fault)
+        return ss_error_fail(
+            error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
+    strcpy(measurement->machine, machine);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
     warn_of_quota();
