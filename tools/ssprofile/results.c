@@ -21,6 +21,7 @@ static const char *const column_names[COLUMNS] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result"};
 
 #define LABELS_SEARCHED 16 /* more of them have an index */
+#define DIGITS_LEAST    6
 #define DIGITS_ENOUGH   64
 #define APART_AT_MOST   10 /* times, the repetitions of one benchmark */
 
@@ -524,10 +525,13 @@ static unsigned digits_in(const struct ssprofile_benchmark *benchmark) {
     return digits;
 }
 
-/* Among so many benchmarks, in less than one of a thousand files two have as many digits in common
-   by chance. */
+/*
+ * Among so many benchmarks, in less than one of a thousand files two have as many digits in common
+ * by chance. Of a few benchmarks the results may be alike in their first digits.
+ */
 static unsigned digits_by_chance(size_t benchmarks) {
-    return (unsigned)lround(2 * log10((double)benchmarks)) + 3;
+    unsigned digits = (unsigned)lround(2 * log10((double)benchmarks)) + 3;
+    return digits > DIGITS_LEAST ? digits : DIGITS_LEAST;
 }
 
 /* All benchmarks of a file, as they come to be compared. */
@@ -581,35 +585,52 @@ static void warn_of_copy(struct reader *reader, const struct copies *copies, siz
             (unsigned long long)other->line);
 }
 
-/* Results are hardly the same in so many digits, unless somebody copied them. */
-static bool look_for_copies(struct reader *reader) {
+/*
+ * Results are hardly the same in so many digits, unless somebody copied them. Within one profile
+ * there are fewer to be the same as, so fewer digits tell; `only` is that profile, NULL all of
+ * them.
+ */
+static bool look_for_copies(struct reader *reader, struct copies *copies,
+    const struct ssprofile_profile *only, size_t benchmarks) {
     const struct ssprofile_results *results = reader->results;
     struct ssprofile_index index = {0};
-    size_t most = 0;
-    for (size_t i = 0; i < results->count; i++)
-        most += results->profiles[i].count;
-    SS_OWNED(free) const struct ssprofile_benchmark **benchmarks = calloc(most + 1, sizeof(void *));
-    SS_OWNED(free) const struct ssprofile_profile **profiles = calloc(most + 1, sizeof(void *));
-    struct copies copies = {.benchmarks = benchmarks, .profiles = profiles};
-    unsigned least = digits_by_chance(most);
-    bool fits = benchmarks && profiles;
+    unsigned least = digits_by_chance(benchmarks);
+    bool fits = true;
+    copies->count = 0;
     for (size_t i = 0; fits && i < results->count; i++) {
-        for (size_t j = 0; fits && j < results->profiles[i].count; j++) {
-            copies.wanted = &results->profiles[i].benchmarks[j];
-            if (digits_in(copies.wanted) < least)
+        const struct ssprofile_profile *profile = only ? only : &results->profiles[i];
+        for (size_t j = 0; fits && j < profile->count; j++) {
+            copies->wanted = &profile->benchmarks[j];
+            if (digits_in(copies->wanted) < least)
                 continue;
-            uint64_t hash = hash_results(copies.wanted);
-            size_t number = ssprofile_index_find(&index, hash, has_results, &copies);
-            if (number != SIZE_MAX)
-                warn_of_copy(reader, &copies, number, &results->profiles[i]);
-            benchmarks[copies.count] = copies.wanted;
-            profiles[copies.count] = &results->profiles[i];
-            fits = number != SIZE_MAX || ssprofile_index_add(&index, hash, copies.count);
-            copies.count++;
+            uint64_t hash = hash_results(copies->wanted);
+            size_t number = ssprofile_index_find(&index, hash, has_results, copies);
+            if (number != SIZE_MAX && (only || copies->profiles[number] != profile))
+                warn_of_copy(reader, copies, number, profile);
+            copies->benchmarks[copies->count] = copies->wanted;
+            copies->profiles[copies->count] = profile;
+            fits = number != SIZE_MAX || ssprofile_index_add(&index, hash, copies->count);
+            copies->count++;
         }
+        if (only)
+            break;
     }
     ssprofile_index_free(&index);
     return fits;
+}
+
+static bool look_for_all_copies(struct reader *reader) {
+    const struct ssprofile_results *results = reader->results;
+    size_t benchmarks = 0;
+    for (size_t i = 0; i < results->count; i++)
+        benchmarks += results->profiles[i].count;
+    SS_OWNED(free) const struct ssprofile_benchmark **all = calloc(benchmarks + 1, sizeof(void *));
+    SS_OWNED(free) const struct ssprofile_profile **of = calloc(benchmarks + 1, sizeof(void *));
+    struct copies copies = {.benchmarks = all, .profiles = of};
+    bool fits = all && of;
+    for (size_t i = 0; fits && i < results->count; i++)
+        fits = look_for_copies(reader, &copies, &results->profiles[i], results->profiles[i].count);
+    return fits && look_for_copies(reader, &copies, NULL, benchmarks);
 }
 
 /* A row of another unit, or with a mark lost, among good ones. */
@@ -633,7 +654,7 @@ static bool look_at_all(struct reader *reader) {
         for (size_t j = 0; j < reader->results->profiles[i].count; j++)
             look_for_outliers(reader, &reader->results->profiles[i].benchmarks[j]);
     }
-    return look_for_copies(reader);
+    return look_for_all_copies(reader);
 }
 
 static int read_input(struct ssprofile_results *results, struct sstrace_input *input,

@@ -308,6 +308,14 @@ static void copied_results_are_named(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,156.69\na,without,b,true,c,2,161.93\n"
                         "z,quota-5,b,true,c,1,156.69\nz,quota-5,b,true,c,2,161.93\n",
         "f:4: b of z:quota-5 has the same results as b of a:without, in line 2", 2);
+    /* One copy of a copy is told for each of them, and once for another machine. */
+    struct ssprofile_results results =
+        read_rows(HEADING "a,without,b,true,c,1,156.6931\na,without,d,true,m,1,156.6931\n"
+                          "z,without,b,true,c,1,156.6931\n");
+    assert_int_equal(results.warnings.count, 2);
+    assert_non_null(strstr(results.warnings.items[0], "f:3: d of class m has the same results"));
+    assert_non_null(strstr(results.warnings.items[1], "f:4: b of z:without has the same results"));
+    ssprofile_results_free(&results);
     /* Another order of theirs, and so few digits that chance may have made them the same. */
     expect_rows(HEADING "a,without,b,true,c,1,156.69\na,without,b,true,c,2,161.93\n"
                         "a,without,d,true,m,2,161.93\na,without,d,true,m,1,156.69\n",
@@ -315,8 +323,8 @@ static void copied_results_are_named(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,100\na,without,b,true,c,2,120\n"
                         "a,without,d,true,m,1,100\na,without,d,true,m,2,120\n",
         NULL, 2);
-    expect_rows(HEADING "a,without,b,true,c,1,15.5\na,without,b,true,c,2,15.5\n"
-                        "a,without,d,true,m,1,15.5\na,without,d,true,m,2,15.5\n",
+    expect_rows(HEADING "a,without,b,true,c,1,15.531\na,without,b,true,c,2,15.531\n"
+                        "a,without,d,true,m,1,15.531\na,without,d,true,m,2,15.531\n",
         NULL, 2);
 }
 
