@@ -1,0 +1,314 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/experiments/portability. Kernels are a script that prints a number, and showstopper is a script that
+# tells them the setting, so nothing depends on how fast the machine is.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
+[ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
+
+page=$checkout/tools/ssprofile/showstopper-portability.7
+results=$scratch/portability-results
+options=(--bin "$scratch/bin")
+
+# Programs look for each other beside themselves.
+mkdir "$scratch/bin"
+cp "$build/bin/ssprofile" "$scratch/bin"
+cat >"$scratch/bin/showstopper" <<END
+#!/bin/bash
+# What options mean is for the real one.
+[[ \$1 != --dry-run && \$1 != --version ]] || exec "$build/bin/showstopper" "\$@"
+kind=load
+while [ "\$1" != -- ]; do
+    [ "\$1" != -l ] || export SETTING=\$2
+    [ "\$1 \$2" != "-c fixed" ] || kind=duty
+    shift
+done
+echo "\$kind" >>"$scratch/throttled"
+exec "\${@:2}"
+END
+# Faster for a longer name. Where there is a file `wait`, the kernel says so and waits.
+cat >"$scratch/bin/ssburn" <<END
+#!/bin/bash
+[ "\$2" != --version ] || { echo fake 1.0 && exit; }
+echo "\$*" >>"$scratch/calls"
+[ -z "\${MISSING-}" ] || [ "\$2" != "\$MISSING" ] || { echo "it is broken" && exit 1; }
+if [ -e "$scratch/wait" ]; then
+    echo \$\$ >>"$scratch/waits"
+    exec sleep 60
+fi
+awk -v name="\$2" -v setting="\${SETTING:-1}" 'BEGIN { print "rate", 100 * length(name) * setting, "per second" }'
+END
+chmod +x "$scratch/bin/"*
+
+few=(demo --kernels 'int64,gcd,crc32' --repetitions 2 --others 100%)
+
+# calls_of: how many kernels were run, the probe of the throttle not counted.
+calls_of() {
+    wc -l 2>/dev/null <"$scratch/calls" || echo 0
+}
+
+words_are_checked() {
+    local option
+    experiment portability --help
+    prints "Usage: tools/experiments/portability .*"
+    ! grep -E 'default *(;|$)' "$output" || fail "default what?"
+    # What --help lists is taken, and there is a line for all that is taken.
+    while read -r option; do
+        is_known "$option"
+    done < <(sed -nE 's/^  (-o, )?--([a-z-]+) .*/\2/p' "$output")
+    refuses "portability: name two folders of ssprofile measure, or demo" portability
+    refuses "alone: name a target, too, or demo" portability alone
+    refuses "--sedonds: unknown option" portability demo --sedonds 3
+    refuses "-x: unknown option" portability -x demo
+    refuses "--output wants a value" portability demo -o
+    refuses "--force: not for demo" portability demo --force
+    refuses "--applications: not for demo" portability demo --applications x
+    refuses "--throttle: not for BASE TARGET" portability --throttle duty a b
+    refuses "--throttle: frequency: not one of duty load quota" portability demo --throttle frequency
+    refuses "--method: open: not one of closed search" portability demo --method open
+    refuses "--kernels: int65: not one of" portability demo --kernels int65
+    refuses "--kernels: at least two are wanted" portability demo --kernels int64
+    refuses "--repetitions: 1: at least 2 are wanted" portability demo --repetitions 1
+    refuses "portability: --quantum: '3x' has an unknown unit, 'x'" portability demo --quantum 3x
+    refuses "--quantum: 0: a time above 0 is wanted" portability demo --quantum 0
+    refuses "--setting: '140%'" portability demo --setting 140%
+    refuses "--setting: 100%: from 1% to less than 100% is wanted" portability demo --setting 100%
+    refuses "--quantum: 0.2 s is more than a tenth of --seconds" portability demo --quantum 200m
+    refuses "ssprofile: nothing-there: No such file or directory" portability nothing-there other
+    mkdir "$scratch/foreign"
+    echo mine >"$scratch/foreign/file"
+    refuses "foreign is no folder of this experiment" portability demo -o foreign
+    [ ! -e "$scratch/calls" ] || fail "something was run"
+    [ ! -e "$results/base" ] || fail "something was begun"
+}
+
+# is_known OPTION: a value is refused, or it is taken.
+is_known() {
+    call portability demo --dry-run "--$1" 1 || true
+    ! grep -q "unknown option" "$output" || fail "--$1 is unknown"
+}
+
+# All classes of kernels, at least 24, in less than five minutes.
+a_plan_says_how_long_it_takes() {
+    local kernels class
+    experiment portability demo --dry-run
+    prints "base: 100 runs, 1 min 00 s"
+    prints "3 steps, [0-4] min [0-9]+ s to go"
+    [ ! -e "$results" ] || fail "a plan leaves something"
+    experiment portability demo --dry-run --method search
+    prints "calibration: 400 runs, 4 min 00 s"
+    experiment portability demo --dry-run --kernels all --repetitions 2 --seconds 1
+    prints "base: $((2 * $(grep -c "'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt"))) runs, .*"
+    # What a demo runs by default is what it writes into its battery.
+    mkdir "$scratch/plan"
+    touch "$scratch/wait"
+    start_portability demo -o "$scratch/plan" --others 100%
+    until_it_runs
+    end_portability TERM
+    kernels=$(grep -c "'ssburn kernel [a-z0-9-]* --time 0.5s'" "$scratch/plan/battery.txt")
+    [ "$kernels" -eq 25 ] || fail "$kernels kernels"
+    while read -r class; do
+        grep -q "^[a-z0-9-]* *$class " "$scratch/plan/battery.txt" || fail "no kernel of class $class"
+    done < <(awk '!/^#|^version/ { print $2 }' "$checkout/tools/ssprofile/batteries/own.txt" | sort -u)
+    rm "$scratch/wait"
+}
+
+# start_portability WORD...: sets `pid`; its output is in $output.
+start_portability() {
+    : >"$output"
+    : >"$scratch/waits"
+    (cd "$scratch" && exec "$experiments/portability" "${options[@]}" "$@") >>"$output" 2>&1 &
+    pid=$!
+}
+
+until_it_runs() {
+    local left=600
+    until [ -s "$scratch/waits" ]; do
+        [ $((left--)) -gt 0 ] || fail "no kernel is run"
+        kill -0 "$pid" 2>/dev/null || fail "it has ended"
+        sleep 0.1
+    done
+}
+
+# end_portability SIGNAL: the kernel that waits ends, too; sets `status`.
+end_portability() {
+    local kernel left=100
+    status=0
+    kernel=$(tail -n 1 "$scratch/waits")
+    kill "-$1" "$pid"
+    wait "$pid" || status=$?
+    while kill -0 "$kernel" 2>/dev/null; do
+        [ $((left--)) -gt 0 ] || fail "a kernel still runs after SIG$1"
+        sleep 0.1
+    done
+}
+
+a_demo_finds_its_own_setting() {
+    local file
+    experiment portability "${few[@]}"
+    prints "\[2/3\] calibration: 18 runs, [0-9.]+ s, [0-9.]+ s left in all"
+    prints "Setting found: duty at 40\.00 %; the base is this machine with a duty of 40 %\."
+    prints "3 of 3 ratios of the throttled target lie in \[0\.97, 1\.03\]\."
+    prints "\| target:without \| 3 \| 2\.5000 \| 2\.5000 \| 2\.5000 \| 1\.0000 \| 50\.0 \|"
+    prints "\| target:duty-4000 \| 3 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 50\.0 \|"
+    for file in compare/compare.html predict-target-without/predict.html \
+        predict-target-duty-4000/predict.html calibration/calibrate.html; do
+        [ -s "$results/$file" ] || fail "no $file"
+        grep -q "<a href=\"$file\">" "$results/index.html" || fail "no link to $file"
+    done
+    grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: no setting"
+    grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: no table"
+    ! command -v xmllint >/dev/null || xmllint --noout "$results/index.html" || fail "index: no XHTML"
+    grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "no quantum"
+    # Base, calibration and target; nothing is run twice.
+    [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "$(calls_of) runs"
+    experiment portability "${few[@]}"
+    [ "$(calls_of)" -eq 30 ] || fail "what was done is done again"
+    prints "Setting found: duty at 40\.00 %.*"
+    refuses "holds results made in another way" portability "${few[@]}" --setting 50%
+    grep -qx '> setting 50' "$output" || fail "in what other way?"
+    refuses "is no folder" portability "${few[@]}" -o "$scratch/bin"
+}
+
+words_reach_ssprofile() {
+    experiment portability "${few[@]}" --throttle load --method search --setting 1/4 --quantum 30m \
+        --benchmarks 'int*,gcd'
+    prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
+    prints "\| target:without \| 2 \| 4\.0000 .*"
+    [ "$(wc -l <"$results/calibration/calibration.csv")" -eq 17 ] || fail "not 16 tests"
+    [ "$(sort "$scratch/throttled" | uniq -c | awk '{ print $2 $1 }' | paste -sd ' ')" = \
+        "duty6 load$((1 + 16 * 3 + 6))" ] || fail "which throttles? $(sort "$scratch/throttled" | uniq -c)"
+}
+
+# Ratios that are far from 1 are named.
+a_miss_is_told() {
+    experiment portability "${few[@]}"
+    sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
+    experiment portability "${few[@]}"
+    prints "2 of 3 ratios of the throttled target lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
+}
+
+an_interrupted_demo_goes_on() {
+    local signal done_before
+    for signal in TERM INT; do
+        touch "$scratch/wait"
+        # In a job of its own, or it would ignore SIGINT.
+        set -m
+        start_portability "${few[@]}" -o "$scratch/$signal"
+        set +m
+        until_it_runs
+        refuses "an experiment is at work" portability "${few[@]}" -o "$scratch/$signal"
+        end_portability "$signal"
+        [ "$status" -eq "$([ "$signal" = INT ] && echo 130 || echo 143)" ] || fail "$signal: status $status"
+        rm "$scratch/wait"
+    done
+    experiment portability "${few[@]}" -o "$scratch/TERM"
+    done_before=$(calls_of)
+    # As if it had been interrupted in the middle of the last step.
+    sed -i '/^target,duty-4000/d' "$scratch/TERM/target/results.csv"
+    experiment portability "${few[@]}" -o "$scratch/TERM"
+    prints "\[3/3\] target: 6 runs, .*"
+    [ "$(calls_of)" -eq $((done_before + 6)) ] || fail "what was done is done again"
+}
+
+# Nothing is left by one that cannot clear up.
+a_killed_demo_leaves_no_process() {
+    setpriv --pdeathsig TERM true 2>/dev/null || skip "setpriv: it cannot set the death signal"
+    touch "$scratch/wait"
+    start_portability "${few[@]}"
+    until_it_runs
+    end_portability KILL
+    rm "$scratch/wait"
+    experiment portability "${few[@]}"
+    prints "Setting found: duty at 40\.00 %.*"
+}
+
+failures_are_told_in_one_line() {
+    : >"$output"
+    export MISSING=gcd
+    experiment portability "${few[@]}"
+    prints "ssprofile: warning: gcd is left out: .*it is broken"
+    unset MISSING
+    echo '#!/bin/sh' >"$scratch/bin/ssburn"
+    refuses "portability: base: no benchmark has given a result" portability "${few[@]}" -o other
+    [ "$(grep -c '^portability: ' "$output")" -eq 1 ] || fail "not one line"
+    rm "$scratch/bin/ssprofile"
+    (
+        PATH=/usr/bin:/bin
+        refuses "portability: ssprofile is not there" portability "${few[@]}" -o other
+    )
+}
+
+# folder NAME PATTERN...: a profile with the rows of the shipped data that match.
+folder() {
+    mkdir -p "$scratch/$1"
+    {
+        head -n 1 "$checkout/tests/data/profile/results.csv"
+        grep "$2" "$checkout/tests/data/profile/results.csv"
+    } >"$scratch/$1/results.csv"
+}
+
+two_machines_are_one_page() {
+    folder base '^base,'
+    folder target '^target,'
+    printf '{\n  "machine": "<b>",\n  "version": "gcc 1 \\"x\\"",\n  "quota_cpus": null,\n  "idle_states": "held off"\n}\n' \
+        >"$scratch/base/profile.json"
+    experiment portability base target -o two
+    prints "\| target:without \| 25 \| 1\.6499 \| 4\.7926 \| [0-9.]+ \| [0-9.]+ \| 92\.3 \|"
+    prints "\| target:quota-3900 \| 25 \| .* \| 92\.3 \|"
+    [ -s "$scratch/two/predict-target-quota-3900/predict.csv" ] ||
+        [ -s "$scratch/two/predict-target-quota-3900/intervals.csv" ] || fail "no prediction"
+    grep -q '"predict-target-without/predict.html">Prediction for target:without' "$scratch/two/index.html" ||
+        fail "index: no prediction"
+    grep -q 'machine &lt;b&gt;' "$scratch/two/index.html" || fail "index: no profile"
+    ! grep -q 'quota cpus' "$scratch/two/index.html" || fail "index: a quota that is none"
+    ! command -v xmllint >/dev/null || xmllint --noout "$scratch/two/index.html" || fail "index: no XHTML"
+    # A second call with fewer targets leaves nothing of the first; a file and a name are as for ssprofile.
+    experiment portability base target/results.csv:target:without -o two --applications two/compare \
+        --coverage 80%
+    [ ! -e "$scratch/two/predict-target-quota-3900" ] || fail "a prediction of an earlier call is left"
+    grep -Eq '23 of 25 applications lie within .*84.6% expected' "$scratch/two/text/predict-target-without.txt" ||
+        fail "no applications: $(cat "$scratch/two/text/"*)"
+    experiment portability base target -o two --benchmarks 'kernel-1*'
+    ! grep -q 'target:without | 25' "$output" || fail "all benchmarks"
+    refuses "two targets have one name" portability base target target -o two
+    refuses "ssprofile: nothing: No such file or directory" portability base nothing -o two
+}
+
+# What the page computes is right.
+the_page_is_right() {
+    local benchmarks coverage
+    while read -r benchmarks coverage; do
+        [ "$(awk -v n="$benchmarks" 'BEGIN { printf "%.1f", 100 * (n - 1) / (n + 1) }')" = "$coverage" ] ||
+            fail "page: $benchmarks benchmarks cover $coverage"
+    done < <(sed -n '/^benchmarks\tcoverage/,/^\.TE/p' "$page" | grep '^[0-9]')
+    [ "$(sed -n '/^benchmarks\tcoverage/,/^\.TE/p' "$page" | grep -c '^[0-9]')" -ge 8 ] || fail "page: no table"
+    while read -r above below quotient; do
+        awk -v above="$above" -v below="$below" -v quotient="$quotient" -v decimals="${quotient#*.}" '
+            BEGIN { exit sprintf("%." length(decimals) "f", above / below) != quotient }' ||
+            fail "page: $above / $below = $quotient"
+    done < <(grep -oE '[0-9.]+\\ /\\ [0-9.]+\\ =\\ [0-9]+\.[0-9]+' "$page" | sed 's,\\ [/=]\\ , ,g; s,\.$,,')
+    [ "$(grep -cE '\\ /\\ [0-9.]+\\ =\\ ' "$page")" -ge 4 ] || fail "page: no quotients"
+    ! command -v groff >/dev/null ||
+        [ -z "$(groff -man -Tutf8 -t -ww -z "$page" 2>&1)" ] || fail "page: $(groff -man -t -ww -z "$page" 2>&1)"
+}
+
+run_case words_are_checked
+run_case a_plan_says_how_long_it_takes
+run_case a_demo_finds_its_own_setting
+run_case words_reach_ssprofile
+run_case a_miss_is_told
+run_case an_interrupted_demo_goes_on
+run_case a_killed_demo_leaves_no_process
+run_case failures_are_told_in_one_line
+run_case two_machines_are_one_page
+run_case the_page_is_right
+end_cases
