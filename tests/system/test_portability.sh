@@ -106,7 +106,7 @@ a_plan_says_how_long_it_takes() {
     experiment portability demo --dry-run --method search
     prints "calibration: 400 runs, 4 min 00 s"
     experiment portability demo --dry-run --kernels all --repetitions 2 --seconds 1
-    prints "base: $((2 * $(grep -c "'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt"))) runs, .*"
+    prints "base: $((2 * $(grep -c "higher 'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt"))) runs, .*"
     # What a demo runs by default is what it writes into its battery.
     mkdir "$scratch/plan"
     touch "$scratch/wait"
@@ -194,6 +194,26 @@ a_miss_is_told() {
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
     experiment portability "${few[@]}"
     prints "2 of 3 ratios of the throttled target lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
+}
+
+# A machine whose speed is by chance.
+a_noisy_machine_is_no_base() {
+    # shellcheck disable=SC2016 # expanded by the script
+    sed -i 's/^awk .*/echo rate $((100 + RANDOM)) per second/' "$scratch/bin/ssburn"
+    refuses "portability: base: 3 of 3 kernels are unstable" portability "${few[@]}"
+    [ -s "$results/failed/base/results.csv" ] || fail "the base is lost"
+    ! grep -q '^\[2/3\]' "$output" || fail "it goes on"
+    [ ! -e "$results/base" ] || fail "it would not be measured again"
+}
+
+# Unstable on the target: nothing can be compared.
+what_is_unstable_is_left_out() {
+    experiment portability "${few[@]}"
+    awk -F, -v OFS=, '$6 == 2 { $7 *= 2 } { print }' "$results/target/results.csv" >"$scratch/new"
+    cp "$scratch/new" "$results/target/results.csv"
+    refuses "have no benchmark in common that can be compared" portability "${few[@]}"
+    experiment portability "${few[@]}" --spread 1000%
+    prints "0 of 3 ratios of the throttled target lie in .*"
 }
 
 an_interrupted_demo_goes_on() {
@@ -306,6 +326,8 @@ run_case a_plan_says_how_long_it_takes
 run_case a_demo_finds_its_own_setting
 run_case words_reach_ssprofile
 run_case a_miss_is_told
+run_case a_noisy_machine_is_no_base
+run_case what_is_unstable_is_left_out
 run_case an_interrupted_demo_goes_on
 run_case a_killed_demo_leaves_no_process
 run_case failures_are_told_in_one_line
