@@ -29,9 +29,10 @@ kind=load
 while [ "\$1" != -- ]; do
     [ "\$1" != -l ] || export SETTING=\$2
     [ "\$1 \$2" != "-c fixed" ] || kind=duty
+    [ "\$1" != -D ] || round=\${2%%,*}
     shift
 done
-echo "\$kind" >>"$scratch/throttled"
+echo "\$kind \$round" >>"$scratch/throttled"
 [ ! -e "$scratch/broken" ] || { echo "it cannot throttle" && exit 1; }
 exec "\${@:2}"
 END
@@ -196,8 +197,9 @@ words_reach_ssprofile() {
     prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
     prints "\| target:without \| 2 \| 4\.0000 .*"
     [ "$(wc -l <"$results/calibration/calibration.csv")" -eq 17 ] || fail "not 16 tests"
-    [ "$(sort "$scratch/throttled" | uniq -c | awk '{ print $2 $1 }' | paste -sd ' ')" = \
-        "duty6 load$((1 + 16 * 3 + 6))" ] || fail "which throttles? $(sort "$scratch/throttled" | uniq -c)"
+    [ "$(sort "$scratch/throttled" | uniq -c | awk '{ print $2, $3, $1 }' | paste -sd ,)" = \
+        "duty 30000u 6,load 30000u $((1 + 16 * 3 + 6))" ] ||
+        fail "which throttles? $(sort "$scratch/throttled" | uniq -c)"
 }
 
 # Ratios that are far from 1 are named.
