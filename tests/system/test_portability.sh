@@ -196,6 +196,7 @@ words_reach_ssprofile() {
         --benchmarks 'int*,gcd'
     prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
     prints "\| target:without \| 2 \| 4\.0000 .*"
+    ! grep -q 'are left out, because' "$output" || fail "they were not asked for"
     [ "$(wc -l <"$results/calibration/calibration.csv")" -eq 17 ] || fail "not 16 tests"
     [ "$(sort "$scratch/throttled" | uniq -c | awk '{ print $2, $3, $1 }' | paste -sd ,)" = \
         "duty 30000u 6,load 30000u $((1 + 16 * 3 + 6))" ] ||
@@ -214,7 +215,7 @@ a_miss_is_told() {
 a_noisy_machine_is_no_base() {
     # shellcheck disable=SC2016 # expanded by the script
     sed -i 's/^awk .*/echo rate $((100 + RANDOM)) per second/' "$scratch/bin/ssburn"
-    refuses "portability: base: 3 of 3 kernels are unstable" portability "${few[@]}"
+    refuses "portability: base: its repetitions leave its speed uncertain by +-" portability "${few[@]}"
     [ -s "$results/failed/base/results.csv" ] || fail "the base is lost"
     ! grep -q '^\[2/3\]' "$output" || fail "it goes on"
     [ ! -e "$results/base" ] || fail "it would not be measured again"
@@ -228,6 +229,11 @@ what_is_unstable_is_left_out() {
     refuses "have no benchmark in common that can be compared" portability "${few[@]}"
     experiment portability "${few[@]}" --spread 1000%
     prints "0 of 3 ratios of the throttled target lie in .*"
+    ! grep -q 'are left out, because' "$output" || fail "nothing is left out"
+    # One that is stable.
+    awk -F, -v OFS=, '$3 == "gcd" { $7 = 300 } { print }' "$scratch/new" >"$results/target/results.csv"
+    experiment portability "${few[@]}"
+    prints "2 of 3 kernels are left out, because their repetitions spread too far: .*"
 }
 
 an_interrupted_demo_goes_on() {
