@@ -183,6 +183,9 @@ a_demo_finds_its_own_setting() {
     grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: no setting"
     grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: no table"
     is_balanced "$results/index.html"
+    # All that profile.json tells of a machine.
+    grep -Eq '<li>Base: base; machine base; version fake 1\.0; cpu 0; quantum seconds 0\.02; idle states [a-z ]+(; quota around cpus [0-9.]+)?</li>' \
+        "$results/index.html" || fail "index: no profile: $(grep '<li>Base' "$results/index.html")"
     grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "no quantum"
     # Base, calibration and target; nothing is run twice.
     [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "$(calls_of) runs"
@@ -307,7 +310,7 @@ folder() {
 two_machines_are_one_page() {
     folder base '^base,'
     folder target '^target,'
-    printf '{\n  "machine": "<b>",\n  "version": "gcc 1 \\"x\\"",\n  "quota_cpus": null,\n  "idle_states": "held off"\n}\n' \
+    printf '{\n  "machine": "<b>",\n  "version": "gcc 1 \\"x\\"",\n  "quota_around_cpus": null,\n  "idle_states": "held off"\n}\n' \
         >"$scratch/base/profile.json"
     experiment portability base target -o two
     prints "\| target:without \| 25 \| 1\.6499 \| 4\.7926 \| [0-9.]+ \| [0-9.]+ \| 92\.3 \|"
@@ -317,7 +320,7 @@ two_machines_are_one_page() {
     grep -q '"predict-target-without/predict.html">Prediction for target:without' "$scratch/two/index.html" ||
         fail "index: no prediction"
     grep -q 'machine &lt;b&gt;' "$scratch/two/index.html" || fail "index: no profile"
-    ! grep -q 'quota cpus' "$scratch/two/index.html" || fail "index: a quota that is none"
+    ! grep -q 'quota around' "$scratch/two/index.html" || fail "index: a quota that is none"
     is_balanced "$scratch/two/index.html"
     grep -q '<p>Base: base:without</p>' "$scratch/two/index.html" || fail "index: nothing of the comparison"
     ! grep -q 'kernel-01' "$scratch/two/index.html" || fail "index: tables as text"
