@@ -473,6 +473,8 @@ unstable_benchmarks_are_left_out() {
     says 'fast: left out: unstable on one:without'
     expect 0 compare --spread 1000% "$folder/calm" "$folder/noisy"
     ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+    expect 0 calibrate --base "$folder/noisy"
+    says 'fast is left out: unstable on the base: its repetitions spread by'
     cp "$folder/noisy/results.csv" "$folder/others.csv"
     expect 0 compare "$folder/calm" "$folder/others.csv"
     ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"

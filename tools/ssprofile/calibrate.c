@@ -355,7 +355,9 @@ static int closed(struct calibration *calibration, struct ss_error *error) {
 
 /* ---- what is run ---- */
 
-static int choose(struct calibration *calibration, struct ss_error *error) {
+static int choose(struct calibration *calibration, const char *base_path, struct ss_error *error) {
+    /* What others have published is taken as it is. */
+    bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     struct ssprofile_matching matching = {
         .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
@@ -370,12 +372,18 @@ static int choose(struct calibration *calibration, struct ss_error *error) {
         else if (benchmark->contradictory || benchmark->lower != task->lower)
             fprintf(
                 stderr, "ssprofile: warning: %s is left out: its direction differs\n", task->name);
+        else if (measured && ssprofile_spread(benchmark) > SSPROFILE_SPREAD_MOST)
+            fprintf(stderr,
+                "ssprofile: warning: %s is left out: unstable on the base: its repetitions spread "
+                "by "
+                "%.3g%%\n",
+                task->name, 100 * ssprofile_spread(benchmark));
         else if (calibration->count < BENCHMARKS_MOST)
             calibration->chosen[calibration->count++] = i;
     }
-    return calibration->count > 0
-               ? 0
-               : ss_error_fail(error, "the base has none of the benchmarks to calibrate with");
+    return calibration->count > 0 ? 0
+                                  : ss_error_fail(error, "the base has none of the benchmarks to "
+                                                         "calibrate with, or none that is stable");
 }
 
 /* The battery of the base's folder, unless another one is named. */
@@ -450,7 +458,8 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
         return ss_error_wrap(error, "--base");
-    if (read_battery(calibration, choice.path, error) < 0 || choose(calibration, error) < 0)
+    if (read_battery(calibration, choice.path, error) < 0 ||
+        choose(calibration, choice.path, error) < 0)
         return -1;
     calibration->runner.cpu = (uint32_t)request->cpu;
     calibration->throttle = (struct ssprofile_throttle){

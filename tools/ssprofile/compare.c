@@ -18,7 +18,6 @@
 #include "ssreport/statistics.h"
 
 #define SIDES_MOST 64
-#define UNSTABLE   0.02 /* the default of ssprofile measure --unstable */
 
 struct request {
     const char *output, *only, *class, *battery;
@@ -344,7 +343,8 @@ static double bound_of(
     const struct comparison *comparison, const struct side *side, const struct request *request) {
     if (request->spread > 0)
         return request->spread / 100;
-    return comparison->sides[0].origin.measured && side->origin.measured ? UNSTABLE : INFINITY;
+    return comparison->sides[0].origin.measured && side->origin.measured ? SSPROFILE_SPREAD_MOST
+                                                                         : INFINITY;
 }
 
 /* Others have measured this battery, too. */

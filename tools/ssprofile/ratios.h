@@ -55,6 +55,8 @@ bool ssprofile_is_chosen(
  * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
  * part of the mean. NaN: there are fewer than two.
  */
+#define SSPROFILE_SPREAD_MOST 0.02 /* of a stable benchmark, unless something else is asked for */
+
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
 
 /*
