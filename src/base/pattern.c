@@ -93,7 +93,7 @@ static int check_repetition(const char *at, double *copies, struct ss_error *err
     size_t length = repetition_at(at, &most);
     if (length > 0 && repetition_at(at + length, &unused) > 0)
         return ss_error_fail(error,
-            "%.*s is no POSIX extended regular expression, which repeats no repetition: write "
+            "%.*s repeats a repetition, which POSIX regular expressions leave undefined: write "
             "(...) "
             "around the first one",
             (int)(length + 1 < 40 ? length + 1 : 40), at);

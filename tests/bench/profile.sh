@@ -37,8 +37,8 @@ ratios() {
 # judge NAME TARGET NOMINAL: benchmarks, those left out, median, least and most of ratio over nominal,
 # and which benchmark is farthest.
 judge() {
-    local out
-    out=$(grep -c 'left out: unstable' "$kept/$1.log" || true)
+    local out=0
+    [ ! -f "$kept/$1/left_out.csv" ] || out=$(grep -c ',unstable,' "$kept/$1/left_out.csv" || true)
     if [ ! -f "$kept/$1/ratios.csv" ]; then
         echo "0 | $out | | | |"
         return

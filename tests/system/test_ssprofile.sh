@@ -39,11 +39,12 @@ END
 # Twice as fast as at a speed of 50, if there is no throttle.
 cat >"$folder/bin/rate" <<'END'
 #!/bin/sh
-awk -v speed="${1:-100}" -v setting="${SETTING:-1}" 'BEGIN { print "rate", speed * setting }'
+awk -v speed="${1:-100}" -v setting="${SETTING:-1}" -v power="${POWER:-1}" \
+    'BEGIN { print "rate", speed * setting ^ power }'
 END
 cat >"$folder/bin/took" <<'END'
 #!/bin/sh
-awk -v setting="${SETTING:-1}" 'BEGIN { print "took", 10 / setting, "s" }'
+awk -v setting="${SETTING:-1}" -v power="${POWER:-1}" 'BEGIN { print "took", 10 / setting ^ power, "s" }'
 END
 chmod +x "$folder/bin/"*
 cat >"$folder/battery" <<'END'
@@ -111,9 +112,9 @@ an_interrupted_measurement_goes_on() {
     echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/battery"
     expect 125 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/cut"
     mv "$folder/saved" "$folder/battery"
-    says 'battery.txt: it was measured otherwise'
+    says 'battery.txt: this folder was measured with other options'
     expect 125 measure --battery "$folder/battery" --machine two "$folder/cut"
-    says 'profile.json: it was measured otherwise'
+    says 'profile.json: this folder was measured with other options'
 }
 
 # The benchmark would take long; the fifo is opened when it runs.
@@ -130,6 +131,41 @@ a_signal_ends_it_and_leaves_nothing() {
     wait "$pid" || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
     says 'interrupted by a signal: Terminated; the same command goes on from here'
+}
+
+# A benchmark that does not end by the first signal is killed by the second one.
+a_second_signal_kills() {
+    local pid status=0
+    mkfifo "$folder/deaf"
+    echo "deaf cpu /s higher 'sh -c \"trap : TERM; echo begun >$folder/deaf; while :; do sleep 0.1; done\"' '([0-9]+)'" \
+        >"$folder/stubborn"
+    "$folder/bin/ssprofile" measure --battery "$folder/stubborn" "$folder/killing" \
+        >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    read -r -t 60 _ <"$folder/deaf" || fail "the benchmark did not begin"
+    kill -TERM "$pid"
+    sleep 0.3
+    kill -0 "$pid" || fail "it ended by the first signal"
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 125 ] || fail "status $status"
+    says 'interrupted by a signal'
+}
+
+# Which kernel stress-ng runs on makes no other benchmark of it.
+stress_ng_is_known_by_its_version() {
+    cat >"$folder/bin/stress-ng" <<'END'
+#!/bin/sh
+echo "stress-ng, version 0.18.10 (gcc 14.2.0, loongarch64 Linux 6.13.1-1.fc42)"
+END
+    chmod +x "$folder/bin/stress-ng"
+    (
+        grep '^version' "$source/tools/ssprofile/batteries/stress-ng.txt"
+        echo "fast cpu /s higher 'rate' 'rate ([0-9.e+]+)'"
+    ) >"$folder/versioned"
+    expect 0 measure --battery "$folder/versioned" --repetitions 1 "$folder/stressed"
+    [ "$(cat "$folder/stressed/version.txt")" = "stress-ng, version 0.18.10 (gcc 14.2.0)" ] ||
+        fail "$(cat "$folder/stressed/version.txt")"
 }
 
 a_quota_is_a_group_of_its_own() {
@@ -191,6 +227,8 @@ END
         wait "$pid" 2>"$folder/told" || true
     done
     [ "$(wc -l <"$folder/killed/results.csv")" -lt 161 ] || fail "it was never interrupted"
+    printf 'one,without,nap,false,c' >>"$folder/killed/results.csv"
+    printf '77,without,na' >>"$folder/killed/runs.csv"
     expect 0 measure -q --battery "$folder/naps" --machine one --repetitions 40 \
         --under without,duty=50% "$folder/killed"
     [ "$(cut -d, -f2,3,6 "$folder/killed/results.csv" | sed 1d | sort -u | wc -l)" -eq 160 ] ||
@@ -221,9 +259,9 @@ mute cpu /s higher 'true' '([0-9]+)'
 bad cpu /s higher 'false' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
-    says 'lost is left out: /none/there: it cannot be executed'
-    says 'mute is left out: mute: it has printed no result'
-    says 'bad is left out: false: it failed with status 1'
+    says 'lost under without is left out from here on: /none/there: it cannot be executed'
+    says 'mute under without is left out from here on: mute: it has printed no result'
+    says 'bad under without is left out from here on: false: it failed with status 1'
     says '2 of 5 benchmarks measured'
 }
 
@@ -236,7 +274,7 @@ wrong_batteries_are_refused() {
         [ ! -e "$folder/nothing" ] || fail "$line: something was begun"
     done <<'END'
 a b /s higher x|the regular expression is missing
-a b /s faster x '(y)'|'faster' is no direction: write higher or lower
+a b /s faster x '(y)'|'faster' is not a direction: write higher or lower
 a b /s higher x 'y'|the regular expression 'y': it has no group
 a b /s higher x '(y'|the regular expression '\(y': 
 a b /s higher x '(y)' z|'z' is too much
@@ -289,7 +327,7 @@ profiles_are_compared() {
     expect 125 compare "$data/results.csv:base"
     expect 0 predict --target target:without "$folder/compared"
     says '^ +0 +1\.6499 +4\.7926 +92\.3$'
-    says '^- One more ratio lies in \[1\.65, 4\.79\] with a probability of 92\.3%'
+    says_in_all 'kind as the 25 of target:without lies in [1.65, 4.79] with a probability of 92.3%.'
     expect 0 predict --target target:without -o "$folder/predicted" "$folder/compared"
     is_page "$folder/predicted/predict.html" 1
     grep -q 'with a probability of 92.3%' "$folder/predicted/predict.html" || fail "page: no coverage"
@@ -331,7 +369,7 @@ halves_are_compared() {
     grep -q '^m:without-even,wild,cpu,unstable,' "$folder/halves/left_out.csv" || fail "not listed"
     is_page "$folder/halves/compare.html" 2
     expect 0 compare --halves --benchmarks calm "$folder/halved.csv"
-    says_in_all "Left out for m:without-even, of 1 benchmarks: none."
+    says_in_all "Left out for m:without-even, of 1 benchmark: none."
     grep -v ',\(9\|10\),' "$folder/halved.csv" >"$folder/fewer.csv"
     expect 0 compare --halves "$folder/fewer.csv"
     says 'a half has 4 repetitions of a benchmark: .* measure 10 at least'
@@ -361,7 +399,7 @@ a_battery_parts_benchmarks_from_applications() {
     says '^- 4 of 5 applications lie within'
     says '81.0% expected\); outside:'
     says ' kernel-25 4\.'
-    says 'Left out of the applications: 20 benchmarks that are in the profile itself'
+    says 'Left out of the applications: 20 benchmarks of the profile itself'
     grep -q 'applications: 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: no 20"
     grep -q '^kernel-25,cpu,4\..*,no$' "$folder/predicted/verification.csv" || fail "no class"
     # Names and classes make a benchmark, so one of another class is an application.
@@ -488,8 +526,8 @@ calibration_finds_the_setting() {
     [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "not two tests are kept"
     says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
 (40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
-    says_in_all "differ by no more than repetitions scatter (up to 0.0%): the largest is 1.000 times the \
-least without a throttle and 1.000 times at 40.00%."
+    says_in_all "differ by no more than repeated runs do (by 0.0%): the largest is 1.000 times the least \
+at a setting of 100% and 1.000 times at 40.00%."
     is_page "$folder/calibrated/calibrate.html" 1
     grep -q '^<li>Throttled by duty' "$folder/calibrated/calibrate.html" || fail "page: no finding"
     grep -q '^duty,closed,0\.4,0\.4,0\.4,2,2,3,1,1$' "$folder/calibrated/calibrated.csv" ||
@@ -499,19 +537,58 @@ least without a throttle and 1.000 times at 40.00%."
     sed 's/,25$/,20/' "$folder/base/results.csv" >"$folder/uneven.csv"
     expect 0 calibrate --base "$folder/uneven.csv" --battery "$folder/battery"
     says '^setting 44\.72%'
-    says_in_all "The largest ratio is 1.250 times the least without a throttle and 1.250 times at 44.72%"
+    says_in_all "The largest ratio is 1.250 times the least at a setting of 100% and 1.250 times at 44.72%"
     says_in_all "cannot narrow their relative spread."
     expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
     says '^setting (39\.9|40\.0).% .*16 tests'
-    says_in_all "(too few repetitions for an interval), found by the published search from 2 benchmarks"
+    says_in_all "(cost 1.00"
+    says_in_all "found by the published search from 2 benchmarks"
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"
     expect 125 calibrate --base "$folder/base" -o "$folder/slower"
     says 'slower than the base .*: throttle the base instead'
     is_page "$folder/slower/calibrate.html" 1
     grep -q '^<li>No setting was found: this machine is slower' "$folder/slower/calibrate.html" ||
         fail "page: no reason"
+    expect 125 calibrate --base "$folder/base" --method search
+    says 'slower than the base .*: throttle the base instead'
+    [ "$(grep -c '^100.00%:' "$folder/err")" -eq 1 ] || fail "more than one test: $(cat "$folder/err")"
     expect 125 calibrate --base "$folder/base" --benchmarks nothing
     says 'the base has none of the benchmarks'
+}
+
+# A throttle that delivers a little less than it is set to, and a base that scatters: the interval lies
+# around the setting at which the ratios are 1, not around the one that was tested.
+an_interval_lies_around_the_estimate() {
+    local first last
+    measure --repetitions 3 "$folder/scattered"
+    sed -i 's/\(fast.*,1\),100$/\1,39.9/; s/\(fast.*,2\),100$/\1,40/; s/\(fast.*,3\),100$/\1,40.1/
+        s/,10$/,25/' "$folder/scattered/results.csv"
+    expect 0 calibrate --base "$folder/scattered" -o "$folder/estimated"
+    POWER=1.002 expect 0 calibrate --base "$folder/scattered" -o "$folder/estimated"
+    first=$(tail -n 1 "$folder/estimated/calibration.csv")
+    last=$(tail -n 1 "$folder/estimated/calibrated.csv")
+    awk -F, -v test="$first" '{
+        split(test, at, ",")
+        estimate = at[1] * exp(-at[2])
+        exit !(at[2] < -0.001 && $4 < estimate && estimate < $5 &&
+               ($4 * $5 / estimate ^ 2 - 1) ^ 2 < 1e-10)
+    }' <<<"$last" || fail "$first; $last"
+}
+
+what_cannot_calibrate_is_left_out() {
+    (cat "$folder/battery" && echo "lost cpu /s higher '/none/there' '([0-9]+)'") >"$folder/three"
+    measure "$folder/whole-base"
+    sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/whole-base/results.csv"
+    echo 'one,without,lost,false,cpu,1,3
+one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
+    expect 0 calibrate --base "$folder/whole-base" --battery "$folder/three"
+    says 'lost is left out: /none/there: it cannot be executed'
+    says '^setting 40\.00%'
+    sed '/,fast,.*,2,/d' "$folder/whole-base/results.csv" >"$folder/single.csv"
+    expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
+    says 'fast is left out: the base has one repetition of it, and the closed method needs two'
+    expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery" --method search --repetitions 1
+    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
 }
 
 wrong_words_are_refused() {
@@ -530,6 +607,8 @@ wrong_words_are_refused() {
     says "the name of the machine, ' a', begins or ends with a blank"
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
     [ ! -e "$folder/nothing" ] || fail "something was begun"
+    expect 125 measure --repetitions 3 --until-spread 2% "$folder/nothing"
+    says '\-\-repetitions and --until-spread exclude each other'
     expect 125 calibrate
     expect 0 --help
     expect 0 measure --help
@@ -538,6 +617,8 @@ wrong_words_are_refused() {
 run_case a_measurement_is_kept
 run_case an_interrupted_measurement_goes_on
 run_case a_signal_ends_it_and_leaves_nothing
+run_case a_second_signal_kills
+run_case stress_ng_is_known_by_its_version
 run_case a_quota_is_a_group_of_its_own
 run_case throttles_are_measured_together
 run_case a_killed_measurement_goes_on
@@ -555,5 +636,7 @@ run_case damage_changes_no_figure_and_is_told
 run_case other_versions_take_force
 run_case unstable_benchmarks_are_left_out
 run_case calibration_finds_the_setting
+run_case an_interval_lies_around_the_estimate
+run_case what_cannot_calibrate_is_left_out
 run_case wrong_words_are_refused
 end_cases

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
@@ -35,8 +36,8 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return ss_error_set(error, 2, "%s of class %s is there already",
             ss_words_show(words[0]).text, ss_words_show(words[1]).text);
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
-        return ss_error_set(
-            error, 2, "'%s' is no direction: write higher or lower", ss_words_show(words[3]).text);
+        return ss_error_set(error, 2, "'%s' is not a direction: write higher or lower",
+            ss_words_show(words[3]).text);
     struct ssprofile_task task = {.words = words,
         .name = words[0],
         .class = words[1],
@@ -134,8 +135,8 @@ int ssprofile_battery_read(
         return ss_error_fail(error, "%s: %s: a battery is a file, or one of own, stress-ng",
             ss_words_show(path).text, strerror(errno));
     if (length > 0 && text[length - 1] == '\0')
-        return ss_error_set(
-            error, 2, "%s: there is a byte of value 0: this is no text", ss_words_show(path).text);
+        return ss_error_set(error, 2, "%s: there is a byte of value 0: this is not a text file",
+            ss_words_show(path).text);
     return ssprofile_battery_parse(battery, length > 0 ? text : "", path, error);
 }
 
@@ -153,14 +154,17 @@ void ssprofile_battery_free(struct ssprofile_battery *battery) {
 
 void ssprofile_battery_find(char *path, size_t size, const char *name) {
     char program[4096];
+    struct stat status;
     snprintf(path, size, "%s", name);
-    if (strchr(name, '/') || access(name, R_OK) == 0 ||
-        ss_platform_program_path(program, sizeof program) < 0)
+    if (strchr(name, '/') || ss_platform_program_path(program, sizeof program) < 0)
         return;
     char *slash = strrchr(program, '/');
     if (slash)
         *slash = '\0';
     snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
+    /* Something that has the name of a battery by chance does not hide it. */
+    if (access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode))
+        snprintf(path, size, "%s", name);
 }
 
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result) {

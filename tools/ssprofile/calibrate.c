@@ -23,6 +23,7 @@
 #define CONFIDENCE       0.95
 #define REPETITIONS_MOST 64 /* at one setting */
 #define BENCHMARKS_MOST  1024
+#define COST_MATCHED     1.01 /* of the search: the base is met as well as by the closed method */
 
 enum method { METHOD_SEARCH, METHOD_CLOSED };
 
@@ -57,7 +58,7 @@ static const struct ss_argument rows[] = {
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "calibrate on this CPU"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .initial = "3", .min = "1",
-        .max = "64", .help = "run every benchmark so often at a setting; the closed method takes "
+        .max = "64", .help = "run every benchmark this many times at a setting; the closed method takes "
                              "at least 2, and more where they are needed"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
@@ -80,8 +81,6 @@ static void print_help(void) {
            "Finds the throttle setting under which this machine is as fast as the base.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
-
-#define COST_MATCHED 1.01 /* of the search: the base is met as well as by the closed method */
 
 static const char *const throttles[] = {"duty", "load", "quota"};
 
@@ -145,24 +144,53 @@ static int begin_setting(struct calibration *calibration, double setting, struct
     return ssprofile_runner_use(&calibration->runner, &throttle, error);
 }
 
-/* Runs all chosen benchmarks so often. */
-static int repeat(struct calibration *calibration, unsigned count, struct ss_error *error) {
+static void add_row(
+    struct calibration *calibration, const struct ssprofile_task *task, double result) {
+    fprintf(calibration->stream, "here,throttled,");
+    ss_words_quote_csv(calibration->stream, task->name);
+    fprintf(calibration->stream, ",%s,", task->lower ? "true" : "false");
+    ss_words_quote_csv(calibration->stream, task->class);
+    fprintf(calibration->stream, ",%u,%.17g\n", calibration->repetitions, result);
+}
+
+/* What cannot be run here is found out by the first run, and left out from then on. */
+static int drop(struct calibration *calibration, const bool *failed, struct ss_error *error) {
+    size_t kept = 0;
+    for (size_t i = 0; i < calibration->count; i++) {
+        if (!failed[i])
+            calibration->chosen[kept++] = calibration->chosen[i];
+    }
+    calibration->count = kept;
+    return kept > 0 ? 0 : ss_error_fail(error, "none of the benchmarks can be run here");
+}
+
+static int repeat_once(struct calibration *calibration, struct ss_error *error) {
     size_t order[BENCHMARKS_MOST];
-    for (; count > 0; count--) {
-        calibration->repetitions++;
-        ssprofile_shuffle(order, calibration->count, calibration->repetitions);
-        for (size_t i = 0; i < calibration->count; i++) {
-            size_t chosen = calibration->chosen[order[i]];
-            const struct ssprofile_task *task = &calibration->battery.tasks[chosen];
-            struct ssprofile_outcome outcome;
-            if (ssprofile_run(&calibration->runner, task, &outcome, error) < 0)
-                return -1;
-            fprintf(calibration->stream, "here,throttled,");
-            ss_words_quote_csv(calibration->stream, task->name);
-            fprintf(calibration->stream, ",%s,", task->lower ? "true" : "false");
-            ss_words_quote_csv(calibration->stream, task->class);
-            fprintf(calibration->stream, ",%u,%.17g\n", calibration->repetitions, outcome.result);
+    bool failed[BENCHMARKS_MOST] = {false}, any = false;
+    bool is_first =
+        ++calibration->repetitions == 1 && ssreport_sheet_rows(&calibration->sheets[TESTS]) == 0;
+    ssprofile_shuffle(order, calibration->count, calibration->repetitions);
+    for (size_t i = 0; i < calibration->count; i++) {
+        size_t chosen = calibration->chosen[order[i]];
+        const struct ssprofile_task *task = &calibration->battery.tasks[chosen];
+        struct ssprofile_outcome outcome;
+        struct ss_error why = {0};
+        if (ssprofile_run(&calibration->runner, task, &outcome, &why) == 0) {
+            add_row(calibration, task, outcome.result);
+            continue;
         }
+        if (!is_first || ssprofile_is_interrupted())
+            return ss_error_fail(error, "%s", why.message);
+        fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", task->name, why.message);
+        failed[order[i]] = any = true;
+    }
+    return any ? drop(calibration, failed, error) : 0;
+}
+
+static int repeat(struct calibration *calibration, unsigned count, struct ss_error *error) {
+    for (; count > 0; count--) {
+        if (repeat_once(calibration, error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -194,7 +222,8 @@ static int judge(struct calibration *calibration, struct ss_error *error) {
         fflush(file) != 0)
         return ss_error_fail(error, "no temporary file: %s", strerror(errno));
     int copy = dup(fileno(file));
-    lseek(copy, 0, SEEK_SET);
+    if (copy < 0 || lseek(copy, 0, SEEK_SET) < 0)
+        return ss_error_fail(error, "no temporary file: %s", strerror(errno));
     int result = ssprofile_results_read_descriptor(&results, copy, "results", error);
     if (result == 0) {
         const struct ssprofile_profile *sides[2] = {calibration->base, &results.profiles[0]};
@@ -231,17 +260,35 @@ static const char *count_of(char text[48], double count, const char *what) {
     return text;
 }
 
+struct bounds {
+    double low, high;
+};
+
+/*
+ * Between which settings the true one lies. So near to it, speed is taken as proportional to the
+ * setting. NaN for the search: the best of its tests has no interval.
+ */
+static struct bounds bounds_of(const struct calibration *calibration, size_t row) {
+    double setting = test_number(calibration, row, "setting");
+    double mean = test_number(calibration, row, "log_ratio_mean");
+    double half = test_number(calibration, row, "half_width");
+    if (calibration->request->method == METHOD_SEARCH)
+        return (struct bounds){NAN, NAN};
+    return (struct bounds){setting * exp(-mean - half), fmin(setting * exp(-mean + half), 1)};
+}
+
 static void say_setting(struct calibration *calibration, size_t row) {
     const struct request *request = calibration->request;
     double setting = test_number(calibration, row, "setting");
-    double half = test_number(calibration, row, "half_width");
     double cost = test_number(calibration, row, "cost");
     bool searches = request->method == METHOD_SEARCH;
-    char interval[100] = "too few repetitions for an interval", counts[2][48];
-    /* So near to it, speed is taken as proportional to the setting. */
-    if (isfinite(half))
+    char interval[100], counts[2][48];
+    struct bounds bounds = bounds_of(calibration, row);
+    if (searches)
+        snprintf(interval, sizeof interval, "cost %.4f", cost);
+    else
         snprintf(interval, sizeof interval, "%.2f%% to %.2f%% with 95%% confidence",
-            100 * setting * exp(-half), 100 * setting * exp(half));
+            100 * bounds.low, 100 * bounds.high);
     ssprofile_say(&calibration->findings,
         "Throttled by %s, this machine is %s the base at a setting of %.2f%% (%s), found by the %s "
         "from %s with %s at this setting.",
@@ -259,7 +306,7 @@ static void say_setting(struct calibration *calibration, size_t row) {
 /* What the calibration has found in this test, and what a throttle leaves as it is. */
 static void say_result(struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
-    double half = test_number(calibration, row, "half_width");
+    struct bounds bounds = bounds_of(calibration, row);
     double before = test_number(calibration, 0, "most_to_least");
     double after = test_number(calibration, row, "most_to_least");
     calibration->found = row;
@@ -268,23 +315,28 @@ static void say_result(struct calibration *calibration, size_t row) {
         test_number(calibration, row, "scatter_percent"));
     if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
         ssprofile_say(&calibration->findings,
-            "The ratios differ by no more than repetitions scatter (up to %.1f%%): the largest is "
-            "%.3f times the least without a throttle and %.3f times at %.2f%%.",
+            "The ratios differ by no more than repeated runs do (by %.1f%%): the largest is %.3f "
+            "times the least at a setting of 100%% and %.3f times at %.2f%%.",
             scatter, before, after, 100 * setting);
     else if (calibration->count > 1)
         ssprofile_say(&calibration->findings,
-            "The largest ratio is %.3f times the least without a throttle and %.3f times at "
-            "%.2f%%: the throttle, one factor for everything, moves all ratios, but cannot narrow "
-            "their relative spread.",
+            "The largest ratio is %.3f times the least at a setting of 100%% and %.3f times at "
+            "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
+            "ratios, but cannot narrow their relative spread.",
             before, after, 100 * setting);
     SSREPORT_TEXTS(&calibration->sheets[RESULT], throttles[calibration->request->throttle],
         calibration->request->method == METHOD_SEARCH ? "search" : "closed");
-    SSREPORT_NUMBERS(&calibration->sheets[RESULT], setting, setting * exp(-half),
-        setting * exp(half), (double)ssreport_sheet_rows(&calibration->sheets[TESTS]),
-        (double)calibration->count, test_number(calibration, row, "repetitions"), before, after);
+    SSREPORT_NUMBERS(&calibration->sheets[RESULT], setting, bounds.low, bounds.high,
+        (double)ssreport_sheet_rows(&calibration->sheets[TESTS]), (double)calibration->count,
+        test_number(calibration, row, "repetitions"), before, after);
 }
 
 /* ---- the methods ---- */
+
+static int refuse_slower(double ratio, struct ss_error *error) {
+    return ss_error_fail(error,
+        "this machine is slower than the base (mean ratio %.4f): throttle the base instead", ratio);
+}
 
 static int search(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_search state;
@@ -296,9 +348,8 @@ static int search(struct calibration *calibration, struct ss_error *error) {
             return -1;
         tell(calibration);
         ssprofile_search_tell(&state, setting, ssprofile_search_cost(calibration->mean));
-        if (setting == SSPROFILE_SETTING_MOST && calibration->mean > 1)
-            fprintf(stderr, "ssprofile: warning: this machine is slower than the base without a "
-                            "throttle: throttle the base instead\n");
+        if (setting == SSPROFILE_SETTING_MOST && calibration->mean > COST_MATCHED)
+            return refuse_slower(1 / calibration->mean, error);
     }
     printf("setting %.2f%% (cost %.5f, %zu tests)\n", state.best / 100.0, state.best_cost,
         state.count);
@@ -312,13 +363,11 @@ static int search(struct calibration *calibration, struct ss_error *error) {
 static int end_closed(struct calibration *calibration, enum ssprofile_verdict verdict, size_t tests,
     struct ss_error *error) {
     if (verdict == SSPROFILE_SLOWER)
-        return ss_error_fail(error,
-            "this machine is slower than the base (mean ratio %.4f): throttle the base instead",
-            exp(calibration->log.mean));
+        return refuse_slower(exp(calibration->log.mean), error);
     if (verdict == SSPROFILE_REPEAT)
         return ss_error_fail(error,
-            "%u repetitions leave an interval of +-%.2f%%, and +-1%% is wanted: leave the machine "
-            "alone, repeat the base more often, or choose other benchmarks",
+            "%u repetitions leave an interval of +-%.2f%%, more than +-1%%: use an idle machine, "
+            "measure the base with more repetitions, or choose other benchmarks",
             calibration->repetitions, 100 * calibration->log.half);
     if (verdict == SSPROFILE_FAILED)
         return ss_error_fail(
@@ -375,10 +424,17 @@ static int choose(struct calibration *calibration, const char *base_path, struct
         else if (measured && ssprofile_spread(benchmark) > SSPROFILE_SPREAD_MOST)
             fprintf(stderr,
                 "ssprofile: warning: %s is left out: unstable on the base: its repetitions spread "
-                "by "
-                "%.3g%%\n",
+                "by %.3g%%\n",
                 task->name, 100 * ssprofile_spread(benchmark));
-        else if (calibration->count < BENCHMARKS_MOST)
+        else if (calibration->request->method == METHOD_CLOSED && benchmark->count < 2)
+            fprintf(stderr,
+                "ssprofile: warning: %s is left out: the base has one repetition of it, and the "
+                "closed method needs two\n",
+                task->name);
+        else if (calibration->count == BENCHMARKS_MOST)
+            return ss_error_fail(
+                error, "more than %d benchmarks: choose some with --benchmarks", BENCHMARKS_MOST);
+        else
             calibration->chosen[calibration->count++] = i;
     }
     return calibration->count > 0 ? 0

@@ -50,14 +50,14 @@ static const struct ss_argument rows[] = {
                 "between them"}},
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
-        .help = "leave out a benchmark whose repetitions spread by more than this instead of 2%; in "
-                "tables that ssprofile measure has not made, none is without it"}},
+        .help = "leave out benchmarks whose repetitions spread by more than this; without it by 2% "
+                "between folders of ssprofile measure, and there is no limit for other tables"}},
     {0, NULL, {"halves", AT(halves),
         .help = "compare the even repetitions of one profile with its odd ones: what chance alone "
                 "does"}},
     {0, NULL, {"force", AT(force),
         .help = "compare results of different versions of the benchmarks"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "print no tables on standard output"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(take_word),
 };
@@ -204,8 +204,10 @@ static int fill_reduction(
     }
     if (both[0].count > 1) {
         struct ssprofile_series series[2] = {plain->series, throttled->series};
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++) {
+            series[i].ratios = &both[i];
             series[i].figures = ssprofile_ratios_figures(&both[i]);
+        }
         struct ssprofile_reduction reduction =
             ssprofile_reduction_of(&series[0].figures, &series[1].figures);
         SSREPORT_TEXTS(sheet, plain->name, throttled->name);
@@ -390,7 +392,8 @@ static int fill(
     if (fill_reductions(comparison) < 0)
         return ss_error_memory(error);
     for (size_t i = 1; i < comparison->count && !request->halves; i++) {
-        if (!comparison->sides[i].is_paired)
+        const struct side *side = &comparison->sides[i];
+        if (!side->is_paired && strcmp(side->profile->limits, SSPROFILE_WITHOUT) == 0)
             ssprofile_say_limit(&comparison->findings, &comparison->sides[i].series);
     }
     return 0;

@@ -68,19 +68,22 @@ void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct sspro
     ssprofile_show_range(ranges[0], before->least, before->most);
     ssprofile_show_range(ranges[1], after->least, after->most);
     bool is_shorter = reduction.reduction >= 1;
-    ssprofile_say(findings,
-        "Under %s, the range of %s in %zu common benchmarks is %s instead of %s, %.2f times %s.",
-        throttled->limits, plain->machine, before->count, ranges[1], ranges[0],
-        is_shorter ? reduction.reduction : 1 / reduction.reduction,
-        is_shorter ? "shorter" : "longer");
     double scatter =
         fmax(ssprofile_scatter_of(plain->ratios), ssprofile_scatter_of(throttled->ratios));
-    if (ssprofile_is_chance(before->most_to_least, scatter)) {
+    bool is_chance = ssprofile_is_chance(before->most_to_least, scatter);
+    char change[64] = "";
+    if (!is_chance && isfinite(reduction.reduction) && reduction.reduction > 0)
+        snprintf(change, sizeof change, ", %.2f times %s",
+            is_shorter ? reduction.reduction : 1 / reduction.reduction,
+            is_shorter ? "shorter" : "longer");
+    ssprofile_say(findings,
+        "Under %s, the range of %s in %zu common benchmarks is %s instead of %s%s.",
+        throttled->limits, plain->machine, before->count, ranges[1], ranges[0], change);
+    if (is_chance) {
         ssprofile_say(findings,
-            "The ratios of %s differ by no more than repetitions scatter (up to %.1f%%): the "
-            "largest over the least is %.3f before and %.3f under %s, the common factor %.2f "
-            "times, "
-            "and the rest is chance.",
+            "The ratios of %s differ by no more than repeated runs do (by %.1f%%): the largest "
+            "over the least is %.3f before and %.3f under %s, the common factor is %.2f, and the "
+            "rest is chance.",
             plain->machine, 100 * scatter, before->most_to_least, after->most_to_least,
             throttled->limits, reduction.factor);
         return;
@@ -92,9 +95,8 @@ void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct sspro
             reduction.reduction, reduction.factor, 100 * reduction.share, reduction.relative,
             100 * (1 - reduction.share));
     ssprofile_say(findings,
-        "A throttle is one factor for everything: it moves the range, but cannot narrow the "
-        "largest "
-        "ratio over the least, which is %.3f before and %.3f under %s.",
+        "A throttle slows all benchmarks by about the same factor: it moves the range, but hardly "
+        "changes the largest ratio over the least, which is %.3f before and %.3f under %s.",
         before->most_to_least, after->most_to_least, throttled->limits);
 }
 
@@ -102,8 +104,8 @@ void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile
     if (target->figures.count < 2)
         return;
     ssprofile_say(findings,
-        "A throttle is one factor for everything: it would move the range of %s:%s, but could not "
-        "narrow the largest ratio over the least, which is %.3f.",
+        "A throttle slows all benchmarks by about the same factor: it would move the range of "
+        "%s:%s, but hardly change the largest ratio over the least, which is %.3f.",
         target->machine, target->limits, target->figures.most_to_least);
 }
 
@@ -144,8 +146,10 @@ void ssprofile_say_left_out(
         used += (size_t)snprintf(parts + used, sizeof parts - used, "%s%zu that only one side has",
             used > 0 ? ", " : "", missing);
     if (others > 0)
-        snprintf(
-            parts + used, sizeof parts - used, "%s%zu of no use", used > 0 ? ", " : "", others);
-    ssprofile_say(findings, "Left out for %s:%s, of %zu benchmarks: %s.", target->machine,
-        target->limits, ratios->left_out_count + ratios->count, parts);
+        snprintf(parts + used, sizeof parts - used,
+            "%s%zu whose direction differs or whose ratio is not a number", used > 0 ? ", " : "",
+            others);
+    size_t all = ratios->left_out_count + ratios->count;
+    ssprofile_say(findings, "Left out for %s:%s, of %zu benchmark%s: %s.", target->machine,
+        target->limits, all, all == 1 ? "" : "s", parts);
 }

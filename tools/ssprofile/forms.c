@@ -253,7 +253,7 @@ static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnin
     struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
     bool folds = shown.count > NOTES_OPEN_MOST;
     if (folds)
-        fprintf(stream, "<details><summary>Warnings: %zu</summary>\n", warnings->count);
+        fputs("<details><summary>Warnings</summary>\n", stream);
     for (size_t i = 0; i < shown.count; i++)
         print_note(stream, shown.items[i]);
     if (folds)

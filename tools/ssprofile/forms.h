@@ -29,7 +29,7 @@ struct ssprofile_picture {
     bool is_tall; /* it stands beside the others where there is room */
 };
 
-#define SSPROFILE_PICTURES_MOST 64
+#define SSPROFILE_PICTURES_MOST 128
 
 /* Zeroed: none. */
 struct ssprofile_pictures {

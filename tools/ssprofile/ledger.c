@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/owned.h"
@@ -56,18 +57,28 @@ int ssprofile_ledger_open(struct ssprofile_ledger *ledger, const char *path, con
     if (strlen(path) >= sizeof ledger->path)
         return ss_error_fail(error, "%.100s...: the path is too long", path);
     strcpy(ledger->path, path);
-    SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0 || count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
+    SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0)
+        return fail(ledger, error);
+    if (flock(file, LOCK_EX | LOCK_NB) < 0)
+        return ss_error_fail(error, "%s: another process is measuring into it", path);
+    if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append(file, heading) < 0))
         return fail(ledger, error);
     ledger->rows = lines > 0 ? lines - 1 : 0;
+    ledger->file = ss_owned_take(&file);
     return 0;
 }
 
 int ssprofile_ledger_add(struct ssprofile_ledger *ledger, const char *row, struct ss_error *error) {
-    SS_OWNED(close) int file = open(ledger->path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file < 0 || append(file, row) < 0)
+    if (append(ledger->file, row) < 0)
         return fail(ledger, error);
     ledger->rows++;
     return 0;
+}
+
+void ssprofile_ledger_close(struct ssprofile_ledger *ledger) {
+    if (ledger->file > 0)
+        close(ledger->file);
+    ledger->file = 0;
 }

@@ -22,7 +22,9 @@
 #include "run.h"
 #include "shuffle.h"
 
-#define REPETITIONS_LEAST 3  /* before a spread says something */
+#define REPETITIONS       5
+#define REPETITIONS_LEAST 3 /* before a spread says something */
+#define PATH_MOST         4000
 #define REPETITIONS_MOST  50 /* with --until-spread */
 #define SETTINGS_MOST     16
 
@@ -52,15 +54,16 @@ static const struct ss_argument rows[] = {
         .help = "what is measured: own, stress-ng, or a file"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "measure on this CPU"}},
-    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .initial = "5", .min = "1",
-        .max = "1000", .help = "run every benchmark so often"}},
+    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
+        .max = "1000", .help = "run every benchmark this many times; without it and --until-spread 5"}},
     {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until),
         .help = "run every benchmark until its repetitions spread by no more, 3 to 50 times"}},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
-        .help = "a benchmark is unstable if its repetitions spread by more"}},
+        .help = "warn of benchmarks whose repetitions spread by more; the other commands have a "
+                "limit of their own, 2%"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
         .help = "measure under a throttle, duty=40%, load=40% or quota=40%; of several, with commas "
-                "between them, all run in each repetition, in random order; without means none"}},
+                "between them, all run in each repetition, in random order; 'without' is none"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
@@ -82,8 +85,8 @@ static void print_help(void) {
     printf(
         "Usage: ssprofile measure [OPTION]... DIR\n"
         "Runs a battery of benchmarks on one CPU of this machine, which should be idle, and keeps\n"
-        "the results in DIR/results.csv. The same command goes on where an interrupted one "
-        "was.\n\n");
+        "the results in DIR/results.csv. Repeat the command to resume an interrupted "
+        "measurement.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 
@@ -235,8 +238,7 @@ static int keep(
         return strcmp(there, text) == 0
                    ? 0
                    : ss_error_fail(error,
-                         "%s: it was measured otherwise: use another folder, or remove this one",
-                         path);
+                         "%s: this folder was measured with other options: use another one", path);
     }
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, path) < 0)
@@ -307,16 +309,6 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     return 0;
 }
 
-static void warn_of_quota(void) {
-    struct ss_quota quota = {0};
-    ss_platform_quota_read(NULL, &quota);
-    if (quota.cpus > 0)
-        fprintf(stderr,
-            "ssprofile: warning: a control group holds this process to %.3g CPUs: what is "
-            "profiled is that quota\n",
-            quota.cpus);
-}
-
 /* ---- the runs ---- */
 
 static void tell_progress(
@@ -358,7 +350,8 @@ static int run_job(
         if (ssprofile_is_interrupted())
             return ss_error_fail(error, "%s; the same command goes on from here", why.message);
         job->failed = true;
-        fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", job->task->name, why.message);
+        fprintf(stderr, "ssprofile: warning: %s under %s is left out from here on: %s\n",
+            job->task->name, job->setting->limits, why.message);
         return 0;
     }
     run.seconds = ss_time_seconds(ss_time_since(ss_platform_now(), begin));
@@ -385,7 +378,8 @@ static int run_repetition(
 
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    unsigned most = request->until > 0 ? REPETITIONS_MOST : (unsigned)request->repetitions;
+    unsigned asked = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
+    unsigned most = request->until > 0 ? REPETITIONS_MOST : asked;
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
         return ss_error_memory(error);
@@ -406,8 +400,7 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
 
 /* How many benchmarks are unstable under it. */
 static size_t tell_unstable(const struct measurement *measurement, const struct setting *setting) {
-    const struct request *request = measurement->request;
-    double limit = request->until > 0 ? request->until : request->unstable;
+    double limit = measurement->request->unstable;
     bool several = measurement->setting_count > 1;
     size_t unstable = 0;
     for (size_t i = 0; setting->profile && i < setting->profile->count; i++) {
@@ -479,6 +472,8 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     char path[4300];
     struct utsname names;
+    if (request->repetitions > 0 && request->until > 0)
+        return ss_error_fail(error, "--repetitions and --until-spread exclude each other");
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
         return -1;
@@ -495,9 +490,10 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
+    if (strlen(request->folder) > PATH_MOST)
+        return ss_error_fail(error, "%.100s...: the path is too long", request->folder);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
-    warn_of_quota();
     measurement->runner.cpu = (uint32_t)request->cpu;
     measurement->runner.sys = request->sys;
     ssprofile_runner_open(&measurement->runner, request->idle_states);
@@ -505,6 +501,8 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (result == 0)
         result = run_all(measurement, error);
     ssprofile_runner_close(&measurement->runner);
+    ssprofile_ledger_close(&measurement->table);
+    ssprofile_ledger_close(&measurement->runs);
     return result < 0 ? -1 : conclude(measurement, error);
 }
 

@@ -44,7 +44,7 @@ static const struct ss_argument rows[] = {
                 "where none does"}},
     {0, "NAME", {"target", SS_OPTION_TEXT, AT(target),
         .help = "the target, as MACHINE:LIMITS, if the tables have several"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "print no tables on standard output"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(take_word),
 };
@@ -207,9 +207,9 @@ static void say_benchmarks(struct ssreport_sheet *findings, const struct table *
     char range[64];
     ssprofile_show_range(range, interval->low, interval->high);
     ssprofile_say(findings,
-        "One more ratio lies in %s with a probability of %.1f%%: that of a benchmark of the same "
-        "kind as the %zu on %s.",
-        range, 100 * interval->coverage, table->count, table->target);
+        "The ratio of one more benchmark of the same kind as the %zu of %s lies in %s with a "
+        "probability of %.1f%%.",
+        table->count, table->target, range, 100 * interval->coverage);
 }
 
 /* Those outside are named as far as there is room. */
@@ -345,11 +345,11 @@ static int predict(const struct request *request, struct table tables[2], struct
         say_applications(&findings, &tables[1], &interval);
     if (tables[1].of_profile > 0)
         ssprofile_say(&findings,
-            "Left out of the applications: %zu benchmarks that are in the profile itself.",
-            tables[1].of_profile);
+            "Left out of the applications: %zu benchmark%s of the profile itself.",
+            tables[1].of_profile, tables[1].of_profile == 1 ? "" : "s");
     ssprofile_say(&findings,
-        "This holds for programs of the classes that the benchmarks cover: for those they are a "
-        "sample, of others they say nothing.");
+        "This holds for programs of the classes that the battery covers, and says nothing about "
+        "others.");
     int result = 0;
     if (request->output)
         result = write_files(request, sheets, &findings, tables, &interval, error);

@@ -285,11 +285,20 @@ struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios 
     return ssprofile_figures_of(values, ratios->count);
 }
 
+/* 0 where there are too few repetitions to tell. */
+static double scatter_of_one(const struct ssprofile_ratio *ratio) {
+    double scatter = hypot(ratio->spread[0], ratio->spread[1]);
+    return isnan(scatter) ? 0 : scatter;
+}
+
 double ssprofile_scatter_of(const struct ssprofile_ratios *ratios) {
-    double scatter = 0;
-    for (size_t i = 0; i < ratios->count; i++)
-        scatter = fmax(scatter, hypot(ratios->items[i].spread[0], ratios->items[i].spread[1]));
-    return scatter;
+    const struct ssprofile_ratio *least = NULL, *most = NULL;
+    for (size_t i = 0; i < ratios->count; i++) {
+        const struct ssprofile_ratio *ratio = &ratios->items[i];
+        least = !least || ratio->ratio < least->ratio ? ratio : least;
+        most = !most || ratio->ratio > most->ratio ? ratio : most;
+    }
+    return least ? (scatter_of_one(least) + scatter_of_one(most)) / 2 : 0;
 }
 
 bool ssprofile_is_chance(double most_to_least, double scatter) {

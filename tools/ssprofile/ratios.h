@@ -95,13 +95,13 @@ struct ssprofile_series {
 };
 
 /*
- * How far one ratio is off by chance, at most: of the benchmark that scatters most, half the width
- * of the confidence interval of both sides together. 0: there are too few repetitions to say.
+ * How far the least and the largest ratio are off by chance: half the width of the confidence
+ * interval of both sides together, the mean of these two. 0: there are too few repetitions to say.
  */
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 
-/* Whether ratios may differ by chance alone: the largest of many is off to one side, the least to
-   the other. */
+/* Whether ratios may differ by chance alone, the largest being off to one side and the least to the
+   other. */
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
 /*

@@ -288,7 +288,7 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
         return false;
     }
     if (!ssreport_csv_number(result, &row->result)) {
-        WARN(reader, "the result of %s is '%s', no number: the row is left out",
+        WARN(reader, "the result of %s is '%s', which is not a number: the row is left out",
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(row->text[RESULT]).text);
         return false;
     }

@@ -30,10 +30,11 @@
 
 /* ---- interruption ---- */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, times;
 
 static void interrupt(int signal) {
     interrupted = signal;
+    times = times + 1;
 }
 
 /* What waits for a benchmark is to notice, so calls are not begun again. */
@@ -166,7 +167,18 @@ static int make_group(struct ssprofile_runner *runner, struct ss_error *error) {
     return -1;
 }
 
+static void warn_of_quota(void) {
+    struct ss_quota quota = {0};
+    ss_platform_quota_read(NULL, &quota);
+    if (quota.cpus > 0)
+        fprintf(stderr,
+            "ssprofile: warning: a control group holds this process to %.3g CPUs: what is "
+            "profiled is that quota\n",
+            quota.cpus);
+}
+
 void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
+    warn_of_quota();
     runner->group[0] = '\0';
     catch_signals();
     if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
@@ -263,7 +275,8 @@ _Noreturn static void become(const struct ssprofile_runner *runner, char *const 
    before poll() is noticed when that ends. `frequency` may be NULL. */
 static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
-    while (!interrupted && poll(&ready, 1, LOOK_EACH) <= 0) {
+    sig_atomic_t before = times;
+    while (times == before && poll(&ready, 1, LOOK_EACH) <= 0) {
         if (frequency)
             ssprofile_frequency_look(frequency);
     }
@@ -273,12 +286,19 @@ static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
 static void read_all(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
     size_t used = 0;
-    bool ended = false;
+    sig_atomic_t told = 0;
     for (;;) {
         bool full = used == OUTPUT_MOST - 1;
-        wait_for_output(file, frequency);
-        if (interrupted && !ended)
-            ended = kill(child, SIGTERM) == 0; /* it is not reaped yet, so the pid is its own */
+        if (told == times)
+            wait_for_output(file, frequency);
+        if (told < times) {
+            /* It is not reaped yet, so the pid is its own. */
+            kill(child, told == 0 ? SIGTERM : SIGKILL);
+            if (told > 0)
+                break;
+            told = times;
+            continue;
+        }
         ssize_t got =
             full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MOST - 1 - used);
         if (got < 0 && errno == EINTR)

@@ -93,7 +93,8 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
         status = take_record(reader, words, count, error);
     else if (count != 0)
         status = ss_error_fail(error,
-            "\"%s\" is not a line of a profile: write TIME THREADS, or TIME THREADS ACCESSES WAITING",
+            "\"%s\" is not a line of a profile: write TIME THREADS, or TIME THREADS ACCESSES "
+            "WAITING",
             ss_words_show(line).text);
     free(words);
     return status;

@@ -64,7 +64,7 @@ static void what_is_no_benchmark_is_refused(void **state) {
         {"'#a' cpu /s higher x '(y)'", "f:1: the name begins with #"},
         {"a 'c\tpu' /s higher x '(y)'", "f:1: the class has a control character"},
         {text, "f:1: the name is longer than 511 bytes"},
-        {"a cpu /s more x '(y)'", "f:1: 'more' is no direction"},
+        {"a cpu /s more x '(y)'", "f:1: 'more' is not a direction"},
         {"a cpu /s higher '' '(y)'", "f:1: the command is empty"},
         {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': it has no group"},
         {"version x\nversion y", "f:2: there is a version command already"},
@@ -98,7 +98,7 @@ static void what_is_no_file_of_text_is_refused(void **state) {
     assert_true(file >= 0);
     assert_int_equal(write(file, bytes, sizeof bytes - 1), sizeof bytes - 1);
     close(file);
-    expect_refused(path, "there is a byte of value 0: this is no text");
+    expect_refused(path, "there is a byte of value 0: this is not a text file");
     unlink(path);
     expect_refused("/dev/null", "/dev/null: there is no benchmark in it");
     expect_refused("/dev/zero", "there is a byte of value 0");

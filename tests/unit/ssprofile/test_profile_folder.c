@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +64,7 @@ static void rows_are_added_behind_a_heading(void **state) {
     assert_int_equal(ssprofile_ledger_add(&ledger, "1,2\n", &error), 0);
     assert_int_equal(ssprofile_ledger_add(&ledger, "3,4\n", &error), 0);
     assert_int_equal(ledger.rows, 2);
+    ssprofile_ledger_close(&ledger);
     expect("a,b\n1,2\n3,4\n");
 }
 
@@ -76,6 +79,7 @@ static void a_cut_table_keeps_its_whole_rows(void **state) {
         assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
         size_t rows = length < 8 ? 0 : length < 12 ? 1 : 2;
         assert_int_equal(ledger.rows, rows);
+        ssprofile_ledger_close(&ledger);
         expect(rows == 0 ? "a,b\n" : rows == 1 ? "a,b\n1,2\n" : whole);
     }
 }
@@ -86,10 +90,42 @@ static void a_table_that_cannot_be_written_is_refused(void **state) {
     struct ss_error error = {0};
     assert_int_equal(ssprofile_ledger_open(&ledger, folder, "a\n", &error), -1);
     assert_non_null(strstr(error.message, folder));
-    error = (struct ss_error){0};
+}
+
+/* As on a full disk: a row of which only a part fits is not there at all. */
+static void a_row_is_there_whole_or_not_at_all(void **state) {
+    (void)state;
+    struct ssprofile_ledger ledger;
+    struct ss_error error = {0};
+    struct rlimit before, small;
+    assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
+    assert_int_equal(ssprofile_ledger_add(&ledger, "1,2\n", &error), 0);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 10;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    int added = ssprofile_ledger_add(&ledger, "3,4\n", &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(added, -1);
+    assert_non_null(strstr(error.message, path));
+    assert_int_equal(ledger.rows, 1);
+    ssprofile_ledger_close(&ledger);
+    expect("a,b\n1,2\n");
+}
+
+static void a_table_has_one_writer(void **state) {
+    (void)state;
+    struct ssprofile_ledger ledger, other;
+    struct ss_error error = {0};
     assert_int_equal(ssprofile_ledger_open(&ledger, path, "a\n", &error), 0);
-    unlink(path);
-    assert_int_equal(ssprofile_ledger_add(&ledger, "1\n", &error), -1);
+    assert_int_equal(ssprofile_ledger_open(&other, path, "a\n", &error), -1);
+    assert_non_null(strstr(error.message, "another process is measuring into it"));
+    ssprofile_ledger_close(&ledger);
+    error = (struct ss_error){0};
+    assert_int_equal(ssprofile_ledger_open(&other, path, "a\n", &error), 0);
+    ssprofile_ledger_close(&other);
 }
 
 /* ---- order ---- */
@@ -175,6 +211,8 @@ UNIT_MAIN(
     IN_FOLDER(rows_are_added_behind_a_heading),
     IN_FOLDER(a_cut_table_keeps_its_whole_rows),
     IN_FOLDER(a_table_that_cannot_be_written_is_refused),
+    IN_FOLDER(a_row_is_there_whole_or_not_at_all),
+    IN_FOLDER(a_table_has_one_writer),
     IN_FOLDER(every_number_is_there_once_in_another_order),
     IN_FOLDER(idle_states_are_held_off_by_a_latency_of_0),
     IN_FOLDER(the_frequency_is_the_mean_of_all_looks),

@@ -70,7 +70,7 @@ static void every_damage_is_named_with_its_line(void **state) {
         {6, "the row has 6 fields, where 7 are expected (one is lacking): left out"},
         {9, "the result of zero is 0: no ratio can be made of it"},
         {10, "the result of minus is -3: no ratio"},
-        {11, "the result of word is 'fast', no number"},
+        {11, "the result of word is 'fast', which is not a number"},
         {12, "the row lacks its result: left out"},
         {14, "both: lower_is_better is true here and false in line 13"},
         {16, "repetition 1 of sort is there already, in line 2, with another result: left out"},
