@@ -14,7 +14,8 @@ calibration finds and repairs, and what it cannot repair, as tables in Markdown.
   --parts LIST      default speed,chance,calibration,flags
   --throttles LIST  default duty,load,quota
   --battery NAME    default own
-  --repetitions N   of every benchmark under every throttle; default 5
+  --repetitions N   of every benchmark under every throttle; default 5. Of \`chance\`, as many as it takes
+                    for a spread of 1 %
   --output DIR      keep the profiles there, and go on where an interrupted bench was
   --build DIR       default build
   --help            print this and end
@@ -77,17 +78,18 @@ speed() {
 }
 
 chance() {
-    measure "$kept/chance" --repetitions $((2 * repetitions))
+    measure "$kept/chance" --until-spread 1%
     ratios halves --halves "$kept/chance"
     printf '\nOdd repetitions and even ones of one profile\n\n| %s |\n|%s|\n| %s |\n' "$heading" "$rule" \
         "$(judge halves "$(awk -F, 'NR == 2 { print $1 }' "$kept/halves/ratios.csv")" 1)"
 }
 
-# setting THROTTLE BASE WORD...: that a calibration finds, as a part of 1, with its number of tests.
+# setting THROTTLE BASE WORD...: that a calibration to the profile BASE finds, as a part of 1, with its number
+# of tests.
 setting() {
-    local file=$kept/calibrate-$1
+    local file=$kept/$2-$1
     [ -s "$file" ] || {
-        ssprofile calibrate --battery "$battery" --base "$2" --throttle "$1" -o "$file.d" "${@:3}" \
+        ssprofile calibrate --battery "$battery" --base "$kept/$2" --throttle "$1" -o "$file.d" "${@:3}" \
             >"$file.new" 2>"$file.log" || fail "$1: $(tail -n 1 "$file.log")"
         mv "$file.new" "$file"
     }
@@ -101,7 +103,7 @@ calibration() {
     printf '\nA calibration against duty 40 %%, and what was measured under its setting\n\n'
     printf '| throttle | setting | tests | %s |\n|---|---:|---:|%s|\n' "$heading" "$rule"
     for throttle in ${throttles//,/ }; do
-        read -r found tests < <(setting "$throttle" "$kept/base")
+        read -r found tests < <(setting "$throttle" base)
         name=$throttle-$(awk -v x="$found" 'BEGIN { printf "%.0f", 10000 * x }')
         # The base and the target in turns; they are one where the calibration finds just the base.
         if [ "$name" = duty-4000 ]; then
@@ -127,14 +129,15 @@ flags() {
         cmake --build "$kept/O0" -j "$(nproc)"
     } >"$kept/O0.log" 2>&1 || fail "$(tail -n 1 "$kept/O0.log")"
     PATH=$kept/O0/bin:$PATH measure "$kept/unoptimized" --repetitions "$repetitions"
-    read -r found tests < <(setting duty "$kept/unoptimized" --force)
+    read -r found tests < <(setting duty unoptimized --force)
     name=duty-$(awk -v x="$found" 'BEGIN { printf "%.0f", 10000 * x }')
     measure "$kept/optimized" --repetitions "$repetitions" --under "without,duty=$found"
     ratios flags --force "$kept/unoptimized" "$kept/optimized:here:without" "$kept/optimized:here:$name"
     printf '\nKernels of -O2 against those of -O0, and under a duty of %s\n\n' "$found"
-    printf '| target | benchmarks | least | most | median | most/least |\n|---|---:|---:|---:|---:|---:|\n'
-    awk -F, 'NR > 1 { printf "| %s | %d | %.4f | %.4f | %.4f | %.4f |\n", $1, $2, $3, $4, $6, $4 / $3 }' \
-        "$kept/flags/ranges.csv"
+    printf '| benchmarks | range shorter by | common factor | most/least before | after |\n'
+    printf '|---:|---:|---:|---:|---:|\n'
+    awk -F, 'NR > 1 { printf "| %d | %.4f | %.4f | %.4f | %.4f |\n", $3, $4, $5, $8, $9 }' \
+        "$kept/flags/reductions.csv"
 }
 
 parts=speed,chance,calibration,flags
