@@ -21,6 +21,7 @@
 #include "shuffle.h"
 
 #define CONFIDENCE       0.95
+#define REPETITIONS      3
 #define REPETITIONS_MOST 64 /* at one setting */
 #define BENCHMARKS_MOST  1024
 #define COST_MATCHED     1.01 /* of the search: the base is met as well as by the closed method */
@@ -57,9 +58,9 @@ static const struct ss_argument rows[] = {
         .help = "what is run; without it, the battery of the base's folder, or own"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "calibrate on this CPU"}},
-    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .initial = "3", .min = "1",
-        .max = "64", .help = "run every benchmark this many times at a setting; the closed method takes "
-                             "at least 2, and more where they are needed"}},
+    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
+        .max = "64", .help = "run every benchmark this many times at a setting, without it 3; the "
+                             "closed method takes at least 2, and more where they are needed"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
@@ -333,6 +334,10 @@ static void say_result(struct calibration *calibration, size_t row) {
 
 /* ---- the methods ---- */
 
+static unsigned repetitions_of(const struct request *request) {
+    return request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
+}
+
 static int refuse_slower(double ratio, struct ss_error *error) {
     return ss_error_fail(error,
         "this machine is slower than the base (mean ratio %.4f): throttle the base instead", ratio);
@@ -343,7 +348,7 @@ static int search(struct calibration *calibration, struct ss_error *error) {
     ssprofile_search_begin(&state);
     for (int setting; (setting = ssprofile_search_next(&state)) != 0;) {
         if (begin_setting(calibration, setting / 10000.0, error) < 0 ||
-            repeat(calibration, (unsigned)calibration->request->repetitions, error) < 0 ||
+            repeat(calibration, repetitions_of(calibration->request), error) < 0 ||
             judge(calibration, error) < 0)
             return -1;
         tell(calibration);
@@ -382,8 +387,7 @@ static int end_closed(struct calibration *calibration, enum ssprofile_verdict ve
 static int closed(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_closed state;
     enum ssprofile_verdict verdict;
-    unsigned count =
-        calibration->request->repetitions < 2 ? 2 : (unsigned)calibration->request->repetitions;
+    unsigned asked = repetitions_of(calibration->request), count = asked < 2 ? 2 : asked;
     size_t tests = 0;
     ssprofile_closed_begin(&state, 0.01);
     do {
