@@ -14,8 +14,7 @@ calibration finds and repairs, and what it cannot repair, as tables in Markdown.
   --parts LIST      default speed,chance,calibration,flags
   --throttles LIST  default duty,load,quota
   --battery NAME    default own
-  --repetitions N   of every benchmark under every throttle; default 5. Of \`chance\`, as many as it takes
-                    for a spread of 1 %
+  --repetitions N   of every benchmark under every throttle, and of either half of \`chance\`; default 5
   --output DIR      keep the profiles there, and go on where an interrupted bench was
   --build DIR       default build
   --help            print this and end
@@ -78,7 +77,7 @@ speed() {
 }
 
 chance() {
-    measure "$kept/chance" --until-spread 1%
+    measure "$kept/chance" --repetitions $((2 * repetitions))
     ratios halves --halves "$kept/chance"
     printf '\nOdd repetitions and even ones of one profile\n\n| %s |\n|%s|\n| %s |\n' "$heading" "$rule" \
         "$(judge halves "$(awk -F, 'NR == 2 { print $1 }' "$kept/halves/ratios.csv")" 1)"
@@ -89,8 +88,9 @@ chance() {
 setting() {
     local file=$kept/$2-$1
     [ -s "$file" ] || {
-        ssprofile calibrate --battery "$battery" --base "$kept/$2" --throttle "$1" -o "$file.d" "${@:3}" \
-            >"$file.new" 2>"$file.log" || fail "$1: $(tail -n 1 "$file.log")"
+        ssprofile calibrate --battery "$battery" --base "$kept/$2" --throttle "$1" -o "$file.d" \
+            --repetitions "$repetitions" "${@:3}" >"$file.new" 2>"$file.log" ||
+            fail "$1: $(tail -n 1 "$file.log")"
         mv "$file.new" "$file"
     }
     sed -n 's/^setting \([0-9.]*\)%.*[ (]\([0-9]*\) tests).*/\1 \2/p' "$file" |

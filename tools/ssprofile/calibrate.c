@@ -275,7 +275,8 @@ static struct bounds bounds_of(const struct calibration *calibration, size_t row
     double half = test_number(calibration, row, "half_width");
     if (calibration->request->method == METHOD_SEARCH)
         return (struct bounds){NAN, NAN};
-    return (struct bounds){setting * exp(-mean - half), fmin(setting * exp(-mean + half), 1)};
+    return (struct bounds){fmin(setting * exp(-mean - half), setting),
+        fmin(fmax(setting * exp(-mean + half), setting), 1)};
 }
 
 static void say_setting(struct calibration *calibration, size_t row) {
@@ -332,6 +333,18 @@ static void say_result(struct calibration *calibration, size_t row) {
         test_number(calibration, row, "repetitions"), before, after);
 }
 
+/* What is left when none of the closed method's intervals contains a ratio of 1. */
+static void say_distance(struct calibration *calibration, size_t row) {
+    double mean = test_number(calibration, row, "log_ratio_mean");
+    double half = test_number(calibration, row, "half_width");
+    ssprofile_say(&calibration->findings,
+        "The mean ratio at this setting is %.4f (%.4f to %.4f): no setting that was tested has an "
+        "interval with 1 in it, because this throttle's speed jumps by more from one setting to "
+        "the "
+        "next, and this one is the nearest.",
+        exp(mean), exp(mean - half), exp(mean + half));
+}
+
 /* ---- the methods ---- */
 
 static unsigned repetitions_of(const struct request *request) {
@@ -365,8 +378,10 @@ static int search(struct calibration *calibration, struct ss_error *error) {
     return 0;
 }
 
-static int end_closed(struct calibration *calibration, enum ssprofile_verdict verdict, size_t tests,
-    struct ss_error *error) {
+static int end_closed(struct calibration *calibration, const struct ssprofile_closed *state,
+    enum ssprofile_verdict verdict, struct ss_error *error) {
+    size_t tests = ssreport_sheet_rows(&calibration->sheets[TESTS]);
+    size_t row = verdict == SSPROFILE_NEAR ? state->nearest : tests - 1;
     if (verdict == SSPROFILE_SLOWER)
         return refuse_slower(exp(calibration->log.mean), error);
     if (verdict == SSPROFILE_REPEAT)
@@ -378,9 +393,12 @@ static int end_closed(struct calibration *calibration, enum ssprofile_verdict ve
         return ss_error_fail(
             error, "no setting from 1%% to 100%% has made the ratios 1 in %zu tests", tests);
     printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n",
-        100 * calibration->runner.throttle.setting, calibration->log.mean, calibration->log.half,
-        tests);
-    say_result(calibration, tests - 1);
+        100 * test_number(calibration, row, "setting"),
+        test_number(calibration, row, "log_ratio_mean"),
+        test_number(calibration, row, "half_width"), tests);
+    say_result(calibration, row);
+    if (verdict == SSPROFILE_NEAR)
+        say_distance(calibration, row);
     return 0;
 }
 
@@ -388,7 +406,6 @@ static int closed(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_closed state;
     enum ssprofile_verdict verdict;
     unsigned asked = repetitions_of(calibration->request), count = asked < 2 ? 2 : asked;
-    size_t tests = 0;
     ssprofile_closed_begin(&state, 0.01);
     do {
         if (begin_setting(calibration, state.setting, error) < 0)
@@ -401,9 +418,8 @@ static int closed(struct calibration *calibration, struct ss_error *error) {
             more = calibration->repetitions;
         } while (verdict == SSPROFILE_REPEAT && 2 * more <= REPETITIONS_MOST);
         tell(calibration);
-        tests++;
     } while (verdict == SSPROFILE_TEST);
-    return end_closed(calibration, verdict, tests, error);
+    return end_closed(calibration, &state, verdict, error);
 }
 
 /* ---- what is run ---- */

@@ -79,6 +79,12 @@ static double slope(const struct ssprofile_closed *closed) {
     return found >= SLOPE_LEAST && found <= SLOPE_MOST ? found : 1;
 }
 
+/* A throttle may jump by more than an interval: no setting has 0 in its interval then. */
+static enum ssprofile_verdict end(const struct ssprofile_closed *closed) {
+    return closed->off[closed->nearest] <= SSPROFILE_CLOSED_HALF ? SSPROFILE_NEAR
+                                                                 : SSPROFILE_FAILED;
+}
+
 enum ssprofile_verdict ssprofile_closed_tell(
     struct ssprofile_closed *closed, double mean, double half) {
     bool equal = fabs(mean) <= half;
@@ -89,12 +95,16 @@ enum ssprofile_verdict ssprofile_closed_tell(
     if (closed->setting >= 1 && mean < 0)
         return SSPROFILE_SLOWER;
     if (closed->count == SSPROFILE_CLOSED_TESTS)
-        return SSPROFILE_FAILED;
+        return end(closed);
     closed->settings[closed->count] = closed->setting;
-    closed->logs[closed->count++] = mean;
+    closed->logs[closed->count] = mean;
+    closed->off[closed->count] = fabs(mean) + half;
+    if (closed->off[closed->count] < closed->off[closed->nearest])
+        closed->nearest = closed->count;
+    closed->count++;
     double next = fmin(closed->setting * exp(-mean / slope(closed)), 1);
     if (next < closed->least || next == closed->setting || closed->count == SSPROFILE_CLOSED_TESTS)
-        return SSPROFILE_FAILED;
+        return end(closed);
     closed->setting = next;
     return SSPROFILE_TEST;
 }

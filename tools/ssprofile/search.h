@@ -41,6 +41,7 @@ enum ssprofile_verdict {
     SSPROFILE_TEST,   /* `setting` is to be tested */
     SSPROFILE_REPEAT, /* more repetitions at this setting: the interval is too wide */
     SSPROFILE_DONE,   /* `setting` is it */
+    SSPROFILE_NEAR, /* no interval contains 0, but that of the test `nearest` is within 1 % of it */
     SSPROFILE_SLOWER, /* the target is slower than the base without a throttle */
     SSPROFILE_FAILED, /* it has not converged, or wants a setting below the least */
 };
@@ -48,7 +49,9 @@ enum ssprofile_verdict {
 struct ssprofile_closed {
     double settings[SSPROFILE_CLOSED_TESTS]; /* as parts of 1 */
     double logs[SSPROFILE_CLOSED_TESTS];     /* mean ln r there */
+    double off[SSPROFILE_CLOSED_TESTS];      /* how far from 0 the interval reaches */
     size_t count;
+    size_t nearest; /* test: the one that is least off */
     double setting; /* the one that is being tested */
     double least;   /* setting */
 };

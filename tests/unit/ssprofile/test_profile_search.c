@@ -137,6 +137,36 @@ static void what_does_not_converge_fails(void **state) {
     assert_int_equal(calibrate(&far, &closed, &tests), SSPROFILE_FAILED);
 }
 
+/* A throttle whose speed jumps by 1.5 % at the setting that is wanted. */
+static void the_nearest_setting_is_taken_of_a_throttle_that_jumps(void **state) {
+    (void)state;
+    struct ssprofile_closed closed;
+    enum ssprofile_verdict verdict;
+    ssprofile_closed_begin(&closed, 0.01);
+    do {
+        double jump = closed.setting > 0.4 ? 0.01 : -0.005;
+        verdict = ssprofile_closed_tell(&closed, log(2.5 * closed.setting) + jump, 0.002);
+    } while (verdict == SSPROFILE_TEST);
+    assert_int_equal(verdict, SSPROFILE_NEAR);
+    double nearest = INFINITY;
+    for (size_t i = 0; i < closed.count; i++)
+        nearest = fmin(nearest, fabs(closed.logs[i]));
+    assert_true(nearest <= 0.008 && fabs(closed.logs[closed.nearest]) == nearest);
+}
+
+/* The same, with a jump that leaves no setting within 1 %. */
+static void a_throttle_that_jumps_too_far_fails(void **state) {
+    (void)state;
+    struct ssprofile_closed closed;
+    enum ssprofile_verdict verdict;
+    ssprofile_closed_begin(&closed, 0.01);
+    do {
+        double jump = closed.setting > 0.4 ? 0.02 : -0.02;
+        verdict = ssprofile_closed_tell(&closed, log(2.5 * closed.setting) + jump, 0.002);
+    } while (verdict == SSPROFILE_TEST);
+    assert_int_equal(verdict, SSPROFILE_FAILED);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_search_tests_the_published_points),
@@ -147,4 +177,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_proportional_throttle_takes_two_tests),
     cmocka_unit_test(a_slower_target_is_refused),
     cmocka_unit_test(a_wide_interval_takes_more_repetitions),
+    cmocka_unit_test(the_nearest_setting_is_taken_of_a_throttle_that_jumps),
+    cmocka_unit_test(a_throttle_that_jumps_too_far_fails),
     cmocka_unit_test(what_does_not_converge_fails))
