@@ -606,6 +606,8 @@ wrong_words_are_refused() {
     expect 125 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"
     says "the name of the machine, ' a', begins or ends with a blank"
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
+    expect 125 measure --battery "$folder/battery" --cpu 8191 "$folder/nothing"
+    says '\-\-cpu: nothing can run on CPU 8191'
     [ ! -e "$folder/nothing" ] || fail "something was begun"
     expect 125 measure --repetitions 3 --until-spread 2% "$folder/nothing"
     says '\-\-repetitions and --until-spread exclude each other'

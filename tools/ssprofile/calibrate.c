@@ -534,7 +534,8 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
         return ss_error_wrap(error, "--base");
-    if (read_battery(calibration, choice.path, error) < 0 ||
+    if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0 ||
+        read_battery(calibration, choice.path, error) < 0 ||
         choose(calibration, choice.path, error) < 0)
         return -1;
     calibration->runner.cpu = (uint32_t)request->cpu;

@@ -479,6 +479,8 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return -1;
     if (take_settings(measurement, error) < 0)
         return ss_error_wrap(error, "--under");
+    if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0)
+        return -1;
     if (make_jobs(measurement, error) < 0)
         return -1;
     uname(&names);

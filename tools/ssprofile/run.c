@@ -233,15 +233,28 @@ static size_t throttle_words(
     return sizeof all / sizeof *all;
 }
 
-static void pin(uint32_t cpu) {
-    cpu_set_t *set = CPU_ALLOC(SS_CPUS_MAX);
-    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
+/* Returns 0 or a negative errno. */
+static int pin(uint32_t cpu) {
+    SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
     if (!set)
-        _exit(124);
-    CPU_ZERO_S(size, set);
-    CPU_SET_S(cpu, size, set);
-    if (sched_setaffinity(0, size, set) < 0)
-        _exit(124);
+        return -ENOMEM;
+    CPU_SET_S(cpu, CPU_ALLOC_SIZE(SS_CPUS_MAX), set);
+    return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
+}
+
+/* Our own affinity does not tell: root may leave it. */
+int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
+    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
+    SS_OWNED(free) cpu_set_t *before = calloc(1, size);
+    if (!before || sched_getaffinity(0, size, before) < 0)
+        return ss_error_fail(error, "the affinity of this process: %s", strerror(errno));
+    int result = pin(cpu);
+    sched_setaffinity(0, size, before);
+    return result == 0
+               ? 0
+               : ss_error_fail(error,
+                     "--cpu: nothing can run on CPU %u: see `taskset -cp $$` and `nproc --all`",
+                     (unsigned)cpu);
 }
 
 /* showstopper pins the benchmark; its own processes are to be elsewhere, where there is a place. */
@@ -261,8 +274,8 @@ _Noreturn static void become(const struct ssprofile_runner *runner, char *const 
     /* Nothing goes on running if this process is killed. */
     if (ss_platform_die_with(parent, SIGTERM) < 0)
         _exit(126);
-    if (!is_pinned)
-        pin(runner->cpu);
+    if (!is_pinned && pin(runner->cpu) < 0)
+        _exit(124);
     /* Where stack and memory lie can change a rate by some percent; so it lies in the same place in
        every run. Where that is not allowed it differs. */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);

@@ -42,6 +42,9 @@ struct ssprofile_runner {
     int awake;        /* descriptor that holds idle states off; -1: they are as they are */
 };
 
+/* Whether benchmarks can be pinned to this CPU. */
+SS_NONNULL(2) int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error);
+
 /*
  * From then on SIGINT, SIGTERM and SIGHUP end a benchmark and let the process clear up. Close it if
  * this was called.
