@@ -138,8 +138,9 @@ static int fill_histogram(
         sorted[i] = ratios->items[i].ratio;
     ssreport_median_of(sorted, ratios->count); /* puts them in order */
     for (size_t i = 0, next; i < ratios->count; i = next) {
-        size_t bin = ssprofile_bin_of(sorted[i]);
-        for (next = i; next < ratios->count && ssprofile_bin_of(sorted[next]) == bin;)
+        size_t bin = ssprofile_bin_of(sorted[i], SSPROFILE_BIN);
+        for (next = i;
+             next < ratios->count && ssprofile_bin_of(sorted[next], SSPROFILE_BIN) == bin;)
             next++;
         SSREPORT_TEXTS(sheet, target);
         SSREPORT_NUMBERS(sheet, ((double)bin - 1) * SSPROFILE_BIN, (double)bin * SSPROFILE_BIN,

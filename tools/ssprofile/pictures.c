@@ -64,25 +64,20 @@ double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t cou
     return bin;
 }
 
-/* Ratios as near to a bound as rounding goes count as equal to it, the upper one of their bin. */
-static double bin_of(double ratio, double bin) {
-    return ceil(ratio / bin - 1e-9);
-}
-
 static void write_bins(
     FILE *script, const struct ssprofile_series *series, size_t number, double bin) {
     const struct ssprofile_ratios *ratios = series->ratios;
     fprintf(script, "$bins%zu << END\n", number);
     for (size_t i = 0; i < ratios->count; i++) {
-        double at = bin_of(ratios->items[i].ratio, bin);
+        size_t at = ssprofile_bin_of(ratios->items[i].ratio, bin);
         size_t before = 0, count = 0;
         for (size_t j = 0; j < ratios->count; j++) {
-            bool is_here = bin_of(ratios->items[j].ratio, bin) == at;
+            bool is_here = ssprofile_bin_of(ratios->items[j].ratio, bin) == at;
             before += is_here && j < i;
             count += is_here;
         }
         if (before == 0)
-            fprintf(script, "%.6g %zu\n", (at - 0.5) * bin, count);
+            fprintf(script, "%.6g %zu\n", ((double)at - 0.5) * bin, count);
     }
     fputs("END\n", script);
 }

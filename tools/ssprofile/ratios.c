@@ -309,9 +309,9 @@ double ssprofile_coverage_of(size_t count) {
     return count > 0 ? ((double)count - 1) / ((double)count + 1) : 0;
 }
 
-size_t ssprofile_bin_of(double ratio) {
-    double bin = ceil(ratio / SSPROFILE_BIN - 1e-9);
-    return bin > 1 ? (size_t)bin : 1;
+size_t ssprofile_bin_of(double ratio, double bin) {
+    double number = ceil(ratio / bin - 1e-9);
+    return number > 1 ? (size_t)number : 1;
 }
 
 struct ssprofile_reduction ssprofile_reduction_of(

@@ -112,9 +112,9 @@ double ssprofile_coverage_of(size_t count);
 
 #define SSPROFILE_BIN 0.1
 
-/* The bin (n - 1) * 0.1 < ratio <= n * 0.1 has number n; ratios as near to a bound as rounding
+/* The bin (n - 1) * `bin` < ratio <= n * `bin` has number n; ratios as near to a bound as rounding
    goes count as equal to it. */
-size_t ssprofile_bin_of(double ratio);
+size_t ssprofile_bin_of(double ratio, double bin);
 
 /*
  * Why the range of the ratios of a throttled target is shorter than that of the plain one:

@@ -12,6 +12,7 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "origin.h"
 #include "ssreport/csv.h"
 #include "table.h"
 
@@ -694,22 +695,13 @@ int ssprofile_results_read_descriptor(
     return read_descriptor(results, descriptor, name, false, error);
 }
 
-/* Whether ssprofile measure has made the file, and may still be at it. */
-static bool is_measured(const char *path) {
-    char description[4300];
-    const char *slash = strrchr(path, '/');
-    snprintf(description, sizeof description, "%.*s/profile.json", slash ? (int)(slash - path) : 1,
-        slash ? path : ".");
-    return access(description, F_OK) == 0;
-}
-
 int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error) {
     *results = (struct ssprofile_results){0};
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return read_descriptor(results, descriptor, path, is_measured(path), error);
+    return read_descriptor(results, descriptor, path, ssprofile_origin_of(path).measured, error);
 }
 
 static void free_profile(struct ssprofile_profile *profile) {

@@ -144,7 +144,7 @@ static void bins_are_those_of_r(void **state) {
         size_t counts[100] = {0}, sum = 0;
         struct comparison comparison = compare_recorded(both[i]);
         for (size_t j = 0; j < comparison.ratios.count; j++) {
-            size_t bin = ssprofile_bin_of(comparison.ratios.items[j].ratio);
+            size_t bin = ssprofile_bin_of(comparison.ratios.items[j].ratio, SSPROFILE_BIN);
             assert_true(bin < 100);
             counts[bin]++;
         }
@@ -393,13 +393,13 @@ static void one_repetition_has_no_interval(void **state) {
 
 static void a_bin_has_its_upper_bound(void **state) {
     (void)state;
-    assert_int_equal(ssprofile_bin_of(2.3), 23);
-    assert_int_equal(ssprofile_bin_of(2.3000001), 24);
-    assert_int_equal(ssprofile_bin_of(2.4), 24);
-    assert_int_equal(ssprofile_bin_of(0.7), 7);
-    assert_int_equal(ssprofile_bin_of(1e-9), 1);
+    assert_int_equal(ssprofile_bin_of(2.3, SSPROFILE_BIN), 23);
+    assert_int_equal(ssprofile_bin_of(2.3000001, SSPROFILE_BIN), 24);
+    assert_int_equal(ssprofile_bin_of(2.4, SSPROFILE_BIN), 24);
+    assert_int_equal(ssprofile_bin_of(0.7, SSPROFILE_BIN), 7);
+    assert_int_equal(ssprofile_bin_of(1e-9, SSPROFILE_BIN), 1);
     /* Sums of tenths are not exact. */
-    assert_int_equal(ssprofile_bin_of(0.1 + 0.2), 3);
+    assert_int_equal(ssprofile_bin_of(0.1 + 0.2, SSPROFILE_BIN), 3);
 }
 
 static void an_interval_has_its_coverage(void **state) {
