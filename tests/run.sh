@@ -35,7 +35,7 @@ install_what_tests_need() {
     install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make \
         pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
         binutils=readelf libyajl-dev=yajl.pc libhwloc-dev=hwloc.pc \
-        libgsl-dev=gsl.pc \
+        libgsl-dev=gsl.pc libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc \
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
         time=/usr/bin/time lxc=lxc-execute
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_BALANCE_H
+#define SSREQUEST_BALANCE_H
+
+#include <stdint.h>
+
+/* In the order of the option's choices. */
+enum ssrequest_balance {
+    SSREQUEST_ROUND_ROBIN,
+    SSREQUEST_LEAST_CONNECTIONS, /* of those with equally few, the next in turn */
+};
+
+/* Which of `count` targets gets the next request; `last` is the one that got the last. */
+uint32_t ssrequest_balance_choose(
+    enum ssrequest_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
+
+#endif
