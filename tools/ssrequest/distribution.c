@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ssrequest/distribution.h"
+
+/* Values below this have a bucket each; from there on as many buckets make a doubling. */
+#define STEPS      1024
+#define STEPS_BITS 10
+
+static unsigned bucket_of(ss_time value) {
+    if (value < STEPS)
+        return (unsigned)value;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(value) - STEPS_BITS;
+    uint64_t bucket = (uint64_t)shift * STEPS + (value >> shift);
+    return bucket < SSREQUEST_BUCKETS ? (unsigned)bucket : SSREQUEST_BUCKETS - 1;
+}
+
+/* Half-way between the least and the largest value that it counts. */
+static double bucket_middle(unsigned bucket) {
+    if (bucket < STEPS)
+        return bucket;
+    unsigned shift = bucket / STEPS - 1;
+    double least = ldexp(STEPS + bucket % STEPS, (int)shift);
+    return least + (ldexp(1, (int)shift) - 1) / 2;
+}
+
+int ssrequest_distribution_open(
+    struct ssrequest_distribution *distribution, struct ss_error *error) {
+    distribution->buckets = malloc(SSREQUEST_BUCKETS * sizeof *distribution->buckets);
+    if (!distribution->buckets)
+        return ss_error_memory(error);
+    ssrequest_distribution_clear(distribution);
+    return 0;
+}
+
+void ssrequest_distribution_close(struct ssrequest_distribution *distribution) {
+    free(distribution->buckets);
+    distribution->buckets = NULL;
+}
+
+void ssrequest_distribution_clear(struct ssrequest_distribution *distribution) {
+    distribution->count = 0;
+    distribution->sum = 0;
+    distribution->least = SS_TIME_NEVER;
+    distribution->most = 0;
+    memset(distribution->buckets, 0, SSREQUEST_BUCKETS * sizeof *distribution->buckets);
+}
+
+void ssrequest_distribution_add(struct ssrequest_distribution *distribution, ss_time value) {
+    distribution->count++;
+    distribution->sum += (double)value;
+    if (value < distribution->least)
+        distribution->least = value;
+    if (value > distribution->most)
+        distribution->most = value;
+    distribution->buckets[bucket_of(value)]++;
+}
+
+double ssrequest_distribution_mean(const struct ssrequest_distribution *distribution) {
+    return distribution->count > 0 ? distribution->sum / (double)distribution->count / 1e9 : NAN;
+}
+
+/* Which value it is, from 1 on, if they are sorted. */
+static uint64_t rank_of(double share, uint64_t count) {
+    /* A product such as 0.07 * 100 may lie just above the whole number that it is. */
+    double rank = ceil(share * (double)count * (1 - 1e-12));
+    if (!(rank > 1))
+        return 1;
+    return rank < (double)count ? (uint64_t)rank : count;
+}
+
+double ssrequest_distribution_quantile(
+    const struct ssrequest_distribution *distribution, double share) {
+    if (distribution->count == 0)
+        return NAN;
+    uint64_t rank = rank_of(share, distribution->count);
+    if (rank == 1)
+        return ss_time_seconds(distribution->least);
+    if (rank == distribution->count)
+        return ss_time_seconds(distribution->most);
+    unsigned bucket = 0;
+    for (uint64_t seen = distribution->buckets[0]; seen < rank;)
+        seen += distribution->buckets[++bucket];
+    double middle = bucket_middle(bucket);
+    double bounded = fmin(fmax(middle, (double)distribution->least), (double)distribution->most);
+    return bounded / 1e9;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include <showstopper/random.h>
+#include <showstopper/trace.h>
+
+#include "ssrequest/schedule.h"
+#include "trace/file.h"
+#include "trace/record.h"
+
+/* ---- how many ---- */
+
+#define STRETCHES_MOST 10000000
+#define RAMP_SHORTEST  (100 * SS_MILLISECOND)
+#define RAMP_STEP      0.01 /* of the full rate */
+
+/* Memory for `count` more stretches. */
+static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_error *error) {
+    if (count > STRETCHES_MOST - profile->count)
+        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MOST);
+    size_t size = (profile->count + count) * sizeof *profile->stretches;
+    struct ssrequest_stretch *stretches = realloc(profile->stretches, size);
+    if (!stretches)
+        return ss_error_memory(error);
+    profile->stretches = stretches;
+    return 0;
+}
+
+static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
+    ss_time begin = ssrequest_profile_length(profile);
+    if (end > begin)
+        profile->stretches[profile->count++] = (struct ssrequest_stretch){begin, end, rate};
+}
+
+/* Some requests in a time that a run can last. */
+static int check_rate(double rate, struct ss_error *error) {
+    if (!(rate > 0) || rate > 1e9)
+        return ss_error_fail(
+            error, "a rate of %g requests per second is not above 0 and at most 1e9", rate);
+    return 0;
+}
+
+int ssrequest_profile_constant(
+    struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error) {
+    if (check_rate(rate, error) != 0)
+        return -1;
+    if (duration == 0)
+        return ss_error_fail(error, "the duration is 0");
+    if (reserve(profile, 1, error) != 0)
+        return -1;
+    add(profile, duration, rate);
+    return 0;
+}
+
+int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double step, ss_time hold,
+    struct ss_error *error) {
+    if (check_rate(max, error) != 0 || check_rate(step, error) != 0)
+        return -1;
+    if (hold == 0)
+        return ss_error_fail(error, "the steps are held for no time");
+    if (step >= max)
+        return ss_error_fail(error,
+            "the only step below %g requests per second is 0: "
+            "choose a step smaller than that",
+            max);
+    /* A multiple that is the maximum but for its last bits is not below it. */
+    double levels = ceil(max / step * (1 - 1e-12));
+    if (levels > STRETCHES_MOST)
+        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MOST);
+    if ((double)hold * levels >= (double)SS_TIME_NEVER)
+        return ss_error_fail(error, "the profile is longer than 584 years");
+    if (reserve(profile, (size_t)levels, error) != 0)
+        return -1;
+    for (uint64_t i = 0; i < (uint64_t)levels; i++)
+        add(profile, (i + 1) * hold, (double)i * step);
+    return 0;
+}
+
+/* What is asked for between two records that follow each other. */
+struct ramp {
+    ss_time begin, end;
+    double first, last; /* rates */
+};
+
+static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
+    double pieces = fmin(ceil(fabs(ramp->last - ramp->first) / (RAMP_STEP * full)),
+        (double)(ramp->end - ramp->begin) / (double)RAMP_SHORTEST);
+    return pieces > 1 ? (uint64_t)pieces : 1;
+}
+
+/* In flat pieces, each with the rate of its middle: as many requests in all. */
+static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, double full,
+    ss_time until, struct ss_error *error) {
+    uint64_t pieces = ramp_pieces(ramp, full);
+    if (reserve(profile, pieces, error) != 0)
+        return -1;
+    double length = (double)(ramp->end - ramp->begin);
+    for (uint64_t i = 1; i <= pieces && ssrequest_profile_length(profile) < until; i++) {
+        double part = ((double)i - 0.5) / (double)pieces;
+        ss_time end = i == pieces
+                          ? ramp->end
+                          : ramp->begin + ss_time_from_double(length * (double)i / (double)pieces);
+        /* Where the run ends within a piece, the rest of the piece has no say. */
+        add(profile, end < until ? end : until, ramp->first + (ramp->last - ramp->first) * part);
+    }
+    return 0;
+}
+
+static int add_records(struct ssrequest_profile *profile, const struct ss_trace_records *records,
+    double rate, ss_time until, struct ss_error *error) {
+    const struct ss_trace_record *items = records->items;
+    double first = items[0].free ? 0 : items[0].load * rate;
+    struct ramp before = {0, items[0].time, first, first};
+    if (add_ramp(profile, &before, rate, until, error) != 0)
+        return -1;
+    for (size_t i = 0; i < records->count; i++) {
+        bool last = i + 1 == records->count;
+        if (items[i].time >= until)
+            break;
+        struct ramp ramp = {items[i].time, last ? until : items[i + 1].time, 0, 0};
+        if (!items[i].free) {
+            ramp.first = items[i].load * rate;
+            ramp.last = last || items[i + 1].free ? ramp.first : items[i + 1].load * rate;
+        }
+        if (add_ramp(profile, &ramp, rate, until, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path, double rate,
+    ss_time duration, struct ss_error *error) {
+    if (check_rate(rate, error) != 0)
+        return -1;
+    if (duration == 0)
+        return ss_error_fail(error, "the duration is 0");
+    struct ss_trace_records records = {0};
+    if (ss_trace_load(path, &records, error) != 0)
+        return -1;
+    ss_time until = duration == SS_TIME_NEVER ? records.items[records.count - 1].time : duration;
+    int result = until == 0 ? ss_error_fail(error,
+                                  "the trace in %s has one moment only: choose a duration", path)
+                            : add_records(profile, &records, rate, until, error);
+    ss_trace_records_free(&records);
+    return result;
+}
+
+ss_time ssrequest_profile_length(const struct ssrequest_profile *profile) {
+    return profile->count > 0 ? profile->stretches[profile->count - 1].end : 0;
+}
+
+void ssrequest_profile_free(struct ssrequest_profile *profile) {
+    free(profile->stretches);
+    *profile = (struct ssrequest_profile){0};
+}
+
+/* ---- when in a second ---- */
+
+/* How many are to be expected from one request to the next. */
+static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
+    return arrival == SSREQUEST_POISSON ? -log1p(-ss_random_next(random)) : 1;
+}
+
+void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
+    const struct ssrequest_profile *profile, enum ssrequest_arrival arrival, uint64_t seed) {
+    *schedule = (struct ssrequest_schedule){
+        .profile = profile,
+        .arrival = arrival,
+        .rate = -1,
+        .cursor.random = ss_random_hash(seed), /* or a seed could go on where another one is */
+    };
+    if (arrival == SSREQUEST_POISSON)
+        schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
+}
+
+static double rate_of(const struct ssrequest_schedule *schedule, size_t stretch) {
+    return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
+}
+
+/* Goes on to `to`, which lies in this stretch. The request may be due at once, never before. */
+static void go_to(
+    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
+    double expected =
+        rate_of(schedule, cursor->stretch) * ss_time_seconds(ss_time_since(to, cursor->from));
+    cursor->need = fmax(cursor->need - expected, 0);
+    cursor->from = to;
+}
+
+/*
+ * Moments are computed from the stretch's begin, not from the last moment: rounding to nanoseconds
+ * does not add up. A moment that rounds to the stretch's end belongs to the next one.
+ */
+static ss_time step_gaps(
+    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
+    const struct ssrequest_profile *profile = schedule->profile;
+    for (; cursor->stretch < profile->count; cursor->stretch++) {
+        double rate = rate_of(schedule, cursor->stretch);
+        ss_time end = profile->stretches[cursor->stretch].end;
+        ss_time wait =
+            rate > 0 ? ss_time_from_double(cursor->need * 1e9 / rate + 0.5) : SS_TIME_NEVER;
+        ss_time due = ss_time_add(cursor->from, wait);
+        if (due < end) {
+            cursor->need += draw_gap(schedule->arrival, &cursor->random);
+            return due;
+        }
+        go_to(schedule, cursor, end);
+    }
+    return SS_TIME_NEVER;
+}
+
+/* How many are to be expected until `to`; the cursor's stretch goes on with it. */
+static double expected_until(
+    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
+    const struct ssrequest_profile *profile = schedule->profile;
+    double expected = 0;
+    while (cursor->stretch < profile->count && cursor->from < to) {
+        ss_time end = profile->stretches[cursor->stretch].end;
+        ss_time part = end < to ? end : to;
+        expected += rate_of(schedule, cursor->stretch) * ss_time_seconds(part - cursor->from);
+        cursor->from = part;
+        if (part == end)
+            cursor->stretch++;
+    }
+    return expected;
+}
+
+/* Nothing is due in this stretch: on to the begin of the second in which the next one begins. */
+static void skip_silence(
+    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
+    const struct ssrequest_profile *profile = schedule->profile;
+    if (rate_of(schedule, cursor->stretch) > 0)
+        return;
+    ss_time end = profile->stretches[cursor->stretch].end;
+    ss_time second = end - end % SS_SECOND;
+    if (second > cursor->from)
+        expected_until(schedule, cursor, second);
+}
+
+static ss_time step_burst(
+    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
+    while (cursor->burst == 0 && cursor->stretch < schedule->profile->count) {
+        skip_silence(schedule, cursor);
+        if (cursor->stretch == schedule->profile->count)
+            break;
+        cursor->burst_due = cursor->from;
+        double expected =
+            cursor->rest + expected_until(schedule, cursor, ss_time_add(cursor->from, SS_SECOND));
+        double whole = floor(expected + 1e-9); /* a tenth ten times is 1 */
+        cursor->burst = (uint64_t)whole;
+        cursor->rest = expected - whole;
+    }
+    if (cursor->burst == 0)
+        return SS_TIME_NEVER;
+    cursor->burst--;
+    return cursor->burst_due;
+}
+
+ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule) {
+    if (!schedule->known) {
+        schedule->ahead = schedule->cursor;
+        schedule->ahead_due = schedule->arrival == SSREQUEST_CONCURRENT
+                                  ? step_burst(schedule, &schedule->ahead)
+                                  : step_gaps(schedule, &schedule->ahead);
+        schedule->known = true;
+    }
+    return schedule->ahead_due;
+}
+
+bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due) {
+    *due = ssrequest_schedule_peek(schedule);
+    if (*due == SS_TIME_NEVER)
+        return false;
+    schedule->cursor = schedule->ahead;
+    schedule->known = false;
+    return true;
+}
+
+void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate) {
+    struct ssrequest_cursor *cursor = &schedule->cursor;
+    const struct ssrequest_profile *profile = schedule->profile;
+    if (schedule->arrival == SSREQUEST_CONCURRENT) {
+        /* The seconds that have begun have asked for what they ask for, be it nothing. */
+        ss_time second = now - now % SS_SECOND + SS_SECOND;
+        if (cursor->burst == 0 && second > cursor->from)
+            cursor->rest += expected_until(schedule, cursor, second);
+    } else {
+        while (cursor->stretch < profile->count && profile->stretches[cursor->stretch].end <= now) {
+            go_to(schedule, cursor, profile->stretches[cursor->stretch].end);
+            cursor->stretch++;
+        }
+        if (cursor->stretch < profile->count && cursor->from < now)
+            go_to(schedule, cursor, now);
+    }
+    schedule->rate = rate;
+    schedule->known = false;
+}
