@@ -43,19 +43,35 @@ enum ssrequest_when_full {
 struct ssrequest_rules {
     uint64_t cap; /* unfinished ones at most; at least 1 */
     enum ssrequest_when_full when_full;
-    uint64_t closed;  /* clients that each send after their answer; 0: the schedule says when */
-    ss_time end;      /* no request is sent then or later */
+    /* Clients that each send after their answer, 10 ms after a failure; 0: the schedule says when.
+     */
+    uint64_t closed;
+    /* What waits is not sent then or later, and clients do not send. What became due before is sent
+     * even if advance() is called late. */
+    ss_time end;
     uint32_t targets; /* at least 1 */
     enum ssrequest_balance balance;
 };
 
-/* Told of every request that has ended, or that was refused or abandoned; may be NULL. */
-typedef void ssrequest_witness(
-    void *context, const struct ssrequest_one *one, const struct ssrequest_ended *ended);
+/* What became of a request. */
+enum ssrequest_fate {
+    SSREQUEST_ENDED,
+    SSREQUEST_REFUSED,    /* at the cap; never sent */
+    SSREQUEST_NEVER_SENT, /* it still waited when the sending ended */
+    SSREQUEST_UNFINISHED, /* it was given up */
+};
+
+/*
+ * Told of every request at its end, one way or the other. `ended->finished` is that moment;
+ * `ended->sent` and `one->sent` are SS_TIME_NEVER where it was never sent; outcome and bytes say
+ * something of SSREQUEST_ENDED only.
+ */
+typedef void ssrequest_witness(void *context, const struct ssrequest_one *one,
+    enum ssrequest_fate fate, const struct ssrequest_ended *ended);
 
 struct ssrequest_generator;
 
-/* `schedule` is NULL with `closed`. The tally is the caller's. */
+/* `schedule` is NULL with `closed`. Schedule and tally are the caller's. */
 int ssrequest_generator_open(struct ssrequest_generator **generator,
     const struct ssrequest_rules *rules, struct ssrequest_schedule *schedule,
     const struct ssrequest_transport *transport, struct ssrequest_tally *tally,
@@ -70,6 +86,13 @@ void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time 
 
 /* When advance() is to be called next; SS_TIME_NEVER: when a request has ended, or never. */
 ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
+
+/* From `now` on so many requests per second, see ssrequest_schedule_turn(). Not with `closed`. */
+void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate);
+
+/* Requests that are sent from now on go to so many targets; at most SSREQUEST_TARGETS_MOST. What is
+ * under way to those before does not count for the balance. */
+void ssrequest_generator_retarget(struct ssrequest_generator *generator, uint32_t targets);
 
 /* The transport tells: `one` has ended, and is no longer valid. advance() is to be called soon. */
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,

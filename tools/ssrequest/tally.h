@@ -57,14 +57,18 @@ struct ssrequest_tally {
     ss_time timeout; /* the limit: as long as that at least a timeout has taken */
     struct ssrequest_distribution successes[SSREQUEST_ORIGINS];
     /* Failures as long as they took, those that never ended or were never sent as long as they had
-     * waited; those refused at the cap have no length. */
+     * waited; those refused at the cap have no length, those never sent none from the actual
+     * moment. */
     struct ssrequest_distribution all[SSREQUEST_ORIGINS];
     struct ssrequest_distribution lateness; /* from due to sent, of all that were sent */
 };
 
 int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error);
 void ssrequest_tally_close(struct ssrequest_tally *tally);
-void ssrequest_tally_clear(struct ssrequest_tally *tally); /* keeps what waits or is unfinished */
+
+/* Keeps what waits or is unfinished; it counts as intended and sent still, so that the sums hold.
+ */
+void ssrequest_tally_clear(struct ssrequest_tally *tally);
 
 void ssrequest_tally_due(struct ssrequest_tally *tally);    /* one more waits */
 void ssrequest_tally_refuse(struct ssrequest_tally *tally); /* a waiting one is not sent: the cap */

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "ssrequest/generator.h"
+
+/* A client that sends again at once after a failure would do nothing else. */
+#define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)
+
+#define CAP_MOST 16777216
+
+/* First in, first out. */
+struct line {
+    ss_time *moments;
+    size_t first, count, capacity;
+};
+
+struct slot {
+    struct ssrequest_one one; /* first: one is the other */
+    bool used;
+    bool balanced;      /* it counts in `unfinished` of its target */
+    uint32_t next_free; /* while it is not used */
+};
+
+struct ssrequest_generator {
+    struct ssrequest_rules rules;
+    struct ssrequest_schedule *schedule;
+    struct ssrequest_transport transport;
+    struct ssrequest_tally *tally;
+    ssrequest_witness *witness;
+    void *witness_context;
+    struct slot *slots;
+    uint32_t next_free; /* the cap: there is none */
+    uint64_t unfinished;
+    uint64_t unfinished_of[SSREQUEST_TARGETS_MOST];
+    uint32_t last_target;
+    struct line waiting; /* due and not sent; the last so many numbers */
+    struct line ready;   /* clients that have their answer, by when they send */
+    struct line pausing; /* clients that had a failure, likewise */
+    uint64_t intended;
+    bool stopped;
+};
+
+/* ---- lines ---- */
+
+static bool line_reserve(struct line *line) {
+    if (line->count < line->capacity)
+        return true;
+    size_t capacity = line->capacity > 0 ? 2 * line->capacity : 64;
+    ss_time *moments = malloc(capacity * sizeof *moments);
+    if (!moments)
+        return false;
+    for (size_t i = 0; i < line->count; i++)
+        moments[i] = line->moments[(line->first + i) % line->capacity];
+    free(line->moments);
+    *line = (struct line){moments, 0, line->count, capacity};
+    return true;
+}
+
+static bool line_add(struct line *line, ss_time moment) {
+    if (!line_reserve(line))
+        return false;
+    line->moments[(line->first + line->count) % line->capacity] = moment;
+    line->count++;
+    return true;
+}
+
+static ss_time line_first(const struct line *line) {
+    return line->count > 0 ? line->moments[line->first] : SS_TIME_NEVER;
+}
+
+static ss_time line_take(struct line *line) {
+    ss_time moment = line->moments[line->first];
+    line->first = (line->first + 1) % line->capacity;
+    line->count--;
+    return moment;
+}
+
+/* ---- opening and closing ---- */
+
+static int check_rules(const struct ssrequest_rules *rules, struct ss_error *error) {
+    if (rules->cap < 1 || rules->cap > CAP_MOST)
+        return ss_error_fail(error, "the cap is not between 1 and %d", CAP_MOST);
+    if (rules->closed > CAP_MOST)
+        return ss_error_fail(error, "more than %d clients", CAP_MOST);
+    if (rules->targets < 1 || rules->targets > SSREQUEST_TARGETS_MOST)
+        return ss_error_fail(
+            error, "the number of targets is not between 1 and %d", SSREQUEST_TARGETS_MOST);
+    return 0;
+}
+
+/* So that a client never gets lost: each of them fits into both lines. */
+static bool make_clients(struct ssrequest_generator *generator) {
+    uint64_t count = generator->rules.closed;
+    if (count == 0)
+        return true;
+    generator->ready.moments = calloc(count, sizeof *generator->ready.moments);
+    generator->pausing.moments = calloc(count, sizeof *generator->pausing.moments);
+    if (!generator->ready.moments || !generator->pausing.moments)
+        return false;
+    generator->ready.capacity = generator->pausing.capacity = count;
+    generator->ready.count = count; /* all of them send at 0 */
+    return true;
+}
+
+static bool make_slots(struct ssrequest_generator *generator) {
+    generator->slots = calloc(generator->rules.cap, sizeof *generator->slots);
+    if (!generator->slots)
+        return false;
+    for (uint32_t i = 0; i < generator->rules.cap; i++) {
+        generator->slots[i].one.slot = i;
+        generator->slots[i].next_free = i + 1;
+    }
+    return true;
+}
+
+int ssrequest_generator_open(struct ssrequest_generator **generator,
+    const struct ssrequest_rules *rules, struct ssrequest_schedule *schedule,
+    const struct ssrequest_transport *transport, struct ssrequest_tally *tally,
+    struct ss_error *error) {
+    *generator = NULL;
+    if (check_rules(rules, error) != 0)
+        return -1;
+    struct ssrequest_generator *made = calloc(1, sizeof *made);
+    if (!made)
+        return ss_error_memory(error);
+    made->rules = *rules;
+    made->schedule = schedule;
+    made->transport = *transport;
+    made->tally = tally;
+    made->last_target = rules->targets - 1;
+    if (!make_clients(made) || !make_slots(made)) {
+        ssrequest_generator_close(made);
+        return ss_error_memory(error);
+    }
+    *generator = made;
+    return 0;
+}
+
+void ssrequest_generator_close(struct ssrequest_generator *generator) {
+    if (!generator)
+        return;
+    free(generator->slots);
+    free(generator->waiting.moments);
+    free(generator->ready.moments);
+    free(generator->pausing.moments);
+    free(generator);
+}
+
+void ssrequest_generator_watch(
+    struct ssrequest_generator *generator, ssrequest_witness *witness, void *context) {
+    generator->witness = witness;
+    generator->witness_context = context;
+}
+
+static void tell(const struct ssrequest_generator *generator, const struct ssrequest_one *one,
+    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
+    if (generator->witness)
+        generator->witness(generator->witness_context, one, fate, ended);
+}
+
+/* ---- sending ---- */
+
+static bool is_full(const struct ssrequest_generator *generator) {
+    return generator->unfinished == generator->rules.cap;
+}
+
+static void send_one(
+    struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
+    struct slot *slot = &generator->slots[generator->next_free];
+    generator->next_free = slot->next_free;
+    uint32_t target = ssrequest_balance_choose(generator->rules.balance, generator->unfinished_of,
+        generator->rules.targets, generator->last_target);
+    generator->last_target = target;
+    generator->unfinished++;
+    generator->unfinished_of[target]++;
+    slot->used = slot->balanced = true;
+    slot->one.number = number;
+    slot->one.due = due;
+    slot->one.sent = now;
+    slot->one.target = target;
+    ssrequest_tally_send(generator->tally, due, now);
+    generator->transport.send(generator->transport.context, &slot->one);
+}
+
+static void add_client(struct ssrequest_generator *generator, struct line *line, ss_time when) {
+    if (generator->rules.closed > 0)
+        line_add(line, when);
+}
+
+static void tell_of_unsent(struct ssrequest_generator *generator, uint64_t number, ss_time due,
+    enum ssrequest_fate fate, ss_time now) {
+    struct ssrequest_one one = {.number = number, .due = due, .sent = SS_TIME_NEVER};
+    struct ssrequest_ended ended = {.due = due, .sent = SS_TIME_NEVER, .finished = now};
+    tell(generator, &one, fate, &ended);
+}
+
+static void refuse(
+    struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
+    ssrequest_tally_refuse(generator->tally);
+    tell_of_unsent(generator, number, due, SSREQUEST_REFUSED, now);
+    add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
+}
+
+/* One has become due. */
+static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_time now) {
+    uint64_t number = generator->intended++;
+    ssrequest_tally_due(generator->tally);
+    if (generator->waiting.count == 0 && !is_full(generator))
+        send_one(generator, number, due, now);
+    else if (generator->rules.when_full == SSREQUEST_DROP ||
+             !line_add(&generator->waiting, due)) /* no memory: all that is left is to refuse it */
+        refuse(generator, number, due, now);
+}
+
+static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
+    while (generator->waiting.count > 0 && !is_full(generator)) {
+        uint64_t number = generator->intended - generator->waiting.count;
+        send_one(generator, number, line_take(&generator->waiting), now);
+    }
+}
+
+/* When the next one becomes due. */
+static ss_time next_due(const struct ssrequest_generator *generator) {
+    ss_time due;
+    if (generator->rules.closed > 0) {
+        ss_time ready = line_first(&generator->ready), pausing = line_first(&generator->pausing);
+        due = ready < pausing ? ready : pausing;
+    } else {
+        due = ssrequest_schedule_peek(generator->schedule);
+    }
+    return due < generator->rules.end ? due : SS_TIME_NEVER;
+}
+
+static void take_due(struct ssrequest_generator *generator, ss_time due) {
+    if (generator->rules.closed == 0)
+        ssrequest_schedule_next(generator->schedule, &due);
+    else if (line_first(&generator->ready) == due)
+        line_take(&generator->ready);
+    else
+        line_take(&generator->pausing);
+}
+
+static void take_all_due(struct ssrequest_generator *generator, ss_time now) {
+    ss_time due;
+    while ((due = next_due(generator)) <= now && due != SS_TIME_NEVER) {
+        take_due(generator, due);
+        begin_one(generator, due, now);
+    }
+}
+
+void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now) {
+    if (generator->stopped)
+        return;
+    bool ends = now >= generator->rules.end;
+    if (!ends)
+        send_waiting(generator, now);
+    if (!ends || generator->rules.closed == 0)
+        take_all_due(generator, now);
+    if (ends)
+        ssrequest_generator_stop(generator, now);
+}
+
+ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
+    if (generator->stopped)
+        return SS_TIME_NEVER;
+    if (generator->waiting.count > 0 && !is_full(generator))
+        return 0;
+    ss_time due = next_due(generator);
+    bool more = due != SS_TIME_NEVER || generator->waiting.count > 0 || generator->rules.closed > 0;
+    if (!more)
+        return SS_TIME_NEVER;
+    return due < generator->rules.end ? due : generator->rules.end;
+}
+
+void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate) {
+    ssrequest_generator_advance(generator, now);
+    ssrequest_schedule_turn(generator->schedule, now, rate);
+}
+
+void ssrequest_generator_retarget(struct ssrequest_generator *generator, uint32_t targets) {
+    for (uint32_t i = 0; i < generator->rules.cap; i++)
+        generator->slots[i].balanced = false;
+    for (uint32_t i = 0; i < SSREQUEST_TARGETS_MOST; i++)
+        generator->unfinished_of[i] = 0;
+    generator->rules.targets = targets;
+    generator->last_target = targets - 1;
+}
+
+/* ---- ends ---- */
+
+static void free_slot(struct ssrequest_generator *generator, struct slot *slot) {
+    if (slot->balanced)
+        generator->unfinished_of[slot->one.target]--;
+    slot->used = slot->balanced = false;
+    slot->next_free = generator->next_free;
+    generator->next_free = slot->one.slot;
+    generator->unfinished--;
+}
+
+void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
+    enum ssrequest_outcome outcome, uint64_t bytes, ss_time now) {
+    struct ssrequest_ended ended = {one->due, one->sent, now, outcome, bytes};
+    ssrequest_tally_end(generator->tally, &ended);
+    tell(generator, one, SSREQUEST_ENDED, &ended);
+    free_slot(generator, &generator->slots[one->slot]);
+    if (outcome == SSREQUEST_SUCCESS)
+        add_client(generator, &generator->ready, now);
+    else
+        add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
+}
+
+bool ssrequest_generator_is_over(const struct ssrequest_generator *generator) {
+    if (generator->unfinished > 0)
+        return false;
+    if (generator->stopped)
+        return true;
+    return generator->rules.closed == 0 && generator->waiting.count == 0 &&
+           next_due(generator) == SS_TIME_NEVER;
+}
+
+void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now) {
+    generator->stopped = true;
+    while (generator->waiting.count > 0) {
+        uint64_t number = generator->intended - generator->waiting.count;
+        ss_time due = line_take(&generator->waiting);
+        ssrequest_tally_abandon(generator->tally, due, SS_TIME_NEVER, now);
+        tell_of_unsent(generator, number, due, SSREQUEST_NEVER_SENT, now);
+    }
+}
+
+void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now) {
+    ssrequest_generator_stop(generator, now);
+    for (uint32_t i = 0; i < generator->rules.cap; i++) {
+        struct slot *slot = &generator->slots[i];
+        if (!slot->used)
+            continue;
+        ssrequest_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
+        struct ssrequest_ended ended = {
+            .due = slot->one.due, .sent = slot->one.sent, .finished = now};
+        tell(generator, &slot->one, SSREQUEST_UNFINISHED, &ended);
+        free_slot(generator, slot);
+    }
+}

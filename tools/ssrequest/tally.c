@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ssrequest/tally.h"
+
+/* All that have memory of their own. */
+#define DISTRIBUTIONS (2 * SSREQUEST_ORIGINS + 1)
+
+static struct ssrequest_distribution *distribution_of(struct ssrequest_tally *tally, unsigned i) {
+    if (i < SSREQUEST_ORIGINS)
+        return &tally->successes[i];
+    return i < 2 * SSREQUEST_ORIGINS ? &tally->all[i - SSREQUEST_ORIGINS] : &tally->lateness;
+}
+
+const char *ssrequest_outcome_name(enum ssrequest_outcome outcome) {
+    static const char *const names[SSREQUEST_OUTCOMES] = {
+        [SSREQUEST_SUCCESS] = "success",
+        [SSREQUEST_TIMEOUT] = "timeout",
+        [SSREQUEST_UNREACHABLE] = "unreachable",
+        [SSREQUEST_CONNECTION_REFUSED] = "connection_refused",
+        [SSREQUEST_RESET] = "reset",
+        [SSREQUEST_CUT] = "cut",
+        [SSREQUEST_GARBLED] = "garbled",
+        [SSREQUEST_STATUS] = "status",
+        [SSREQUEST_TLS] = "tls",
+        [SSREQUEST_RESOURCES] = "resources",
+        [SSREQUEST_OTHER] = "other",
+    };
+    return names[outcome];
+}
+
+int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error) {
+    memset(tally, 0, sizeof *tally);
+    tally->timeout = timeout;
+    for (unsigned i = 0; i < DISTRIBUTIONS; i++) {
+        if (ssrequest_distribution_open(distribution_of(tally, i), error) != 0) {
+            ssrequest_tally_close(tally);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void ssrequest_tally_close(struct ssrequest_tally *tally) {
+    for (unsigned i = 0; i < DISTRIBUTIONS; i++)
+        ssrequest_distribution_close(distribution_of(tally, i));
+}
+
+void ssrequest_tally_clear(struct ssrequest_tally *tally) {
+    tally->refused = 0;
+    tally->sent = tally->unfinished;
+    tally->intended = tally->sent + tally->waiting;
+    memset(tally->outcomes, 0, sizeof tally->outcomes);
+    tally->bytes = 0;
+    tally->unfinished_most = tally->unfinished;
+    for (unsigned i = 0; i < DISTRIBUTIONS; i++)
+        ssrequest_distribution_clear(distribution_of(tally, i));
+}
+
+void ssrequest_tally_due(struct ssrequest_tally *tally) {
+    tally->intended++;
+    tally->waiting++;
+}
+
+void ssrequest_tally_refuse(struct ssrequest_tally *tally) {
+    tally->waiting--;
+    tally->refused++;
+}
+
+void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time sent) {
+    tally->waiting--;
+    tally->sent++;
+    tally->unfinished++;
+    if (tally->unfinished > tally->unfinished_most)
+        tally->unfinished_most = tally->unfinished;
+    ssrequest_distribution_add(&tally->lateness, ss_time_since(sent, due));
+}
+
+void ssrequest_tally_end(struct ssrequest_tally *tally, const struct ssrequest_ended *ended) {
+    tally->unfinished--;
+    tally->outcomes[ended->outcome]++;
+    tally->bytes += ended->bytes;
+    ss_time finished = ended->finished;
+    if (ended->outcome == SSREQUEST_TIMEOUT) {
+        ss_time limit = ss_time_add(ended->sent, tally->timeout);
+        finished = finished < limit ? limit : finished;
+    }
+    ss_time lengths[SSREQUEST_ORIGINS] = {
+        [SSREQUEST_INTENDED] = ss_time_since(finished, ended->due),
+        [SSREQUEST_ACTUAL] = ss_time_since(finished, ended->sent),
+    };
+    for (unsigned i = 0; i < SSREQUEST_ORIGINS; i++) {
+        ssrequest_distribution_add(&tally->all[i], lengths[i]);
+        if (ended->outcome == SSREQUEST_SUCCESS)
+            ssrequest_distribution_add(&tally->successes[i], lengths[i]);
+    }
+}
+
+void ssrequest_tally_abandon(
+    struct ssrequest_tally *tally, ss_time due, ss_time sent, ss_time now) {
+    ssrequest_distribution_add(&tally->all[SSREQUEST_INTENDED], ss_time_since(now, due));
+    if (sent != SS_TIME_NEVER)
+        ssrequest_distribution_add(&tally->all[SSREQUEST_ACTUAL], ss_time_since(now, sent));
+}
+
+uint64_t ssrequest_tally_failed(const struct ssrequest_tally *tally) {
+    uint64_t failed = 0;
+    for (unsigned i = 0; i < SSREQUEST_OUTCOMES; i++)
+        failed += i == SSREQUEST_SUCCESS ? 0 : tally->outcomes[i];
+    return failed;
+}
