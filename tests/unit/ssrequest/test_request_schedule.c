@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ssrequest/schedule.h"
 #include "unit.h"
@@ -98,9 +99,246 @@ static void an_hour_does_not_drift(void **state) {
     }
 }
 
+/* A rate that is no whole number of requests in its stretch, and a border that hides no request. */
+static void the_rest_is_carried_over_borders(void **state) {
+    (void)state;
+    make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+    assert_int_equal(next(), SS_SECOND);
+    assert_int_equal(next(), 3 * SS_SECOND + SS_SECOND / 3);
+    assert_true(next() == SS_TIME_NEVER);
+    assert_true(next() == SS_TIME_NEVER);
+    make_step(1, 0.1, SS_SECOND); /* a tenth ten times is not more than 1 */
+    assert_int_equal(profile.count, 10);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    assert_int_equal(next(), 4 * SS_SECOND); /* 0.1 + 0.2 + 0.3 + 0.4 */
+    assert_int_equal(next(), 6 * SS_SECOND);
+}
+
+/* The largest distance between the distribution of `count` gaps and the exponential one. */
+static int compare(const void *a, const void *b) {
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double distance(double *gaps, size_t count) {
+    qsort(gaps, count, sizeof *gaps, compare);
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        double truth = -expm1(-gaps[i]);
+        most = fmax(most, fabs(truth - (double)i / (double)count));
+        most = fmax(most, fabs(truth - (double)(i + 1) / (double)count));
+    }
+    return most;
+}
+
+/* How many are to be expected until `time`. */
+static double expected_until(ss_time time) {
+    double expected = 0;
+    for (size_t i = 0; i < profile.count && profile.stretches[i].begin < time; i++) {
+        const struct ssrequest_stretch *stretch = &profile.stretches[i];
+        ss_time end = stretch->end < time ? stretch->end : time;
+        expected += stretch->rate * ss_time_seconds(end - stretch->begin);
+    }
+    return expected;
+}
+
+/* Kolmogorov and Smirnov: with more than this the chance of such gaps is below 0.01. */
+static void assert_exponential(size_t count, uint64_t seed) {
+    double *gaps = malloc(count * sizeof *gaps);
+    assert_non_null(gaps);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_POISSON, seed);
+    double last = 0;
+    for (size_t i = 0; i < count; i++) {
+        double reached = expected_until(next());
+        gaps[i] = reached - last;
+        last = reached;
+    }
+    double found = distance(gaps, count);
+    free(gaps);
+    if (found > 1.628 / sqrt((double)count))
+        fail_msg("seed %llu: the distance is %g", (unsigned long long)seed, found);
+}
+
+static void poisson_gaps_are_exponential(void **state) {
+    (void)state;
+    make_constant(100, 1200 * SS_SECOND);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        assert_exponential(100000, seed);
+}
+
+static void poisson_gaps_are_so_over_borders(void **state) {
+    (void)state;
+    /* A border every other request, or the rounding of gaps at borders would not be seen. */
+    make_step(201, 1, 50 * SS_MILLISECOND);
+    assert_exponential(950, 1);
+    make_step(2000, 100, 10 * SS_MILLISECOND);
+    assert_exponential(150, 2);
+}
+
+static void the_same_seed_gives_the_same_moments(void **state) {
+    (void)state;
+    enum { COUNT = 1000 };
+    static ss_time moments[3][COUNT];
+    static const uint64_t seeds[] = {42, 42, 43};
+    make_constant(100, 60 * SS_SECOND);
+    for (size_t i = 0; i < 3; i++) {
+        ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_POISSON, seeds[i]);
+        for (size_t j = 0; j < COUNT; j++)
+            moments[i][j] = next();
+    }
+    assert_memory_equal(moments[0], moments[1], sizeof moments[0]);
+    assert_memory_not_equal(moments[0], moments[2], sizeof moments[0]);
+    /* Not the same gaps, shifted. */
+    for (size_t j = 1; j + 1 < COUNT; j++)
+        assert_int_not_equal(moments[2][j] - moments[2][j - 1], moments[0][j + 1] - moments[0][j]);
+}
+
+static void looking_ahead_takes_nothing(void **state) {
+    (void)state;
+    make_step(140, 5, 2 * SS_SECOND);
+    for (unsigned arrival = 0; arrival < 3; arrival++) {
+        ssrequest_schedule_begin(&schedule, &profile, arrival, 3);
+        struct ssrequest_schedule other = schedule;
+        for (ss_time due, seen; (seen = ssrequest_schedule_peek(&schedule)) != SS_TIME_NEVER;) {
+            assert_int_equal(ssrequest_schedule_peek(&schedule), seen);
+            assert_int_equal(next(), seen);
+            assert_true(ssrequest_schedule_next(&other, &due));
+            assert_int_equal(due, seen);
+        }
+        assert_true(ssrequest_schedule_peek(&other) == SS_TIME_NEVER);
+    }
+}
+
+/* ---- another rate ---- */
+
+static void a_turn_holds_from_now_on(void **state) {
+    (void)state;
+    make_constant(0.01, 1000 * SS_SECOND);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+    assert_int_equal(next(), 0);
+    assert_int_equal(ssrequest_schedule_peek(&schedule), 100 * SS_SECOND);
+    ssrequest_schedule_turn(&schedule, 50 * SS_SECOND, 10);
+    /* Half of a request had gathered. */
+    assert_int_equal(next(), 50 * SS_SECOND + 50 * SS_MILLISECOND);
+    assert_int_equal(next(), 50 * SS_SECOND + 150 * SS_MILLISECOND);
+    ssrequest_schedule_turn(&schedule, 51 * SS_SECOND, 0);
+    assert_true(ssrequest_schedule_peek(&schedule) == SS_TIME_NEVER);
+    ssrequest_schedule_turn(&schedule, 999 * SS_SECOND, 10);
+    unsigned count = 0;
+    while (next() != SS_TIME_NEVER)
+        count++;
+    assert_int_equal(count, 10);
+}
+
+static void a_turn_within_steps_holds_over_them(void **state) {
+    (void)state;
+    make_step(40, 10, SS_SECOND);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
+    ssrequest_schedule_turn(&schedule, SS_SECOND / 2, 2);
+    static const ss_time moments[] = {500, 1000, 1500, 2000, 2500, 3000, 3500};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
+        assert_int_equal(next(), moments[i] * SS_MILLISECOND);
+    assert_true(next() == SS_TIME_NEVER);
+}
+
+static void a_turn_of_concurrent_ones_holds_from_the_next_second(void **state) {
+    (void)state;
+    make_constant(2, 5 * SS_SECOND);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(next(), i / 2 * SS_SECOND);
+    ssrequest_schedule_turn(&schedule, SS_SECOND + 1, 3);
+    for (unsigned i = 0; i < 9; i++)
+        assert_int_equal(next(), (2 + i / 3) * SS_SECOND);
+    assert_true(next() == SS_TIME_NEVER);
+}
+
+/* ---- profiles ---- */
+
+static void make_trace(const char *text, double rate, ss_time duration) {
+    struct ss_error error = {0};
+    char path[] = "/tmp/request-trace-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    ssrequest_profile_free(&profile);
+    int result = ssrequest_profile_trace(&profile, path, rate, duration, &error);
+    unlink(path);
+    if (result != 0)
+        fail_msg("%s", error.message);
+}
+
+static double rate_at(ss_time time) {
+    for (size_t i = 0; i < profile.count; i++)
+        if (time < profile.stretches[i].end)
+            return profile.stretches[i].rate;
+    return -1;
+}
+
+static void a_trace_is_played_at_its_loads_times_the_rate(void **state) {
+    (void)state;
+    /* A level, a step, a ramp, a stretch in which the machine is left alone, a level. */
+    make_trace(
+        "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
+    assert_int_equal(ssrequest_profile_length(&profile), 40 * SS_SECOND);
+    assert_true(fabs(rate_at(5 * SS_SECOND) - 40) < 1e-9);
+    assert_true(fabs(rate_at(10 * SS_SECOND) - 100) < 2);
+    assert_true(fabs(rate_at(15 * SS_SECOND) - 150) < 2);
+    assert_true(fabs(rate_at(20 * SS_SECOND - 1) - 200) < 2);
+    assert_true(rate_at(25 * SS_SECOND) == 0);
+    assert_true(fabs(rate_at(35 * SS_SECOND) - 20) < 1e-9);
+    assert_true(fabs(expected_until(40 * SS_SECOND) - (400 + 1500 + 0 + 200)) < 1e-6);
+    for (size_t i = 1; i < profile.count; i++)
+        assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
+}
+
+static void a_trace_can_be_cut_and_its_last_load_lasts(void **state) {
+    (void)state;
+    make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
+    assert_int_equal(ssrequest_profile_length(&profile), 5 * SS_SECOND);
+    assert_true(fabs(expected_until(5 * SS_SECOND) - 43.75) < 0.01);
+    make_trace("0 100%\n10s 50%\n", 10, 20 * SS_SECOND);
+    assert_int_equal(ssrequest_profile_length(&profile), 20 * SS_SECOND);
+    assert_true(fabs(expected_until(20 * SS_SECOND) - 125) < 1e-6);
+    make_trace("3s 50%\n", 10, 4 * SS_SECOND); /* before the first record its load holds */
+    assert_true(fabs(expected_until(4 * SS_SECOND) - 20) < 1e-6);
+}
+
+static void profiles_of_nothing_are_refused(void **state) {
+    (void)state;
+    static const double wrong[] = {0, -1, INFINITY, NAN, 2e9};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ss_error a = {0}, b = {0}, c = {0};
+        assert_int_equal(ssrequest_profile_constant(&profile, wrong[i], SS_SECOND, &a), -1);
+        assert_int_equal(ssrequest_profile_step(&profile, 10, wrong[i], SS_SECOND, &b), -1);
+        assert_int_equal(ssrequest_profile_trace(&profile, "/", wrong[i], SS_SECOND, &c), -1);
+        assert_true(a.status && b.status && c.status);
+    }
+    struct ss_error error = {0};
+    assert_int_equal(ssrequest_profile_constant(&profile, 1, 0, &error), -1);
+    assert_int_equal(ssrequest_profile_step(&profile, 5, 5, SS_SECOND, NULL), -1);
+    assert_int_equal(ssrequest_profile_step(&profile, 5, 1, 0, NULL), -1);
+    assert_int_equal(ssrequest_profile_step(&profile, 5, 1, SS_TIME_NEVER / 4, NULL), -1);
+    assert_int_equal(ssrequest_profile_step(&profile, 1e9, 1e-3, 1, NULL), -1);
+    assert_int_equal(profile.count, 0);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_teardown(the_published_steps_are_exact, forget),
     cmocka_unit_test_teardown(even_ones_are_equally_far_apart, forget),
     cmocka_unit_test_teardown(concurrent_ones_come_with_the_second, forget),
-    cmocka_unit_test_teardown(an_hour_does_not_drift, forget))
+    cmocka_unit_test_teardown(an_hour_does_not_drift, forget),
+    cmocka_unit_test_teardown(the_rest_is_carried_over_borders, forget),
+    cmocka_unit_test_teardown(poisson_gaps_are_exponential, forget),
+    cmocka_unit_test_teardown(poisson_gaps_are_so_over_borders, forget),
+    cmocka_unit_test_teardown(the_same_seed_gives_the_same_moments, forget),
+    cmocka_unit_test_teardown(looking_ahead_takes_nothing, forget),
+    cmocka_unit_test_teardown(a_turn_holds_from_now_on, forget),
+    cmocka_unit_test_teardown(a_turn_within_steps_holds_over_them, forget),
+    cmocka_unit_test_teardown(a_turn_of_concurrent_ones_holds_from_the_next_second, forget),
+    cmocka_unit_test_teardown(a_trace_is_played_at_its_loads_times_the_rate, forget),
+    cmocka_unit_test_teardown(a_trace_can_be_cut_and_its_last_load_lasts, forget),
+    cmocka_unit_test_teardown(profiles_of_nothing_are_refused, forget))

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_REQUEST_LIFE_H
+#define SHOWSTOPPER_TESTS_REQUEST_LIFE_H
+
+/* A generator in virtual time with a service behind it: one server that works first come, first
+ * served, and can be stopped for a while. */
+
+#include "ssrequest/generator.h"
+#include "unit.h"
+
+#define LIFE_CAP_MOST 1000
+
+struct life {
+    struct ssrequest_profile profile;
+    struct ssrequest_schedule schedule;
+    struct ssrequest_tally tally;
+    struct ssrequest_rules rules;
+    struct ssrequest_generator *generator;
+    ss_time now;
+    ss_time work; /* of a request */
+    ss_time stopped_from, stopped_until;
+    enum ssrequest_outcome outcome; /* of all */
+    ss_time idle_from;              /* when the server has done all that it was sent */
+    struct {
+        struct ssrequest_one *one;
+        ss_time finish;
+    } served[LIFE_CAP_MOST]; /* in order, a ring */
+    unsigned first, count;
+    uint64_t sent; /* what the service has been sent */
+    uint64_t sent_to[SSREQUEST_TARGETS_MOST];
+    uint64_t last_number;
+    uint64_t fates[4];
+};
+
+static inline void life_send(void *context, struct ssrequest_one *one) {
+    struct life *life = context;
+    assert_int_equal(one->sent, life->now);
+    assert_true(one->due <= one->sent);
+    assert_true(life->sent == 0 || one->number > life->last_number);
+    assert_true(one->slot < life->rules.cap);
+    assert_true(life->count < life->rules.cap);
+    life->last_number = one->number;
+    life->sent++;
+    life->sent_to[one->target]++;
+    ss_time begin = life->now > life->idle_from ? life->now : life->idle_from;
+    ss_time finish = begin + life->work;
+    if (finish > life->stopped_from && begin < life->stopped_until)
+        finish =
+            life->stopped_until +
+            (begin < life->stopped_from ? life->work - (life->stopped_from - begin) : life->work);
+    life->idle_from = finish;
+    unsigned place = (life->first + life->count++) % LIFE_CAP_MOST;
+    life->served[place].one = one;
+    life->served[place].finish = finish;
+}
+
+static inline void life_witness(void *context, const struct ssrequest_one *one,
+    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
+    struct life *life = context;
+    bool sent = fate == SSREQUEST_ENDED || fate == SSREQUEST_UNFINISHED;
+    assert_true((one->sent == SS_TIME_NEVER) == !sent);
+    assert_int_equal(one->due, ended->due);
+    assert_int_equal(one->sent, ended->sent);
+    assert_int_equal(ended->finished, life->now);
+    life->fates[fate]++;
+}
+
+/* What always holds. */
+static inline void life_check(const struct life *life) {
+    const struct ssrequest_tally *tally = &life->tally;
+    assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
+    assert_int_equal(tally->sent,
+        tally->outcomes[SSREQUEST_SUCCESS] + ssrequest_tally_failed(tally) + tally->unfinished);
+    assert_true(tally->unfinished <= life->rules.cap);
+    assert_true(tally->unfinished_most <= life->rules.cap);
+}
+
+/* Zeroed but for rules, work and profile; the run ends with its profile if the rules have no end.
+ */
+static inline void life_begin(struct life *life, enum ssrequest_arrival arrival, uint64_t seed) {
+    struct ss_error error = {0};
+    struct ssrequest_transport transport = {life_send, life};
+    if (life->rules.targets == 0)
+        life->rules.targets = 1;
+    if (life->rules.end == 0)
+        life->rules.end = ssrequest_profile_length(&life->profile);
+    ssrequest_schedule_begin(&life->schedule, &life->profile, arrival, seed);
+    assert_int_equal(ssrequest_tally_open(&life->tally, 10 * SS_SECOND, &error), 0);
+    if (ssrequest_generator_open(
+            &life->generator, &life->rules, &life->schedule, &transport, &life->tally, &error) != 0)
+        fail_msg("%s", error.message);
+    ssrequest_generator_watch(life->generator, life_witness, life);
+}
+
+static inline void life_end(struct life *life) {
+    ssrequest_generator_close(life->generator);
+    ssrequest_tally_close(&life->tally);
+    ssrequest_profile_free(&life->profile);
+}
+
+/* The next thing that happens; false: nothing does before `until`, and it is that late now. */
+static inline bool life_go(struct life *life, ss_time until) {
+    ss_time finish = life->count > 0 ? life->served[life->first].finish : SS_TIME_NEVER;
+    ss_time next = ssrequest_generator_next(life->generator);
+    next = next < life->now ? life->now : next;
+    ss_time then = finish < next ? finish : next;
+    if (then >= until) {
+        life->now = until;
+        return false;
+    }
+    life->now = then;
+    if (finish <= next) {
+        struct ssrequest_one *one = life->served[life->first].one;
+        life->first = (life->first + 1) % LIFE_CAP_MOST;
+        life->count--;
+        ssrequest_generator_finish(life->generator, one, life->outcome, 100, life->now);
+    } else {
+        ssrequest_generator_advance(life->generator, life->now);
+    }
+    life_check(life);
+    return true;
+}
+
+static inline void life_run(struct life *life, ss_time until) {
+    while (life_go(life, until)) {
+    }
+}
+
+#endif

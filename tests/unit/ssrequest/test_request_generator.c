@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <showstopper/random.h>
+
+#include "request_life.h"
+
+static void make(struct life *life, double rate, ss_time duration, uint64_t cap) {
+    struct ss_error error = {0};
+    memset(life, 0, sizeof *life);
+    assert_int_equal(ssrequest_profile_constant(&life->profile, rate, duration, &error), 0);
+    life->rules.cap = cap;
+    life->work = SS_MILLISECOND / 10;
+}
+
+static double quantile(const struct life *life, enum ssrequest_origin origin, double share) {
+    return ssrequest_distribution_quantile(&life->tally.successes[origin], share);
+}
+
+static void assert_about(double found, double truth, double part) {
+    if (!(fabs(found - truth) <= part * truth))
+        fail_msg("%.6g instead of %.6g", found, truth);
+}
+
+static struct life life;
+
+/* Of 2000 requests 200 fall into the second in which the server stands still. */
+static void a_pause_is_seen_from_the_intended_moment(void **state) {
+    (void)state;
+    static const uint64_t caps[] = {1, LIFE_CAP_MOST};
+    for (size_t i = 0; i < 2; i++) {
+        make(&life, 200, 10 * SS_SECOND, caps[i]);
+        life.rules.end = SS_TIME_NEVER;
+        life.stopped_from = 4 * SS_SECOND + 2 * SS_MILLISECOND;
+        life.stopped_until = life.stopped_from + SS_SECOND;
+        life_begin(&life, SSREQUEST_EVEN, 1);
+        life_run(&life, SS_TIME_NEVER);
+        assert_true(ssrequest_generator_is_over(life.generator));
+        assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 2000);
+        assert_about(quantile(&life, SSREQUEST_INTENDED, 0.95), 0.5, 0.03);
+        assert_about(quantile(&life, SSREQUEST_INTENDED, 0.99), 0.9, 0.03);
+        /* One at a time, one request alone meets the pause, and the others have not been sent. */
+        if (caps[i] == 1)
+            assert_true(quantile(&life, SSREQUEST_ACTUAL, 0.99) < 0.001);
+        else
+            assert_about(quantile(&life, SSREQUEST_ACTUAL, 0.95), 0.5, 0.03);
+        life_end(&life);
+    }
+}
+
+/* The published capacity of 62.5 a second, under more than that. */
+static void in_overload_the_response_time_is_cap_by_capacity(void **state) {
+    (void)state;
+    static const uint64_t caps[] = {100, 200, 300};
+    for (size_t i = 0; i < 3; i++) {
+        make(&life, 100, 120 * SS_SECOND, caps[i]);
+        life.work = 16 * SS_MILLISECOND;
+        life_begin(&life, SSREQUEST_POISSON, 5);
+        life_run(&life, 20 * SS_SECOND);
+        ssrequest_tally_clear(&life.tally); /* it is full now */
+        life_check(&life);
+        life_run(&life, 119 * SS_SECOND);
+        assert_int_equal(life.tally.unfinished_most, caps[i]);
+        assert_about(ssrequest_distribution_mean(&life.tally.successes[SSREQUEST_ACTUAL]),
+            (double)caps[i] * 0.016, 0.005);
+        assert_true(ssrequest_distribution_mean(&life.tally.successes[SSREQUEST_INTENDED]) >
+                    2 * (double)caps[i] * 0.016);
+        life_end(&life);
+    }
+}
+
+static void with_drop_what_finds_it_full_is_refused(void **state) {
+    (void)state;
+    make(&life, 10, SS_SECOND, 3);
+    life.rules.when_full = SSREQUEST_DROP;
+    life.work = 10 * SS_SECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, SS_TIME_NEVER);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_int_equal(life.tally.intended, 10);
+    assert_int_equal(life.tally.sent, 3);
+    assert_int_equal(life.tally.refused, 7);
+    assert_int_equal(life.fates[SSREQUEST_REFUSED], 7);
+    assert_int_equal(life.fates[SSREQUEST_ENDED], 3);
+    assert_int_equal(life.tally.bytes, 300);
+    assert_int_equal(life.tally.lateness.most, 0);
+    life_end(&life);
+}
+
+static void with_delay_they_wait_and_at_the_end_are_not_sent(void **state) {
+    (void)state;
+    make(&life, 10, SS_SECOND, 1);
+    life.work = 300 * SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 650 * SS_MILLISECOND);
+    assert_int_equal(life.tally.sent, 3);
+    assert_int_equal(life.tally.waiting, 4); /* due at 0.3 to 0.6 s */
+    assert_int_equal(life.last_number, 2);
+    life_run(&life, SS_TIME_NEVER);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_int_equal(life.tally.sent, 4); /* at 0, 0.3, 0.6, 0.9 s */
+    assert_int_equal(life.tally.waiting, 6);
+    assert_int_equal(life.fates[SSREQUEST_NEVER_SENT], 6);
+    assert_int_equal(life.tally.lateness.most, 600 * SS_MILLISECOND);
+    assert_int_equal(life.tally.all[SSREQUEST_INTENDED].count, 10);
+    assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].count, 4);
+    life_end(&life);
+}
+
+/* A timer is always a little late. */
+static void what_is_due_just_before_the_end_is_sent(void **state) {
+    (void)state;
+    make(&life, 10, SS_SECOND, 5);
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 850 * SS_MILLISECOND);
+    assert_int_equal(life.tally.sent, 9);
+    life.now = SS_SECOND + SS_MILLISECOND;
+    ssrequest_generator_advance(life.generator, life.now);
+    assert_int_equal(life.tally.sent, 10);
+    assert_int_equal(life.tally.waiting, 0);
+    assert_false(ssrequest_generator_is_over(life.generator));
+    life_run(&life, SS_TIME_NEVER);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    life_end(&life);
+}
+
+static void a_closed_loop_sends_after_each_answer(void **state) {
+    (void)state;
+    make(&life, 1, SS_SECOND, 10);
+    life.rules.closed = 4;
+    life.work = SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, SS_TIME_NEVER);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    /* One server, four in its line: 1000 in a second, and three that are still in the line. */
+    assert_in_range(life.tally.sent, 1000, 1004);
+    assert_int_equal(life.tally.unfinished_most, 4);
+    assert_about(quantile(&life, SSREQUEST_ACTUAL, 0.5), 0.004, 0.001);
+    assert_int_equal(life.tally.waiting, 0);
+    assert_int_equal(life.tally.lateness.most, 0);
+    life_end(&life);
+}
+
+static void a_failed_client_pauses_for_ten_milliseconds(void **state) {
+    (void)state;
+    make(&life, 1, SS_SECOND, 10);
+    life.rules.closed = 2;
+    life.work = 1;
+    life.outcome = SSREQUEST_CONNECTION_REFUSED;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.tally.outcomes[SSREQUEST_CONNECTION_REFUSED], 200);
+    life_end(&life);
+}
+
+static void more_clients_than_the_cap_wait(void **state) {
+    (void)state;
+    static const enum ssrequest_when_full answers[] = {SSREQUEST_DELAY, SSREQUEST_DROP};
+    for (size_t i = 0; i < 2; i++) {
+        make(&life, 1, SS_SECOND, 2);
+        life.rules.closed = 5;
+        life.rules.when_full = answers[i];
+        life.work = SS_MILLISECOND;
+        life_begin(&life, SSREQUEST_EVEN, 1);
+        life_run(&life, 500 * SS_MILLISECOND);
+        assert_int_equal(life.tally.unfinished_most, 2);
+        assert_in_range(life.tally.sent, 499, 502);
+        assert_true((life.tally.refused > 0) == (i == 1));
+        life_run(&life, SS_TIME_NEVER);
+        assert_true(ssrequest_generator_is_over(life.generator));
+        life_end(&life);
+    }
+}
+
+static void the_rate_can_be_turned(void **state) {
+    (void)state;
+    make(&life, 1, 10 * SS_SECOND, 10);
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 2500 * SS_MILLISECOND);
+    assert_int_equal(life.tally.sent, 3);
+    ssrequest_generator_turn(life.generator, life.now, 100);
+    life_run(&life, 4500 * SS_MILLISECOND);
+    assert_in_range(life.tally.sent, 3 + 199, 3 + 201);
+    ssrequest_generator_turn(life.generator, life.now, 0);
+    uint64_t sent = life.tally.sent;
+    life_run(&life, 8 * SS_SECOND);
+    assert_int_equal(life.tally.sent, sent);
+    ssrequest_generator_turn(life.generator, life.now, 10);
+    life_run(&life, SS_TIME_NEVER);
+    assert_in_range(life.tally.sent, sent + 20, sent + 21);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    life_end(&life);
+}
+
+static void targets_take_turns_and_can_be_changed(void **state) {
+    (void)state;
+    make(&life, 100, SS_SECOND, 100);
+    life.rules.targets = 3;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life.work = 200 * SS_MILLISECOND;
+    life_run(&life, 295 * SS_MILLISECOND);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(life.sent_to[i], 10);
+    ssrequest_generator_retarget(life.generator, 2);
+    life_run(&life, 495 * SS_MILLISECOND);
+    assert_int_equal(life.sent_to[0], 20);
+    assert_int_equal(life.sent_to[1], 20);
+    assert_int_equal(life.sent_to[2], 10);
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 100);
+    life_end(&life);
+}
+
+static struct ssrequest_one *last_sent;
+
+static void remember(void *context, struct ssrequest_one *one) {
+    (void)context;
+    last_sent = one;
+}
+
+/* The first target never answers, the second at once. */
+static void the_least_loaded_target_is_next(void **state) {
+    (void)state;
+    make(&life, 100, SS_SECOND, 100);
+    life.rules.targets = 2;
+    life.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    struct ssrequest_generator *generator;
+    struct ssrequest_transport transport = {remember, NULL};
+    assert_int_equal(ssrequest_generator_open(
+                         &generator, &life.rules, &life.schedule, &transport, &life.tally, NULL),
+        0);
+    unsigned sent_to[2] = {0};
+    for (unsigned i = 0; i < 100; i++) {
+        ss_time now = ssrequest_generator_next(generator);
+        ssrequest_generator_advance(generator, now);
+        sent_to[last_sent->target]++;
+        if (last_sent->target == 1)
+            ssrequest_generator_finish(generator, last_sent, SSREQUEST_SUCCESS, 0, now);
+    }
+    assert_int_equal(sent_to[0], 1);
+    assert_int_equal(sent_to[1], 99);
+    ssrequest_generator_close(generator);
+    life_end(&life);
+}
+
+static void wrong_rules_are_refused(void **state) {
+    (void)state;
+    static const struct ssrequest_rules wrong[] = {
+        {.cap = 0, .targets = 1},
+        {.cap = 1, .targets = 0},
+        {.cap = 1, .targets = SSREQUEST_TARGETS_MOST + 1},
+        {.cap = UINT32_MAX, .targets = 1},
+        {.cap = 1, .targets = 1, .closed = UINT32_MAX},
+    };
+    struct ssrequest_transport transport = {0};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ss_error error = {0};
+        struct ssrequest_generator *generator;
+        assert_int_equal(
+            ssrequest_generator_open(&generator, &wrong[i], NULL, &transport, NULL, &error), -1);
+        assert_null(generator);
+        assert_true(error.status != 0);
+    }
+    ssrequest_generator_close(NULL);
+}
+
+/* ---- anything may happen ---- */
+
+struct under_way {
+    struct ssrequest_one *one;
+    ss_time finish;
+};
+
+struct random_life {
+    uint64_t random;
+    struct ssrequest_rules rules;
+    ss_time now;
+    struct under_way under_way[64]; /* by slot */
+    uint64_t fates[4];
+    uint8_t seen[100000]; /* by number: it has met its fate */
+};
+
+static uint64_t draw(struct random_life *any, uint64_t below) {
+    return (uint64_t)(ss_random_next(&any->random) * (double)below);
+}
+
+static void any_send(void *context, struct ssrequest_one *one) {
+    struct random_life *any = context;
+    assert_null(any->under_way[one->slot].one);
+    assert_true(one->due <= any->now);
+    assert_true(one->target < any->rules.targets);
+    ss_time length = draw(any, 5) == 0 ? draw(any, SS_SECOND) : draw(any, 20 * SS_MILLISECOND);
+    any->under_way[one->slot] = (struct under_way){one, any->now + length};
+}
+
+static void any_witness(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
+    const struct ssrequest_ended *ended) {
+    struct random_life *any = context;
+    (void)ended;
+    assert_true(one->number < sizeof any->seen);
+    assert_int_equal(any->seen[one->number], 0);
+    any->seen[one->number] = 1;
+    any->fates[fate]++;
+}
+
+static struct under_way *first_to_finish(struct random_life *any) {
+    struct under_way *first = NULL;
+    for (unsigned i = 0; i < any->rules.cap; i++) {
+        struct under_way *it = &any->under_way[i];
+        if (it->one && (!first || it->finish < first->finish))
+            first = it;
+    }
+    return first;
+}
+
+static void check_any(const struct random_life *any, const struct ssrequest_tally *tally) {
+    uint64_t failed = ssrequest_tally_failed(tally);
+    uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
+    uint64_t under_way = 0;
+    for (unsigned i = 0; i < any->rules.cap; i++)
+        under_way += any->under_way[i].one != NULL;
+    assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
+    assert_int_equal(tally->sent, succeeded + failed + tally->unfinished);
+    assert_int_equal(tally->unfinished, under_way);
+    assert_true(tally->unfinished <= any->rules.cap);
+    assert_int_equal(any->fates[SSREQUEST_ENDED], succeeded + failed);
+    assert_int_equal(any->fates[SSREQUEST_REFUSED], tally->refused);
+}
+
+static void live(
+    struct random_life *any, struct ssrequest_generator *generator, struct ssrequest_tally *tally) {
+    for (unsigned step = 0; step < 5000 && !ssrequest_generator_is_over(generator); step++) {
+        struct under_way *first = first_to_finish(any);
+        ss_time next = ssrequest_generator_next(generator);
+        assert_true(first || next != SS_TIME_NEVER);
+        if (next != SS_TIME_NEVER)
+            next += draw(any, 3) == 0 ? draw(any, 5 * SS_MILLISECOND) : 0; /* a late timer */
+        if (first && first->finish <= next) {
+            any->now = first->finish > any->now ? first->finish : any->now;
+            struct ssrequest_one *one = first->one;
+            first->one = NULL;
+            enum ssrequest_outcome outcome =
+                draw(any, 3) > 0 ? SSREQUEST_SUCCESS : draw(any, SSREQUEST_OUTCOMES);
+            ssrequest_generator_finish(generator, one, outcome, draw(any, 1000), any->now);
+        } else {
+            any->now = next > any->now ? next : any->now;
+            ssrequest_generator_advance(generator, any->now);
+        }
+        check_any(any, tally);
+        uint64_t chance = draw(any, 1000);
+        if (chance == 0)
+            ssrequest_generator_stop(generator, any->now);
+        else if (chance == 1)
+            ssrequest_generator_retarget(
+                generator, (uint32_t)(any->rules.targets = (uint32_t)(1 + draw(any, 4))));
+        else if (chance < 5 && any->rules.closed == 0)
+            ssrequest_generator_turn(generator, any->now, (double)draw(any, 400));
+        check_any(any, tally);
+    }
+}
+
+static void live_once(uint64_t seed) {
+    static struct random_life any;
+    memset(&any, 0, sizeof any);
+    any.random = seed;
+    any.rules = (struct ssrequest_rules){
+        .cap = 1 + draw(&any, 64),
+        .when_full = draw(&any, 2) ? SSREQUEST_DROP : SSREQUEST_DELAY,
+        .closed = draw(&any, 3) == 0 ? 1 + draw(&any, 80) : 0,
+        .end = draw(&any, 4) == 0 ? SS_TIME_NEVER : draw(&any, 4 * SS_SECOND),
+        .targets = (uint32_t)(1 + draw(&any, 4)),
+        .balance = draw(&any, 2) ? SSREQUEST_LEAST_CONNECTIONS : SSREQUEST_ROUND_ROBIN,
+    };
+    struct ss_error error = {0};
+    struct ssrequest_profile profile = {0};
+    struct ssrequest_schedule schedule;
+    struct ssrequest_tally tally;
+    struct ssrequest_generator *generator;
+    struct ssrequest_transport transport = {any_send, &any};
+    assert_int_equal(ssrequest_profile_step(&profile, 400, 100, 600 * SS_MILLISECOND, &error), 0);
+    ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)draw(&any, 3), seed);
+    assert_int_equal(ssrequest_tally_open(&tally, 100 * SS_MILLISECOND, &error), 0);
+    assert_int_equal(
+        ssrequest_generator_open(&generator, &any.rules, &schedule, &transport, &tally, &error), 0);
+    ssrequest_generator_watch(generator, any_witness, &any);
+    live(&any, generator, &tally);
+    uint64_t under_way = tally.unfinished;
+    ssrequest_generator_abandon(generator, any.now);
+    assert_true(ssrequest_generator_is_over(generator));
+    assert_true(ssrequest_generator_next(generator) == SS_TIME_NEVER);
+    ssrequest_generator_advance(generator, any.now + SS_SECOND);
+    assert_int_equal(tally.unfinished, under_way);
+    check_any(&any, &tally);
+    /* Each number has met one fate, and none was left out. */
+    assert_int_equal(any.fates[SSREQUEST_UNFINISHED], tally.unfinished);
+    assert_int_equal(any.fates[SSREQUEST_NEVER_SENT], tally.waiting);
+    const uint8_t *unseen = memchr(any.seen, 0, sizeof any.seen);
+    assert_int_equal(unseen - any.seen, tally.intended);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].count, tally.intended - tally.refused);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, tally.sent);
+    assert_int_equal(tally.lateness.count, tally.sent);
+    ssrequest_generator_close(generator);
+    ssrequest_tally_close(&tally);
+    ssrequest_profile_free(&profile);
+}
+
+static void the_sums_hold_after_every_step_of_any_life(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++)
+        live_once(seed);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_pause_is_seen_from_the_intended_moment),
+    cmocka_unit_test(in_overload_the_response_time_is_cap_by_capacity),
+    cmocka_unit_test(with_drop_what_finds_it_full_is_refused),
+    cmocka_unit_test(with_delay_they_wait_and_at_the_end_are_not_sent),
+    cmocka_unit_test(what_is_due_just_before_the_end_is_sent),
+    cmocka_unit_test(a_closed_loop_sends_after_each_answer),
+    cmocka_unit_test(a_failed_client_pauses_for_ten_milliseconds),
+    cmocka_unit_test(more_clients_than_the_cap_wait),
+    cmocka_unit_test(the_rate_can_be_turned),
+    cmocka_unit_test(targets_take_turns_and_can_be_changed),
+    cmocka_unit_test(the_least_loaded_target_is_next),
+    cmocka_unit_test(wrong_rules_are_refused),
+    cmocka_unit_test(the_sums_hold_after_every_step_of_any_life))

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "ssrequest/balance.h"
+#include "ssrequest/tally.h"
+#include "unit.h"
+
+static struct ssrequest_tally tally;
+
+static int make(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    return ssrequest_tally_open(&tally, 10 * SS_SECOND, &error);
+}
+
+static int forget(void **state) {
+    (void)state;
+    ssrequest_tally_close(&tally);
+    ssrequest_tally_close(&tally); /* may be closed twice */
+    return 0;
+}
+
+static void send(ss_time due, ss_time sent) {
+    ssrequest_tally_due(&tally);
+    ssrequest_tally_send(&tally, due, sent);
+}
+
+static void end(ss_time due, ss_time sent, ss_time finished, enum ssrequest_outcome outcome) {
+    struct ssrequest_ended ended = {due, sent, finished, outcome, 7};
+    ssrequest_tally_end(&tally, &ended);
+}
+
+static void lengths_count_from_both_moments(void **state) {
+    (void)state;
+    send(1000, 4000);
+    end(1000, 4000, 5000, SSREQUEST_SUCCESS);
+    assert_int_equal(tally.successes[SSREQUEST_INTENDED].most, 4000);
+    assert_int_equal(tally.successes[SSREQUEST_ACTUAL].most, 1000);
+    assert_int_equal(tally.lateness.most, 3000);
+    assert_int_equal(tally.bytes, 7);
+    send(1000, 1000);
+    end(1000, 1000, 9000, SSREQUEST_STATUS);
+    assert_int_equal(tally.successes[SSREQUEST_INTENDED].count, 1);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].count, 2);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].most, 8000);
+    assert_int_equal(ssrequest_tally_failed(&tally), 1);
+    assert_int_equal(tally.bytes, 14);
+}
+
+/* A timer that fires a moment early does not make a timeout shorter than the limit. */
+static void a_timeout_is_as_long_as_the_limit_at_least(void **state) {
+    (void)state;
+    send(0, SS_SECOND);
+    end(0, SS_SECOND, 11 * SS_SECOND - 5, SSREQUEST_TIMEOUT);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].least, 11 * SS_SECOND);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].least, 10 * SS_SECOND);
+    send(0, SS_SECOND);
+    end(0, SS_SECOND, 12 * SS_SECOND, SSREQUEST_TIMEOUT);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].most, 11 * SS_SECOND);
+    assert_int_equal(tally.outcomes[SSREQUEST_TIMEOUT], 2);
+}
+
+static void what_was_given_up_counts_as_long_as_it_waited(void **state) {
+    (void)state;
+    ssrequest_tally_due(&tally);
+    send(1, 2);
+    ssrequest_tally_abandon(&tally, 10, SS_TIME_NEVER, 110);
+    ssrequest_tally_abandon(&tally, 1, 2, 1002);
+    assert_int_equal(tally.waiting, 1);
+    assert_int_equal(tally.unfinished, 1);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].count, 2);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].most, 1001);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, 1);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].most, 1000);
+}
+
+static void clearing_keeps_the_sums(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 10; i++)
+        send(i, i + 1);
+    for (unsigned i = 0; i < 6; i++)
+        end(i, i + 1, i + 2, i < 4 ? SSREQUEST_SUCCESS : SSREQUEST_RESET);
+    for (unsigned i = 0; i < 5; i++)
+        ssrequest_tally_due(&tally);
+    ssrequest_tally_refuse(&tally);
+    assert_int_equal(tally.intended, 15);
+    assert_int_equal(tally.unfinished_most, 10);
+    ssrequest_tally_clear(&tally);
+    assert_int_equal(tally.waiting, 4);
+    assert_int_equal(tally.unfinished, 4);
+    assert_int_equal(tally.refused, 0);
+    assert_int_equal(tally.sent, 4);
+    assert_int_equal(tally.intended, 8);
+    assert_int_equal(tally.unfinished_most, 4);
+    assert_int_equal(tally.bytes, 0);
+    assert_int_equal(ssrequest_tally_failed(&tally), 0);
+    assert_int_equal(tally.lateness.count, 0);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, 0);
+    assert_int_equal(tally.successes[SSREQUEST_ACTUAL].count, 0);
+    assert_int_equal(tally.timeout, 10 * SS_SECOND);
+}
+
+static void every_outcome_has_a_name_of_its_own(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < SSREQUEST_OUTCOMES; i++) {
+        assert_non_null(ssrequest_outcome_name(i));
+        for (unsigned j = 0; j < i; j++)
+            assert_string_not_equal(ssrequest_outcome_name(i), ssrequest_outcome_name(j));
+    }
+    assert_string_equal(ssrequest_outcome_name(SSREQUEST_SUCCESS), "success");
+    assert_string_equal(ssrequest_outcome_name(SSREQUEST_CONNECTION_REFUSED), "connection_refused");
+}
+
+static void balances_choose(void **state) {
+    (void)state;
+    static const uint64_t unfinished[] = {3, 1, 2, 1};
+    for (uint32_t last = 0; last < 4; last++)
+        assert_int_equal(
+            ssrequest_balance_choose(SSREQUEST_ROUND_ROBIN, unfinished, 4, last), (last + 1) % 4);
+    /* Of those with the fewest the next in turn. */
+    static const uint32_t next[] = {1, 3, 3, 1};
+    for (uint32_t last = 0; last < 4; last++)
+        assert_int_equal(
+            ssrequest_balance_choose(SSREQUEST_LEAST_CONNECTIONS, unfinished, 4, last), next[last]);
+    assert_int_equal(ssrequest_balance_choose(SSREQUEST_LEAST_CONNECTIONS, unfinished, 1, 0), 0);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(lengths_count_from_both_moments, make, forget),
+    cmocka_unit_test_setup_teardown(a_timeout_is_as_long_as_the_limit_at_least, make, forget),
+    cmocka_unit_test_setup_teardown(what_was_given_up_counts_as_long_as_it_waited, make, forget),
+    cmocka_unit_test_setup_teardown(clearing_keeps_the_sums, make, forget),
+    cmocka_unit_test(every_outcome_has_a_name_of_its_own),
+    cmocka_unit_test(balances_choose))
