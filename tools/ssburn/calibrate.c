@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-#include "work.h"
-
 /* What an interrupt or a preemption costs the caches must be small beside one stretch, and all
    stretches together must be short beside one iteration. */
 #define STRETCH_MIN  (20 * SS_MILLISECOND)
@@ -43,6 +41,17 @@ uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
         best = took < best ? took : best;
     }
     return units_from_double((double)units * (double)length / (double)(best ? best : 1));
+}
+
+static void do_work(void *context, uint64_t units) {
+    work_do(context, units);
+}
+
+uint64_t calibrate_work(const struct work_memory *memory, ss_time length) {
+    struct work_hand hand;
+    work_begin(&hand, memory, 0);
+    struct calibrate_bench bench = {do_work, calibrate_thread_clock, &hand};
+    return calibrate_units(&bench, length);
 }
 
 ss_time calibrate_thread_clock(void *context) {

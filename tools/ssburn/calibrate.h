@@ -6,6 +6,8 @@
 
 #include <showstopper/time.h>
 
+#include "work.h"
+
 /* What is calibrated: some work, and a clock that stands still while the caller does not run. */
 struct calibrate_bench {
     void (*work)(void *context, uint64_t units);
@@ -15,6 +17,9 @@ struct calibrate_bench {
 
 /* How many units of work take `length`; from 1 to WORK_UNITS_MAX. */
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
+
+/* The same for the work of work.h, by the clock below. */
+uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
 
 /* The CPU time of the calling thread. */
 ss_time calibrate_thread_clock(void *context);

@@ -9,25 +9,13 @@
 #include "calibrate.h"
 #include "kernel.h"
 #include "options.h"
-
-static void calibrate_work(void *context, uint64_t units) {
-    work_do(context, units);
-}
-
-static uint64_t find_work(const struct options *options, const struct work_memory *memory) {
-    if (options->work)
-        return options->work;
-    struct work_hand hand;
-    work_begin(&hand, memory, 0);
-    struct calibrate_bench bench = {calibrate_work, calibrate_thread_clock, &hand};
-    return calibrate_units(&bench, options->iteration);
-}
+#include "serve.h"
 
 static int run(const struct options *options, struct ss_error *error) {
     struct burn burn = {.threads = options->threads, .tally = {.wanted = options->iterations}};
     if (work_memory_build(&burn.memory, options->memory, error) < 0)
         return -1;
-    burn.work = find_work(options, &burn.memory);
+    burn.work = options->work ? options->work : calibrate_work(&burn.memory, options->iteration);
     int result = tally_begin(&burn.tally, burn.work, error);
     if (result == 0 && options->iterations > 0)
         result = options->class->run(&burn, error);
@@ -53,7 +41,9 @@ int main(int argc, char **argv) {
     reset_signals();
     int status = SS_ERROR_FAILED;
     if (argc > 1 && strcmp(argv[1], "kernel") == 0)
-        status = -kernel_command(argv + 1, &error) == 1 ? 2 : 1;
+        status = kernel_command(argv + 1, &error) == -1 ? 2 : 1;
+    else if (argc > 1 && strcmp(argv[1], "serve") == 0)
+        status = serve_command(argv + 1, &error) == -1 ? 2 : 1;
     else if (options_parse(&options, argv, &error) < 0)
         status = 2;
     else if (options.help)

@@ -25,8 +25,7 @@ static const struct burn_class classes[] = {
 
 #define CLASS_COUNT (sizeof classes / sizeof *classes)
 
-/* 4096, 32K, 8M, 1G: bytes. */
-static int read_size(const char *text, uint64_t *bytes, struct ss_error *error) {
+int options_read_size(const char *text, uint64_t *bytes, struct ss_error *error) {
     static const char suffixes[] = "KMG";
     char number[24];
     size_t length = strlen(text);
@@ -44,15 +43,18 @@ static int read_size(const char *text, uint64_t *bytes, struct ss_error *error) 
     return 0;
 }
 
-static int take_memory(
-    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
-    uint64_t *memory = &((struct options *)config)->memory;
-    (void)row;
-    if (read_size(value, memory, error) < 0)
+int options_read_memory(const char *text, uint64_t *bytes, struct ss_error *error) {
+    if (options_read_size(text, bytes, error) < 0)
         return -1;
-    return *memory >= WORK_MEMORY_MIN
+    return *bytes >= WORK_MEMORY_MIN
                ? 0
                : ss_error_fail(error, "must be %d bytes or more", WORK_MEMORY_MIN);
+}
+
+static int take_memory(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    (void)row;
+    return options_read_memory(value, &((struct options *)config)->memory, error);
 }
 
 static int take_class(
@@ -99,8 +101,10 @@ void options_print_help(void) {
     printf(
         "Usage: ssburn CLASS [OPTION]...\n"
         "       ssburn kernel NAME|--list [OPTION]...\n"
+        "       ssburn serve [OPTION]...\n"
         "Keeps CPUs busy and prints a line for each iteration. ssburn kernel prints the rate of\n"
-        "one microbenchmark: see ssburn kernel --help.\n\nClasses:\n");
+        "one microbenchmark: see ssburn kernel --help. ssburn serve is an HTTP server: see ssburn\n"
+        "serve --help.\n\nClasses:\n");
     for (size_t i = 0; i < CLASS_COUNT; i++)
         printf("  %-26s  %s\n", classes[i].name, classes[i].help);
     printf("\nOptions:\n");

@@ -30,4 +30,10 @@ struct options {
 int options_parse(struct options *options, char **argv, struct ss_error *error);
 void options_print_help(void);
 
+/* 4096, 32K, 8M, 1G: bytes. */
+int options_read_size(const char *text, uint64_t *bytes, struct ss_error *error);
+
+/* Likewise, for a working set of work.h. */
+int options_read_memory(const char *text, uint64_t *bytes, struct ss_error *error);
+
 #endif

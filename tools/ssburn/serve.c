@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <showstopper/random.h>
+
+#include "base/owned.h"
+#include "base/streams.h"
+#include "base/version.h"
+#include "calibrate.h"
+#include "crew.h"
+#include "serve_http.h"
+#include "serve_listen.h"
+#include "serve_options.h"
+
+struct server {
+    const struct serve_options *options;
+    uint64_t units; /* the work of a request; its mean */
+    struct work_memory memory;
+    struct serve_queue queue;
+    struct serve_http *http;
+    struct serve_listener listener;
+    sigset_t ends;                /* the signals that end it */
+    _Atomic uint64_t worked_time; /* nanoseconds of CPU time, all workers */
+};
+
+/* ---- threads ---- */
+
+/* The work of the request of this number. It does not depend on which worker takes it. */
+static uint64_t units_of(const struct server *server, uint64_t number) {
+    if (server->options->spread == SERVE_CONSTANT)
+        return server->units;
+    double length = -log1p(-ss_random(server->options->seed, number));
+    double units = round((double)server->units * length);
+    return units < (double)WORK_UNITS_MAX ? (uint64_t)units : WORK_UNITS_MAX;
+}
+
+static void work(struct server *server, uint64_t number) {
+    struct work_hand hand;
+    struct serve_request *request;
+    work_begin(&hand, &server->memory, number);
+    while ((request = serve_queue_take(&server->queue))) {
+        work_do(&hand, units_of(server, serve_request_number(request)));
+        serve_queue_done(&server->queue);
+        serve_request_answer(request, true);
+    }
+    server->worked_time += calibrate_thread_clock(NULL);
+}
+
+static void stop_listening(struct server *server) {
+    serve_http_quiesce(server->http);
+    serve_listener_close(&server->listener);
+    serve_queue_close(&server->queue);
+}
+
+/*
+ * Waits for the signal that ends the server. What workers are at is done first; a second signal
+ * ends it at once.
+ */
+static void conduct(struct server *server) {
+    int number;
+    sigwait(&server->ends, &number);
+    stop_listening(server);
+    pthread_sigmask(SIG_UNBLOCK, &server->ends, NULL);
+    serve_queue_settle(&server->queue);
+}
+
+static void play_part(void *shared, uint64_t number) {
+    if (number == 0)
+        conduct(shared);
+    else
+        work(shared, number - 1);
+}
+
+/* ---- the server ---- */
+
+/* All threads inherit the mask. Who started us in the background may have had us ignore INT; who
+   ignores HUP wants us to outlive a terminal. */
+static void hold_signals(struct server *server) {
+    struct sigaction hangup;
+    sigemptyset(&server->ends);
+    sigaddset(&server->ends, SIGINT);
+    sigaddset(&server->ends, SIGTERM);
+    sigaction(SIGHUP, NULL, &hangup);
+    if (hangup.sa_handler != SIG_IGN)
+        sigaddset(&server->ends, SIGHUP);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    pthread_sigmask(SIG_BLOCK, &server->ends, NULL);
+}
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int announce(const struct server *server, struct ss_error *error) {
+    const struct serve_listener *listener = &server->listener;
+    long backlog = serve_listener_backlog();
+    if (backlog < SERVE_BACKLOG)
+        fprintf(stderr,
+            "ssburn: warning: only %ld connections can wait to be accepted, and more take "
+            "seconds: set net.core.somaxconn to %d\n",
+            backlog, SERVE_BACKLOG);
+    printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",
+        listener->path ? listener->path : listener->url);
+    return ss_streams_flush(error);
+}
+
+static void report(
+    const struct server *server, const struct serve_counts *counts, double cpu_time) {
+    printf("served %" PRIu64 "\nrefused %" PRIu64 "\ndropped %" PRIu64 "\nlost %" PRIu64
+           "\nwaiting_most %zu\nworkers_cpu_seconds %.6f\ncpu_seconds %.6f\n",
+        counts->served, counts->refused, counts->dropped, counts->lost, server->queue.most,
+        (double)server->worked_time / 1e9, cpu_time);
+}
+
+/* Until a signal ends it. */
+static int play(struct server *server, struct ss_error *error) {
+    double begin = cpu_seconds();
+    int result = announce(server, error);
+    if (result == 0)
+        result = crew_run(server->options->workers + 1, play_part, server, error);
+    if (result < 0)
+        stop_listening(server);
+    struct serve_request *request;
+    while ((request = serve_queue_drain(&server->queue)))
+        serve_request_answer(request, false);
+    struct serve_counts counts = serve_http_stop(server->http);
+    if (result == 0)
+        report(server, &counts, cpu_seconds() - begin);
+    return result;
+}
+
+static int open_and_play(struct server *server, struct ss_error *error) {
+    const struct serve_options *options = server->options;
+    struct serve_listener *listener = &server->listener;
+    if (serve_listener_open(listener, options->listen, options->address, error) < 0)
+        return -1;
+    hold_signals(server);
+    int file = ss_owned_take(&listener->file);
+    server->http = serve_http_start(file, &server->queue, options->bytes, error);
+    int result = server->http ? play(server, error) : -1;
+    serve_listener_close(listener);
+    return result;
+}
+
+static int serve(const struct serve_options *options, struct ss_error *error) {
+    struct server server = {.options = options, .units = options->units};
+    if (work_memory_build(&server.memory, options->memory, error) < 0)
+        return -1;
+    if (server.units == 0 && options->work > 0)
+        server.units = calibrate_work(&server.memory, options->work);
+    int result = serve_queue_open(&server.queue, options->queue, options->workers, error);
+    if (result == 0)
+        result = open_and_play(&server, error);
+    serve_queue_free(&server.queue);
+    work_memory_free(&server.memory);
+    return result;
+}
+
+int serve_command(char **argv, struct ss_error *error) {
+    struct serve_options options;
+    struct ss_option_store store = {0};
+    int result = serve_options_parse(&options, &store, argv, error);
+    if (result == 0 && options.help)
+        serve_options_print_help();
+    else if (result == 0 && options.version)
+        printf("ssburn %s\n", ss_version());
+    else if (result == 0 && serve(&options, error) < 0)
+        result = -2;
+    ss_option_store_free(&store);
+    return result;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve_http.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long clients have at the end to take their answers. */
+#define LINGER_SECONDS 1
+
+/* Descriptors that are not connections. */
+#define DESCRIPTORS_KEPT 64
+
+/* In memory: the kernel's and the library's part of a connection is a few ten kilobytes. */
+#define CONNECTIONS_MAX 65536
+
+enum answer { ANSWER_NONE, ANSWER_DONE, ANSWER_REFUSED, ANSWER_DROPPED };
+
+struct serve_request {
+    struct serve_http *http;
+    struct MHD_Connection *connection;
+    enum answer answer;
+    uint64_t number;
+};
+
+struct serve_http {
+    struct MHD_Daemon *daemon;
+    struct MHD_Response *page, *busy;
+    char *bytes; /* of the page */
+    struct serve_queue *queue;
+    uint64_t numbers; /* of requests, given so far */
+    atomic_bool ending;
+    /* Of all below; the counts are the acceptor's until it has ended. */
+    pthread_mutex_t mutex;
+    pthread_cond_t less;
+    uint64_t unanswered; /* requests whose answers have not been sent */
+    struct serve_counts counts;
+};
+
+/* ---- in the acceptor ---- */
+
+static enum MHD_Result answer(struct serve_request *request) {
+    struct serve_http *http = request->http;
+    if (request->answer == ANSWER_DONE)
+        return MHD_queue_response(request->connection, MHD_HTTP_OK, http->page);
+    return MHD_queue_response(request->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->busy);
+}
+
+/*
+ * The connection must be suspended before a worker can see the request: it may be done, and the
+ * connection resumed, before serve_queue_put() returns.
+ */
+static void enqueue(struct serve_request *request) {
+    struct serve_http *http = request->http;
+    request->number = http->numbers++;
+    MHD_suspend_connection(request->connection);
+    if (serve_queue_put(http->queue, request))
+        return;
+    request->answer = atomic_load(&http->ending) ? ANSWER_DROPPED : ANSWER_REFUSED;
+    MHD_resume_connection(request->connection);
+}
+
+static struct serve_request *begin_request(
+    struct serve_http *http, struct MHD_Connection *connection) {
+    struct serve_request *request = calloc(1, sizeof *request);
+    if (!request)
+        return NULL;
+    *request = (struct serve_request){.http = http, .connection = connection};
+    pthread_mutex_lock(&http->mutex);
+    http->unanswered++;
+    pthread_mutex_unlock(&http->mutex);
+    return request;
+}
+
+/* Called when the head of a request is there, for each piece of its body, at the end of that, and
+   when a connection has been resumed. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+    const char *method, const char *version, const char *body, size_t *body_bytes, void **own) {
+    struct serve_request *request = *own;
+    (void)url;
+    (void)method;
+    (void)version;
+    (void)body;
+    if (!request) {
+        *own = begin_request(context, connection);
+        return *own ? MHD_YES : MHD_NO;
+    }
+    if (*body_bytes > 0) {
+        *body_bytes = 0;
+        return MHD_YES;
+    }
+    if (request->answer != ANSWER_NONE)
+        return answer(request);
+    enqueue(request);
+    return MHD_YES;
+}
+
+static uint64_t *count_of(struct serve_http *http, enum answer answer) {
+    return answer == ANSWER_DONE      ? &http->counts.served
+           : answer == ANSWER_REFUSED ? &http->counts.refused
+           : answer == ANSWER_DROPPED ? &http->counts.dropped
+                                      : &http->counts.lost;
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **own,
+    enum MHD_RequestTerminationCode how) {
+    struct serve_http *http = context;
+    struct serve_request *request = *own;
+    (void)connection;
+    if (!request)
+        return;
+    bool is_sent = how == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+    pthread_mutex_lock(&http->mutex);
+    ++*count_of(http, is_sent ? request->answer : ANSWER_NONE);
+    if (--http->unanswered == 0)
+        pthread_cond_signal(&http->less);
+    pthread_mutex_unlock(&http->mutex);
+    free(request);
+    *own = NULL;
+}
+
+/* ---- from outside ---- */
+
+uint64_t serve_request_number(const struct serve_request *request) {
+    return request->number;
+}
+
+void serve_request_answer(struct serve_request *request, bool is_done) {
+    request->answer = is_done ? ANSWER_DONE : ANSWER_DROPPED;
+    MHD_resume_connection(request->connection);
+}
+
+/* A connection takes a descriptor, so we want all that we may have. */
+static unsigned find_connections(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return FD_SETSIZE - DESCRIPTORS_KEPT;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= CONNECTIONS_MAX + DESCRIPTORS_KEPT)
+        return CONNECTIONS_MAX;
+    return limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
+                                                 : DESCRIPTORS_KEPT;
+}
+
+static bool make_responses(struct serve_http *http, size_t bytes) {
+    static char busy[] = "busy\n";
+    http->bytes = malloc(bytes + 1);
+    if (!http->bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i++)
+        http->bytes[i] = (i + 1) % 64 == 0 || i + 1 == bytes ? '\n' : 'x';
+    http->page = MHD_create_response_from_buffer(bytes, http->bytes, MHD_RESPMEM_PERSISTENT);
+    http->busy = MHD_create_response_from_buffer(sizeof busy - 1, busy, MHD_RESPMEM_PERSISTENT);
+    return http->page && http->busy &&
+           MHD_add_response_header(http->page, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain");
+}
+
+static void release(struct serve_http *http) {
+    if (http->page)
+        MHD_destroy_response(http->page);
+    if (http->busy)
+        MHD_destroy_response(http->busy);
+    free(http->bytes);
+    free(http);
+}
+
+struct serve_http *serve_http_start(
+    int file, struct serve_queue *queue, size_t bytes, struct ss_error *error) {
+    struct serve_http *http = calloc(1, sizeof *http);
+    if (!http || (http->queue = queue, !make_responses(http, bytes))) {
+        ss_error_memory(error);
+    } else {
+        pthread_mutex_init(&http->mutex, NULL);
+        pthread_cond_init(&http->less, NULL);
+        http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+            NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT,
+            find_connections(), MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
+        if (http->daemon)
+            return http;
+        ss_error_fail(error, "libmicrohttpd does not start: are there too few descriptors?");
+    }
+    close(file);
+    if (http)
+        release(http);
+    return NULL;
+}
+
+void serve_http_quiesce(struct serve_http *http) {
+    atomic_store(&http->ending, true);
+    int file = MHD_quiesce_daemon(http->daemon);
+    if (file >= 0)
+        close(file);
+}
+
+static void wait_for_answers(struct serve_http *http) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += LINGER_SECONDS;
+    pthread_mutex_lock(&http->mutex);
+    while (http->unanswered > 0 && pthread_cond_timedwait(&http->less, &http->mutex, &end) == 0)
+        ;
+    pthread_mutex_unlock(&http->mutex);
+}
+
+struct serve_counts serve_http_stop(struct serve_http *http) {
+    wait_for_answers(http);
+    MHD_stop_daemon(http->daemon);
+    struct serve_counts counts = http->counts;
+    release(http);
+    return counts;
+}

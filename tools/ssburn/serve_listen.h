@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_SERVE_LISTEN_H
+#define SSBURN_SERVE_LISTEN_H
+
+#include <sys/stat.h>
+
+#include <showstopper/error.h>
+
+/* Fewer connections than this in the backlog, and a burst could find it full. */
+#define SERVE_BACKLOG 4096
+
+/* Where clients connect. */
+struct serve_listener {
+    int file;         /* the listening socket; -1: handed over */
+    const char *path; /* of a Unix socket, the caller's; NULL: it is a port */
+    struct stat mine; /* the Unix socket: it is not removed if another one has taken its place */
+    char url[128];    /* of a port */
+};
+
+/* `where` is a port, or a path with a slash; `address` is that of the port, in digits. */
+int serve_listener_open(struct serve_listener *listener, const char *where, const char *address,
+    struct ss_error *error);
+
+/* Closes what has not been handed over, and removes the Unix socket. */
+void serve_listener_close(struct serve_listener *listener);
+
+/* How many connections the kernel lets wait to be accepted, at most SERVE_BACKLOG. */
+long serve_listener_backlog(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_SERVE_OPTIONS_H
+#define SSBURN_SERVE_OPTIONS_H
+
+#include <stdint.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "options/option.h"
+
+/* In the order of the words of --spread. */
+enum serve_spread { SERVE_CONSTANT, SERVE_EXPONENTIAL };
+
+struct serve_options {
+    int help, version;
+    const char *listen;  /* a port, or the path of a Unix socket */
+    const char *address; /* of the port */
+    ss_time work;        /* CPU time of a request */
+    uint64_t units;      /* the same in units of work.h; 0: to be found from `work` */
+    int spread;          /* enum serve_spread */
+    uint64_t seed;
+    uint64_t memory; /* bytes */
+    uint64_t workers;
+    uint64_t queue; /* requests */
+    uint64_t bytes; /* of an answer */
+};
+
+int serve_options_parse(struct serve_options *options, struct ss_option_store *store, char **argv,
+    struct ss_error *error);
+void serve_options_print_help(void);
+
+#endif
