@@ -78,5 +78,7 @@ trap 'rm -rf "$folder"' EXIT
         [ ! -x "$1/bin/ssprofile" ] ||
             check "$1/bin/ssprofile $command" "$source/tools/ssprofile/ssprofile.1"
     done
+    ! "$1/bin/ssburn" serve --help >"$folder/help" 2>&1 ||
+        check "$1/bin/ssburn serve" "$source/tools/ssburn/ssburn.1"
 } >"$folder/found"
 [ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }

@@ -2,13 +2,10 @@
 #include "serve.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
-
-#include <showstopper/random.h>
 
 #include "base/owned.h"
 #include "base/streams.h"
@@ -18,6 +15,7 @@
 #include "serve_http.h"
 #include "serve_listen.h"
 #include "serve_options.h"
+#include "serve_spread.h"
 
 struct server {
     const struct serve_options *options;
@@ -32,21 +30,14 @@ struct server {
 
 /* ---- threads ---- */
 
-/* The work of the request of this number. It does not depend on which worker takes it. */
-static uint64_t units_of(const struct server *server, uint64_t number) {
-    if (server->options->spread == SERVE_CONSTANT)
-        return server->units;
-    double length = -log1p(-ss_random(server->options->seed, number));
-    double units = round((double)server->units * length);
-    return units < (double)WORK_UNITS_MAX ? (uint64_t)units : WORK_UNITS_MAX;
-}
-
 static void work(struct server *server, uint64_t number) {
+    const struct serve_options *options = server->options;
     struct work_hand hand;
     struct serve_request *request;
     work_begin(&hand, &server->memory, number);
     while ((request = serve_queue_take(&server->queue))) {
-        work_do(&hand, units_of(server, serve_request_number(request)));
+        work_do(&hand, serve_spread_units((enum serve_spread)options->spread, server->units,
+                           options->seed, serve_request_number(request)));
         serve_queue_done(&server->queue);
         serve_request_answer(request, true);
     }
@@ -140,20 +131,20 @@ static int play(struct server *server, struct ss_error *error) {
 }
 
 static int open_and_play(struct server *server, struct ss_error *error) {
-    const struct serve_options *options = server->options;
     struct serve_listener *listener = &server->listener;
-    if (serve_listener_open(listener, options->listen, options->address, error) < 0)
+    if (serve_listener_open(listener, error) < 0)
         return -1;
     hold_signals(server);
     int file = ss_owned_take(&listener->file);
-    server->http = serve_http_start(file, &server->queue, options->bytes, error);
+    server->http = serve_http_start(file, &server->queue, server->options->bytes, error);
     int result = server->http ? play(server, error) : -1;
     serve_listener_close(listener);
     return result;
 }
 
-static int serve(const struct serve_options *options, struct ss_error *error) {
-    struct server server = {.options = options, .units = options->units};
+static int serve(const struct serve_options *options, const struct serve_listener *listener,
+    struct ss_error *error) {
+    struct server server = {.options = options, .units = options->units, .listener = *listener};
     if (work_memory_build(&server.memory, options->memory, error) < 0)
         return -1;
     if (server.units == 0 && options->work > 0)
@@ -168,14 +159,18 @@ static int serve(const struct serve_options *options, struct ss_error *error) {
 
 int serve_command(char **argv, struct ss_error *error) {
     struct serve_options options;
+    struct serve_listener listener;
     struct ss_option_store store = {0};
     int result = serve_options_parse(&options, &store, argv, error);
-    if (result == 0 && options.help)
+    if (result == 0 && options.help) {
         serve_options_print_help();
-    else if (result == 0 && options.version)
+    } else if (result == 0 && options.version) {
         printf("ssburn %s\n", ss_version());
-    else if (result == 0 && serve(&options, error) < 0)
-        result = -2;
+    } else if (result == 0) {
+        result = serve_listener_find(&listener, options.listen, options.address, error);
+        if (result == 0 && serve(&options, &listener, error) < 0)
+            result = -2;
+    }
     ss_option_store_free(&store);
     return result;
 }

@@ -2,6 +2,7 @@
 #ifndef SSBURN_SERVE_LISTEN_H
 #define SSBURN_SERVE_LISTEN_H
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <showstopper/error.h>
@@ -11,15 +12,20 @@
 
 /* Where clients connect. */
 struct serve_listener {
-    int file;         /* the listening socket; -1: handed over */
+    int file; /* the listening socket; -1: there is none, or it has been handed over */
+    struct sockaddr_storage address;
+    socklen_t length; /* of the address */
     const char *path; /* of a Unix socket, the caller's; NULL: it is a port */
     struct stat mine; /* the Unix socket: it is not removed if another one has taken its place */
     char url[128];    /* of a port */
 };
 
-/* `where` is a port, or a path with a slash; `address` is that of the port, in digits. */
-int serve_listener_open(struct serve_listener *listener, const char *where, const char *address,
+/* `where` is a port, or a path with a slash; `address` is that of the port, in digits. Nothing is
+   opened; failure: they are not written so. */
+int serve_listener_find(struct serve_listener *listener, const char *where, const char *address,
     struct ss_error *error);
+
+int serve_listener_open(struct serve_listener *listener, struct ss_error *error);
 
 /* Closes what has not been handed over, and removes the Unix socket. */
 void serve_listener_close(struct serve_listener *listener);

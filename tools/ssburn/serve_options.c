@@ -65,7 +65,7 @@ void serve_options_print_help(void) {
 
 int serve_options_parse(struct serve_options *options, struct ss_option_store *store, char **argv,
     struct ss_error *error) {
-    *options = (struct serve_options){.bytes = 64};
+    *options = (struct serve_options){.work = SS_TIME_NEVER, .bytes = 64};
     if (ss_arguments_parse(rows, options, store, argv, NULL, error) < 0)
         return -1;
     if (options->units && options->work != SS_TIME_NEVER)

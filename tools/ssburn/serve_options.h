@@ -9,16 +9,13 @@
 
 #include "options/option.h"
 
-/* In the order of the words of --spread. */
-enum serve_spread { SERVE_CONSTANT, SERVE_EXPONENTIAL };
-
 struct serve_options {
     int help, version;
     const char *listen;  /* a port, or the path of a Unix socket */
     const char *address; /* of the port */
     ss_time work;        /* CPU time of a request */
     uint64_t units;      /* the same in units of work.h; 0: to be found from `work` */
-    int spread;          /* enum serve_spread */
+    int spread;          /* enum serve_spread, of serve_spread.h */
     uint64_t seed;
     uint64_t memory; /* bytes */
     uint64_t workers;

@@ -1,0 +1,301 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# ssburn serve from outside, by a client that is the shell itself. Argument: the build directory.
+# shellcheck disable=SC2317 # cases are called by their names
+set -eu
+
+source=$(cd "$(dirname "$0")/../.." && pwd)
+ssburn=$1/bin/ssburn
+# shellcheck source=skip.sh
+. "$source/tests/system/skip.sh"
+# shellcheck source=cases.sh
+. "$source/tests/system/cases.sh"
+
+folder=$(mktemp -d)
+server=''
+trap 'close_all' EXIT
+cd "$folder"
+"$ssburn" serve --help >help 2>&1 || skip "left-out: $(cat help)"
+
+close_all() {
+    [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true
+    rm -rf "$folder"
+}
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# serve WORD...: a server whose pid is in `server`; it listens at `where`, on `port` if that is one.
+serve() {
+    rm -f ready
+    mkfifo ready
+    "$ssburn" serve "$@" > >(tee out >ready) 2>err &
+    server=$!
+    exec 4<ready
+    read -r -t 60 _ _ units <&4 || fail "serve $*: no line: $(cat err)"
+    read -r -t 60 _ _ where <&4 || fail "serve $*: does not listen: $(cat err)"
+    port=${where##*:}
+    port=${port%/}
+}
+
+# end_server SIGNAL STATUS: sends it, and waits until all output is there.
+end_server() {
+    local status=0
+    kill -s "$1" "$server"
+    wait "$server" 2>wait.err || status=$?
+    server=''
+    cat <&4 >rest
+    exec 4<&-
+    [ "$status" -eq "$2" ] || fail "$1: status $status, not $2: $(cat err)"
+}
+
+# expect NAME COUNT: a line that the server printed at its end.
+expect() {
+    grep -qx "$1 $2" out || fail "not $1 $2: $(cat out)"
+}
+
+# ask FD [HEADER]: sends a request.
+ask() {
+    printf 'GET /any HTTP/1.1\r\nHost: test\r\n%s\r\n' "${2:+$2$'\r\n'}" >&"$1"
+}
+
+# answer FD: reads an answer; its status is in `status`, its body in `body`.
+answer() {
+    local line length=0
+    read -r -t 60 _ status _ <&"$1" || fail "no answer: $(cat err)"
+    while read -r -t 60 line <&"$1" && [ "${line%$'\r'}" ]; do
+        case ${line,,} in content-length:*) length=$(tr -dc 0-9 <<<"$line") ;; esac
+    done
+    IFS= read -r -N "$length" -t 60 body <&"$1" || fail "answer cut off"
+}
+
+# await_work: until the server has spent CPU time since this was called: a worker is at a request.
+await_work() {
+    local begin now
+    begin=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
+    until now=$(awk '{ print $14 + $15 }' "/proc/$server/stat") && [ $((now - begin)) -ge 5 ]; do
+        sleep 0.01
+    done
+}
+
+# expect_refusal STATUS MESSAGE WORD...: one line that begins with the message, and no server.
+expect_refusal() {
+    local status=0
+    timeout 60 "$ssburn" serve "${@:3}" >no.out 2>no.err || status=$?
+    [ "$status" -eq "$1" ] || fail "${*:3}: status $status, not $1: $(cat no.err)"
+    [[ $(cat no.err) = "ssburn: $2"* && $(wc -l <no.err) -eq 1 ]] ||
+        fail "${*:3}: said $(cat no.err), not $2"
+    [ ! -s no.out ] || fail "${*:3}: did something: $(cat no.out)"
+}
+
+a_connection_is_used_again() {
+    serve --work 0 --bytes 3K
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    ask 5
+    answer 5
+    [[ $status = 200 && ${#body} -eq 3072 ]] || fail "first answer: $status, ${#body} bytes"
+    printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello' >&5
+    answer 5
+    [[ $status = 200 && ${#body} -eq 3072 ]] || fail "second answer: $status, ${#body} bytes"
+    # Two at once, and the end of the connection behind the last.
+    ask 5
+    ask 5 'Connection: close'
+    answer 5
+    answer 5
+    [ "$status" = 200 ] || fail "last answer: $status"
+    ! read -r -t 60 <&5 || fail "it goes on behind Connection: close"
+    exec 5<&-
+    end_server TERM 0
+    expect served 4
+    expect refused 0
+    expect dropped 0
+    expect lost 0
+    expect waiting_most 0
+    [ ! -s err ] || fail "it said $(cat err)"
+}
+
+# Bounds are wide, as clocks of CPU time are read on a machine that does other things, too.
+a_request_is_so_much_work() {
+    local spent given
+    for spread in constant exponential; do
+        serve --work 20m --spread "$spread"
+        [ "$units" -gt 1000 ] || fail "20 ms are $units units"
+        exec 5<>"/dev/tcp/127.0.0.1/$port"
+        for _ in {1..10}; do
+            ask 5
+            answer 5
+        done
+        exec 5<&-
+        end_server INT 0
+        expect served 10
+        spent=$(sed -n 's/^workers_cpu_seconds //p' out)
+        awk -v spent="$spent" 'BEGIN { exit !(spent > .05 && spent < .8) }' ||
+            fail "ten requests of 20 ms, $spread, took $spent s"
+    done
+    given=$units
+    serve --units "$given" --memory 64K --workers 3
+    [ "$units" = "$given" ] || fail "given $given units, took $units"
+    end_server TERM 0
+}
+
+# While one is worked on, two wait and no more; when the server ends, the first is completed. Which is
+# which depends on the order in which the connections are read.
+what_does_not_fit_is_refused() {
+    local file done=' ' refused=0
+    serve --work 2s --queue 2
+    for file in {11..15}; do
+        eval "exec $file<>/dev/tcp/127.0.0.1/$port"
+        ask "$file"
+    done
+    for _ in {1..6000}; do
+        for file in {11..15}; do
+            [[ $done != *" $file "* ]] || continue
+            read -r -t 0 -u "$file" || continue
+            answer "$file"
+            [ "$status" = 503 ] || fail "before the two that do not fit came $status"
+            done+="$file "
+            refused=$((refused + 1))
+        done
+        [ "$refused" -lt 2 ] || break
+        sleep 0.01
+    done
+    await_work
+    end_server TERM 0
+    statuses=''
+    for file in {11..15}; do
+        if [[ $done != *" $file "* ]]; then
+            answer "$file"
+            statuses+="$status "
+        fi
+        eval "exec $file<&-"
+    done
+    [ "$(tr ' ' '\n' <<<"$statuses" | sort | xargs)" = "200 503 503" ] || fail "answers: $statuses"
+    expect served 1
+    expect refused 2
+    expect dropped 2
+    expect lost 0
+    expect waiting_most 2
+}
+
+# Three at a time, of which each takes longer than all of them take to arrive.
+workers_work_side_by_side() {
+    local file
+    serve --work 1s --queue 0 --workers 3
+    for file in 11 12 13 14; do
+        eval "exec $file<>/dev/tcp/127.0.0.1/$port"
+        ask "$file"
+    done
+    for file in 11 12 13 14; do
+        answer "$file"
+        eval "exec $file<&-"
+    done
+    end_server TERM 0
+    expect served 3
+    expect refused 1
+}
+
+a_client_that_leaves_is_counted() {
+    serve --work 0
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5000\r\n\r\nhello' >&5
+    exec 5<&-
+    # An answer to a later one: the first has been seen.
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    ask 5
+    answer 5
+    exec 5<&-
+    end_server HUP 0
+    expect served 1
+    expect lost 1
+}
+
+a_second_signal_ends_it_at_once() {
+    serve --units 1000000000000000
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    ask 5
+    await_work
+    kill -TERM "$server"
+    while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -0 "$server" || fail "it did not wait for the request at the worker"
+    end_server TERM 143
+    exec 5<&-
+}
+
+a_unix_socket_is_removed() {
+    serve --work 0 --listen ./socket
+    [[ $where = unix:./socket && -S socket ]] || fail "no socket: $where"
+    expect_refusal 1 '--listen: ./socket: Address already in use' --work 0 --listen ./socket
+    if command -v curl >/dev/null; then
+        [ "$(curl -s --max-time 60 --unix-socket socket http://test/ | wc -c)" -eq 64 ] ||
+            fail "no answer of 64 bytes"
+    else
+        skip_part "curl: it is not installed"
+    fi
+    end_server TERM 0
+    [ ! -e socket ] || fail "the socket is still there"
+    # One that was left there is replaced, another file is not.
+    serve --work 0 --listen ./socket
+    end_server KILL 137
+    [ -S socket ] || fail "nothing was left there"
+    serve --work 0 --listen ./socket
+    # Nor is another one removed that has taken its place.
+    rm socket
+    echo other >socket
+    end_server TERM 0
+    [ "$(cat socket)" = other ] || fail "it removed what is not its own"
+    expect_refusal 1 '--listen: ./socket: Address already in use' --work 0 --listen ./socket
+    [ "$(cat socket)" = other ] || fail "it removed a file"
+}
+
+a_short_backlog_is_told() {
+    if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
+        skip "namespaces: no network of one's own"
+    fi
+    # shellcheck disable=SC2016
+    unshare -n bash -c 'echo 100 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
+        "$ssburn" >out 2>err &
+    server=$!
+    until grep -q listening out; do sleep 0.01; done
+    kill "$server"
+    wait "$server" || fail "status $?"
+    server=''
+    grep -q 'warning: only 100 connections can wait' err || fail "no warning: $(cat err)"
+}
+
+what_cannot_be_is_refused() {
+    expect_refusal 2 "--listen: 'here' is neither a port " --listen here
+    expect_refusal 2 "--listen: '65536' is neither a port " --listen 65536
+    expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
+    expect_refusal 1 '--listen: ./none/socket: No such file' --work 0 --listen ./none/socket
+    expect_refusal 2 "--address: 'localhost' is no address" --address localhost
+    expect_refusal 2 '--work: ' --work 5
+    expect_refusal 2 '--units: excludes --work' --work 5m --units 100
+    expect_refusal 2 '--units: ' --units 0
+    expect_refusal 2 '--spread: ' --spread wide
+    expect_refusal 2 '--workers: ' --workers 0
+    expect_refusal 2 '--bytes: ' --bytes 2G
+    expect_refusal 2 '--memory: ' --memory 64
+    expect_refusal 2 "unknown option '--worker': did you mean '--workers'?" --worker=3
+    serve --work 0
+    [ "$units" -eq 0 ] || fail "no work is $units units"
+    expect_refusal 1 "--listen: $where: Address already in use" --work 0 --listen "$port"
+    end_server TERM 0
+    local status=0
+    timeout 60 "$ssburn" serve --work 0 >/dev/full 2>no.err || status=$?
+    [ "$status" -eq 1 ] || fail "no room for its lines: status $status: $(cat no.err)"
+}
+
+run_case a_connection_is_used_again
+run_case a_request_is_so_much_work
+run_case what_does_not_fit_is_refused
+run_case workers_work_side_by_side
+run_case a_client_that_leaves_is_counted
+run_case a_second_signal_ends_it_at_once
+run_case a_unix_socket_is_removed
+run_case a_short_backlog_is_told
+run_case what_cannot_be_is_refused
+end_cases

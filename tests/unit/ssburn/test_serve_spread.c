@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The work of single requests of ssburn serve. */
+
+#include "unit.h"
+
+#include "ssburn/serve_spread.c"
+
+#define MEAN  UINT64_C(4000000)
+#define COUNT 100000
+
+static void constant_work_is_the_mean(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        assert_int_equal(serve_spread_units(SERVE_CONSTANT, MEAN, 7, i), MEAN);
+}
+
+/* Mean and deviation are equal, and one in e is beyond them; five standard errors either way. */
+static void exponential_work_is_exponential(void **state) {
+    (void)state;
+    double sum = 0, squares = 0, beyond = 0;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        double ratio = (double)serve_spread_units(SERVE_EXPONENTIAL, MEAN, 7, i) / MEAN;
+        sum += ratio;
+        squares += ratio * ratio;
+        beyond += ratio > 1;
+    }
+    assert_float_equal(sum / COUNT, 1, 5 / sqrt(COUNT));
+    assert_float_equal(squares / COUNT, 2, 5 * sqrt(20. / COUNT));
+    assert_float_equal(beyond / COUNT, exp(-1), 5 * sqrt(exp(-1) * (1 - exp(-1)) / COUNT));
+}
+
+static void a_seed_says_it_all(void **state) {
+    (void)state;
+    int same = 0;
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t units = serve_spread_units(SERVE_EXPONENTIAL, MEAN, 1, i);
+        assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, MEAN, 1, i), units);
+        same += serve_spread_units(SERVE_EXPONENTIAL, MEAN, 2, i) == units;
+    }
+    assert_true(same < 3);
+}
+
+static void no_work_and_much_work(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, 0, 1, i), 0);
+        assert_true(serve_spread_units(SERVE_EXPONENTIAL, WORK_UNITS_MAX, 1, i) <= WORK_UNITS_MAX);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(constant_work_is_the_mean),
+    cmocka_unit_test(exponential_work_is_exponential),
+    cmocka_unit_test(a_seed_says_it_all),
+    cmocka_unit_test(no_work_and_much_work))
