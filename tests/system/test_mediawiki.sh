@@ -1,0 +1,391 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/experiments/services/mediawiki: what it refuses, what it starts and ends. Its programs are scripts here,
+# but for one case with the real ones.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
+trap 'end' EXIT
+dir=$scratch/wiki
+bystander=
+
+end() {
+    real down "$dir" >/dev/null 2>&1 || true
+    [ -z "$bystander" ] || kill -KILL "$bystander" 2>/dev/null || true
+    rm -rf "$scratch"
+}
+
+# One script with all names. Where there is a file `wait-NAME`, that one says so and waits.
+mkdir -p "$scratch/bin" "$scratch/code/maintenance"
+touch "$scratch/code/maintenance/install.php"
+cat >"$scratch/bin/fake" <<END
+#!/bin/bash
+name=\${0##*/}
+echo "\$name \$*" >>"$scratch/calls"
+if [ -e "$scratch/wait-\$name" ]; then
+    echo "\$name" >>"$scratch/waits"
+    read -rt 60 <> <(:)
+    exit 1
+fi
+# serve SOCKET: until it is ended, with a child that does not hear of it.
+serve() {
+    [ ! -e "$scratch/broken-\$name" ] || { echo "\$name has no luck" >&2 && exit 1; }
+    touch "\$1"
+    (trap '' TERM && echo \$BASHPID >>"$scratch/children" && read -rt 100 <> <(:)) &
+    trap 'exit 0' TERM
+    while :; do
+        read -rt 1 <> <(:) || true
+    done
+}
+case \$name in
+mariadbd)
+    [[ " \$* " =~ \ --socket=([^ ]*)\  ]]
+    serve "\${BASH_REMATCH[1]}"
+    ;;
+memcached)
+    [[ " \$* " =~ \ -s\ ([^ ]*)\  ]]
+    serve "\${BASH_REMATCH[1]}"
+    ;;
+php-fpm99) serve "\$(sed -n 's/^listen = //p' "$dir/php.conf")" ;;
+nginx)
+    port=\$(sed -n 's/.*listen 127.0.0.1:\([0-9]*\).*/\1/p' "$dir/web.conf")
+    if grep -qsx "\$port" "$scratch/taken" || { [ -e "$scratch/first-is-taken" ] && rm "$scratch/first-is-taken"; }; then
+        echo "nginx: [emerg] bind() to 127.0.0.1:\$port failed (98: Address already in use)" >"$dir/log/web.log"
+        exit 1
+    fi
+    serve "$dir/run/web.socket"
+    ;;
+php)
+    [[ " \$* " =~ \ --confpath=([^ ]*)\  ]] && echo '<?php' >"\${BASH_REMATCH[1]}/LocalSettings.php"
+    exit 0
+    ;;
+curl)
+    [ -e "$dir/run/web.socket" ] || exit 7
+    [[ " \$* " =~ \ -o\ ([^ ]*)\  ]] && echo "The last sentence of the article." >"\${BASH_REMATCH[1]}"
+    exit 0
+    ;;
+esac
+END
+chmod +x "$scratch/bin/fake"
+for name in mariadbd mariadb-install-db my_print_defaults mariadb memcached php-fpm99 nginx php curl; do
+    ln -s fake "$scratch/bin/$name"
+done
+
+# real COMMAND...
+real() {
+    timeout 200 "$experiments/services/mediawiki" "$@"
+}
+
+# faked COMMAND...: with the scripts.
+faked() {
+    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH real "$@"
+}
+
+# does STATUS COMMAND...: with the scripts; its output is in $output.
+does() {
+    local status=0
+    faked "${@:2}" >"$output" 2>&1 || status=$?
+    [ "$status" -eq "$1" ] || fail "${*:2}: status $status, not $1"
+}
+
+# says PART: of a line.
+says() {
+    grep -Fq -- "$1" "$output" || fail "it does not say '$1'"
+}
+
+# will_not MESSAGE COMMAND...: it is refused in one line.
+will_not() {
+    does 1 "${@:2}"
+    says "$1"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: it says more than one line"
+}
+
+# list_processes: of the wiki, and those of scripts.
+list_processes() {
+    find /proc/[0-9]*/fd/9 -maxdepth 0 -lname "$dir/run/*" 2>/dev/null | cut -d / -f 3
+    [ ! -e "$scratch/children" ] || while read -r pid; do
+        ! tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -F "$scratch/bin/" >/dev/null || echo "$pid"
+    done <"$scratch/children"
+}
+
+nothing_runs() {
+    [ -z "$(list_processes)" ] || fail "processes are left: $(list_processes)"
+}
+
+# until_true COMMAND...
+until_true() {
+    local left=600
+    until "$@"; do
+        [ $((left--)) -gt 0 ] || fail "it does not come to that: $*"
+        sleep 0.05
+    done
+}
+
+words_are_checked() {
+    does 0 --help
+    says "Usage: tools/experiments/services/mediawiki up DIR"
+    will_not "up, status or down?"
+    will_not "start: not one of up, status, down" start "$dir"
+    will_not "name a folder" up
+    will_not "--sedonds: unknown option" up "$dir" --sedonds
+    will_not "--port wants a value" up "$dir" --port
+    will_not "--port: 70000: a number from 1 to 65535" up "$dir" --port 70000
+    will_not "--workers: 0: a number" up "$dir" --workers=0
+    will_not "options are for up only" down "$dir" --port 80
+    will_not "one folder only" up "$dir" other
+    will_not "letters, digits and ._+- only" up "$scratch/a b"
+    will_not "too long for the names of sockets" up "$scratch/$(printf '%085d' 0)"
+    will_not "not a folder" up "$output"
+    mkdir "$scratch/foreign"
+    touch "$scratch/foreign/file"
+    will_not "not made by this script" up "$scratch/foreign"
+    will_not "not made by this script" down "$scratch/foreign"
+    [ -e "$scratch/foreign/file" ] || fail "a foreign folder is removed"
+    does 3 status "$dir"
+    does 0 down "$dir"
+    [ ! -e "$scratch/calls" ] || fail "something was started"
+}
+
+missing_packages_are_named() {
+    rm "$scratch/code/maintenance/install.php"
+    will_not "missing packages: mediawiki; --install installs them, or: apt-get install --no-install-recommends mediawiki" \
+        up "$dir"
+    [ ! -e "$dir" ] || fail "it leaves something"
+}
+
+# pid_of PART
+pid_of() {
+    sed -n "s/^$1 up, pid //p" "$output"
+}
+
+it_comes_up_and_goes() {
+    local before url
+    does 0 up "$dir"
+    url=$(sed -n 's/^url //p' "$output")
+    [[ $url =~ ^http://127\.0\.0\.1:[0-9]+/index\.php ]] || fail "no URL"
+    says "socket $dir/run/web.socket"
+    does 0 status "$dir"
+    says "url $url"
+    says "pids $(pid_of database),$(pid_of cache),$(pid_of php),$(pid_of web)"
+    before=$(list_processes)
+    # Nothing is done twice.
+    does 0 up "$dir"
+    [ "$(list_processes)" = "$before" ] || fail "it was started again"
+    # One is killed; then all is started, and the wiki is not made again.
+    kill -KILL "$(faked status "$dir" | sed -n 's/^php up, pid //p')"
+    until_true php_is_down
+    says "php down"
+    does 0 up "$dir"
+    says "url $url"
+    does 0 status "$dir"
+    [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "it was made again"
+    # With other options it is started again.
+    before=$(pid_of web)
+    does 0 up "$dir" --workers 7
+    grep -q '^pm.max_children = 7$' "$dir/php.conf" || fail "how many workers?"
+    does 0 status "$dir"
+    [ "$(pid_of web)" != "$before" ] || fail "it was not started again"
+    does 0 down "$dir"
+    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    nothing_runs
+    does 3 status "$dir"
+    does 0 down "$dir"
+}
+
+php_is_down() {
+    local status=0
+    faked status "$dir" >"$output" 2>&1 || status=$?
+    [ "$status" -eq 3 ]
+}
+
+# The pid of one that was killed may be another process's by now; and one that is stopped hears nothing.
+strangers_are_left_alone() {
+    local pid
+    does 0 up "$dir"
+    does 0 status "$dir"
+    pid=$(pid_of web)
+    kill -KILL "$pid"
+    sleep 100 &
+    bystander=$!
+    echo "$bystander 1" >"$dir/run/web.pid"
+    kill -STOP "$(pid_of cache)"
+    does 3 status "$dir"
+    does 0 down "$dir"
+    kill -0 "$bystander" || fail "a stranger was ended"
+    kill -KILL "$bystander"
+    wait "$bystander" 2>/dev/null || true
+    bystander=
+    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    nothing_runs
+}
+
+# begin: `up` in the background, until a script waits; sets `pid`.
+begin() {
+    : >"$scratch/waits"
+    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" up "$dir" \
+        >"$output" 2>&1 &
+    pid=$!
+    until_true test -s "$scratch/waits"
+}
+
+# Where it waits: for the database, to be made and to answer, for PHP, for the web server.
+interrupted_it_goes_on() {
+    local where signal status made
+    for where in mariadb-install-db mariadb php php-fpm99 nginx curl; do
+        for signal in TERM KILL; do
+            touch "$scratch/wait-$where"
+            begin
+            made=
+            [ ! -e "$dir/made" ] || made=yes
+            kill "-$signal" "$pid"
+            status=0
+            wait "$pid" 2>/dev/null || status=$?
+            if [ "$signal" = TERM ]; then
+                [ "$status" -eq 143 ] || fail "$where: status $status"
+                says "The same call tries again"
+                nothing_runs
+            fi
+            rm "$scratch/wait-$where"
+            : >"$scratch/calls"
+            does 0 up "$dir"
+            [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq "$([ -n "$made" ] && echo 0 || echo 1)" ] ||
+                fail "$where, $signal: what was made is made again, or the other way round"
+            does 0 status "$dir"
+            does 0 down "$dir"
+            nothing_runs
+            [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+        done
+    done
+}
+
+# Half-way up, it can also be taken down; and two calls at a time are one too many.
+half_way_it_goes_down() {
+    touch "$scratch/wait-php"
+    begin
+    will_not "another call is at work" up "$dir"
+    will_not "another call is at work" down "$dir"
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    rm "$scratch/wait-php"
+    does 3 status "$dir"
+    does 0 down "$dir"
+    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    nothing_runs
+}
+
+failures_are_told() {
+    touch "$scratch/broken-php-fpm99"
+    does 1 up "$dir"
+    says "php: it has ended: php-fpm99 has no luck (see $dir/log/php.log)"
+    nothing_runs
+    rm "$scratch/broken-php-fpm99"
+    does 0 up "$dir"
+    does 0 down "$dir"
+}
+
+ports_in_use_are_left_to_others() {
+    echo 20001 >"$scratch/taken"
+    does 1 up "$dir" --port 20001
+    says "--port: 20001: in use by another program"
+    nothing_runs
+    touch "$scratch/first-is-taken"
+    does 0 up "$dir"
+    [ ! -e "$scratch/first-is-taken" ] || fail "no port was tried"
+    does 0 status "$dir"
+    does 0 down "$dir"
+}
+
+# In a world of its own: /etc and the folder of the file that packages ask.
+services_of_packages_do_not_start() {
+    [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
+    unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: no namespace of mounts"
+    cat >"$scratch/bin/apt-get" <<END
+#!/bin/bash
+[[ " \$* " = *" install "* ]] || exit 1
+echo "installs \$*" >>"$scratch/calls"
+/usr/sbin/policy-rc.d nginx start
+[ \$? -eq 101 ] || echo "started" >>"$scratch/calls"
+ln -s /nowhere/new.service /etc/systemd/system/multi-user.target.wants/new.service
+ln -s ../init.d/new /etc/rc2.d/S01new
+touch "$scratch/code/maintenance/install.php"
+END
+    for name in systemctl update-rc.d; do
+        printf '#!/bin/bash\necho "%s $*" >>"%s"\n' "$name" "$scratch/calls" >"$scratch/bin/$name"
+    done
+    chmod +x "$scratch"/bin/{apt-get,systemctl,update-rc.d}
+    rm "$scratch/code/maintenance/install.php"
+    # shellcheck disable=SC2016 # the inner shell expands them
+    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH unshare -m bash -euc '
+        mkdir "$1"
+        mount -t tmpfs none "$1"
+        mkdir "$1/sbin"
+        cp -a /etc "$1"
+        mkdir -p "$1/etc/systemd/system/multi-user.target.wants" "$1/etc/rc2.d"
+        touch "$1/etc/rc2.d/S01old"
+        mount --bind "$1/etc" /etc
+        mount --bind "$1/sbin" /usr/sbin
+        "$2" up "$3" --install
+        [ -z "$(ls "$1/sbin")" ] || { echo "left: $(ls "$1/sbin")" && exit 1; }
+        "$2" down "$3"' bash "$scratch/world" "$experiments/services/mediawiki" "$dir" >"$output" 2>&1 ||
+        fail "it cannot install"
+    grep -q '^installs .*install --no-install-recommends mediawiki$' "$scratch/calls" || fail "what was installed?"
+    ! grep -qx started "$scratch/calls" || fail "packages may start services"
+    grep -qx 'systemctl disable new.service' "$scratch/calls" || fail "a new service is left enabled"
+    grep -qx 'update-rc.d new disable' "$scratch/calls" || fail "a new service of System V is left enabled"
+    ! grep -q ' old ' "$scratch/calls" || fail "an old service is disabled"
+}
+
+# hits: how often the cache has had what it was asked for.
+hits() {
+    # shellcheck disable=SC2016 # PHP expands them
+    php -r '$cache = fsockopen("unix://" . $argv[1], -1);
+        fwrite($cache, "stats\r\nquit\r\n");
+        echo stream_get_contents($cache);' "$dir/run/cache.socket" | tr -d '\r' | sed -n 's/^STAT get_hits //p'
+}
+
+the_real_one_answers() {
+    local url socket before worker
+    if ! real up "$dir" >"$output" 2>&1; then
+        ! grep -q 'missing packages' "$output" || skip "mediawiki: $(sed 's/^mediawiki: //; q' "$output")"
+        fail "up: status $?"
+    fi
+    url=$(sed -n 's/^url //p' "$output")
+    socket=$(sed -n 's/^socket //p' "$output")
+    curl -sf -o "$scratch/page" "$url" || fail "no article"
+    [ "$(wc -c <"$scratch/page")" -gt 250000 ] || fail "the article is short"
+    grep -q 'href="#Part_60"' "$scratch/page" || fail "it has no table of contents"
+    before=$(hits)
+    curl -sf --unix-socket "$socket" -o "$scratch/again" "http://127.0.0.1/${url#http://*/}" || fail "not by the socket"
+    [ "$(wc -c <"$scratch/again")" -eq "$(wc -c <"$scratch/page")" ] || fail "another article"
+    [ "$(hits)" -gt "$before" ] || fail "the cache is not asked"
+    ! curl -sf -o "$output" "${url%/*}/index.php?title=There_is_none" || fail "all titles have an article"
+    curl -s -o "$output" "${url%/*}/index.php?title=New&action=edit"
+    grep -q 'It is being measured' "$output" || fail "it is not read-only"
+    # What a killed process has forked is ended, too.
+    real status "$dir" >"$output" || fail "status $?"
+    worker=$(list_processes | wc -l)
+    [ "$worker" -gt 6 ] || fail "only $worker processes"
+    kill -KILL "$(pid_of php)"
+    real down "$dir" >"$output" 2>&1 || fail "down: status $?"
+    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    nothing_runs
+}
+
+run_case words_are_checked
+run_case missing_packages_are_named
+run_case it_comes_up_and_goes
+run_case strangers_are_left_alone
+run_case interrupted_it_goes_on
+run_case half_way_it_goes_down
+run_case failures_are_told
+run_case ports_in_use_are_left_to_others
+run_case services_of_packages_do_not_start
+run_case the_real_one_answers
+end_cases
