@@ -131,14 +131,14 @@ until_true() {
 words_are_checked() {
     does 0 --help
     says "Usage: tools/experiments/services/mediawiki up DIR"
-    will_not "up, status or down?"
-    will_not "start: not one of up, status, down" start "$dir"
+    will_not "up, run, status or down?"
+    will_not "start: not one of up, run, status, down" start "$dir"
     will_not "name a folder" up
     will_not "--sedonds: unknown option" up "$dir" --sedonds
     will_not "--port wants a value" up "$dir" --port
     will_not "--port: 70000: a number from 1 to 65535" up "$dir" --port 70000
     will_not "--workers: 0: a number" up "$dir" --workers=0
-    will_not "options are for up only" down "$dir" --port 80
+    will_not "options are for up and run only" down "$dir" --port 80
     will_not "one folder only" up "$dir" other
     will_not "letters, digits and ._+- only" up "$scratch/a b"
     will_not "too long for the names of sockets" up "$scratch/$(printf '%085d' 0)"
@@ -265,6 +265,42 @@ interrupted_it_goes_on() {
     done
 }
 
+# begin_run: sets `pid` when it is up.
+begin_run() {
+    MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" run "$dir" \
+        >"$output" 2>&1 &
+    pid=$!
+    until_true grep -q '^socket ' "$output"
+}
+
+# ends STATUS
+ends() {
+    local status=0
+    wait "$pid" 2>/dev/null || status=$?
+    [ "$status" -eq "$1" ] || fail "status $status, not $1"
+    nothing_runs
+}
+
+it_runs_until_it_is_ended() {
+    local part
+    # What runs already is no child of it.
+    does 0 up "$dir"
+    begin_run
+    does 0 status "$dir"
+    for part in database cache php web; do
+        [ "$(sed 's/.*) . //; s/ .*//' "/proc/$(pid_of "$part")/stat")" -eq "$pid" ] || fail "$part is no child"
+    done
+    kill -TERM "$pid"
+    ends 0
+    does 3 status "$dir"
+    begin_run
+    kill -KILL "$(faked status "$dir" | sed -n 's/^cache up, pid //p')"
+    ends 1
+    says "a service has ended"
+    [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "it was made again"
+    does 0 down "$dir"
+}
+
 # Half-way up, it can also be taken down; and two calls at a time are one too many.
 half_way_it_goes_down() {
     touch "$scratch/wait-php"
@@ -383,6 +419,7 @@ run_case missing_packages_are_named
 run_case it_comes_up_and_goes
 run_case strangers_are_left_alone
 run_case interrupted_it_goes_on
+run_case it_runs_until_it_is_ended
 run_case half_way_it_goes_down
 run_case failures_are_told
 run_case ports_in_use_are_left_to_others
