@@ -80,6 +80,33 @@ two_machines_in_one() {
     done
 }
 
+requests_beside_others() {
+    local program percent="[-+]$number"
+    local lateness="( \| $number){5}"
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
+    bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
+        --output "$scratch/requests"
+    prints "\| 50 \| 50 \| [0-9]+$lateness \|"
+    for program in ab wrk ssrequest; do
+        if [ "$program" = ssrequest ] || command -v "$program" >/dev/null; then
+            [ "$(grep -Exc "\| $program \| $number \| $number \| $number \| ($number)? \| [0-9]+ \|" \
+                "$output")" -eq 2 ] || fail "not two rows of $program"
+        else
+            prints "$program is not installed: it is left out"
+        fi
+    done
+    prints "\| even \| 50 \| [0-9]+( \| $number \| $number \| $percent){2} \|"
+    prints "\| poisson \| [0-9]+ \| [0-9]+ \| $number \| 15\.0 \| $percent \| $number \| - \| - \|"
+    prints "\| concurrent \| 50 \| [0-9]+ \| $number \| 255\.0 \| $percent \| $number \| 480\.0 \| $percent \|"
+    prints "\| 50 \| [0-9]+ \| [0-9]+ \| $number \| 13\.4 \| $percent \| $number \| 48\.1 \| $percent \|"
+    # What is there is not measured again.
+    cp "$output" "$scratch/before"
+    bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
+        --output "$scratch/requests"
+    cmp "$scratch/before" "$output" || fail "another result with the same --output"
+}
+
 big_tree() {
     local held beside by ratio="$number, $number\.\.$number"
     local figures="+$number \| +$number\.\. *$number \| +$number"
@@ -150,7 +177,7 @@ held_make() {
 
 wrong_words_are_refused() {
     local name
-    for name in own-cpu lateness accuracy tree make control zoo environments; do
+    for name in own-cpu lateness accuracy tree make control zoo environments requests; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name takes --sedonds"
@@ -162,6 +189,8 @@ wrong_words_are_refused() {
     ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: nothing becomes ready"
     ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control takes pid"
     prints "control.sh: --configs: pid: see --help"
+    ! "$benches/requests.sh" --parts speed >"$output" 2>&1 || fail "requests takes speed"
+    prints "requests.sh: speed: unknown part: see --help"
     ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo takes gcc"
     prints "zoo.sh: --programs: gcc: see --list"
     ! "$build/tests/judge" 1 500,300 >"$output" 2>&1 || fail "judge: what windows?"
@@ -391,6 +420,7 @@ run_case accuracy
 run_case held_in_a_container
 run_case held_in_a_guest
 run_case two_machines_in_one
+run_case requests_beside_others
 run_case big_tree
 run_case no_tree_is_left
 run_case held_make

@@ -179,36 +179,66 @@ what_does_not_fit_is_refused() {
     expect waiting_most 2
 }
 
-# Three at a time, of which each takes longer than all of them take to arrive.
+# Three endless requests fit, and three threads use CPU time.
 workers_work_side_by_side() {
-    local file
-    serve --work 1s --queue 0 --workers 3
-    for file in 11 12 13 14; do
+    local file refused=0 busy
+    serve --units 1000000000000000 --queue 0 --workers 3
+    for file in {11..14}; do
         eval "exec $file<>/dev/tcp/127.0.0.1/$port"
         ask "$file"
     done
-    for file in 11 12 13 14; do
-        answer "$file"
+    for _ in {1..1200}; do
+        busy=$(awk '$14 >= 5' "/proc/$server/task"/*/stat | wc -l)
+        [ "$busy" -lt 3 ] || break
+        sleep 0.05
+    done
+    [ "$busy" -eq 3 ] || fail "$busy workers work"
+    for file in {11..14}; do
+        if read -r -t 0 -u "$file"; then
+            answer "$file"
+            [ "$status" = 503 ] || fail "an endless request: $status"
+            refused=$((refused + 1))
+        fi
         eval "exec $file<&-"
     done
-    end_server TERM 0
-    expect served 3
-    expect refused 1
+    [ "$refused" -eq 1 ] || fail "$refused are refused"
+    end_server KILL 137
 }
 
+# Within its request, and within the answer, of which no socket holds all.
 a_client_that_leaves_is_counted() {
-    serve --work 0
+    serve --work 0 --bytes 64M
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    ask 5
+    read -r -t 60 <&5 || fail "no answer"
+    exec 5<&-
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5000\r\n\r\nhello' >&5
     exec 5<&-
-    # An answer to a later one: the first has been seen.
+    # An answer to a later one: the others have been seen.
     exec 5<>"/dev/tcp/127.0.0.1/$port"
-    ask 5
-    answer 5
+    ask 5 'Connection: close'
+    [ "$(wc -c <&5)" -gt $((64 << 20)) ] || fail "the answer is cut off"
     exec 5<&-
     end_server HUP 0
     expect served 1
-    expect lost 1
+    expect lost 2
+}
+
+# The signal comes while a worker is at the request; then the answer has time to be sent.
+the_end_waits_for_answers() {
+    local reader
+    serve --work 500m --bytes 8M
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    ask 5 'Connection: close'
+    wc -c <&5 >count &
+    reader=$!
+    await_work
+    end_server TERM 0
+    wait "$reader"
+    exec 5<&-
+    [ "$(<count)" -gt $((8 << 20)) ] || fail "cut off after $(<count) bytes"
+    expect served 1
 }
 
 a_second_signal_ends_it_at_once() {
@@ -221,7 +251,8 @@ a_second_signal_ends_it_at_once() {
         sleep 0.01
     done
     kill -0 "$server" || fail "it did not wait for the request at the worker"
-    end_server TERM 143
+    # In the background of a script, INT is ignored at first.
+    end_server INT 130
     exec 5<&-
 }
 
@@ -294,6 +325,7 @@ run_case a_request_is_so_much_work
 run_case what_does_not_fit_is_refused
 run_case workers_work_side_by_side
 run_case a_client_that_leaves_is_counted
+run_case the_end_waits_for_answers
 run_case a_second_signal_ends_it_at_once
 run_case a_unix_socket_is_removed
 run_case a_short_backlog_is_told

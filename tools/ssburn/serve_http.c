@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* How long clients have at the end to take their answers. */
-#define LINGER_SECONDS 1
+#define LINGER_SECONDS 2
 
 /* Descriptors that are not connections. */
 #define DESCRIPTORS_KEPT 64
