@@ -118,7 +118,7 @@ a_connection_is_used_again() {
 
 # Bounds are wide, as clocks of CPU time are read on a machine that does other things, too.
 a_request_is_so_much_work() {
-    local spent given
+    local spread given
     for spread in constant exponential; do
         serve --work 20m --spread "$spread"
         [ "$units" -gt 1000 ] || fail "20 ms are $units units"
@@ -130,14 +130,32 @@ a_request_is_so_much_work() {
         exec 5<&-
         end_server INT 0
         expect served 10
-        spent=$(sed -n 's/^workers_cpu_seconds //p' out)
-        awk -v spent="$spent" 'BEGIN { exit !(spent > .05 && spent < .8) }' ||
-            fail "ten requests of 20 ms, $spread, took $spent s"
+        worked .05 .8
     done
     given=$units
     serve --units "$given" --memory 64K --workers 3
     [ "$units" = "$given" ] || fail "given $given units, took $units"
     end_server TERM 0
+}
+
+# worked LESS MORE: the workers' CPU time is between them, in seconds.
+worked() {
+    awk -v less="$1" -v more="$2" '$1 == "workers_cpu_seconds" { exit !($2 > less && $2 < more) }' out ||
+        fail "not between $1 and $2 s: $(cat out)"
+}
+
+# By these seeds the first request is 0.005 and 8.4 times the mean.
+a_seed_is_used() {
+    local seed
+    for seed in 141 719; do
+        serve --work 20m --spread exponential --seed "$seed"
+        exec 5<>"/dev/tcp/127.0.0.1/$port"
+        ask 5
+        answer 5
+        exec 5<&-
+        end_server TERM 0
+        if [ "$seed" -eq 141 ]; then worked 0 .02; else worked .05 1; fi
+    done
 }
 
 # While one is worked on, two wait and no more; when the server ends, the first is completed. Which is
@@ -256,6 +274,21 @@ a_second_signal_ends_it_at_once() {
     exec 5<&-
 }
 
+# As under nohup.
+an_ignored_hangup_stays_ignored() {
+    trap '' HUP
+    serve --work 0 --address 127.0.0.2
+    trap - HUP
+    [[ $where = http://127.0.0.2:* ]] || fail "it listens at $where"
+    kill -HUP "$server"
+    exec 5<>"/dev/tcp/127.0.0.2/$port"
+    ask 5
+    answer 5
+    exec 5<&-
+    end_server TERM 0
+    expect served 1
+}
+
 a_unix_socket_is_removed() {
     serve --work 0 --listen ./socket
     [[ $where = unix:./socket && -S socket ]] || fail "no socket: $where"
@@ -322,11 +355,13 @@ what_cannot_be_is_refused() {
 
 run_case a_connection_is_used_again
 run_case a_request_is_so_much_work
+run_case a_seed_is_used
 run_case what_does_not_fit_is_refused
 run_case workers_work_side_by_side
 run_case a_client_that_leaves_is_counted
 run_case the_end_waits_for_answers
 run_case a_second_signal_ends_it_at_once
+run_case an_ignored_hangup_stays_ignored
 run_case a_unix_socket_is_removed
 run_case a_short_backlog_is_told
 run_case what_cannot_be_is_refused

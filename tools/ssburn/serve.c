@@ -71,8 +71,8 @@ static void play_part(void *shared, uint64_t number) {
 
 /* ---- the server ---- */
 
-/* All threads inherit the mask. Who started us in the background may have had us ignore INT; who
-   ignores HUP wants us to outlive a terminal. */
+/* All threads inherit the mask. A shell that starts a program in the background may have it ignore
+   INT, which is to end us all the same; a caller that has us ignore HUP wants us to go on. */
 static void hold_signals(struct server *server) {
     struct sigaction hangup;
     sigemptyset(&server->ends);
