@@ -225,24 +225,9 @@ static double expected_until(
     return expected;
 }
 
-/* Nothing is due in this stretch: on to the begin of the second in which the next one begins. */
-static void skip_silence(
-    const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
-    const struct ssrequest_profile *profile = schedule->profile;
-    if (rate_of(schedule, cursor->stretch) > 0)
-        return;
-    ss_time end = profile->stretches[cursor->stretch].end;
-    ss_time second = end - end % SS_SECOND;
-    if (second > cursor->from)
-        expected_until(schedule, cursor, second);
-}
-
 static ss_time step_burst(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
     while (cursor->burst == 0 && cursor->stretch < schedule->profile->count) {
-        skip_silence(schedule, cursor);
-        if (cursor->stretch == schedule->profile->count)
-            break;
         cursor->burst_due = cursor->from;
         double expected =
             cursor->rest + expected_until(schedule, cursor, ss_time_add(cursor->from, SS_SECOND));

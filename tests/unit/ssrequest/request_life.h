@@ -29,6 +29,7 @@ struct life {
     uint64_t sent; /* what the service has been sent */
     uint64_t sent_to[SSREQUEST_TARGETS_MOST];
     uint64_t last_number;
+    ss_time last_due;
     uint64_t fates[4];
 };
 
@@ -39,7 +40,9 @@ static inline void life_send(void *context, struct ssrequest_one *one) {
     assert_true(life->sent == 0 || one->number > life->last_number);
     assert_true(one->slot < life->rules.cap);
     assert_true(life->count < life->rules.cap);
+    assert_true(one->due >= life->last_due);
     life->last_number = one->number;
+    life->last_due = one->due;
     life->sent++;
     life->sent_to[one->target]++;
     ss_time begin = life->now > life->idle_from ? life->now : life->idle_from;

@@ -213,6 +213,52 @@ static void targets_take_turns_and_can_be_changed(void **state) {
     life_end(&life);
 }
 
+/* The timer is late once more: what becomes due does not overtake what waits. */
+static void at_the_end_none_overtakes(void **state) {
+    (void)state;
+    make(&life, 10, SS_SECOND, 1);
+    life.work = 950 * SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 850 * SS_MILLISECOND);
+    assert_int_equal(life.tally.waiting, 8);
+    life.now = 950 * SS_MILLISECOND;
+    ssrequest_generator_finish(life.generator, life.served[0].one, SSREQUEST_SUCCESS, 0, life.now);
+    life.now = SS_SECOND;
+    ssrequest_generator_advance(life.generator, life.now);
+    assert_int_equal(life.tally.sent, 1);
+    assert_int_equal(life.tally.waiting, 9);
+    life_end(&life);
+}
+
+static void a_turn_takes_what_is_due_before(void **state) {
+    (void)state;
+    make(&life, 10, 2 * SS_SECOND, 100);
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life.now = SS_SECOND - 1; /* no advance() yet */
+    ssrequest_generator_turn(life.generator, life.now, 100);
+    assert_int_equal(life.tally.sent, 10);
+    life_run(&life, SS_TIME_NEVER);
+    assert_in_range(life.tally.sent, 109, 111);
+    life_end(&life);
+}
+
+/* The line of those that wait grows while its begin lies anywhere. */
+static void many_wait_in_order(void **state) {
+    (void)state;
+    make(&life, 1000, 10 * SS_SECOND, 1);
+    life.rules.end = SS_TIME_NEVER;
+    life.work = 3 * SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    for (unsigned i = 0; i < 10000; i++) {
+        life_run(&life, (i + 1) * SS_MILLISECOND);
+        assert_true(life.tally.sent == 0 || life.last_due == life.last_number * SS_MILLISECOND);
+    }
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.last_due, 9999 * SS_MILLISECOND);
+    assert_int_equal(life.tally.sent, 10000);
+    life_end(&life);
+}
+
 static struct ssrequest_one *last_sent;
 
 static void remember(void *context, struct ssrequest_one *one) {
@@ -243,6 +289,23 @@ static void the_least_loaded_target_is_next(void **state) {
     assert_int_equal(sent_to[0], 1);
     assert_int_equal(sent_to[1], 99);
     ssrequest_generator_close(generator);
+    life_end(&life);
+}
+
+/* What is under way to targets of before is not a load of those that came into their place. */
+static void targets_of_before_do_not_count(void **state) {
+    (void)state;
+    make(&life, 100, SS_SECOND, 100);
+    life.rules.targets = 2;
+    life.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    life.work = 5 * SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, SS_MILLISECOND);
+    assert_int_equal(life.sent_to[0], 1);
+    ssrequest_generator_retarget(life.generator, 2); /* the first one is still under way */
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.sent_to[0], 51);
+    assert_int_equal(life.sent_to[1], 49);
     life_end(&life);
 }
 
@@ -426,5 +489,9 @@ UNIT_MAIN(
     cmocka_unit_test(the_rate_can_be_turned),
     cmocka_unit_test(targets_take_turns_and_can_be_changed),
     cmocka_unit_test(the_least_loaded_target_is_next),
+    cmocka_unit_test(at_the_end_none_overtakes),
+    cmocka_unit_test(a_turn_takes_what_is_due_before),
+    cmocka_unit_test(many_wait_in_order),
+    cmocka_unit_test(targets_of_before_do_not_count),
     cmocka_unit_test(wrong_rules_are_refused),
     cmocka_unit_test(the_sums_hold_after_every_step_of_any_life))

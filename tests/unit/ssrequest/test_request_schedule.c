@@ -113,6 +113,12 @@ static void the_rest_is_carried_over_borders(void **state) {
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
     assert_int_equal(next(), 4 * SS_SECOND); /* 0.1 + 0.2 + 0.3 + 0.4 */
     assert_int_equal(next(), 6 * SS_SECOND);
+    make_constant(0.1, 100 * SS_SECOND);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(next(), (10 * i + 9) * SS_SECOND);
+    make_step(2.1, 0.3, SS_SECOND); /* a quotient just above 7 */
+    assert_int_equal(profile.count, 7);
 }
 
 /* The largest distance between the distribution of `count` gaps and the exponential one. */
@@ -242,6 +248,17 @@ static void a_turn_within_steps_holds_over_them(void **state) {
     assert_true(next() == SS_TIME_NEVER);
 }
 
+/* What the seconds before have asked for in part is kept, and no more than that. */
+static void a_turn_of_concurrent_ones_keeps_the_rest(void **state) {
+    (void)state;
+    make_constant(0.5, 10 * SS_SECOND);
+    ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
+    ssrequest_schedule_turn(&schedule, SS_SECOND / 2, 1.5);
+    assert_int_equal(next(), SS_SECOND);
+    assert_int_equal(next(), SS_SECOND);
+    assert_int_equal(next(), 2 * SS_SECOND);
+}
+
 static void a_turn_of_concurrent_ones_holds_from_the_next_second(void **state) {
     (void)state;
     make_constant(2, 5 * SS_SECOND);
@@ -338,6 +355,7 @@ UNIT_MAIN(
     cmocka_unit_test_teardown(looking_ahead_takes_nothing, forget),
     cmocka_unit_test_teardown(a_turn_holds_from_now_on, forget),
     cmocka_unit_test_teardown(a_turn_within_steps_holds_over_them, forget),
+    cmocka_unit_test_teardown(a_turn_of_concurrent_ones_keeps_the_rest, forget),
     cmocka_unit_test_teardown(a_turn_of_concurrent_ones_holds_from_the_next_second, forget),
     cmocka_unit_test_teardown(a_trace_is_played_at_its_loads_times_the_rate, forget),
     cmocka_unit_test_teardown(a_trace_can_be_cut_and_its_last_load_lasts, forget),
