@@ -6,12 +6,16 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
+void ss_lines_adopt(struct ss_lines *lines, int file) {
     lines->why = 0;
     lines->waiting = lines->lost = 0;
     lines->used = 0;
     lines->size = 0;
-    lines->file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    lines->file = file;
+}
+
+int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
+    ss_lines_adopt(lines, openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     return lines->file < 0 ? -errno : 0;
 }
 

@@ -27,6 +27,9 @@ struct ss_lines {
 /* Creates the file in this folder; it must not be there. 0, or a negative errno. */
 SS_NONNULL() int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 
+/* Takes over a file that is open for writing, and empty. */
+SS_NONNULL() void ss_lines_adopt(struct ss_lines *lines, int file);
+
 /*
  * Where the next line is to be put, with room for `size` bytes, at most SS_LINES_ROOM;
  * ss_lines_end() is told where it ends, behind its line feed.
