@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_REQUESTS_H
+#define SHOWSTOPPER_TESTS_REQUESTS_H
+
+/* Runs with figures that are made up, for tests of what is told of them. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ssrequest/account.h"
+#include "unit.h"
+
+struct made_up {
+    struct ssrequest_profile profile;
+    struct ssrequest_tally tally;
+    struct ssrequest_account account;
+};
+
+/* 100 a second for 10 s, even; nothing is sent yet. */
+static inline void made_up_open(struct made_up *it) {
+    static const char *const targets[] = {"http://127.0.0.1:8080/", "http://127.0.0.1:8081/\"x\""};
+    memset(it, 0, sizeof *it);
+    assert_int_equal(ssrequest_tally_open(&it->tally, 10 * SS_SECOND, NULL), 0);
+    assert_int_equal(ssrequest_profile_constant(&it->profile, 100, 10 * SS_SECOND, NULL), 0);
+    it->account = (struct ssrequest_account){
+        .program = "ssrequest",
+        .targets = targets,
+        .target_count = 2,
+        .rules = {.cap = 200, .end = 10 * SS_SECOND, .targets = 2},
+        .profile = &it->profile,
+        .rate = 100,
+        .arrival = SSREQUEST_EVEN,
+        .seed = UINT64_C(18446744073709551557),
+        .begin = 1795000000.25,
+        .asked = 10 * SS_SECOND,
+        .took = 10 * SS_SECOND,
+        .own_cpu_seconds = NAN,
+        .tally = &it->tally,
+    };
+}
+
+static inline void made_up_close(struct made_up *it) {
+    ssrequest_tally_close(&it->tally);
+    ssrequest_profile_free(&it->profile);
+}
+
+/* One that was due at `due`, sent `late` later, and ended after `took`. */
+static inline void made_up_end(
+    struct made_up *it, ss_time due, ss_time late, ss_time took, enum ssrequest_outcome outcome) {
+    struct ssrequest_ended ended = {.due = due,
+        .sent = due + late,
+        .finished = due + late + took,
+        .outcome = outcome,
+        .bytes = 100};
+    ssrequest_tally_due(&it->tally);
+    ssrequest_tally_send(&it->tally, ended.due, ended.sent);
+    ssrequest_tally_end(&it->tally, &ended);
+}
+
+/* What was printed; free() it. */
+static inline char *made_up_print(
+    void (*print)(FILE *stream, const struct ssrequest_account *account),
+    const struct ssrequest_account *account) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    print(stream, account);
+    fclose(stream);
+    return text;
+}
+
+static inline void assert_says(const char *text, const char *words) {
+    if (!strstr(text, words))
+        fail_msg("'%s' is not in:\n%s", words, text);
+}
+
+static inline void assert_does_not_say(const char *text, const char *words) {
+    if (strstr(text, words))
+        fail_msg("'%s' is in:\n%s", words, text);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+static void the_mean_rate_follows_the_stretches(void **state) {
+    (void)state;
+    struct ssrequest_profile profile = {0};
+    assert_int_equal(ssrequest_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
+    /* 0, 0, 10, 10, 20, 20 */
+    assert_float_equal(ssrequest_mean_rate(&profile, 0, SS_SECOND), 0, 1e-9);
+    assert_float_equal(ssrequest_mean_rate(&profile, 3 * SS_SECOND, 5 * SS_SECOND), 15, 1e-9);
+    assert_float_equal(ssrequest_mean_rate(&profile, 0, 6 * SS_SECOND), 10, 1e-9);
+    assert_float_equal(
+        ssrequest_mean_rate(&profile, 5500 * SS_MILLISECOND, 6500 * SS_MILLISECOND), 10, 1e-9);
+    assert_float_equal(ssrequest_mean_rate(&profile, 7 * SS_SECOND, 8 * SS_SECOND), 0, 1e-9);
+    assert_float_equal(ssrequest_mean_rate(&profile, SS_SECOND, SS_SECOND), 0, 1e-9);
+    ssrequest_profile_free(&profile);
+}
+
+static void what_was_refused_is_no_success(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    assert_true(isnan(ssrequest_success_ratio(&it.tally)));
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    ssrequest_tally_due(&it.tally);
+    ssrequest_tally_refuse(&it.tally);
+    assert_float_equal(ssrequest_success_ratio(&it.tally), 0.5, 1e-9);
+    assert_float_equal(ssrequest_throughput(&it.account), 0.1, 1e-9);
+    it.account.took = 0;
+    assert_true(isnan(ssrequest_throughput(&it.account)));
+    made_up_close(&it);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_mean_rate_follows_the_stretches),
+    cmocka_unit_test(what_was_refused_is_no_success))

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include "ssrequest/document.h"
+
+static void it_says_what_was_asked_and_what_came(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    made_up_end(&it, 0, 0, 10 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
+    it.account.took = 12 * SS_SECOND;
+    it.account.own_cpu_seconds = 0.5;
+    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"program\": \"ssrequest\"");
+    assert_says(text, "\"begin_epoch_seconds\": 1795000000.25,");
+    assert_says(text, "\"end_epoch_seconds\": 1795000012.25,");
+    assert_says(text, "\"loop\": \"open\"");
+    assert_says(text, "\"http://127.0.0.1:8081/\\\"x\\\"\"");
+    assert_says(text, "\"profile\": {\n    \"kind\": \"constant\",\n    \"rate\": 100,\n    "
+                      "\"length_seconds\": 10\n  }");
+    assert_says(text, "\"arrival\": \"even\"");
+    assert_says(text, "\"seed\": 18446744073709551557,"); /* no double holds it */
+    assert_says(text, "\"cap\": 200,\n  \"when_full\": \"delay\",\n  \"timeout_seconds\": 10,");
+    assert_says(text, "\"intended\": 2,\n  \"sent\": 2,\n  \"refused\": 0,\n  \"waiting\": 0,\n  "
+                      "\"unfinished\": 0,\n  \"succeeded\": 1,\n  \"failed\": 1,");
+    assert_says(text, "\"causes\": {\n    \"timeout\": 1,\n    \"unreachable\": 0,");
+    assert_says(text, "\"success_ratio\": 0.5");
+    assert_says(text, "\"own_cpu_seconds\": 0.5");
+    assert_says(text, "\"lateness\": {\n    \"count\": 2,\n    \"mean_seconds\": 0.5,");
+    assert_says(text, "\"successes\": {\n      \"intended\": {\n        \"count\": 1,\n        "
+                      "\"mean_seconds\": 0.01,");
+    assert_says(text, "\"all\": {\n      \"intended\": {\n        \"count\": 2,\n        "
+                      "\"mean_seconds\": 5.505,");
+    assert_says(text, "\"most_seconds\": 11\n");
+    free(text);
+    made_up_close(&it);
+}
+
+static void each_profile_says_what_it_is_made_of(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.shape = SSREQUEST_STEP;
+    it.account.max = 140;
+    it.account.step = 5;
+    it.account.hold = 2 * SS_SECOND;
+    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"kind\": \"step\",\n    \"max\": 140,\n    \"step\": 5,\n    "
+                      "\"hold_seconds\": 2,");
+    assert_says(text, "\"mean_seconds\": null"); /* no request, no mean */
+    assert_says(text, "\"success_ratio\": null");
+    free(text);
+    it.account.shape = SSREQUEST_TRACE;
+    it.account.trace = "day.txt";
+    text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"kind\": \"trace\",\n    \"rate\": 100,\n    \"trace\": \"day.txt\",");
+    free(text);
+    made_up_close(&it);
+}
+
+static void a_closed_loop_has_no_profile_and_virtual_time_no_date(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.program = "sssim queue";
+    it.account.target_count = 0;
+    it.account.rules.closed = 8;
+    it.account.profile = NULL;
+    it.account.begin = NAN;
+    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"begin_epoch_seconds\": null,\n  \"end_epoch_seconds\": null,");
+    assert_says(text, "\"loop\": \"closed\"");
+    assert_says(text, "\"targets\": [],");
+    assert_says(text, "\"clients\": 8,\n  \"profile\": null,\n  \"arrival\": null,");
+    free(text);
+    made_up_close(&it);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(it_says_what_was_asked_and_what_came),
+    cmocka_unit_test(each_profile_says_what_it_is_made_of),
+    cmocka_unit_test(a_closed_loop_has_no_profile_and_virtual_time_no_date))

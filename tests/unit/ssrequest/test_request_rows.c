@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ssrequest/folder.h"
+
+struct fixture {
+    struct made_up made;
+    struct ssrequest_rows *rows;
+    char folder[64], path[128];
+};
+
+static struct fixture *open_it(void) {
+    struct fixture *it = calloc(1, sizeof *it);
+    strcpy(it->folder, "/tmp/ssrequest-rows-XXXXXX");
+    assert_non_null(mkdtemp(it->folder));
+    snprintf(it->path, sizeof it->path, "%s/record", it->folder);
+    made_up_open(&it->made);
+    assert_int_equal(ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
+    return it;
+}
+
+static char *path_of(const char *folder, const char *name) {
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void close_it(struct fixture *it) {
+    made_up_close(&it->made);
+    unlink(path_of(it->path, "requests.csv"));
+    unlink(path_of(it->path, "requests.json"));
+    rmdir(it->path);
+    unlink(path_of(it->folder, "each.csv"));
+    assert_int_equal(rmdir(it->folder), 0);
+    free(it);
+}
+
+static char *read_whole(const char *path) {
+    char *text = calloc(1, 65536);
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    assert_true(fread(text, 1, 65535, stream) < 65535);
+    fclose(stream);
+    return text;
+}
+
+/* As the generator does it. */
+static struct ssrequest_one send_one(
+    struct fixture *it, uint64_t number, ss_time due, ss_time now) {
+    struct ssrequest_one one = {.number = number, .due = due, .sent = now, .target = 1};
+    ssrequest_tally_due(&it->made.tally);
+    ssrequest_tally_send(&it->made.tally, due, now);
+    ssrequest_rows_send(it->rows, &one);
+    return one;
+}
+
+static void end_one(struct fixture *it, const struct ssrequest_one *one, ss_time now,
+    enum ssrequest_outcome outcome) {
+    struct ssrequest_ended ended = {
+        .due = one->due, .sent = one->sent, .finished = now, .outcome = outcome, .bytes = 50};
+    ssrequest_tally_end(&it->made.tally, &ended);
+    ssrequest_rows_witness(it->rows, one, SSREQUEST_ENDED, &ended);
+}
+
+static void what_happens_is_counted_in_its_second(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, 1795000000.5, NULL), 0);
+    assert_false(ssrequest_rows_advance(it->rows, 0));
+    assert_null(ssrequest_rows_last(it->rows));
+    struct ssrequest_one first = send_one(it, 0, 0, 2 * SS_MILLISECOND);
+    struct ssrequest_one second = send_one(it, 1, 0, SS_MILLISECOND);
+    struct ssrequest_one third = send_one(it, 2, 0, SS_MILLISECOND);
+    ssrequest_tally_due(&it->made.tally);
+    ssrequest_tally_due(&it->made.tally);
+    ssrequest_tally_refuse(&it->made.tally);
+    end_one(it, &first, 12 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    assert_false(ssrequest_rows_advance(it->rows, SS_SECOND - 1));
+    assert_true(ssrequest_rows_advance(it->rows, SS_SECOND));
+    assert_int_equal(ssrequest_rows_last(it->rows)->completed, 1);
+    end_one(it, &second, SS_SECOND + SS_MILLISECOND, SSREQUEST_TIMEOUT);
+    end_one(it, &third, SS_SECOND + SS_MILLISECOND, SSREQUEST_RESET);
+    ssrequest_rows_finish(it->rows, 2500 * SS_MILLISECOND);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    char *text = read_whole(path_of(it->path, "requests.csv"));
+    assert_string_equal(strchr(text, '\n') + 1,
+        "1795000001.500000,1.000000,100,5,3,1,1,2,1,0,0,50,0.002000000,"
+        "0.012000000,0.012000000,0.012000000,0.012000000,0.012000000,"
+        "0.010000000,0.010000000,0.010000000,0.010000000,0.010000000\n"
+        "1795000002.500000,2.000000,100,0,0,0,1,0,0,2,1,100,,,,,,,,,,,\n"
+        "1795000003.000000,2.500000,100,0,0,0,1,0,0,0,0,0,,,,,,,,,,,\n");
+    free(text);
+    close_it(it);
+}
+
+static void the_heading_names_as_many_columns_as_there_are(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NAN, NULL), 0);
+    ssrequest_rows_finish(it->rows, SS_SECOND);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    char *text = read_whole(path_of(it->path, "requests.csv"));
+    unsigned commas[2] = {0}, line = 0;
+    for (const char *at = text; *at; at++) {
+        line += *at == '\n';
+        commas[line < 2 ? line : 1] += *at == ',';
+    }
+    assert_int_equal(line, 2);
+    assert_int_equal(commas[0], 22);
+    assert_int_equal(commas[1], 22);
+    assert_memory_equal(text, "epoch_seconds,elapsed_seconds,rate,due,", 39);
+    assert_says(text, "\n,1.000000,100,0,"); /* virtual time */
+    free(text);
+    close_it(it);
+}
+
+static void a_rate_that_was_turned_holds_to_the_end_of_the_profile(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    ssrequest_rows_turn(it->rows, 300);
+    ssrequest_rows_advance(it->rows, SS_SECOND);
+    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 300, 1e-9);
+    ssrequest_rows_advance(it->rows, 11 * SS_SECOND);
+    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 0, 1e-9);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    close_it(it);
+}
+
+static void what_ends_with_a_second_is_not_lost(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    struct ssrequest_one one = send_one(it, 0, 0, 0);
+    ssrequest_rows_advance(it->rows, SS_SECOND);
+    end_one(it, &one, SS_SECOND, SSREQUEST_SUCCESS);
+    ssrequest_rows_finish(it->rows, SS_SECOND);
+    assert_int_equal(ssrequest_rows_last(it->rows)->completed, 1);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    close_it(it);
+}
+
+static void each_request_has_a_line(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    const char *path = path_of(it->folder, "each.csv");
+    char kept[256];
+    snprintf(kept, sizeof kept, "%s", path);
+    for (int again = 0; again < 2; again++) { /* it is replaced */
+        if (again)
+            assert_int_equal(
+                ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
+        assert_int_equal(ssrequest_rows_keep_each(it->rows, kept, NULL), 0);
+        struct ssrequest_one one = send_one(it, 0, 0, SS_MILLISECOND);
+        end_one(it, &one, 2 * SS_MILLISECOND, SSREQUEST_CUT);
+        struct ssrequest_one waits = {
+            .number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
+        struct ssrequest_ended never = {
+            .due = waits.due, .sent = SS_TIME_NEVER, .finished = SS_SECOND};
+        ssrequest_rows_witness(it->rows, &waits, SSREQUEST_REFUSED, &never);
+        ssrequest_rows_witness(it->rows, &waits, SSREQUEST_NEVER_SENT, &never);
+        ssrequest_rows_witness(it->rows, &one, SSREQUEST_UNFINISHED, &never);
+        assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+        char *text = read_whole(kept);
+        assert_string_equal(text,
+            "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n"
+            "0,1,0.000000000,0.001000000,0.002000000,cut,50\n"
+            "1,0,0.005000000,,1.000000000,refused,0\n"
+            "1,0,0.005000000,,1.000000000,waiting,0\n"
+            "0,1,0.000000000,0.001000000,1.000000000,unfinished,0\n");
+        free(text);
+    }
+    close_it(it);
+}
+
+static void a_record_replaces_nothing_and_ends_with_the_document(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    struct ss_error error = {0};
+    assert_int_equal(ssrequest_folder_open(it->folder, it->rows, NAN, &error), -1);
+    assert_says(error.message, "--record: /tmp/ssrequest-rows-");
+    assert_says(error.message, "is there: choose another folder");
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NAN, NULL), 0);
+    assert_int_equal(access(path_of(it->path, "requests.json"), F_OK), -1);
+    assert_int_equal(ssrequest_folder_finish(it->path, &it->made.account, NULL), 0);
+    char *text = read_whole(path_of(it->path, "requests.json"));
+    assert_says(text, "\"program\": \"ssrequest\"");
+    free(text);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    close_it(it);
+}
+
+static void lines_that_are_lost_are_told(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    struct ss_error error = {0};
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", NULL), 0);
+    assert_int_equal(ssrequest_rows_close(it->rows, &error), -1);
+    assert_says(error.message, "/dev/full: No space left on device; lines missing: 1");
+    close_it(it);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(what_happens_is_counted_in_its_second),
+    cmocka_unit_test(the_heading_names_as_many_columns_as_there_are),
+    cmocka_unit_test(a_rate_that_was_turned_holds_to_the_end_of_the_profile),
+    cmocka_unit_test(what_ends_with_a_second_is_not_lost),
+    cmocka_unit_test(each_request_has_a_line),
+    cmocka_unit_test(a_record_replaces_nothing_and_ends_with_the_document),
+    cmocka_unit_test(lines_that_are_lost_are_told))

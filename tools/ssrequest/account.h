@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_ACCOUNT_H
+#define SSREQUEST_ACCOUNT_H
+
+/* All that is told of a run at its end, of services and of simulated queues alike. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ssrequest/generator.h"
+
+/* In the order of the choices of --profile. */
+enum ssrequest_shape {
+    SSREQUEST_CONSTANT,
+    SSREQUEST_STEP,
+    SSREQUEST_TRACE,
+};
+
+struct ssrequest_account {
+    const char *program;        /* "ssrequest" */
+    const char *const *targets; /* as the user wrote them */
+    size_t target_count;        /* 0: nothing with a name is asked */
+
+    /* How requests were to be sent. With `rules.closed` the profile is NULL, and what depends on it
+     * means nothing. */
+    struct ssrequest_rules rules;
+    const struct ssrequest_profile *profile;
+    enum ssrequest_shape shape;
+    double rate;       /* requests per second: SSREQUEST_CONSTANT, SSREQUEST_TRACE */
+    double max, step;  /* likewise: SSREQUEST_STEP */
+    ss_time hold;      /* SSREQUEST_STEP */
+    const char *trace; /* SSREQUEST_TRACE: its path */
+    enum ssrequest_arrival arrival;
+    uint64_t seed;
+
+    /* What came of it. */
+    double begin;  /* seconds since 1970, UTC; NaN: virtual time */
+    ss_time asked; /* how long requests were due; less than the profile if it was interrupted */
+    ss_time took;  /* from the begin until the last request ended or was given up */
+    double own_cpu_seconds; /* CPU time of the generator; NaN: unknown */
+    const struct ssrequest_tally *tally;
+};
+
+/* "constant", "round-robin", ... as options and JSON name them. */
+const char *ssrequest_shape_name(enum ssrequest_shape shape);
+const char *ssrequest_arrival_name(enum ssrequest_arrival arrival);
+const char *ssrequest_when_full_name(enum ssrequest_when_full when_full);
+const char *ssrequest_balance_name(enum ssrequest_balance balance);
+
+/* What the profile asks for per second between these two moments, on average; 0 after its end. */
+double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to);
+
+/* Successes of all that were due; NaN where none was. Refused ones are no successes. */
+double ssrequest_success_ratio(const struct ssrequest_tally *tally);
+
+/* Successes per second of `took`; NaN where that is 0. */
+double ssrequest_throughput(const struct ssrequest_account *account);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "document.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/json.h"
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+
+/* In full: a double has no room for all the digits of a seed. */
+static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    ss_json_digits(json, name, digits);
+}
+
+static void print_time(struct ss_json *json, const char *name, ss_time time) {
+    ss_json_number(json, name, time == SS_TIME_NEVER ? NAN : ss_time_seconds(time));
+}
+
+static void print_profile(struct ss_json *json, const struct ssrequest_account *account) {
+    ss_json_open(json, "profile", '{');
+    ss_json_text(json, "kind", ssrequest_shape_name(account->shape));
+    if (account->shape == SSREQUEST_STEP) {
+        ss_json_number(json, "max", account->max);
+        ss_json_number(json, "step", account->step);
+        print_time(json, "hold_seconds", account->hold);
+    } else {
+        ss_json_number(json, "rate", account->rate);
+    }
+    if (account->shape == SSREQUEST_TRACE)
+        ss_json_text(json, "trace", account->trace);
+    print_time(json, "length_seconds", ssrequest_profile_length(account->profile));
+    ss_json_close(json, '}');
+}
+
+/* null stands for what there is none of in this kind of loop. */
+static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
+    bool closed = account->rules.closed > 0;
+    ss_json_text(json, "loop", closed ? "closed" : "open");
+    ss_json_open(json, "targets", '[');
+    for (size_t i = 0; i < account->target_count; i++)
+        ss_json_text(json, NULL, account->targets[i]);
+    ss_json_close(json, ']');
+    ss_json_text(json, "balance", ssrequest_balance_name(account->rules.balance));
+    if (closed) {
+        print_whole(json, "clients", account->rules.closed);
+        ss_json_text(json, "profile", NULL);
+        ss_json_text(json, "arrival", NULL);
+        ss_json_text(json, "seed", NULL);
+    } else {
+        ss_json_text(json, "clients", NULL);
+        print_profile(json, account);
+        ss_json_text(json, "arrival", ssrequest_arrival_name(account->arrival));
+        print_whole(json, "seed", account->seed);
+    }
+    print_whole(json, "cap", account->rules.cap);
+    ss_json_text(json, "when_full", ssrequest_when_full_name(account->rules.when_full));
+    print_time(json, "timeout_seconds", account->tally->timeout);
+}
+
+static void print_counts(struct ss_json *json, const struct ssrequest_tally *tally) {
+    print_whole(json, "intended", tally->intended);
+    print_whole(json, "sent", tally->sent);
+    print_whole(json, "refused", tally->refused);
+    print_whole(json, "waiting", tally->waiting);
+    print_whole(json, "unfinished", tally->unfinished);
+    print_whole(json, "succeeded", tally->outcomes[SSREQUEST_SUCCESS]);
+    print_whole(json, "failed", ssrequest_tally_failed(tally));
+    ss_json_open(json, "causes", '{');
+    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++)
+        print_whole(json, ssrequest_outcome_name((enum ssrequest_outcome)i), tally->outcomes[i]);
+    ss_json_close(json, '}');
+    ss_json_number(json, "success_ratio", ssrequest_success_ratio(tally));
+    print_whole(json, "bytes", tally->bytes);
+}
+
+static void print_distribution(
+    struct ss_json *json, const char *name, const struct ssrequest_distribution *times) {
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {{"p50_seconds", 0.5}, {"p90_seconds", 0.9}, {"p95_seconds", 0.95},
+        {"p99_seconds", 0.99}, {"p99_9_seconds", 0.999}};
+    ss_json_open(json, name, '{');
+    print_whole(json, "count", times->count);
+    ss_json_number(json, "mean_seconds", ssrequest_distribution_mean(times));
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        ss_json_number(
+            json, quantiles[i].name, ssrequest_distribution_quantile(times, quantiles[i].share));
+    ss_json_number(json, "most_seconds", times->count ? ss_time_seconds(times->most) : NAN);
+    ss_json_close(json, '}');
+}
+
+static void print_origins(
+    struct ss_json *json, const char *name, const struct ssrequest_distribution *times) {
+    ss_json_open(json, name, '{');
+    print_distribution(json, "intended", &times[SSREQUEST_INTENDED]);
+    print_distribution(json, "actual", &times[SSREQUEST_ACTUAL]);
+    ss_json_close(json, '}');
+}
+
+void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "program", account->program);
+    ss_json_text(&json, "version", ss_version());
+    ss_json_number(&json, "begin_epoch_seconds", account->begin);
+    ss_json_number(&json, "end_epoch_seconds", account->begin + ss_time_seconds(account->took));
+    print_request(&json, account);
+    print_counts(&json, tally);
+    ss_json_number(&json, "duration_seconds", ss_time_seconds(account->took));
+    ss_json_number(&json, "throughput", ssrequest_throughput(account));
+    print_whole(&json, "unfinished_most", tally->unfinished_most);
+    ss_json_number(&json, "own_cpu_seconds", account->own_cpu_seconds);
+    print_distribution(&json, "lateness", &tally->lateness);
+    ss_json_open(&json, "response", '{');
+    print_origins(&json, "successes", tally->successes);
+    print_origins(&json, "all", tally->all);
+    ss_json_close(&json, '}');
+    ss_json_close(&json, '}');
+}
+
+int ssrequest_document_write(
+    const char *path, const struct ssrequest_account *account, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (strcmp(path, "-") == 0) {
+        ssrequest_document_print(stdout, account);
+        return 0;
+    }
+    if (ss_whole_file_open(&file, path) == 0) {
+        ssrequest_document_print(file.stream, account);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_FOLDER_H
+#define SSREQUEST_FOLDER_H
+
+/*
+ * What --record keeps: requests.csv while the run goes on, requests.json at its end. Where the
+ * second is missing the run has not ended.
+ */
+
+#include "ssrequest/rows.h"
+
+/* Creates the folder, which must not be there, and begins requests.csv. On failure nothing is left.
+ * `begin` as in ssrequest_rows_keep(). */
+int ssrequest_folder_open(
+    const char *path, struct ssrequest_rows *rows, double begin, struct ss_error *error);
+
+int ssrequest_folder_finish(
+    const char *path, const struct ssrequest_account *account, struct ss_error *error);
+
+#endif

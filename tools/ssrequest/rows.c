@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "base/words.h"
+
+/* Room for a line: at most this many fields, none longer than a number may be. */
+#define FIELDS    23
+#define LINE_ROOM (FIELDS * (SS_NUMBER_ROOM + 1))
+
+static const char seconds_heading[] =
+    "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
+    "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"
+    "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
+    "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
+
+static const char each_heading[] =
+    "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n";
+
+struct ssrequest_rows {
+    const struct ssrequest_tally *tally;
+    const struct ssrequest_profile *profile;
+    double turned; /* requests per second; negative: the profile's */
+    double epoch;  /* of the begin */
+    ss_time begin; /* of the second that has not ended */
+    bool has_last;
+    struct ssrequest_second last;
+
+    /* Of the second that has not ended. */
+    struct ssrequest_distribution times[SSREQUEST_ORIGINS];
+    double lateness_most;
+    uint64_t failed, timeouts, bytes;
+    uint64_t due, sent, refused; /* before it */
+
+    const char *each_path;
+    struct ss_lines seconds, each;
+};
+
+int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_tally *tally,
+    const struct ssrequest_profile *profile, struct ss_error *error) {
+    struct ssrequest_rows *rows = *opened = calloc(1, sizeof *rows);
+    if (!rows)
+        return ss_error_memory(error);
+    rows->tally = tally;
+    rows->profile = profile;
+    rows->turned = -1;
+    rows->lateness_most = rows->epoch = NAN;
+    rows->seconds.file = rows->each.file = -1;
+    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
+        if (ssrequest_distribution_open(&rows->times[origin], error) < 0) {
+            ssrequest_rows_close(rows, NULL);
+            *opened = NULL;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int close_lines(struct ss_lines *lines, const char *name, struct ss_error *error) {
+    ss_lines_close(lines);
+    if (!lines->why)
+        return 0;
+    return ss_error_fail(error, "%s: %s; lines missing: %llu", ss_words_show(name).text,
+        strerror(lines->why), (unsigned long long)lines->lost);
+}
+
+int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error) {
+    if (!rows)
+        return 0;
+    int result = close_lines(&rows->seconds, "requests.csv", error);
+    if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
+        result = -1;
+    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++)
+        ssrequest_distribution_close(&rows->times[origin]);
+    free(rows);
+    return result;
+}
+
+static void add_heading(struct ss_lines *lines, const char *heading, size_t length) {
+    ss_lines_end(lines, (char *)mempcpy(ss_lines_begin(lines, length), heading, length));
+    ss_lines_flush(lines);
+}
+
+int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, const char *name, double begin,
+    struct ss_error *error) {
+    int why = ss_lines_open(&rows->seconds, folder, name);
+    if (why < 0)
+        return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(-why));
+    rows->epoch = begin;
+    add_heading(&rows->seconds, seconds_heading, sizeof seconds_heading - 1);
+    return 0;
+}
+
+int ssrequest_rows_keep_each(
+    struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    ss_lines_adopt(&rows->each, file);
+    rows->each_path = path;
+    add_heading(&rows->each, each_heading, sizeof each_heading - 1);
+    return 0;
+}
+
+void ssrequest_rows_turn(struct ssrequest_rows *rows, double rate) {
+    rows->turned = rate;
+}
+
+/* ---- a line ---- */
+
+static char *put_number(char *to, double number, int decimals) {
+    *to++ = ',';
+    return isnan(number) ? to : ss_number_put_fixed(to, number, decimals);
+}
+
+static char *put_count(char *to, uint64_t count) {
+    return to + sprintf(to, ",%llu", (unsigned long long)count);
+}
+
+static char *put_times(
+    char *to, const struct ssrequest_second *second, enum ssrequest_origin origin) {
+    to = put_number(to, second->mean[origin], 9);
+    to = put_number(to, second->median[origin], 9);
+    to = put_number(to, second->p95[origin], 9);
+    to = put_number(to, second->p99[origin], 9);
+    return put_number(to, second->most[origin], 9);
+}
+
+static void write_second(struct ssrequest_rows *rows, const struct ssrequest_second *second) {
+    double elapsed = ss_time_seconds(second->end);
+    char *to = ss_lines_begin(&rows->seconds, LINE_ROOM);
+    if (!isnan(rows->epoch))
+        to = ss_number_put_fixed(to, rows->epoch + elapsed, 6);
+    to = put_number(to, elapsed, 6);
+    *to++ = ',';
+    if (!isnan(second->rate))
+        to = ss_number_put(to, second->rate);
+    to = put_count(to, second->due);
+    to = put_count(to, second->sent);
+    to = put_count(to, second->refused);
+    to = put_count(to, second->waiting);
+    to = put_count(to, second->unfinished);
+    to = put_count(to, second->completed);
+    to = put_count(to, second->failed);
+    to = put_count(to, second->timeouts);
+    to = put_count(to, second->bytes);
+    to = put_number(to, second->lateness_most, 9);
+    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++)
+        to = put_times(to, second, (enum ssrequest_origin)origin);
+    *to++ = '\n';
+    ss_lines_end(&rows->seconds, to);
+    ss_lines_flush(&rows->seconds);
+}
+
+static char *put_moment(char *to, ss_time moment) {
+    *to++ = ',';
+    return moment == SS_TIME_NEVER ? to : ss_number_put_fixed(to, ss_time_seconds(moment), 9);
+}
+
+static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *one,
+    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
+    static const char *const names[] = {[SSREQUEST_REFUSED] = "refused",
+        [SSREQUEST_NEVER_SENT] = "waiting",
+        [SSREQUEST_UNFINISHED] = "unfinished"};
+    if (rows->each.file < 0)
+        return;
+    char *to = ss_lines_begin(&rows->each, LINE_ROOM);
+    to += sprintf(to, "%llu,%u", (unsigned long long)one->number, one->target);
+    to = put_moment(to, one->due);
+    to = put_moment(to, one->sent);
+    to = put_moment(to, ended->finished);
+    *to++ = ',';
+    to = stpcpy(to, fate == SSREQUEST_ENDED ? ssrequest_outcome_name(ended->outcome) : names[fate]);
+    to = put_count(to, fate == SSREQUEST_ENDED ? ended->bytes : 0);
+    *to++ = '\n';
+    ss_lines_end(&rows->each, to);
+}
+
+/* ---- a second ---- */
+
+static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
+    if (!rows->profile)
+        return NAN;
+    if (rows->turned < 0)
+        return ssrequest_mean_rate(rows->profile, rows->begin, end);
+    /* Where the profile ends, so does a rate that has replaced its. */
+    ss_time length = ssrequest_profile_length(rows->profile);
+    ss_time until = length < end ? length : end;
+    return end > rows->begin ? rows->turned * ss_time_seconds(ss_time_since(until, rows->begin)) /
+                                   ss_time_seconds(end - rows->begin)
+                             : 0;
+}
+
+static void fill_times(struct ssrequest_second *second, const struct ssrequest_distribution *times,
+    enum ssrequest_origin origin) {
+    second->mean[origin] = ssrequest_distribution_mean(times);
+    second->median[origin] = ssrequest_distribution_quantile(times, 0.5);
+    second->p95[origin] = ssrequest_distribution_quantile(times, 0.95);
+    second->p99[origin] = ssrequest_distribution_quantile(times, 0.99);
+    second->most[origin] = times->count ? ss_time_seconds(times->most) : NAN;
+}
+
+static void end_second(struct ssrequest_rows *rows, ss_time end) {
+    const struct ssrequest_tally *tally = rows->tally;
+    struct ssrequest_second second = {
+        .begin = rows->begin,
+        .end = end,
+        .rate = rate_of(rows, end),
+        .due = tally->intended - rows->due,
+        .sent = tally->sent - rows->sent,
+        .refused = tally->refused - rows->refused,
+        .waiting = tally->waiting,
+        .unfinished = tally->unfinished,
+        .completed = rows->times[SSREQUEST_INTENDED].count,
+        .failed = rows->failed,
+        .timeouts = rows->timeouts,
+        .bytes = rows->bytes,
+        .lateness_most = rows->lateness_most,
+    };
+    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
+        fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
+        if (rows->times[origin].count > 0)
+            ssrequest_distribution_clear(&rows->times[origin]);
+    }
+    if (rows->seconds.file >= 0)
+        write_second(rows, &second);
+    ss_lines_flush(&rows->each);
+    rows->due = tally->intended;
+    rows->sent = tally->sent;
+    rows->refused = tally->refused;
+    rows->failed = rows->timeouts = rows->bytes = 0;
+    rows->lateness_most = NAN;
+    rows->begin = end;
+    rows->last = second;
+    rows->has_last = true;
+}
+
+bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now) {
+    bool ended = false;
+    for (; now >= rows->begin + SS_SECOND; ended = true)
+        end_second(rows, rows->begin + SS_SECOND);
+    return ended;
+}
+
+static bool has_news(const struct ssrequest_rows *rows) {
+    return rows->tally->intended != rows->due || rows->tally->sent != rows->sent ||
+           rows->tally->refused != rows->refused || rows->failed > 0 ||
+           rows->times[SSREQUEST_INTENDED].count > 0;
+}
+
+void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now) {
+    ssrequest_rows_advance(rows, now);
+    /* In virtual time the last request may end exactly at a second's end, and must not be lost. */
+    if (now > rows->begin || has_news(rows))
+        end_second(rows, now);
+}
+
+void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one) {
+    rows->lateness_most =
+        fmax(rows->lateness_most, ss_time_seconds(ss_time_since(one->sent, one->due)));
+}
+
+static void count_ended(struct ssrequest_rows *rows, const struct ssrequest_ended *ended) {
+    rows->bytes += ended->bytes;
+    if (ended->outcome != SSREQUEST_SUCCESS) {
+        rows->failed++;
+        rows->timeouts += ended->outcome == SSREQUEST_TIMEOUT;
+        return;
+    }
+    ssrequest_distribution_add(
+        &rows->times[SSREQUEST_INTENDED], ss_time_since(ended->finished, ended->due));
+    ssrequest_distribution_add(
+        &rows->times[SSREQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
+}
+
+void ssrequest_rows_witness(void *context, const struct ssrequest_one *one,
+    enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
+    struct ssrequest_rows *rows = context;
+    if (fate == SSREQUEST_ENDED)
+        count_ended(rows, ended);
+    write_each(rows, one, fate, ended);
+}
+
+const struct ssrequest_second *ssrequest_rows_last(const struct ssrequest_rows *rows) {
+    return rows->has_last ? &rows->last : NULL;
+}

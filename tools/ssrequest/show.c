@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "show.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* How many decimals make three digits; a value that is rounded up to 10 or 100 needs one less. */
+static int decimals_of(double value) {
+    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+}
+
+struct ssrequest_shown ssrequest_show_number(double number) {
+    struct ssrequest_shown shown = {"-"};
+    if (number == rint(number) && fabs(number) < 1e15)
+        snprintf(shown.text, sizeof shown.text, "%.0f", number);
+    else if (!isnan(number))
+        snprintf(shown.text, sizeof shown.text, "%.*f", decimals_of(number), number);
+    return shown;
+}
+
+struct ssrequest_shown ssrequest_show_time(double seconds) {
+    static const struct {
+        const char *name;
+        double per_second, from;
+    } units[] = {{"s", 1, 0.9995}, {"ms", 1e3, 0.9995e-3}, {"us", 1e6, 0}};
+    struct ssrequest_shown shown = {"-"};
+    size_t unit = 0;
+    if (isnan(seconds))
+        return shown;
+    if (seconds == 0)
+        return (struct ssrequest_shown){"0 s"};
+    while (seconds < units[unit].from)
+        unit++;
+    double value = seconds * units[unit].per_second;
+    snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals_of(value), value, units[unit].name);
+    return shown;
+}
+
+struct ssrequest_shown ssrequest_show_count(uint64_t count) {
+    struct ssrequest_shown shown;
+    char digits[24], *to = shown.text;
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return shown;
+}
+
+struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole) {
+    struct ssrequest_shown shown = {"-"};
+    if (whole == 0)
+        return shown;
+    double percent = 100 * (double)part / (double)whole;
+    if (part > 0 && percent < 0.01)
+        return (struct ssrequest_shown){"less than 0.01 %"};
+    if (part < whole && percent > 99.99)
+        return (struct ssrequest_shown){"more than 99.99 %"};
+    bool whole_percent = part == 0 || part == whole;
+    int decimals = whole_percent ? 0 : percent < 0.995 || percent > 99 ? 2 : 1;
+    snprintf(shown.text, sizeof shown.text, "%.*f %%", decimals, percent);
+    return shown;
+}
