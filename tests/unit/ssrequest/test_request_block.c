@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include "ssrequest/block.h"
+
+static const struct ssrequest_second second = {
+    .begin = 11 * SS_SECOND,
+    .end = 12 * SS_SECOND,
+    .rate = 200,
+    .due = 200,
+    .sent = 198,
+    .completed = 190,
+    .failed = 2,
+    .mean = {0.0123, 0.0023},
+    .median = {0.0110, 0.0020},
+    .p95 = {0.0345, 0.0041},
+    .p99 = {1.5, 0.0042},
+};
+
+static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t closed, int width) {
+    struct ssrequest_block_values values = {.total = closed ? SS_TIME_NEVER : 60 * SS_SECOND,
+        .closed = closed,
+        .cap = 200,
+        .second = &second,
+        .tally = &it->tally};
+    return ssrequest_block_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
+}
+
+static void the_last_second_is_shown_with_the_sums(void **state) {
+    (void)state;
+    struct made_up it;
+    char text[SSREQUEST_BLOCK_TEXT];
+    made_up_open(&it);
+    made_up_end(&it, 0, 0, 0, SSREQUEST_TIMEOUT);
+    ssrequest_tally_due(&it.tally);
+    assert_int_equal(print(text, &it, 0, 80), SSREQUEST_BLOCK_ROWS);
+    assert_string_equal(text,
+        "12.0 s of 60.0 s: asked 200/s, sent 198/s, succeeded 190/s, failed 2/s\n"
+        "from when due : mean 12.3 ms, 50 % 11.0 ms, 95 % 34.5 ms, 99 % 1.50 s\n"
+        "from when sent: mean 2.30 ms, 50 % 2.00 ms, 95 % 4.10 ms, 99 % 4.20 ms\n"
+        "unfinished 0 of 200, waiting 1; in all dropped 0, failed 1 of 1");
+    assert_int_equal(print(text, &it, 8, 80), SSREQUEST_BLOCK_ROWS);
+    assert_says(text, "12.0 s: closed loop of 8, sent 198/s,");
+    made_up_close(&it);
+}
+
+static void rows_are_cut_at_the_edge_of_the_window(void **state) {
+    (void)state;
+    struct made_up it;
+    char text[SSREQUEST_BLOCK_TEXT];
+    made_up_open(&it);
+    for (int width = 1; width < 80; width++) {
+        assert_int_equal(print(text, &it, 0, width), SSREQUEST_BLOCK_ROWS);
+        for (const char *line = text; line;
+             line = strchr(line, '\n'), line = line ? line + 1 : line)
+            assert_true(strcspn(line, "\n") <= (size_t)width);
+    }
+    made_up_close(&it);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_last_second_is_shown_with_the_sums),
+    cmocka_unit_test(rows_are_cut_at_the_edge_of_the_window))

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include "ssrequest/summary.h"
+
+static void assert_fits(const char *text) {
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        if (strcspn(line, "\n") > 80)
+            fail_msg("wider than 80 columns: %.*s", (int)strcspn(line, "\n"), line);
+    }
+}
+
+static char *print(struct made_up *it) {
+    char *text = made_up_print(ssrequest_summary_print, &it->account);
+    /* Findings may be broken anywhere. */
+    assert_fits(text);
+    for (char *at = text; (at = strstr(at, "\n  ")); at++) {
+        if (at[3] != 'f')
+            memmove(at, at + 2, strlen(at + 2) + 1), *at = ' ';
+    }
+    return text;
+}
+
+static void a_good_run_is_said_to_be_one(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    for (unsigned i = 0; i < 1000; i++)
+        made_up_end(&it, i * 10 * SS_MILLISECOND, 100 * SS_MICROSECOND, 12 * SS_MILLISECOND,
+            SSREQUEST_SUCCESS);
+    char *text = print(&it);
+    assert_says(text, "- An open loop: 100 requests per second were asked for (constant, even), "
+                      "1,000 were due in 10.0 s; 100 per second were answered with success.");
+    assert_says(text, "- None failed.");
+    assert_says(text, "- Sent on time: 99 % within 100 us of when they were due, the latest after "
+                      "100 us.");
+    assert_says(
+        text, "mean                     12.1 ms       12.0 ms          12.1 ms       12.0 ms");
+    assert_says(text, "due      1,000 = 1,000 sent + 0 dropped + 0 waiting\n");
+    assert_says(text, "sent     1,000 = 1,000 succeeded + 0 failed + 0 unfinished\n");
+    assert_does_not_say(text, "Successes alone look better");
+    assert_does_not_say(text, "own CPU time");
+    free(text);
+    made_up_close(&it);
+}
+
+static void what_requests_waited_before_they_were_sent_is_told(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.rules.cap = 1;
+    for (unsigned i = 0; i < 1000; i++)
+        made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
+            SS_MILLISECOND, SSREQUEST_SUCCESS);
+    char *text = print(&it);
+    assert_says(text, "99 % were answered within 1.00 ms of being sent, but within 901 ms of when "
+                      "they were due");
+    assert_says(text, "Sent late: 99 % within 900 ms");
+    assert_says(text, "the cap was reached, and requests waited");
+    it.account.rules.cap = 200;
+    free(text);
+    text = print(&it);
+    assert_says(text, "the cap was not reached, so it was this side that was late");
+    free(text);
+    made_up_close(&it);
+}
+
+static void failures_are_told_by_cause(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    for (unsigned i = 0; i < 90; i++)
+        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    for (unsigned i = 0; i < 8; i++)
+        made_up_end(&it, i * SS_MILLISECOND, 0, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESET);
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESOURCES);
+    char *text = print(&it);
+    assert_says(text, "- 10.0 % of those sent failed: timeout 8, reset 1, resources 1.");
+    assert_says(text, "This side had no more descriptors");
+    assert_says(text,
+        "Successes alone look better than it was: of these 99 % took at most 1.00 ms, "
+        "of all 10.0 s.");
+    assert_says(text, "failed   8 timeout\nfailed   1 reset\nfailed   1 resources\n");
+    assert_says(text, "success ratio             90.0 %  of all that were due");
+    free(text);
+    made_up_close(&it);
+}
+
+static void what_never_was_sent_or_answered_is_told(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    char *text = print(&it);
+    assert_says(text, "No request was sent.");
+    assert_does_not_say(text, "Sent on time");
+    free(text);
+    for (unsigned i = 0; i < 5; i++)
+        ssrequest_tally_due(&it.tally);
+    ssrequest_tally_refuse(&it.tally);
+    ssrequest_tally_send(&it.tally, 0, 0);
+    ssrequest_tally_send(&it.tally, 0, 0);
+    text = print(&it);
+    assert_says(text, "20.0 % of the requests (1) were dropped at the cap of 200.");
+    assert_says(text, "At the end 2 had not been sent and 2 had no answer yet.");
+    assert_says(text, "due      5 = 2 sent + 1 dropped + 2 waiting\n");
+    assert_says(text, "sent     2 = 0 succeeded + 0 failed + 2 unfinished\n");
+    assert_does_not_say(text, "None failed");
+    free(text);
+    made_up_close(&it);
+}
+
+static void a_closed_loop_is_said_to_be_one(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.rules.closed = 8;
+    it.account.profile = NULL;
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    char *text = print(&it);
+    assert_says(text, "- A closed loop: 8 clients, of which each sends its next request after its "
+                      "answer.");
+    assert_does_not_say(text, "open loop");
+    assert_does_not_say(text, "Sent on time");
+    free(text);
+    made_up_close(&it);
+}
+
+static void a_busy_generator_is_told(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.own_cpu_seconds = 5;
+    char *text = print(&it);
+    assert_says(text, "own CPU time              5.00 s  of the generator");
+    assert_does_not_say(text, "it may be what limited the rate");
+    free(text);
+    it.account.own_cpu_seconds = 9.5;
+    text = print(&it);
+    assert_says(text, "The generator used 95 % of a CPU: it may be what limited the rate");
+    free(text);
+    made_up_close(&it);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_good_run_is_said_to_be_one),
+    cmocka_unit_test(what_requests_waited_before_they_were_sent_is_told),
+    cmocka_unit_test(failures_are_told_by_cause),
+    cmocka_unit_test(what_never_was_sent_or_answered_is_told),
+    cmocka_unit_test(a_closed_loop_is_said_to_be_one),
+    cmocka_unit_test(a_busy_generator_is_told))

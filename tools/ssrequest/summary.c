@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <showstopper/contract.h>
+
+#include "base/words.h"
+#include "show.h"
+
+#define WIDTH 80
+
+/* A length of time is worth a sentence if it is so many times another. */
+#define REMARKABLE 1.5
+
+/* What is sent later than this is not sent when it is due. */
+#define LATE 1e-3 /* seconds */
+
+/* The part of a CPU above which the generator may be what limits the rate. */
+#define BUSY 0.9
+
+/* ---- sentences ---- */
+
+/* A finding: a paragraph with a dash before it. */
+SS_FORMAT(2, 3)
+static void say(FILE *stream, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char *at = text;
+    struct ss_words_part word;
+    size_t column = 1;
+    fputc('-', stream);
+    while (ss_words_next(&at, ' ', &word)) {
+        if (column + 1 + word.length > WIDTH) {
+            fputs("\n ", stream);
+            column = 1;
+        }
+        fprintf(stream, " %.*s", (int)word.length, word.text);
+        column += 1 + word.length;
+    }
+    fputc('\n', stream);
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* "3 timeout, 1 reset", the most frequent first. */
+static void list_causes(char *text, size_t size, const struct ssrequest_tally *tally) {
+    bool told[SSREQUEST_OUTCOMES] = {[SSREQUEST_SUCCESS] = true};
+    size_t used = 0;
+    text[0] = '\0';
+    for (;;) {
+        int most = SSREQUEST_SUCCESS;
+        uint64_t count = 0;
+        for (int i = 0; i < SSREQUEST_OUTCOMES; i++) {
+            if (!told[i] && tally->outcomes[i] > count)
+                count = tally->outcomes[most = i];
+        }
+        if (count == 0)
+            return;
+        told[most] = true;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
+            ssrequest_outcome_name((enum ssrequest_outcome)most), ssrequest_show_count(count).text);
+        if (used >= size)
+            return;
+    }
+}
+
+static void tell_closed(FILE *stream, const struct ssrequest_account *account) {
+    uint64_t clients = account->rules.closed;
+    say(stream,
+        "A closed loop: %s client%s, of which each sends its next request after its answer. A slow "
+        "service is asked less often then, so these times say little about users who do not wait "
+        "for each other.",
+        ssrequest_show_count(clients).text, plural(clients));
+}
+
+static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    double offered = ssrequest_mean_rate(account->profile, 0, account->asked);
+    bool mean = account->shape != SSREQUEST_CONSTANT;
+    say(stream,
+        "An open loop: %s%s requests per second were asked for (%s, %s), %s were due in %s; %s per "
+        "second were answered with success.",
+        ssrequest_show_number(offered).text, mean ? " (mean)" : "",
+        ssrequest_shape_name(account->shape), ssrequest_arrival_name(account->arrival),
+        ssrequest_show_count(tally->intended).text,
+        ssrequest_show_time(ss_time_seconds(account->asked)).text,
+        ssrequest_show_number(ssrequest_throughput(account)).text);
+}
+
+static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    double p99 = ssrequest_distribution_quantile(&tally->lateness, 0.99);
+    bool full = tally->unfinished_most >= account->rules.cap;
+    if (tally->lateness.count == 0)
+        return;
+    struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.most));
+    if (p99 <= LATE)
+        say(stream, "Sent on time: 99 %% within %s of when they were due, the latest after %s.",
+            ssrequest_show_time(p99).text, most.text);
+    else
+        say(stream, "Sent late: 99 %% within %s of when they were due, the latest after %s; %s.",
+            ssrequest_show_time(p99).text, most.text,
+            full ? "the cap was reached, and requests waited"
+                 : "the cap was not reached, so it was this side that was late");
+}
+
+static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    if (tally->refused)
+        say(stream,
+            "%s of the requests (%s) were dropped at the cap of %s. They are in no "
+            "response time.",
+            ssrequest_show_share(tally->refused, tally->intended).text,
+            ssrequest_show_count(tally->refused).text,
+            ssrequest_show_count(account->rules.cap).text);
+    if (tally->waiting + tally->unfinished)
+        say(stream, "At the end %s had not been sent and %s had no answer yet.",
+            ssrequest_show_count(tally->waiting).text,
+            ssrequest_show_count(tally->unfinished).text);
+}
+
+static void tell_failures(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    uint64_t failed = ssrequest_tally_failed(tally);
+    char causes[512];
+    list_causes(causes, sizeof causes, tally);
+    if (tally->sent == 0)
+        say(stream, "No request was sent.");
+    else if (failed)
+        say(stream, "%s of those sent failed: %s.", ssrequest_show_share(failed, tally->sent).text,
+            causes);
+    else if (!tally->unfinished)
+        say(stream, "None failed.");
+    if (tally->outcomes[SSREQUEST_RESOURCES])
+        say(stream,
+            "This side had no more descriptors, ports or memory: what failed so says nothing about "
+            "the service. Lower --cap, or raise the limit of open files.");
+}
+
+/* Coordinated omission, and what successes alone leave out. */
+static void tell_times(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    double intended = ssrequest_distribution_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
+    double actual = ssrequest_distribution_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.99);
+    double all = ssrequest_distribution_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
+    if (intended > REMARKABLE * actual && intended - actual > LATE)
+        say(stream,
+            "99 %% were answered within %s of being sent, but within %s of when they were due: "
+            "only "
+            "the second figure holds what they had waited before.",
+            ssrequest_show_time(actual).text, ssrequest_show_time(intended).text);
+    if (all > REMARKABLE * intended)
+        say(stream,
+            "Successes alone look better than it was: of these 99 %% took at most %s, of all %s.",
+            ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
+}
+
+static void tell_own_cpu(FILE *stream, const struct ssrequest_account *account) {
+    double share = account->own_cpu_seconds / ss_time_seconds(account->took);
+    if (share > BUSY)
+        say(stream,
+            "The generator used %.0f %% of a CPU: it may be what limited the rate, and if it "
+            "shares "
+            "its CPU with the service, it slowed it down.",
+            100 * share);
+}
+
+/* ---- figures ---- */
+
+static void print_row(FILE *stream, const char *name, const char *const cells[4]) {
+    fprintf(stream, "%-18s", name);
+    for (int i = 0; i < 4; i++)
+        fprintf(stream, i == 2 ? "    %13s" : " %13s", cells[i]);
+    fputc('\n', stream);
+}
+
+static double most_of(const struct ssrequest_distribution *times) {
+    return times->count ? ss_time_seconds(times->most) : NAN;
+}
+
+static void print_times(FILE *stream, const struct ssrequest_tally *tally) {
+    static const struct {
+        const char *name;
+        double share;
+    } rows[] = {{"mean", -1}, {"50 %", 0.5}, {"90 %", 0.9}, {"95 %", 0.95}, {"99 %", 0.99},
+        {"99.9 %", 0.999}, {"longest", 1}};
+    const struct ssrequest_distribution *times[] = {&tally->successes[SSREQUEST_INTENDED],
+        &tally->successes[SSREQUEST_ACTUAL], &tally->all[SSREQUEST_INTENDED],
+        &tally->all[SSREQUEST_ACTUAL]};
+    fprintf(stream, "%-18s%28s%31s\n", "response time", "successes", "all");
+    print_row(
+        stream, "  from", (const char *const[]){"when due", "when sent", "when due", "when sent"});
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        struct ssrequest_shown shown[4];
+        for (int i = 0; i < 4; i++)
+            shown[i] = ssrequest_show_time(
+                rows[row].share < 0 ? ssrequest_distribution_mean(times[i])
+                : rows[row].share == 1
+                    ? most_of(times[i])
+                    : ssrequest_distribution_quantile(times[i], rows[row].share));
+        print_row(stream, rows[row].name,
+            (const char *const[]){shown[0].text, shown[1].text, shown[2].text, shown[3].text});
+    }
+    struct ssrequest_shown counts[4];
+    for (int i = 0; i < 4; i++)
+        counts[i] = ssrequest_show_count(times[i]->count);
+    print_row(stream, "requests",
+        (const char *const[]){counts[0].text, counts[1].text, counts[2].text, counts[3].text});
+}
+
+static void print_figure(FILE *stream, const char *name, const char *value, const char *what) {
+    fprintf(stream, "%-18s %13s  %s\n", name, value, what);
+}
+
+/* What was due and what was sent each add up to what became of it. */
+static void print_sums(FILE *stream, const struct ssrequest_tally *tally) {
+    fprintf(stream, "due      %s = %s sent + %s dropped + %s waiting\n",
+        ssrequest_show_count(tally->intended).text, ssrequest_show_count(tally->sent).text,
+        ssrequest_show_count(tally->refused).text, ssrequest_show_count(tally->waiting).text);
+    fprintf(stream, "sent     %s = %s succeeded + %s failed + %s unfinished\n",
+        ssrequest_show_count(tally->sent).text,
+        ssrequest_show_count(tally->outcomes[SSREQUEST_SUCCESS]).text,
+        ssrequest_show_count(ssrequest_tally_failed(tally)).text,
+        ssrequest_show_count(tally->unfinished).text);
+    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++) {
+        if (tally->outcomes[i])
+            fprintf(stream, "failed   %s %s\n", ssrequest_show_count(tally->outcomes[i]).text,
+                ssrequest_outcome_name((enum ssrequest_outcome)i));
+    }
+}
+
+static void print_figures(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    char what[64];
+    snprintf(what, sizeof what, "per second, successes in %s",
+        ssrequest_show_time(ss_time_seconds(account->took)).text);
+    print_figure(
+        stream, "throughput", ssrequest_show_number(ssrequest_throughput(account)).text, what);
+    print_figure(stream, "success ratio",
+        ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
+        "of all that were due");
+    print_figure(stream, "lateness",
+        ssrequest_show_time(ssrequest_distribution_mean(&tally->lateness)).text,
+        "of sending, mean of all that were sent");
+    snprintf(what, sizeof what, "at a time, of at most %s",
+        ssrequest_show_count(account->rules.cap).text);
+    print_figure(
+        stream, "most unfinished", ssrequest_show_count(tally->unfinished_most).text, what);
+    print_figure(stream, "bytes", ssrequest_show_count(tally->bytes).text, "of answers");
+    if (!isnan(account->own_cpu_seconds))
+        print_figure(stream, "own CPU time", ssrequest_show_time(account->own_cpu_seconds).text,
+            "of the generator");
+}
+
+void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account) {
+    if (account->rules.closed > 0)
+        tell_closed(stream, account);
+    else
+        tell_rate(stream, account);
+    tell_failures(stream, account);
+    tell_unsent(stream, account);
+    if (account->rules.closed == 0)
+        tell_lateness(stream, account);
+    tell_times(stream, account);
+    tell_own_cpu(stream, account);
+    fputc('\n', stream);
+    print_times(stream, account->tally);
+    fputc('\n', stream);
+    print_sums(stream, account->tally);
+    fputc('\n', stream);
+    print_figures(stream, account);
+}
