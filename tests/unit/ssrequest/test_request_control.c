@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include "ssrequest/control.h"
+
+static void commands_are_read(void **state) {
+    (void)state;
+    struct ssrequest_control control;
+    assert_int_equal(ssrequest_control_parse(&control, "rate 1/2", NULL), 0);
+    assert_int_equal(control.command, SSREQUEST_CONTROL_RATE);
+    assert_float_equal(control.rate, 0.5, 0);
+    ssrequest_control_free(&control);
+    assert_int_equal(
+        ssrequest_control_parse(&control, "  urls http://a/ 'http://b/?x=1 2'", NULL), 0);
+    assert_int_equal(control.command, SSREQUEST_CONTROL_URLS);
+    assert_int_equal(control.url_count, 2);
+    assert_string_equal(control.urls[0], "http://a/");
+    assert_string_equal(control.urls[1], "http://b/?x=1 2");
+    assert_null(control.urls[2]);
+    ssrequest_control_free(&control);
+    assert_int_equal(ssrequest_control_parse(&control, "stop", NULL), 0);
+    assert_int_equal(control.command, SSREQUEST_CONTROL_STOP);
+    ssrequest_control_free(&control);
+    assert_int_equal(ssrequest_control_parse(&control, "status # now", NULL), 0);
+    assert_int_equal(control.command, SSREQUEST_CONTROL_STATUS);
+    ssrequest_control_free(&control);
+}
+
+static void refuse(const char *line, const char *words) {
+    struct ssrequest_control control;
+    struct ss_error error = {0};
+    if (ssrequest_control_parse(&control, line, &error) == 0)
+        fail_msg("'%s' was taken", line);
+    assert_says(error.message, words);
+    assert_null(control.words);
+}
+
+static void what_cannot_be_meant_is_refused(void **state) {
+    (void)state;
+    char many[64 * 3 + 16] = "urls";
+    refuse("", "an empty line");
+    refuse("fast", "'fast' is none of: rate, urls, stop, status");
+    refuse("RATE 5", "'RATE' is none of");
+    refuse("rate", "rate: 0 words follow; expected: rate NUMBER");
+    refuse("rate 5 6", "rate: 2 words follow");
+    refuse("rate -5", "rate: ");
+    refuse("rate nan", "rate: ");
+    refuse("rate 1000001", "rate: more than 1000000 requests per second");
+    refuse("urls", "expected: urls URL");
+    refuse("stop now", "stop: 1 words follow; expected: stop");
+    refuse("urls 'http://a", "");
+    for (int i = 0; i < 65; i++)
+        strcat(many, " u");
+    refuse(many, "urls: 65 words follow; expected: urls URL [URL...], at most 64");
+}
+
+static void the_status_is_one_line(void **state) {
+    (void)state;
+    struct made_up it;
+    char text[1024];
+    made_up_open(&it);
+    made_up_end(&it, 0, 0, 0, SSREQUEST_TIMEOUT);
+    made_up_end(&it, 0, 0, 0, SSREQUEST_SUCCESS);
+    ssrequest_control_describe(text, sizeof text, &it.tally, 12.5, 1500 * SS_MILLISECOND);
+    assert_string_equal(text, "elapsed_seconds=1.500 rate=12.5 intended=2 sent=2 refused=0 "
+                              "waiting=0 unfinished=0 succeeded=1 failed=1");
+    ssrequest_control_describe(text, sizeof text, &it.tally, NAN, 0);
+    assert_says(text, " rate=none ");
+    made_up_close(&it);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(commands_are_read),
+    cmocka_unit_test(what_cannot_be_meant_is_refused),
+    cmocka_unit_test(the_status_is_one_line))

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "ssrequest/listener.h"
+
+/* ---- what is asked is noted ---- */
+
+static int asked;
+
+static int obey(void *context, const struct ssrequest_control *control,
+    char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
+    (void)context;
+    asked++;
+    if (control->command == SSREQUEST_CONTROL_STOP)
+        return ss_error_fail(error, "not now");
+    if (control->command == SSREQUEST_CONTROL_STATUS)
+        snprintf(answer, SSREQUEST_ANSWER_ROOM, "x=1");
+    return 0;
+}
+
+static char folder[64], path[96];
+
+static struct ssrequest_listener *open_it(void) {
+    struct ssrequest_listener *listener;
+    struct ss_error error = {0};
+    asked = 0;
+    strcpy(folder, "/tmp/ssrequest-listener-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/control", folder);
+    if (ssrequest_listener_open(&listener, path, obey, NULL, &error) < 0)
+        fail_msg("%s", error.message);
+    return listener;
+}
+
+static void close_it(struct ssrequest_listener *listener) {
+    ssrequest_listener_close(listener);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static int connect_to(struct ssrequest_listener *listener) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    strcpy(address.sun_path, path);
+    assert_int_equal(connect(connection, (struct sockaddr *)&address, sizeof address), 0);
+    ssrequest_listener_serve(listener);
+    return connection;
+}
+
+static void ask(struct ssrequest_listener *listener, int connection, const char *text) {
+    assert_int_equal(write(connection, text, strlen(text)), strlen(text));
+    struct pollfd ready = {.fd = ssrequest_listener_descriptor(listener), .events = POLLIN};
+    assert_int_equal(poll(&ready, 1, 1000), 1);
+    ssrequest_listener_serve(listener);
+}
+
+static void assert_answers(int connection, const char *expected) {
+    char text[4096] = "";
+    ssize_t length = recv(connection, text, sizeof text - 1, MSG_DONTWAIT);
+    text[length > 0 ? length : 0] = '\0';
+    assert_string_equal(text, expected);
+}
+
+/* ---- cases ---- */
+
+static void each_line_has_an_answer(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    int connection = connect_to(listener);
+    ask(listener, connection, "rate 5\nstat");
+    assert_answers(connection, "ok\n");
+    ask(listener, connection, "us\r\nstop\nfaster\n");
+    assert_answers(connection,
+        "ok x=1\nerror: not now\nerror: 'faster' is none of: rate, urls, stop, status\n");
+    assert_int_equal(asked, 3);
+    close(connection);
+    close_it(listener);
+}
+
+static void a_line_without_an_end_is_refused(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    int connection = connect_to(listener);
+    static char much[16384];
+    memset(much, 'x', sizeof much);
+    much[sizeof much - 1] = '\0';
+    ask(listener, connection, much);
+    assert_answers(connection, "");
+    ask(listener, connection, "x");
+    assert_answers(connection, "error: a line is longer than 16 KiB\n");
+    assert_int_equal(recv(connection, much, 1, 0), 0);
+    close(connection);
+    close_it(listener);
+}
+
+static void several_can_talk_but_not_any_number(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    int connections[8];
+    for (int i = 0; i < 8; i++)
+        connections[i] = connect_to(listener);
+    int refused = connect_to(listener);
+    assert_answers(refused, "error: 8 connections are open already: close one\n");
+    close(refused);
+    ask(listener, connections[7], "rate 1\n");
+    assert_answers(connections[7], "ok\n");
+    close(connections[0]);
+    ssrequest_listener_serve(listener);
+    connections[0] = connect_to(listener);
+    ask(listener, connections[0], "rate 1\n");
+    assert_answers(connections[0], "ok\n");
+    for (int i = 0; i < 8; i++)
+        close(connections[i]);
+    close_it(listener);
+}
+
+static void a_client_that_does_not_read_is_left(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    int connection = connect_to(listener);
+    assert_int_equal(fcntl(connection, F_SETFL, O_NONBLOCK), 0);
+    ssize_t written = 1;
+    for (int i = 0; i < 1000000 && (written > 0 || errno == EAGAIN); i++) {
+        written = send(connection, "status\n", 7, MSG_NOSIGNAL);
+        ssrequest_listener_serve(listener);
+    }
+    assert_int_equal(written, -1);
+    assert_true(errno == EPIPE || errno == ECONNRESET);
+    close(connection);
+    close_it(listener);
+}
+
+static void the_socket_is_for_its_user_alone(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    close_it(listener);
+}
+
+static void only_a_dead_socket_is_replaced(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it(), *other;
+    struct ss_error error = {0};
+    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
+    assert_null(other);
+    assert_says(error.message, "another process listens there");
+    /* As a killed process leaves it. */
+    assert_int_equal(unlink(path), 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, path);
+    int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
+    close(dead);
+    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, NULL), 0);
+    /* The first one's end does not take the socket away that is another's now. */
+    ssrequest_listener_close(listener);
+    assert_int_equal(access(path, F_OK), 0);
+    ssrequest_listener_close(other);
+    assert_int_equal(access(path, F_OK), -1);
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    memset(&error, 0, sizeof error);
+    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
+    assert_says(error.message, "is there and is no socket");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void a_path_that_no_socket_can_have_is_refused(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener;
+    struct ss_error error = {0};
+    char much[200];
+    memset(much, 'x', sizeof much);
+    much[sizeof much - 1] = '\0';
+    assert_int_equal(ssrequest_listener_open(&listener, much, obey, NULL, &error), -1);
+    assert_says(error.message, "at most 107 letters");
+    memset(&error, 0, sizeof error);
+    assert_int_equal(ssrequest_listener_open(&listener, "/nowhere/x", obey, NULL, &error), -1);
+    assert_says(error.message, "--control: /nowhere/x: No such file or directory");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(each_line_has_an_answer),
+    cmocka_unit_test(a_line_without_an_end_is_refused),
+    cmocka_unit_test(several_can_talk_but_not_any_number),
+    cmocka_unit_test(a_client_that_does_not_read_is_left),
+    cmocka_unit_test(the_socket_is_for_its_user_alone),
+    cmocka_unit_test(only_a_dead_socket_is_replaced),
+    cmocka_unit_test(a_path_that_no_socket_can_have_is_refused))

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "ssrequest/generator.h"
+
+/* Many times what one process can send: a slip, which would bury the service. */
+#define RATE_MOST 1e6
+
+_Static_assert(SSREQUEST_TARGETS_MOST == 64, "the usage below says how many");
+
+/* Arguments that a command takes. */
+static const struct command {
+    const char *name;
+    size_t least, most;
+    const char *usage;
+} commands[] = {
+    [SSREQUEST_CONTROL_RATE] = {"rate", 1, 1, "rate NUMBER"},
+    [SSREQUEST_CONTROL_URLS] = {"urls", 1, SSREQUEST_TARGETS_MOST, "urls URL [URL...], at most 64"},
+    [SSREQUEST_CONTROL_STOP] = {"stop", 0, 0, "stop"},
+    [SSREQUEST_CONTROL_STATUS] = {"status", 0, 0, "status"},
+};
+
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static int find(const char *word, enum ssrequest_command *found, struct ss_error *error) {
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(word, commands[i].name) == 0) {
+            *found = (enum ssrequest_command)i;
+            return 0;
+        }
+    }
+    return ss_error_fail(
+        error, "'%s' is none of: rate, urls, stop, status", ss_words_show(word).text);
+}
+
+static int take_rate(struct ssrequest_control *control, const char *text, struct ss_error *error) {
+    if (ss_units_number(text, &control->rate, error) < 0)
+        return ss_error_wrap(error, "rate");
+    if (control->rate > RATE_MOST)
+        return ss_error_fail(error, "rate: more than %.0f requests per second", RATE_MOST);
+    return 0;
+}
+
+static int take_words(struct ssrequest_control *control, size_t count, struct ss_error *error) {
+    if (count == 0)
+        return ss_error_fail(error, "an empty line; expected: rate, urls, stop or status");
+    if (find(control->words[0], &control->command, error) < 0)
+        return -1;
+    const struct command *command = &commands[control->command];
+    if (count - 1 < command->least || count - 1 > command->most)
+        return ss_error_fail(
+            error, "%s: %zu words follow; expected: %s", command->name, count - 1, command->usage);
+    if (control->command == SSREQUEST_CONTROL_RATE)
+        return take_rate(control, control->words[1], error);
+    if (control->command == SSREQUEST_CONTROL_URLS) {
+        control->urls = control->words + 1;
+        control->url_count = count - 1;
+    }
+    return 0;
+}
+
+int ssrequest_control_parse(
+    struct ssrequest_control *control, const char *line, struct ss_error *error) {
+    size_t count = 0;
+    *control = (struct ssrequest_control){.rate = NAN};
+    if (!(control->words = ss_words_split(line, &count, error)))
+        return -1;
+    if (take_words(control, count, error) == 0)
+        return 0;
+    ssrequest_control_free(control);
+    return -1;
+}
+
+void ssrequest_control_free(struct ssrequest_control *control) {
+    free(control->words);
+    control->words = control->urls = NULL;
+}
+
+void ssrequest_control_describe(
+    char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now) {
+    char shown[SS_NUMBER_PLAIN_ROOM] = "none";
+    if (!isnan(rate))
+        ss_number_put_plain(shown, rate);
+    snprintf(buffer, size,
+        "elapsed_seconds=%.3f rate=%s intended=%llu sent=%llu refused=%llu waiting=%llu "
+        "unfinished=%llu succeeded=%llu failed=%llu",
+        ss_time_seconds(now), shown, (unsigned long long)tally->intended,
+        (unsigned long long)tally->sent, (unsigned long long)tally->refused,
+        (unsigned long long)tally->waiting, (unsigned long long)tally->unfinished,
+        (unsigned long long)tally->outcomes[SSREQUEST_SUCCESS],
+        (unsigned long long)ssrequest_tally_failed(tally));
+}

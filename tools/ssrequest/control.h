@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_CONTROL_H
+#define SSREQUEST_CONTROL_H
+
+/* What may be said to a run while it goes on: a line that asks, and a line that answers. */
+
+#include <stddef.h>
+
+#include "ssrequest/tally.h"
+
+enum ssrequest_command {
+    SSREQUEST_CONTROL_RATE,
+    SSREQUEST_CONTROL_URLS,
+    SSREQUEST_CONTROL_STOP,
+    SSREQUEST_CONTROL_STATUS,
+};
+
+struct ssrequest_control {
+    enum ssrequest_command command;
+    double rate; /* requests per second: SSREQUEST_CONTROL_RATE */
+    char **urls; /* SSREQUEST_CONTROL_URLS: at least 1, at most SSREQUEST_TARGETS_MOST; NULL behind
+                    them */
+    size_t url_count;
+    char **words; /* the block that the URLs are in */
+};
+
+/* The line is without its line feed. Whether a URL can be used is not looked at. */
+int ssrequest_control_parse(
+    struct ssrequest_control *control, const char *line, struct ss_error *error);
+void ssrequest_control_free(struct ssrequest_control *control);
+
+/* What `status` is answered; `rate` is NaN in a closed loop. */
+void ssrequest_control_describe(
+    char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);
+
+#endif

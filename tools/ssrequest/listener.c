@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "listener.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+#define CLIENTS   8
+#define LINE_ROOM 16384
+
+/* How much is read and how many are accepted in one call: requests must not wait for a talker. */
+#define TURNS 4
+
+struct client {
+    int connection; /* -1: none */
+    size_t used;
+    char line[LINE_ROOM];
+};
+
+struct ssrequest_listener {
+    int socket, events;
+    ssrequest_obey *obey;
+    void *context;
+    struct sockaddr_un address;
+    dev_t device; /* of the socket in the file system, which is to be removed */
+    ino_t number;
+    struct client clients[CLIENTS];
+};
+
+/* ---- opening ---- */
+
+static int fail(const struct sockaddr_un *address, const char *why, struct ss_error *error) {
+    return ss_error_fail(error, "--control: %s: %s", ss_words_show(address->sun_path).text, why);
+}
+
+/* Removes the socket of a process that was killed. */
+static int remove_dead(const struct sockaddr_un *address, struct ss_error *error) {
+    struct stat status;
+    if (lstat(address->sun_path, &status) < 0)
+        return errno == ENOENT ? 0 : fail(address, strerror(errno), error);
+    if (!S_ISSOCK(status.st_mode))
+        return fail(address, "is there and is no socket: choose another path", error);
+    SS_OWNED(close)
+    int attempt = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (attempt < 0)
+        return fail(address, strerror(errno), error);
+    if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
+        errno != ECONNREFUSED)
+        return fail(address, "another process listens there: choose another path", error);
+    if (unlink(address->sun_path) < 0 && errno != ENOENT)
+        return fail(address, strerror(errno), error);
+    return 0;
+}
+
+static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t which) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = which};
+    return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+static int bind_it(struct ssrequest_listener *listener) {
+    struct stat status;
+    const struct sockaddr *address = (const struct sockaddr *)&listener->address;
+    /* No other user may connect, not even for the moment before a chmod(). */
+    mode_t before = umask(0177);
+    int result = bind(listener->socket, address, sizeof listener->address);
+    umask(before);
+    if (result < 0 || stat(listener->address.sun_path, &status) < 0)
+        return -1;
+    listener->device = status.st_dev;
+    listener->number = status.st_ino;
+    return listen(listener->socket, CLIENTS);
+}
+
+static int open_all(struct ssrequest_listener *listener, struct ss_error *error) {
+    if (remove_dead(&listener->address, error) < 0)
+        return -1;
+    listener->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    listener->events = epoll_create1(EPOLL_CLOEXEC);
+    if (listener->socket < 0 || listener->events < 0 || bind_it(listener) < 0 ||
+        watch(listener, listener->socket, CLIENTS) < 0)
+        return fail(&listener->address, strerror(errno), error);
+    return 0;
+}
+
+int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path,
+    ssrequest_obey *obey, void *context, struct ss_error *error) {
+    *opened = NULL;
+    struct ssrequest_listener *listener = calloc(1, sizeof *listener);
+    if (!listener)
+        return ss_error_memory(error);
+    listener->socket = listener->events = -1;
+    listener->obey = obey;
+    listener->context = context;
+    listener->address.sun_family = AF_UNIX;
+    for (int i = 0; i < CLIENTS; i++)
+        listener->clients[i].connection = -1;
+    int result = 0;
+    if (strlen(path) >= sizeof listener->address.sun_path)
+        result = ss_error_fail(error, "--control: %s: the path of a socket has at most %zu letters",
+            ss_words_show(path).text, sizeof listener->address.sun_path - 1);
+    else
+        strcpy(listener->address.sun_path, path);
+    if (result == 0)
+        result = open_all(listener, error);
+    if (result == 0)
+        *opened = listener;
+    else
+        ssrequest_listener_close(listener);
+    return result;
+}
+
+/* ---- closing ---- */
+
+static void disconnect(struct client *client) {
+    if (client->connection >= 0)
+        close(client->connection);
+    client->connection = -1;
+    client->used = 0;
+}
+
+void ssrequest_listener_close(struct ssrequest_listener *listener) {
+    struct stat status;
+    if (!listener)
+        return;
+    for (int i = 0; i < CLIENTS; i++)
+        disconnect(&listener->clients[i]);
+    /* What another process has put in its place stays. */
+    if (listener->number && lstat(listener->address.sun_path, &status) == 0 &&
+        status.st_dev == listener->device && status.st_ino == listener->number)
+        unlink(listener->address.sun_path);
+    if (listener->socket >= 0)
+        close(listener->socket);
+    if (listener->events >= 0)
+        close(listener->events);
+    free(listener);
+}
+
+int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
+    return listener->events;
+}
+
+/* ---- lines and answers ---- */
+
+static void answer(struct client *client, const char *verdict, const char *text) {
+    char line[SSREQUEST_ANSWER_ROOM + sizeof((struct ss_error *)NULL)->message];
+    size_t length =
+        (size_t)snprintf(line, sizeof line, "%s%s%s\n", verdict, *text ? " " : "", text);
+    /* A socket has room for hundreds of them: this client does not read. */
+    if (send(client->connection, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length)
+        disconnect(client);
+}
+
+static void obey(struct ssrequest_listener *listener, struct client *client, const char *line) {
+    struct ssrequest_control control;
+    struct ss_error error = {0};
+    char text[SSREQUEST_ANSWER_ROOM] = "";
+    int result = ssrequest_control_parse(&control, line, &error);
+    if (result == 0) {
+        result = listener->obey(listener->context, &control, text, &error);
+        ssrequest_control_free(&control);
+    }
+    answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : error.message);
+}
+
+static void take_lines(struct ssrequest_listener *listener, struct client *client) {
+    char *line = client->line, *end;
+    while (client->connection >= 0 &&
+           (end = memchr(line, '\n', client->used - (size_t)(line - client->line)))) {
+        *end = '\0';
+        if (end > line && end[-1] == '\r')
+            end[-1] = '\0';
+        obey(listener, client, line);
+        line = end + 1;
+    }
+    if (client->connection < 0)
+        return;
+    client->used -= (size_t)(line - client->line);
+    memmove(client->line, line, client->used);
+    if (client->used == LINE_ROOM) {
+        answer(client, "error:", "a line is longer than 16 KiB");
+        disconnect(client);
+    }
+}
+
+static void read_from(struct ssrequest_listener *listener, struct client *client) {
+    for (int turn = 0; turn < TURNS && client->connection >= 0; turn++) {
+        ssize_t length = recv(client->connection, client->line + client->used,
+            LINE_ROOM - client->used, MSG_DONTWAIT);
+        if (length < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (length <= 0) {
+            disconnect(client);
+            return;
+        }
+        client->used += (size_t)length;
+        take_lines(listener, client);
+    }
+}
+
+static void accept_one(struct ssrequest_listener *listener) {
+    int connection = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0)
+        return;
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        struct client *client = &listener->clients[i];
+        if (client->connection >= 0)
+            continue;
+        client->connection = connection;
+        client->used = 0;
+        if (watch(listener, connection, i) < 0)
+            disconnect(client);
+        return;
+    }
+    struct client refused = {.connection = connection};
+    answer(&refused, "error:", "8 connections are open already: close one");
+    disconnect(&refused);
+}
+
+void ssrequest_listener_serve(struct ssrequest_listener *listener) {
+    struct epoll_event events[TURNS];
+    int count = epoll_wait(listener->events, events, TURNS, 0);
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.u32 == CLIENTS)
+            accept_one(listener);
+        else
+            read_from(listener, &listener->clients[events[i].data.u32]);
+    }
+}
