@@ -70,7 +70,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 {
     check "$1/bin/showstopper" "$source/src/showstopper.1"
-    for program in ssload sssim ssreport; do
+    for program in ssload ssrequest sssim ssreport; do
         # Not all are built where their libraries are missing.
         [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
     done
