@@ -4,6 +4,7 @@
 
 /* All that is told of a run at its end, of services and of simulated queues alike. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct ssrequest_account {
     const char *trace; /* SSREQUEST_TRACE: its path */
     enum ssrequest_arrival arrival;
     uint64_t seed;
+    bool turned; /* the rate was changed while it ran: it was not the profile's all the time */
 
     /* What came of it. */
     double begin;  /* seconds since 1970, UTC; NaN: virtual time */

@@ -32,6 +32,7 @@ static void print_profile(struct ss_json *json, const struct ssrequest_account *
     }
     if (account->shape == SSREQUEST_TRACE)
         ss_json_text(json, "trace", account->trace);
+    ss_json_bool(json, "changed", account->turned);
     print_time(json, "length_seconds", ssrequest_profile_length(account->profile));
     ss_json_close(json, '}');
 }

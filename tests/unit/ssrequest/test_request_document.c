@@ -18,7 +18,7 @@ static void it_says_what_was_asked_and_what_came(void **state) {
     assert_says(text, "\"loop\": \"open\"");
     assert_says(text, "\"http://127.0.0.1:8081/\\\"x\\\"\"");
     assert_says(text, "\"profile\": {\n    \"kind\": \"constant\",\n    \"rate\": 100,\n    "
-                      "\"length_seconds\": 10\n  }");
+                      "\"changed\": false,\n    \"length_seconds\": 10\n  }");
     assert_says(text, "\"arrival\": \"even\"");
     assert_says(text, "\"seed\": 18446744073709551557,"); /* no double holds it */
     assert_says(text, "\"cap\": 200,\n  \"when_full\": \"delay\",\n  \"timeout_seconds\": 10,");

@@ -110,6 +110,20 @@ static void what_never_was_sent_or_answered_is_told(void **state) {
     made_up_close(&it);
 }
 
+static void a_rate_that_was_changed_is_not_the_profiles(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.turned = true;
+    for (unsigned i = 0; i < 50; i++)
+        made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    char *text = print(&it);
+    assert_says(text, "An open loop: 5 (mean) requests per second were asked for (constant, then "
+                      "changed, even), 50 were due");
+    free(text);
+    made_up_close(&it);
+}
+
 static void a_closed_loop_is_said_to_be_one(void **state) {
     (void)state;
     struct made_up it;
@@ -148,5 +162,6 @@ UNIT_MAIN(
     cmocka_unit_test(what_requests_waited_before_they_were_sent_is_told),
     cmocka_unit_test(failures_are_told_by_cause),
     cmocka_unit_test(what_never_was_sent_or_answered_is_told),
+    cmocka_unit_test(a_rate_that_was_changed_is_not_the_profiles),
     cmocka_unit_test(a_closed_loop_is_said_to_be_one),
     cmocka_unit_test(a_busy_generator_is_told))
