@@ -174,6 +174,26 @@ static void only_a_dead_socket_is_replaced(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Its queue is full: nothing can be told of it but that it lives. */
+static void a_busy_socket_is_not_replaced(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it(), *other;
+    struct ss_error error = {0};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int queue[64], result = 0, count = 0;
+    strcpy(address.sun_path, path);
+    while (result == 0 && count < 64) {
+        queue[count] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        result = connect(queue[count++], (struct sockaddr *)&address, sizeof address);
+    }
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
+    assert_says(error.message, "another process listens there");
+    while (count > 0)
+        close(queue[--count]);
+    close_it(listener);
+}
+
 static void a_path_that_no_socket_can_have_is_refused(void **state) {
     (void)state;
     struct ssrequest_listener *listener;
@@ -196,4 +216,5 @@ UNIT_MAIN(
     cmocka_unit_test(a_client_that_does_not_read_is_left),
     cmocka_unit_test(the_socket_is_for_its_user_alone),
     cmocka_unit_test(only_a_dead_socket_is_replaced),
+    cmocka_unit_test(a_busy_socket_is_not_replaced),
     cmocka_unit_test(a_path_that_no_socket_can_have_is_refused))
