@@ -1,0 +1,769 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/http.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/version.h"
+#include "base/words.h"
+#include "platform/platform.h"
+
+#define NO_TARGET    UINT32_MAX
+#define HEADERS_MOST (256 * 1024) /* bytes; more of them are no answer */
+#define BUFFER       (64 * 1024)  /* bytes that are read at once */
+
+struct target {
+    char *url;    /* as libcurl gets it */
+    char *socket; /* NULL: TCP */
+    bool tls;
+    uint64_t connections; /* that are open */
+    char *lost;           /* why its host has no address; NULL: it has one */
+};
+
+/* A set of targets, and the addresses of their hosts. Zeroed: none. */
+struct aim {
+    struct target *targets;
+    uint32_t count;
+    struct curl_slist *addresses;
+};
+
+/* A place for one request at a time, with a handle that is used again and again. */
+struct slot {
+    CURL *easy;
+    struct ssrequest_http *http;
+    struct ssrequest_one *one; /* NULL: it is idle */
+    uint32_t target;           /* that the handle is set to, of the set of this number: */
+    uint64_t aim;
+    bool tls;                     /* likewise */
+    long version;                 /* of HTTP, likewise, as libcurl numbers them */
+    struct slot *before, *behind; /* among those under way, in the order of sending */
+    struct slot *next_early;      /* among those that failed before they were under way */
+    enum ssrequest_outcome early;
+
+    /* Of the request under way: */
+    bool begun;  /* it was passed to a connection */
+    bool again;  /* libcurl wanted to send it once more */
+    bool final;  /* the last status line was not that of an interim answer */
+    bool headed; /* its headers came to their end */
+    int why;     /* errno of a socket that could not be had; 0: there was none */
+    bool local;  /* the last socket that was opened for it is a Unix socket */
+    uint64_t header_bytes;
+};
+
+/* What epoll is told of a descriptor. */
+struct watch {
+    uint32_t wanted; /* by libcurl; 0: nothing at present */
+    uint32_t armed;  /* in epoll; 0: it is not there */
+    uint64_t aim;    /* the set that its target is of; 0: it is not open */
+    uint32_t target;
+};
+
+struct ssrequest_http {
+    struct ssrequest_http_rules rules;
+    ss_time begin; /* on the monotonic clock */
+    ssrequest_http_ended *ended;
+    void *context;
+    CURLM *multi;
+    int poll;
+    char agent[32];
+    struct slot *slots; /* their handles are made when they are first used */
+    struct slot *oldest, *newest;
+    struct slot *early;
+    struct watch *watches; /* by descriptor */
+    size_t watch_count;
+    ss_time timer; /* libcurl's */
+    struct aim aim;
+    uint64_t aim_number;
+    uint64_t older;
+    bool is_old; /* libcurl: see version_for() */
+};
+
+static ss_time now_of(const struct ssrequest_http *http) {
+    return ss_time_since(ss_platform_now(), http->begin);
+}
+
+/* ---- what an end means ---- */
+
+static enum ssrequest_outcome outcome_of_errno(int why) {
+    switch (why) {
+    case ECONNREFUSED:
+        return SSREQUEST_CONNECTION_REFUSED;
+    case ECONNRESET:
+    case EPIPE:
+        return SSREQUEST_RESET;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+    case EADDRNOTAVAIL: /* all ports are in use */
+        return SSREQUEST_RESOURCES;
+    case ETIMEDOUT:
+        return SSREQUEST_TIMEOUT;
+    default:
+        return SSREQUEST_UNREACHABLE;
+    }
+}
+
+/* Of those that mean the same whatever came before. */
+static const struct {
+    CURLcode code;
+    enum ssrequest_outcome outcome;
+} meanings[] = {
+    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* an answer of HTTP/0.9 */
+    {CURLE_WEIRD_SERVER_REPLY, SSREQUEST_GARBLED},
+    {CURLE_HTTP2, SSREQUEST_GARBLED},
+    {CURLE_HTTP3, SSREQUEST_GARBLED},
+    {CURLE_FILESIZE_EXCEEDED, SSREQUEST_GARBLED},
+    {CURLE_BAD_CONTENT_ENCODING, SSREQUEST_GARBLED},
+    {CURLE_WRITE_ERROR, SSREQUEST_GARBLED}, /* see take_header() */
+    {CURLE_COULDNT_RESOLVE_HOST, SSREQUEST_UNREACHABLE},
+    {CURLE_COULDNT_RESOLVE_PROXY, SSREQUEST_UNREACHABLE},
+    {CURLE_PARTIAL_FILE, SSREQUEST_CUT},
+    {CURLE_OPERATION_TIMEDOUT, SSREQUEST_TIMEOUT},
+    {CURLE_SSL_CONNECT_ERROR, SSREQUEST_TLS},
+    {CURLE_PEER_FAILED_VERIFICATION, SSREQUEST_TLS},
+    {CURLE_SSL_CERTPROBLEM, SSREQUEST_TLS},
+    {CURLE_SSL_CIPHER, SSREQUEST_TLS},
+    {CURLE_SSL_CACERT_BADFILE, SSREQUEST_TLS},
+    {CURLE_SSL_ISSUER_ERROR, SSREQUEST_TLS},
+    {CURLE_SSL_CRL_BADFILE, SSREQUEST_TLS},
+    {CURLE_SSL_PINNEDPUBKEYNOTMATCH, SSREQUEST_TLS},
+    {CURLE_SSL_INVALIDCERTSTATUS, SSREQUEST_TLS},
+    {CURLE_SSL_SHUTDOWN_FAILED, SSREQUEST_TLS},
+    {CURLE_USE_SSL_FAILED, SSREQUEST_TLS},
+    {CURLE_SSL_ENGINE_NOTFOUND, SSREQUEST_RESOURCES},
+    {CURLE_SSL_ENGINE_SETFAILED, SSREQUEST_RESOURCES},
+    {CURLE_FAILED_INIT, SSREQUEST_RESOURCES},
+};
+
+static enum ssrequest_outcome outcome_of_connecting(const struct slot *slot) {
+    long why = slot->why;
+    if (!why)
+        curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
+    /* The queue of a Unix socket is full: EAGAIN, in which libcurl sees no error. */
+    if (!why && slot->local)
+        return SSREQUEST_CONNECTION_REFUSED;
+    return outcome_of_errno((int)why);
+}
+
+static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
+    const struct ssrequest_http *http = slot->http;
+    long status = 0, version = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
+    /* libcurl is content with an answer that ends within its headers. */
+    if (!slot->headed)
+        return SSREQUEST_CUT;
+    /* Without TLS no other version was agreed on. */
+    if (http->rules.http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
+        return SSREQUEST_GARBLED;
+    return status >= 400 ? SSREQUEST_STATUS : SSREQUEST_SUCCESS;
+}
+
+static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code) {
+    if (slot->again)
+        return SSREQUEST_RESET;
+    switch (code) {
+    case CURLE_OK:
+        return outcome_of_answer(slot);
+    case CURLE_COULDNT_CONNECT:
+        return outcome_of_connecting(slot);
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2_STREAM:
+        return slot->header_bytes > 0 ? SSREQUEST_CUT : SSREQUEST_RESET;
+    case CURLE_OUT_OF_MEMORY:
+        /* So libcurl calls a header line that is too long for it, too. */
+        return slot->begun ? SSREQUEST_GARBLED : SSREQUEST_RESOURCES;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        if (meanings[i].code == code)
+            return meanings[i].outcome;
+    }
+    return SSREQUEST_OTHER;
+}
+
+/* ---- what libcurl asks while a request is under way ---- */
+
+/*
+ * It is called before each sending. When a connection that was used before breaks, libcurl sends
+ * the request again by itself; what a user would have seen as a failure would pass for a slow
+ * answer, and the server would have got more requests than were counted.
+ */
+static int before_sending(void *context, char *address, char *own_address, int port, int own_port) {
+    struct slot *slot = context;
+    (void)address, (void)own_address, (void)port, (void)own_port;
+    slot->again = slot->begun;
+    slot->begun = true;
+    return slot->again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+/* "HTTP/1.1 103 Early Hints": another status line follows. */
+static bool is_interim(const char *line, size_t length) {
+    const char *blank = memchr(line, ' ', length);
+    return blank && blank + 1 < line + length && blank[1] == '1';
+}
+
+static size_t take_header(char *line, size_t one, size_t length, void *context) {
+    struct slot *slot = context;
+    (void)one;
+    slot->header_bytes += length;
+    if (length > 5 && strncmp(line, "HTTP/", 5) == 0)
+        slot->final = !is_interim(line, length);
+    else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
+        slot->headed |= slot->final;
+    return slot->header_bytes > HEADERS_MOST ? 0 : length;
+}
+
+static size_t take_body(char *bytes, size_t one, size_t length, void *context) {
+    (void)bytes, (void)one, (void)context;
+    return length;
+}
+
+static struct watch *watch_of(struct ssrequest_http *http, int descriptor) {
+    size_t count = http->watch_count;
+    if ((size_t)descriptor < count)
+        return &http->watches[descriptor];
+    size_t more = 2 * (size_t)descriptor + 64;
+    struct watch *watches = realloc(http->watches, more * sizeof *watches);
+    if (!watches)
+        return NULL;
+    memset(watches + count, 0, (more - count) * sizeof *watches);
+    http->watches = watches;
+    http->watch_count = more;
+    return &watches[descriptor];
+}
+
+/* A socket is opened here to know why if it cannot be. */
+static curl_socket_t open_socket(
+    void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    struct slot *slot = context;
+    struct ssrequest_http *http = slot->http;
+    bool local = address->family == AF_UNIX;
+    (void)purpose;
+    int opened = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+        local ? 0 : address->protocol);
+    struct watch *watch = opened < 0 ? NULL : watch_of(http, opened);
+    if (!watch) {
+        slot->why = errno;
+        if (opened >= 0)
+            close(opened);
+        return CURL_SOCKET_BAD;
+    }
+    *watch = (struct watch){0};
+    if (slot->aim == http->aim_number) {
+        watch->aim = slot->aim;
+        watch->target = slot->target;
+        http->aim.targets[slot->target].connections++;
+    }
+    slot->local = local;
+    return opened;
+}
+
+static int close_socket(void *context, curl_socket_t descriptor) {
+    struct ssrequest_http *http = context;
+    struct watch *watch = &http->watches[descriptor];
+    if (watch->aim == http->aim_number)
+        http->aim.targets[watch->target].connections--;
+    *watch = (struct watch){0}; /* epoll forgets it by itself */
+    return close(descriptor);
+}
+
+/* ---- epoll ---- */
+
+static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
+    struct watch *watch = &http->watches[descriptor];
+    struct epoll_event event = {.events = events, .data.fd = descriptor};
+    int how = !watch->armed ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    watch->armed = epoll_ctl(http->poll, how, descriptor, &event) == 0 ? events : 0;
+}
+
+/*
+ * An idle connection stays in epoll as it is, or two system calls would be spent on each request:
+ * see ssrequest_http_ready().
+ */
+static int watch_socket(
+    CURL *easy, curl_socket_t descriptor, int what, void *context, void *of_socket) {
+    struct ssrequest_http *http = context;
+    (void)easy, (void)of_socket;
+    struct watch *watch = watch_of(http, descriptor);
+    if (!watch)
+        return -1;
+    watch->wanted = what == CURL_POLL_IN      ? EPOLLIN
+                    : what == CURL_POLL_OUT   ? EPOLLOUT
+                    : what == CURL_POLL_INOUT ? EPOLLIN | EPOLLOUT
+                                              : 0;
+    bool may_stay = !watch->wanted && (watch->armed & EPOLLOUT) == 0;
+    if (watch->armed != watch->wanted && !may_stay)
+        arm(http, descriptor, watch->wanted);
+    return 0;
+}
+
+static int set_timer(CURLM *multi, long milliseconds, void *context) {
+    struct ssrequest_http *http = context;
+    (void)multi;
+    http->timer = SS_TIME_NEVER;
+    if (milliseconds >= 0)
+        http->timer = ss_time_add(now_of(http), (ss_time)milliseconds * SS_MILLISECOND);
+    return 0;
+}
+
+/* ---- targets ---- */
+
+static void aim_free(struct aim *aim) {
+    for (uint32_t i = 0; i < aim->count; i++) {
+        free(aim->targets[i].url);
+        free(aim->targets[i].socket);
+        free(aim->targets[i].lost);
+    }
+    free(aim->targets);
+    curl_slist_free_all(aim->addresses);
+    *aim = (struct aim){0};
+}
+
+static int refuse_url(const char *url, const char *why, struct ss_error *error) {
+    return ss_error_fail(error, "'%s' %s: write http://HOST[:PORT]/PATH, https:// or http+unix://",
+        ss_words_show(url).text, why);
+}
+
+/* "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
+static int split_socket(struct target *target, const char *url, struct ss_error *error) {
+    const char *host = strchr(url, '/') + 2;
+    size_t length = strcspn(host, "/?#");
+    if (length == 0)
+        return refuse_url(url, "names no socket", error);
+    char *path = curl_easy_unescape(NULL, host, (int)length, NULL);
+    target->socket = path ? strdup(path) : NULL;
+    curl_free(path);
+    int written =
+        asprintf(&target->url, "%s://localhost%s", target->tls ? "https" : "http", host + length);
+    if (written < 0)
+        target->url = NULL;
+    if (!target->socket || !target->url)
+        return ss_error_memory(error);
+    return 0;
+}
+
+static int check_socket(const char *path, struct ss_error *error) {
+    if (strlen(path) < sizeof((struct sockaddr_un *)NULL)->sun_path)
+        return 0;
+    return ss_error_fail(error, "'%s': the path of a socket is at most %zu bytes long",
+        ss_words_show(path).text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
+}
+
+static bool begins(const char *text, const char *with) {
+    return strncasecmp(text, with, strlen(with)) == 0;
+}
+
+static int read_url(
+    struct target *target, const char *url, const char *socket, struct ss_error *error) {
+    bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
+    target->tls = begins(url, "https");
+    if (joined)
+        return split_socket(target, url, error) < 0 ? -1 : check_socket(target->socket, error);
+    if (!begins(url, "http://") && !begins(url, "https://"))
+        return refuse_url(url, "is no URL of HTTP", error);
+    target->url = strdup(url);
+    target->socket = socket ? strdup(socket) : NULL;
+    if (!target->url || (socket && !target->socket))
+        return ss_error_memory(error);
+    return socket ? check_socket(socket, error) : 0;
+}
+
+static bool is_address(const char *host) {
+    struct in_addr address;
+    return host[0] == '[' || inet_pton(AF_INET, host, &address) == 1;
+}
+
+/* "HOST:PORT:ADDRESS,ADDRESS" for libcurl. */
+static char *write_addresses(const char *host, const char *port, const struct addrinfo *found) {
+    char *line = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&line, &size);
+    if (!stream)
+        return NULL;
+    fprintf(stream, "%s:%s:", host, port);
+    for (const struct addrinfo *at = found; at; at = at->ai_next) {
+        char text[NI_MAXHOST];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST))
+            continue;
+        bool six = at->ai_family == AF_INET6;
+        fprintf(stream, "%s%s%s%s", at == found ? "" : ",", six ? "[" : "", text, six ? "]" : "");
+    }
+    fclose(stream);
+    return line;
+}
+
+static int look_up(struct aim *aim, struct target *target, const char *host, const char *port,
+    struct ss_error *error) {
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+    int why = getaddrinfo(host, NULL, &hints, &found);
+    if (why) {
+        const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
+        if (asprintf(&target->lost, "%s: %s", ss_words_show(host).text, reason) < 0) {
+            target->lost = NULL;
+            return ss_error_memory(error);
+        }
+        return 0;
+    }
+    SS_OWNED(free) char *line = write_addresses(host, port, found);
+    freeaddrinfo(found);
+    struct curl_slist *longer = line ? curl_slist_append(aim->addresses, line) : NULL;
+    if (!longer)
+        return ss_error_memory(error);
+    aim->addresses = longer;
+    return 0;
+}
+
+/* Has libcurl read the URL, and finds the addresses of its host. */
+static int examine_url(
+    struct aim *aim, struct target *target, const char *given, struct ss_error *error) {
+    char *host = NULL, *port = NULL;
+    CURLU *url = curl_url();
+    CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, target->url, 0) : CURLUE_OUT_OF_MEMORY;
+    why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
+    why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+    int result = 0;
+    if (why)
+        result = refuse_url(given, curl_url_strerror(why), error);
+    else if (!target->socket && !is_address(host))
+        result = look_up(aim, target, host, port, error);
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(url);
+    return result;
+}
+
+int ssrequest_http_aim(
+    struct ssrequest_http *http, const char *const *urls, uint32_t count, struct ss_error *error) {
+    struct aim aim = {.targets = calloc(count, sizeof *aim.targets), .count = count};
+    if (!aim.targets)
+        return ss_error_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        struct target *target = &aim.targets[i];
+        if (read_url(target, urls[i], http->rules.socket, error) < 0 ||
+            examine_url(&aim, target, urls[i], error) < 0) {
+            aim_free(&aim);
+            return -1;
+        }
+    }
+    aim_free(&http->aim);
+    http->aim = aim;
+    http->aim_number++;
+    return 0;
+}
+
+const char *ssrequest_http_lost(const struct ssrequest_http *http, uint32_t target) {
+    return http->aim.targets[target].lost;
+}
+
+/* ---- slots ---- */
+
+static void set_up(struct slot *slot) {
+    CURL *easy = slot->easy;
+    const struct ssrequest_http_rules *rules = &slot->http->rules;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Nothing of the environment stands between us and the server. */
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->http);
+    /* Ours ends it first: see expire(). */
+    curl_easy_setopt(
+        easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(rules->timeout / SS_MILLISECOND + 1000));
+    if (rules->fresh) {
+        curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
+    /* Or a burst at the begin would open a connection for each of its requests. */
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, rules->http2 && !rules->fresh ? 1L : 0L);
+    if (rules->insecure) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (rules->authorities) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, rules->authorities);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+}
+
+/* False when memory is short. */
+static bool make(struct ssrequest_http *http, struct slot *slot) {
+    if (slot->easy)
+        return true;
+    slot->easy = curl_easy_init();
+    if (!slot->easy)
+        return false;
+    slot->http = http;
+    slot->target = NO_TARGET;
+    set_up(slot);
+    return true;
+}
+
+/*
+ * libcurl before 8.0 does not recognize a connection of HTTP/2 without TLS when it is used again,
+ * and fails. It does if it is asked for HTTP/2 in the other way, by an upgrade, of which it then
+ * sees that it is not needed. Where it opens another connection then, it does ask for the upgrade.
+ */
+static long version_for(const struct slot *slot, const struct target *target) {
+    const struct ssrequest_http *http = slot->http;
+    if (!http->rules.http2)
+        return CURL_HTTP_VERSION_1_1;
+    if (target->tls)
+        return CURL_HTTP_VERSION_2TLS;
+    bool again = http->is_old && !http->rules.fresh && target->connections > 0;
+    return again ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+}
+
+static bool point(struct slot *slot, uint32_t number) {
+    const struct ssrequest_http *http = slot->http;
+    const struct target *target = &http->aim.targets[number];
+    long version = version_for(slot, target);
+    if (version != slot->version && curl_easy_setopt(slot->easy, CURLOPT_HTTP_VERSION, version))
+        return false;
+    slot->version = version;
+    if (slot->aim == http->aim_number && slot->target == number)
+        return true;
+    if (slot->aim != http->aim_number)
+        curl_easy_setopt(slot->easy, CURLOPT_RESOLVE, http->aim.addresses);
+    slot->aim = http->aim_number;
+    slot->target = NO_TARGET;
+    if (curl_easy_setopt(slot->easy, CURLOPT_URL, target->url) ||
+        curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket))
+        return false;
+    slot->target = number;
+    slot->tls = target->tls;
+    return true;
+}
+
+static void link_slot(struct slot *slot) {
+    struct ssrequest_http *http = slot->http;
+    slot->before = http->newest;
+    slot->behind = NULL;
+    *(http->newest ? &http->newest->behind : &http->oldest) = slot;
+    http->newest = slot;
+}
+
+static void unlink_slot(struct slot *slot) {
+    struct ssrequest_http *http = slot->http;
+    *(slot->before ? &slot->before->behind : &http->oldest) = slot->behind;
+    *(slot->behind ? &slot->behind->before : &http->newest) = slot->before;
+}
+
+/* ---- a request's life ---- */
+
+static void act(struct ssrequest_http *http, int descriptor, int events) {
+    int running;
+    curl_multi_socket_action(http->multi, descriptor, events, &running);
+}
+
+static void act_on_time(struct ssrequest_http *http) {
+    http->timer = SS_TIME_NEVER; /* libcurl sets it again if there is one left */
+    act(http, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void fail_early(
+    struct ssrequest_http *http, struct slot *slot, enum ssrequest_outcome outcome) {
+    slot->early = outcome;
+    slot->next_early = http->early;
+    http->early = slot;
+}
+
+void ssrequest_http_send(void *context, struct ssrequest_one *one) {
+    struct ssrequest_http *http = context;
+    struct slot *slot = &http->slots[one->slot];
+    one->sent = now_of(http);
+    slot->one = one;
+    slot->begun = slot->again = slot->final = slot->headed = slot->local = false;
+    slot->why = 0;
+    slot->header_bytes = 0;
+    if (http->aim.targets[one->target].lost) {
+        fail_early(http, slot, SSREQUEST_UNREACHABLE);
+        return;
+    }
+    if (!make(http, slot) || !point(slot, one->target) ||
+        curl_multi_add_handle(http->multi, slot->easy)) {
+        fail_early(http, slot, SSREQUEST_RESOURCES);
+        return;
+    }
+    link_slot(slot);
+    act_on_time(http); /* now, and not when all of a burst have been added */
+}
+
+static uint64_t bytes_of(const struct slot *slot) {
+    curl_off_t body = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
+    return slot->header_bytes + (uint64_t)body;
+}
+
+static void end(struct slot *slot, enum ssrequest_outcome outcome) {
+    struct ssrequest_http *http = slot->http;
+    struct ssrequest_one *one = slot->one;
+    uint64_t bytes = bytes_of(slot);
+    unlink_slot(slot);
+    curl_multi_remove_handle(http->multi, slot->easy);
+    slot->one = NULL;
+    http->ended(http->context, one, outcome, bytes, now_of(http));
+}
+
+static void count_version(struct slot *slot) {
+    long version = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
+    slot->http->older += version < CURL_HTTP_VERSION_2_0;
+}
+
+static void collect(struct ssrequest_http *http) {
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(http->multi, &left))) {
+        struct slot *slot = NULL;
+        CURLcode code = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
+        if (http->rules.http2 && code == CURLE_OK)
+            count_version(slot);
+        end(slot, outcome_of(slot, code));
+    }
+}
+
+/* All have one limit, so the oldest is always the next to reach it. */
+static void expire(struct ssrequest_http *http, ss_time now) {
+    while (http->oldest && ss_time_add(http->oldest->one->sent, http->rules.timeout) <= now)
+        end(http->oldest, SSREQUEST_TIMEOUT);
+}
+
+static void tell_early(struct ssrequest_http *http) {
+    struct slot *slot;
+    while ((slot = http->early)) {
+        struct ssrequest_one *one = slot->one;
+        http->early = slot->next_early;
+        slot->one = NULL;
+        http->ended(http->context, one, slot->early, 0, now_of(http));
+    }
+}
+
+bool ssrequest_http_ready(struct ssrequest_http *http, int descriptor, uint32_t events) {
+    if ((size_t)descriptor >= http->watch_count || !http->watches[descriptor].armed)
+        return false;
+    if (!http->watches[descriptor].wanted) {
+        /* An idle connection: libcurl looks at it before it uses it again. */
+        arm(http, descriptor, 0);
+        return true;
+    }
+    act(http, descriptor,
+        (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+            (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0));
+    return true;
+}
+
+void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
+    if (http->timer <= now)
+        act_on_time(http);
+    collect(http);
+    expire(http, now);
+    tell_early(http);
+}
+
+ss_time ssrequest_http_next(const struct ssrequest_http *http) {
+    if (http->early)
+        return 0;
+    ss_time limit =
+        http->oldest ? ss_time_add(http->oldest->one->sent, http->rules.timeout) : SS_TIME_NEVER;
+    return http->timer < limit ? http->timer : limit;
+}
+
+void ssrequest_http_forget(struct ssrequest_http *http) {
+    while (http->oldest) {
+        struct slot *slot = http->oldest;
+        unlink_slot(slot);
+        curl_multi_remove_handle(http->multi, slot->easy);
+        slot->one = NULL;
+    }
+    for (; http->early; http->early = http->early->next_early)
+        http->early->one = NULL;
+}
+
+uint64_t ssrequest_http_older(const struct ssrequest_http *http) {
+    return http->older;
+}
+
+/* ---- the whole ---- */
+
+static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
+    http->multi = curl_multi_init();
+    http->slots = calloc(http->rules.slots, sizeof *http->slots);
+    if (!http->multi || !http->slots)
+        return ss_error_memory(error);
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)http->rules.slots);
+    return 0;
+}
+
+int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_http_rules *rules,
+    int poll, struct ss_error *error) {
+    *http = NULL;
+    if (curl_global_init(CURL_GLOBAL_DEFAULT))
+        return ss_error_fail(error, "libcurl cannot be initialized");
+    const curl_version_info_data *library = curl_version_info(CURLVERSION_NOW);
+    if (rules->http2 && !(library->features & CURL_VERSION_HTTP2))
+        return ss_error_fail(error, "--http2: this libcurl was built without HTTP/2");
+    struct ssrequest_http *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return ss_error_memory(error);
+    opened->rules = *rules;
+    opened->poll = poll;
+    snprintf(opened->agent, sizeof opened->agent, "ssrequest/%s", ss_version());
+    opened->timer = SS_TIME_NEVER;
+    opened->is_old = library->version_num < 0x080000;
+    if (open_multi(opened, error) < 0) {
+        ssrequest_http_close(opened);
+        return -1;
+    }
+    *http = opened;
+    return 0;
+}
+
+void ssrequest_http_begin(
+    struct ssrequest_http *http, ss_time begin, ssrequest_http_ended *ended, void *context) {
+    http->begin = begin;
+    http->ended = ended;
+    http->context = context;
+}
+
+void ssrequest_http_close(struct ssrequest_http *http) {
+    if (!http)
+        return;
+    ssrequest_http_forget(http);
+    for (uint64_t i = 0; http->slots && i < http->rules.slots; i++)
+        curl_easy_cleanup(http->slots[i].easy);
+    curl_multi_cleanup(http->multi);
+    aim_free(&http->aim);
+    free(http->slots);
+    free(http->watches);
+    free(http);
+    curl_global_cleanup();
+}

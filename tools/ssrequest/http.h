@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_HTTP_H
+#define SSREQUEST_HTTP_H
+
+/*
+ * The generator's transport in real time: libcurl's multi interface over the caller's epoll
+ * descriptor. All moments count from the begin of the run. No call but aim() waits.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "ssrequest/generator.h"
+
+struct ssrequest_http_rules {
+    uint64_t slots; /* requests under way at most */
+    ss_time timeout;
+    bool fresh; /* a connection for each request */
+    bool http2;
+    bool insecure;
+    const char *authorities; /* NULL: the system's */
+    const char *socket;      /* NULL: TCP */
+};
+
+struct ssrequest_http;
+
+/* Told of each request that has ended, never from within ssrequest_http_send(). */
+typedef void ssrequest_http_ended(void *context, struct ssrequest_one *one,
+    enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
+
+/* The strings of the rules must outlive it. */
+int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_http_rules *rules,
+    int poll, struct ss_error *error);
+void ssrequest_http_close(struct ssrequest_http *http);
+
+/*
+ * The targets of the requests that are sent from now on. Their names are looked up here, once: a
+ * lookup in the run would be measured with it. A host that has no address is no failure: see
+ * ssrequest_http_lost(). On failure the targets before stay.
+ */
+int ssrequest_http_aim(
+    struct ssrequest_http *http, const char *const *urls, uint32_t count, struct ss_error *error);
+
+/* The reason why no request can reach this target: its host has no address. NULL: there is none. */
+const char *ssrequest_http_lost(const struct ssrequest_http *http, uint32_t target);
+
+/* Before anything is sent. `begin` is a moment of ss_platform_now(). */
+void ssrequest_http_begin(
+    struct ssrequest_http *http, ss_time begin, ssrequest_http_ended *ended, void *context);
+
+/* For struct ssrequest_transport; `http` is the context. It sets `sent` to the actual moment. */
+void ssrequest_http_send(void *http, struct ssrequest_one *one);
+
+/* The caller's epoll has told this. False: the descriptor is none of ours. */
+bool ssrequest_http_ready(struct ssrequest_http *http, int descriptor, uint32_t events);
+
+/* What time brings: libcurl's timers, and timeouts. Then tells of all that has ended. */
+void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
+
+/* When advance() is to be called next. */
+ss_time ssrequest_http_next(const struct ssrequest_http *http);
+
+/* Drops all that is under way, without a word. */
+void ssrequest_http_forget(struct ssrequest_http *http);
+
+/* Answers that came by HTTP/1 although HTTP/2 was wanted. */
+uint64_t ssrequest_http_older(const struct ssrequest_http *http);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "base/number.h"
+#include "base/streams.h"
+#include "base/version.h"
+#include "base/words.h"
+#include "platform/platform.h"
+#include "ssrequest/http.h"
+#include "ssrequest/loop.h"
+#include "ssrequest/options.h"
+
+/* What a run consists of. Zeroed: nothing of it is open. */
+struct run {
+    const struct ssrequest_options *options;
+    struct ssrequest_profile profile;
+    struct ssrequest_schedule schedule;
+    struct ssrequest_tally tally;
+    struct ssrequest_loop *loop;
+    struct ssrequest_http *http;
+    struct ssrequest_generator *generator;
+    struct ssrequest_course course;
+};
+
+/* ---- before the run ---- */
+
+static int print_moments(struct run *run, struct ss_error *error) {
+    ss_time due;
+    while (ssrequest_schedule_next(&run->schedule, &due) && !ferror(stdout))
+        printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
+    return ss_streams_flush(error);
+}
+
+/* The threads that libraries may start later stay there, too. */
+static int take_cpus(const char *list, struct ss_error *error) {
+    struct ss_cpus cpus = {0}, allowed = {0};
+    if (!list)
+        return 0;
+    if (ss_cpus_parse(list, &cpus, error) < 0)
+        return ss_error_wrap(error, "--own-cpu");
+    ss_platform_affinity(&allowed);
+    uint32_t outside = ss_cpus_first_outside(&cpus, &allowed);
+    if (outside != SS_CPUS_MAX)
+        return ss_error_fail(error,
+            "--own-cpu: CPU %u is not one of those that ssrequest may use: see taskset -p $$",
+            outside);
+    if (sched_setaffinity(0, sizeof cpus, (const cpu_set_t *)(const void *)&cpus) < 0)
+        return ss_error_fail(error, "--own-cpu: %s", strerror(errno));
+    return 0;
+}
+
+static int open_http(struct run *run, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    const struct ssrequest_http_rules rules = {
+        .slots = options->cap,
+        .timeout = options->timeout,
+        .fresh = options->connections == SSREQUEST_FRESH,
+        .http2 = options->http2,
+        .insecure = options->insecure,
+        .authorities = options->authorities,
+        .socket = options->socket,
+    };
+    if (rules.authorities && access(rules.authorities, R_OK) < 0)
+        return ss_error_fail(
+            error, "--cacert: %s: %s", ss_words_show(rules.authorities).text, strerror(errno));
+    if (ssrequest_http_open(&run->http, &rules, ssrequest_loop_poll(run->loop), error) < 0 ||
+        ssrequest_http_aim(run->http, options->urls, options->url_count, error) < 0)
+        return -1;
+    for (uint32_t i = 0; i < options->url_count; i++) {
+        const char *lost = ssrequest_http_lost(run->http, i);
+        if (lost)
+            fprintf(stderr, "ssrequest: warning: %s: none of its requests can be sent\n", lost);
+    }
+    return 0;
+}
+
+static int open_all(struct run *run, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    const struct ssrequest_rules rules = {
+        .cap = options->cap,
+        .when_full = (enum ssrequest_when_full)options->when_full,
+        .closed = options->closed,
+        .end = ssrequest_options_end(options, &run->profile),
+        .targets = options->url_count,
+        .balance = (enum ssrequest_balance)options->balance,
+    };
+    if (take_cpus(options->own_cpus, error) < 0)
+        return -1;
+    ss_platform_be_punctual(false);
+    if (ssrequest_loop_open(&run->loop, error) < 0 || open_http(run, error) < 0 ||
+        ssrequest_tally_open(&run->tally, options->timeout, error) < 0)
+        return -1;
+    const struct ssrequest_transport transport = {ssrequest_http_send, run->http};
+    return ssrequest_generator_open(&run->generator, &rules,
+        options->closed ? NULL : &run->schedule, &transport, &run->tally, error);
+}
+
+static void close_all(struct run *run) {
+    ssrequest_generator_close(run->generator);
+    ssrequest_tally_close(&run->tally);
+    ssrequest_http_close(run->http);
+    ssrequest_loop_close(run->loop);
+    ssrequest_profile_free(&run->profile);
+}
+
+/* ---- the summary ---- */
+
+static void print_count(const char *name, uint64_t count) {
+    printf("%-18s %ju\n", name, (uintmax_t)count);
+}
+
+static void print_times(const char *name, const struct ssrequest_distribution *times) {
+    printf("%-18s mean %.6f  p50 %.6f  p95 %.6f  p99 %.6f  most %.6f s\n", name,
+        ssrequest_distribution_mean(times), ssrequest_distribution_quantile(times, 0.5),
+        ssrequest_distribution_quantile(times, 0.95), ssrequest_distribution_quantile(times, 0.99),
+        times->count ? ss_time_seconds(times->most) : 0);
+}
+
+static void print_summary(const struct run *run) {
+    const struct ssrequest_tally *tally = &run->tally;
+    const struct ssrequest_course *course = &run->course;
+    print_count("intended", tally->intended);
+    print_count("sent", tally->sent);
+    print_count("refused", tally->refused);
+    print_count("waiting", tally->waiting);
+    for (int i = 0; i < SSREQUEST_OUTCOMES; i++) {
+        if (i == SSREQUEST_SUCCESS || tally->outcomes[i])
+            print_count(ssrequest_outcome_name((enum ssrequest_outcome)i), tally->outcomes[i]);
+    }
+    print_count("unfinished", tally->unfinished);
+    print_count("bytes", tally->bytes);
+    if (tally->sent)
+        print_times("lateness", &tally->lateness);
+    if (tally->outcomes[SSREQUEST_SUCCESS]) {
+        print_times("from intended", &tally->successes[SSREQUEST_INTENDED]);
+        print_times("from actual", &tally->successes[SSREQUEST_ACTUAL]);
+    }
+    printf("%-18s %.3f s in %.3f s%s\n", "own CPU", ss_time_seconds(course->own_cpu),
+        ss_time_seconds(course->length), run->options->closed ? ", a closed loop" : "");
+}
+
+/* Whether all that was intended was sent and answered. */
+static bool all_succeeded(const struct ssrequest_tally *tally) {
+    return tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
+}
+
+/* ---- the whole ---- */
+
+static int make_requests(struct run *run, int *status, struct ss_error *error) {
+    if (open_all(run, error) < 0)
+        return -1;
+    int why = ssrequest_loop_run(run->loop, run->generator, run->http, NULL, &run->course);
+    if (why < 0)
+        return ss_error_fail(error, "epoll: %s", strerror(-why));
+    if (ssrequest_http_older(run->http) > 0)
+        fprintf(stderr,
+            "ssrequest: warning: %ju answers came by HTTP/1 although --http2 is given\n",
+            (uintmax_t)ssrequest_http_older(run->http));
+    print_summary(run);
+    *status = all_succeeded(&run->tally) ? 0 : 1;
+    return ss_streams_flush(error);
+}
+
+static int execute(const struct ssrequest_options *options, int *status, struct ss_error *error) {
+    if (options->help || options->version) {
+        if (options->help)
+            ssrequest_options_print_help();
+        else
+            printf("ssrequest %s\n", ss_version());
+        return ss_streams_flush(error);
+    }
+    struct run run = {.options = options};
+    if (ssrequest_options_profile(options, &run.profile, error) < 0)
+        return -1;
+    if (!options->closed)
+        ssrequest_schedule_begin(
+            &run.schedule, &run.profile, (enum ssrequest_arrival)options->arrival, options->seed);
+    int result = options->dry_run ? print_moments(&run, error) : make_requests(&run, status, error);
+    close_all(&run);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    ss_streams_occupy();
+    struct ss_error error = {0};
+    struct ssrequest_options options;
+    int status = 0;
+    if (ssrequest_options_parse(&options, argv, &error) == 0) {
+        ss_option_store_print_warnings(stderr, "ssrequest", &options.store);
+        execute(&options, &status, &error);
+    }
+    if (error.status) {
+        fprintf(stderr, "ssrequest: %s\n", error.message);
+        status = error.status;
+    }
+    ss_option_store_free(&options.store);
+    return status;
+}

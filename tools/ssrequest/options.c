@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/options.h"
+
+#include <math.h>
+
+#include "base/words.h"
+
+#define DURATION_DEFAULT (10 * SS_SECOND)
+
+#define AT(member) .offset = offsetof(struct ssrequest_options, member)
+
+static int take_url(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error);
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(shape), .choices = "constant step trace",
+        .help = "how many requests a second; default: what the options that are given belong to"},
+        .heading = "How many:"},
+    {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, AT(rate), .max = "1000000",
+        .help = "requests a second; of a trace, at a load of 1"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1m", .sensible = "500m",
+        .help = "send for this long; default 10s, of a trace all of it"}},
+    {0, "NUMBER", {"max", SS_OPTION_NUMBER, AT(max), .max = "1000000",
+        .help = "steps: as long as the rate is below this"}},
+    {0, "NUMBER", {"step", SS_OPTION_NUMBER, AT(step), .min = "0.001",
+        .help = "steps: by so many requests a second, from 0 on"}},
+    {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .sensible = "500m",
+        .help = "steps: each for this long"}},
+    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace),
+        .help = "the load of this trace, text or compiled, times --rate"}},
+    {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
+        .help = "instead: so many clients that each send when they have their answer, a closed "
+                "loop, as wrk and ab do it"}},
+    {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
+        .initial = "even",
+        .help = "those of a second all at its begin, in equal distances, or with exponential gaps"},
+        .heading = "When:"},
+    {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+        .help = "the same seed gives the same moments"}},
+    {0, NULL, {"dry-run", AT(dry_run), .help = "print the moments, in seconds, and send nothing"}},
+    {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
+        .help = "unfinished requests at most; default 200"}, .heading = "Not more than:"},
+    {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
+        .initial = "delay", .help = "what becomes of a request that is due at the cap: it is sent "
+            "later, measured from when it was due, or it is refused"}},
+    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
+        .max = "1h", .help = "a request without a whole answer after this time has failed"}},
+    {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
+        .choices = "round-robin least-connections", .initial = "round-robin",
+        .help = "which of several URLs is next"}, .heading = "Over the network:"},
+    {0, "HOW", {"connections", SS_OPTION_CHOICE, AT(connections), .choices = "reuse fresh",
+        .initial = "reuse", .help = "a connection serves many requests, or one"}},
+    {0, NULL, {"http2", AT(http2),
+        .help = "HTTP/2: over TLS if the server agrees, otherwise from the first byte on"}},
+    {0, NULL, {"insecure", AT(insecure), .help = "TLS: accept any certificate"}},
+    {0, "FILE", {"cacert", SS_OPTION_TEXT, AT(authorities),
+        .help = "TLS: trust the authorities in this file (PEM), and no others"}},
+    {0, "PATH", {"unix-socket", SS_OPTION_TEXT, AT(socket),
+        .help = "connect to this socket, whatever the URL's host is; for one of several URLs write "
+                "http+unix://%2Frun%2Fa.sock/page"}},
+    {0, "LIST", {"own-cpu", SS_OPTION_TEXT, AT(own_cpus),
+        .help = "run ssrequest itself on these CPUs, which the service should not use: 3, 0-1"},
+        .heading = "Others:"},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_url),
+};
+// clang-format on
+
+void ssrequest_options_print_help(void) {
+    printf("Usage: ssrequest [OPTION]... URL [URL]...\n"
+           "Sends HTTP requests at chosen moments and measures the response times.\n\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n"
+           "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
+           "Exit status: 0 all requests succeeded, 1 not all did, 125 ssrequest itself failed.\n");
+}
+
+static int take_url(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct ssrequest_options *options = config;
+    (void)row;
+    if (options->url_count == SSREQUEST_TARGETS_MOST)
+        return ss_error_fail(error, "more than %d URLs", SSREQUEST_TARGETS_MOST);
+    options->urls[options->url_count++] = word;
+    return 0;
+}
+
+/* ---- what goes together ---- */
+
+/* An option of a profile; what it is for is a set of bits, one for each shape. */
+struct belonging {
+    const char *name;
+    bool given;
+    unsigned to, needed_by; /* 1 << enum ssrequest_shape, and CLOSED */
+};
+
+#define CONSTANT (1U << SSREQUEST_CONSTANT)
+#define STEP     (1U << SSREQUEST_STEP)
+#define TRACE    (1U << SSREQUEST_TRACE)
+#define CLOSED   (TRACE << 1)
+
+static const char *name_of(unsigned way) {
+    return way == CONSTANT ? "--profile constant"
+           : way == STEP   ? "--profile step"
+           : way == TRACE  ? "--profile trace"
+                           : "--closed";
+}
+
+static int check_belongings(
+    const struct ssrequest_options *options, unsigned way, struct ss_error *error) {
+    const struct belonging all[] = {
+        {"rate", !isnan(options->rate), CONSTANT | TRACE, CONSTANT | TRACE},
+        {"duration", options->duration != SS_TIME_NEVER, CONSTANT | TRACE | CLOSED, 0},
+        {"max", !isnan(options->max), STEP, STEP},
+        {"step", !isnan(options->step), STEP, STEP},
+        {"hold", options->hold != SS_TIME_NEVER, STEP, STEP},
+        {"trace", options->trace, TRACE, TRACE},
+        {"profile", options->shape >= 0, CONSTANT | STEP | TRACE, 0},
+        {"cap", options->cap > 0, CONSTANT | STEP | TRACE, 0},
+        {"dry-run", options->dry_run, CONSTANT | STEP | TRACE, 0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].given && !(all[i].to & way))
+            return ss_error_fail(
+                error, "--%s has no meaning with %s: see --help", all[i].name, name_of(way));
+        if (!all[i].given && (all[i].needed_by & way))
+            return ss_error_fail(error, "%s wants --%s: see --help", name_of(way), all[i].name);
+    }
+    return 0;
+}
+
+/* The shape that what is given belongs to. */
+static int guess_shape(const struct ssrequest_options *options) {
+    if (options->trace)
+        return SSREQUEST_TRACE;
+    bool steps = !isnan(options->max) || !isnan(options->step) || options->hold != SS_TIME_NEVER;
+    return steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
+}
+
+static int settle(struct ssrequest_options *options, struct ss_error *error) {
+    int shape = options->shape >= 0 ? options->shape : guess_shape(options);
+    if (check_belongings(options, options->closed ? CLOSED : 1U << shape, error) < 0)
+        return -1;
+    options->shape = shape;
+    if (options->duration == SS_TIME_NEVER && shape == SSREQUEST_CONSTANT)
+        options->duration = DURATION_DEFAULT;
+    if (options->cap == 0)
+        options->cap = options->closed ? options->closed : 200;
+    if (options->insecure && options->authorities)
+        return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
+    if (options->url_count == 0 && !options->dry_run)
+        return ss_error_fail(error, "there is no URL: ssrequest --rate 50 http://127.0.0.1:8080/");
+    return 0;
+}
+
+int ssrequest_options_parse(
+    struct ssrequest_options *options, char **argv, struct ss_error *error) {
+    *options = (struct ssrequest_options){
+        .shape = -1,
+        .rate = NAN,
+        .max = NAN,
+        .step = NAN,
+        .duration = SS_TIME_NEVER,
+        .hold = SS_TIME_NEVER,
+    };
+    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+        return -1;
+    if (options->help || options->version)
+        return 0;
+    return settle(options, error);
+}
+
+int ssrequest_options_profile(const struct ssrequest_options *options,
+    struct ssrequest_profile *profile, struct ss_error *error) {
+    *profile = (struct ssrequest_profile){0};
+    if (options->closed)
+        return 0;
+    switch ((enum ssrequest_shape)options->shape) {
+    case SSREQUEST_STEP:
+        return ssrequest_profile_step(profile, options->max, options->step, options->hold, error);
+    case SSREQUEST_TRACE:
+        return ssrequest_profile_trace(
+            profile, options->trace, options->rate, options->duration, error);
+    default:
+        return ssrequest_profile_constant(profile, options->rate, options->duration, error);
+    }
+}
+
+ss_time ssrequest_options_end(
+    const struct ssrequest_options *options, const struct ssrequest_profile *profile) {
+    return options->closed ? options->duration : ssrequest_profile_length(profile);
+}
