@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A server that answers as real ones do when they break, one way at a time, so that a test can see
+ * what is made of it. It prints its port when it listens, and at the end how many connections and
+ * requests it has got.
+ */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANSWER     "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
+#define REQUEST    4096 /* bytes at most */
+#define STACK_SIZE (256 * 1024)
+
+static atomic_ulong connections, requests;
+
+/* ---- what the ways are made of ---- */
+
+/* Reads up to the end of a request's headers. False: there is none. */
+static bool read_request(int client) {
+    char bytes[REQUEST + 1];
+    size_t used = 0;
+    do {
+        ssize_t length = recv(client, bytes + used, REQUEST - used, 0);
+        if (length <= 0)
+            return false;
+        used += (size_t)length;
+        bytes[used] = '\0';
+    } while (!strstr(bytes, "\r\n\r\n") && used < REQUEST);
+    atomic_fetch_add(&requests, 1);
+    return true;
+}
+
+static bool say_bytes(int client, const char *bytes, size_t length) {
+    return send(client, bytes, length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+static bool say(int client, const char *text) {
+    return say_bytes(client, text, strlen(text));
+}
+
+static void nap(double seconds) {
+    struct timespec length = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&length, NULL);
+}
+
+/* The client reads on until we close, and sees the end of the stream, no reset. */
+static void hang_up(int client) {
+    char rest[REQUEST];
+    shutdown(client, SHUT_WR);
+    while (recv(client, rest, sizeof rest, 0) > 0)
+        continue;
+}
+
+/* close() will then send a reset. */
+static void prepare_reset(int client) {
+    struct linger now = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(client, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+}
+
+/* Reads a request and says only this. */
+static void answer_once(int client, const char *text) {
+    if (read_request(client) && say(client, text))
+        hang_up(client);
+}
+
+/* ---- ways to break; the caller closes ---- */
+
+static void answer_well(int client) {
+    while (read_request(client) && say(client, ANSWER))
+        continue;
+}
+
+static void reset_at_once(int client) {
+    prepare_reset(client);
+}
+
+static void reset_after_request(int client) {
+    read_request(client);
+    prepare_reset(client);
+}
+
+/* The connection has served once, so libcurl would send the next request again. */
+static void reset_second(int client) {
+    if (read_request(client) && say(client, ANSWER))
+        reset_after_request(client);
+}
+
+/* The same without a reset: the stream just ends. */
+static void close_second(int client) {
+    if (read_request(client) && say(client, ANSWER))
+        answer_once(client, "");
+}
+
+static void close_without_answer(int client) {
+    answer_once(client, "");
+}
+
+static void half_headers(int client) {
+    answer_once(client, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-");
+}
+
+static void half_body(int client) {
+    answer_once(client, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf of it");
+}
+
+static void half_chunk(int client) {
+    answer_once(client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\nhalf of it");
+}
+
+static void reset_in_body(int client) {
+    if (read_request(client) &&
+        say(client, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf of it"))
+        nap(0.1); /* the client gets to read it: a reset throws away what was not read */
+    prepare_reset(client);
+}
+
+static void garbage(int client) {
+    answer_once(client, "\x01\x02 220 mail.example ESMTP\r\nwhat do you want\r\n");
+}
+
+static void never_answer(int client) {
+    read_request(client);
+    while (read_request(client))
+        continue;
+}
+
+static void endless_headers(int client) {
+    if (!read_request(client) || !say(client, "HTTP/1.1 200 OK\r\n"))
+        return;
+    while (say(client, "X-More: and more and more and more and more and more\r\n"))
+        continue;
+}
+
+static void endless_line(int client) {
+    if (!read_request(client) || !say(client, "HTTP/1.1 200 OK\r\nX-More: "))
+        return;
+    while (say(client, "and more and more and more and more and more "))
+        continue;
+}
+
+/* HTTP/1.1 without "Connection: close". */
+static void close_after_answer(int client) {
+    answer_once(client, ANSWER);
+}
+
+static void status_500(int client) {
+    while (read_request(client) &&
+           say(client, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nsorry"))
+        continue;
+}
+
+static void redirect(int client) {
+    while (read_request(client) && say(client, "HTTP/1.1 302 Found\r\nLocation: "
+                                               "http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"))
+        continue;
+}
+
+static void slow_body(int client) {
+    if (!read_request(client) || !say(client, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"))
+        return;
+    while (say(client, "."))
+        nap(0.05);
+}
+
+/* Interim answers are none. */
+static void only_interim(int client) {
+    answer_once(client, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+}
+
+/* What a server of plain HTTP says to what is TLS, which it takes for a bad request. */
+static void refuse_first_bytes(int client) {
+    char bytes[REQUEST];
+    if (recv(client, bytes, sizeof bytes, 0) > 0 &&
+        say(client, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+        hang_up(client);
+}
+
+/* What a server of TLS says to what is not TLS. */
+static void tls_alert(int client) {
+    static const char alert[] = "\x15\x03\x01\x00\x02\x02\x46";
+    if (read_request(client) && say_bytes(client, alert, sizeof alert - 1))
+        hang_up(client);
+}
+
+// clang-format off
+static const struct way {
+    const char *name;
+    void (*serve)(int client);
+    int backlog; /* of the listener; 0: as much as the system allows */
+} ways[] = {
+    {"well", answer_well},
+    {"reset-at-once", reset_at_once},
+    {"reset-after-request", reset_after_request},
+    {"reset-second", reset_second},
+    {"close-second", close_second},
+    {"close-without-answer", close_without_answer},
+    {"half-headers", half_headers},
+    {"half-body", half_body},
+    {"half-chunk", half_chunk},
+    {"reset-in-body", reset_in_body},
+    {"garbage", garbage},
+    {"never-answer", never_answer},
+    {"endless-headers", endless_headers},
+    {"endless-line", endless_line},
+    {"close-after-answer", close_after_answer},
+    {"status-500", status_500},
+    {"redirect", redirect},
+    {"slow-body", slow_body},
+    {"only-interim", only_interim},
+    {"tls-alert", tls_alert},
+    {"refuse-first-bytes", refuse_first_bytes},
+    {"refuse", NULL, -1}, /* it has a port, but does not listen */
+    {"full", NULL, 1},    /* it listens, but accepts none */
+};
+// clang-format on
+
+/* ---- the server ---- */
+
+struct visit {
+    int client;
+    void (*serve)(int client);
+};
+
+static void *serve(void *context) {
+    struct visit visit = *(struct visit *)context;
+    free(context);
+    visit.serve(visit.client);
+    close(visit.client);
+    return NULL;
+}
+
+static void die(const char *what) {
+    fprintf(stderr, "broken_server: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void accept_all(int listener, void (*way)(int client)) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    for (;;) {
+        int client = accept(listener, NULL, NULL);
+        if (client < 0)
+            continue;
+        atomic_fetch_add(&connections, 1);
+        struct visit *visit = malloc(sizeof *visit);
+        pthread_t thread;
+        if (!visit)
+            die("memory");
+        *visit = (struct visit){client, way};
+        if (pthread_create(&thread, &attributes, serve, visit) != 0)
+            die("a thread");
+    }
+}
+
+static int open_port(int backlog) {
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) < 0 ||
+        (backlog >= 0 && listen(listener, backlog) < 0) ||
+        getsockname(listener, (struct sockaddr *)&address, &length) < 0)
+        die("a port");
+    printf("%d\n", ntohs(address.sin_port));
+    return listener;
+}
+
+static int open_path(const char *path, int backlog) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+        listen(listener, backlog) < 0)
+        die(path);
+    printf("%s\n", path);
+    return listener;
+}
+
+static void *report_at_end(void *context) {
+    const sigset_t *set = context;
+    int number;
+    sigwait(set, &number);
+    printf("connections %lu requests %lu\n", atomic_load(&connections), atomic_load(&requests));
+    fflush(stdout);
+    _exit(0);
+}
+
+static const struct way *find_way(const char *name) {
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (strcmp(ways[i].name, name) == 0)
+            return &ways[i];
+    }
+    fprintf(stderr, "broken_server: '%s' is no way to break\n", name);
+    exit(2);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2 || argc > 3) {
+        fprintf(stderr, "Usage: broken_server WAY [SOCKET]\n");
+        return 2;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const struct way *way = find_way(argv[1]);
+    sigset_t set;
+    pthread_t thread;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (pthread_create(&thread, NULL, report_at_end, &set) != 0)
+        die("a thread");
+    int backlog = way->backlog ? way->backlog : SOMAXCONN;
+    int listener = argc == 3 ? open_path(argv[2], backlog) : open_port(backlog);
+    fflush(stdout);
+    if (!way->serve)
+        pause();
+    accept_all(listener, way->serve);
+}

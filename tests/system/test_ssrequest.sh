@@ -1,0 +1,424 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What ssrequest makes of servers that work and of servers that break. Arguments: the build directory,
+# and the name of a case.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+export LC_ALL=C
+bin=$(realpath "$1")/bin
+broken=$(realpath "$1")/tests/broken_server
+pids=()
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+[ -x "$bin/ssrequest" ] || skip "left-out: ssrequest was not built"
+folder=$(mktemp -d)
+cd "$folder"
+
+clean_up() {
+    local pid
+    for pid in "${pids[@]}"; do
+        kill -KILL "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    rm -rf "$folder"
+}
+trap clean_up EXIT
+
+# serve WAY [SOCKET]: starts a server; `server` is its pid, `url` where it is.
+serve() {
+    mkfifo ready
+    (exec "$broken" "$@" >ready) &
+    server=$!
+    pids+=("$server")
+    exec 7<ready
+    rm ready
+    read -r port <&7
+    url=http://127.0.0.1:$port/
+}
+
+# end_server: sets `connections` and `requests` to what it has got.
+end_server() {
+    kill -TERM "$server"
+    read -r _ connections _ requests <&7
+    exec 7<&-
+    wait "$server" || fail "the server: status $?"
+}
+
+# ask STATUS OPTION...: runs ssrequest, which must end with this status, and soon.
+ask() {
+    local wanted=$1 status=0
+    shift
+    timeout -k 5 60 "$bin/ssrequest" "$@" >out 2>err || status=$?
+    [ "$status" -eq "$wanted" ] || fail "ssrequest $*: status $status, not $wanted: $(cat out err)"
+    [ "$wanted" -ne 125 ] || return 0
+    [ "$(count intended)" -eq $(($(count sent) + $(count refused) + $(count waiting))) ] ||
+        fail "ssrequest $*: requests are lost: $(cat out)"
+}
+
+# count NAME: a count of the summary; 0 where it is not told.
+count() {
+    awk -v name="$1" '$1 == name { count = $2 } END { print count + 0 }' out
+}
+
+# expect NAME COUNT
+expect() {
+    [ "$(count "$1")" -eq "$2" ] || fail "$1 is not $2: $(cat out err)"
+}
+
+# each_is CAUSE WAY OPTION...: twenty requests to a server that breaks in this way all fail for this
+# cause, and are all that it gets.
+each_is() {
+    local cause=$1 way=$2
+    shift 2
+    serve "$way"
+    ask 1 --rate 100 --duration 200m --timeout 5s "$@" "$url"
+    expect sent 20
+    expect "$cause" 20
+    expect success 0
+    end_server
+}
+
+# ---- servers that break ----
+
+refused_connections() {
+    each_is connection_refused refuse
+}
+
+resets() {
+    each_is reset reset-at-once
+    each_is reset reset-after-request
+    each_is reset close-without-answer
+    [ "$requests" -eq 20 ] || fail "the server has got $requests requests"
+}
+
+cut_answers() {
+    local way
+    for way in half-headers half-body half-chunk reset-in-body only-interim; do
+        each_is cut "$way"
+    done
+}
+
+garbled_answers() {
+    local way
+    for way in garbage endless-headers endless-line tls-alert; do
+        each_is garbled "$way"
+    done
+}
+
+timeouts() {
+    each_is timeout never-answer --timeout 200m
+    each_is timeout slow-body --timeout 200m
+    [ "$(count bytes)" -gt 0 ] || fail "no bytes of a slow answer: $(cat out)"
+}
+
+statuses() {
+    each_is status status-500
+    [ "$connections" -lt 20 ] || fail "an answer of status 500 ends the connection"
+    serve redirect
+    ask 0 --rate 100 --duration 100m "$url"
+    expect success 10
+    end_server
+    [ "$requests" -eq 10 ] || fail "a redirect is followed"
+}
+
+# libcurl must not send a request again by itself: the server gets as many as were counted.
+nothing_is_sent_twice() {
+    local way
+    for way in reset-second close-second; do
+        serve "$way"
+        ask 1 --rate 50 --duration 1s --cap 1 "$url"
+        end_server
+        [ "$requests" -eq "$(count sent)" ] || fail "$way: the server has got $requests: $(cat out)"
+        expect success $(($(count sent) / 2))
+        expect reset $(($(count sent) / 2))
+    done
+}
+
+# A connection that is closed while it is idle is no failure, unless a request has just been sent.
+a_server_closes_after_each_answer() {
+    serve close-after-answer
+    ask 0 --rate 20 --duration 1s "$url"
+    expect success 20
+    end_server
+    [ "$connections" -eq 20 ] || fail "$connections connections"
+}
+
+unreachable_hosts() {
+    ask 1 --rate 100 --duration 200m http://no-such-host.invalid/
+    expect unreachable 20
+    grep -q 'warning: no-such-host.invalid: ' err || fail "no word of it: $(cat err)"
+    ask 1 --rate 100 --duration 200m --unix-socket "$folder/none" http://localhost/
+    expect unreachable 20
+}
+
+no_more_descriptors() {
+    serve never-answer
+    (
+        ulimit -n 20
+        ask 1 --rate 200 --duration 500m --timeout 1s "$url"
+        [ "$(count resources)" -gt 50 ] || fail "descriptors do not end: $(cat out)"
+        [ "$(count timeout)" -gt 2 ] || fail "nothing was sent: $(cat out)"
+        expect sent 100
+    )
+    end_server
+}
+
+tls_failures() {
+    serve refuse-first-bytes
+    ask 1 --rate 100 --duration 200m --timeout 5s "https://127.0.0.1:$port/"
+    expect tls 20
+    end_server
+}
+
+# Some succeed, some do not: each target on its own.
+one_of_two_breaks() {
+    local other
+    serve well
+    other=$url
+    local first=$server
+    exec 8<&7
+    serve half-body
+    ask 1 --rate 100 --duration 200m "$other" "$url"
+    expect success 10
+    expect cut 10
+    end_server
+    kill -TERM "$first"
+    read -r _ connections _ requests <&8
+    [ "$requests" -eq 10 ] || fail "the good one has got $requests"
+}
+
+# ---- servers that work ----
+
+connections_are_reused_or_not() {
+    serve well
+    ask 0 --rate 100 --duration 500m "$url"
+    expect success 50
+    expect bytes $((50 * 41))
+    end_server
+    [[ $connections -lt 50 && $requests -eq 50 ]] || fail "$connections, $requests"
+    serve well
+    ask 0 --rate 100 --duration 500m --connections fresh "$url"
+    end_server
+    [[ $connections -eq 50 && $requests -eq 50 ]] || fail "fresh: $connections, $requests"
+}
+
+unix_sockets() {
+    serve well "$folder/a socket"
+    ask 0 --rate 100 --duration 200m --unix-socket "$folder/a socket" http://any.invalid/
+    expect success 20
+    ask 0 --rate 100 --duration 200m "http+unix://${folder//\//%2F}%2Fa%20socket/page?a=b"
+    expect success 20
+    end_server
+    [ "$requests" -eq 40 ] || fail "the server has got $requests"
+}
+
+# Behind a full queue nothing waits, as it does with TCP.
+a_full_unix_socket_refuses() {
+    serve full "$folder/full"
+    ask 1 --rate 100 --duration 200m --timeout 500m --unix-socket "$folder/full" http://a.invalid/
+    [ "$(count connection_refused)" -ge 16 ] || fail "not refused: $(cat out)"
+    [ "$(count timeout)" -eq $((20 - $(count connection_refused))) ] || fail "others: $(cat out)"
+    end_server
+}
+
+a_proxy_of_the_environment_is_not_used() {
+    serve well
+    http_proxy=http://127.0.0.1:1 ask 0 --rate 100 --duration 100m "$url"
+    end_server
+}
+
+the_cap_holds() {
+    serve never-answer
+    ask 1 --rate 100 --duration 200m --cap 5 --when-full drop --timeout 500m "$url"
+    expect refused 15
+    expect timeout 5
+    end_server
+    serve never-answer
+    ask 1 --rate 100 --duration 500m --cap 5 --timeout 200m "$url"
+    [[ $(count timeout) -gt 5 && $(count waiting) -gt 0 ]] || fail "delay: $(cat out)"
+    end_server
+    [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
+}
+
+closed_loops() {
+    serve well
+    ask 0 --closed 4 --duration 500m "$url"
+    [ "$(count success)" -gt 20 ] || fail "closed: $(cat out)"
+    end_server
+    [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
+    [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
+    serve refuse
+    ask 1 --closed 4 --duration 500m "$url"
+    [ "$(count connection_refused)" -le 300 ] || fail "refused clients do not wait: $(cat out)"
+    end_server
+}
+
+# need_keys: a certificate for 127.0.0.1, signed by itself.
+need_keys() {
+    need nghttpd openssl
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem \
+        -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null ||
+        fail "no certificate"
+}
+
+# serve_http2 OPTION... [-- KEY CERTIFICATE]: it may take a while until it listens.
+serve_http2() {
+    local try
+    mkdir -p pages
+    echo ok >pages/index.html
+    for try in 1 2 3 4 5; do
+        port=$((20000 + (RANDOM + try) % 10000))
+        nghttpd -a 127.0.0.1 -d pages "${@:1:$#-2}" "$port" "${@: -2}" >nghttpd.log 2>&1 &
+        server=$!
+        pids+=("$server")
+        while kill -0 "$server" 2>/dev/null; do
+            (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && return
+            sleep 0.05
+        done
+    done
+    fail "nghttpd: $(cat nghttpd.log)"
+}
+
+http_two_over_tls() {
+    need_keys
+    serve_http2 -v key.pem cert.pem
+    ask 0 --http2 --insecure --rate 100 --duration 500m "https://127.0.0.1:$port/"
+    expect success 50
+    [ "$(grep -c 'ALPN\|The negotiated protocol: h2' nghttpd.log)" -le 3 ] ||
+        fail "not one connection: $(cat nghttpd.log)"
+    ask 0 --http2 --cacert cert.pem --rate 100 --duration 100m "https://127.0.0.1:$port/"
+    ask 1 --http2 --rate 100 --duration 100m "https://127.0.0.1:$port/"
+    expect tls 10
+    # Plain HTTP there, and TLS without HTTP/2.
+    ask 1 --rate 100 --duration 100m "http://127.0.0.1:$port/"
+    expect success 0
+}
+
+http_two_in_the_clear() {
+    need nghttpd
+    serve_http2 --no-tls -v
+    ask 0 --http2 --rate 100 --duration 500m "http://127.0.0.1:$port/"
+    expect success 50
+    serve well
+    ask 1 --http2 --rate 100 --duration 100m --timeout 2s "$url"
+    expect success 0
+    end_server
+}
+
+# ---- how it ends, and what it refuses ----
+
+a_signal_ends_it() {
+    local status=0
+    serve well
+    "$bin/ssrequest" --rate 50 --duration 1h "$url" >out 2>err &
+    local asker=$!
+    pids+=("$asker")
+    sleep 1
+    kill -INT "$asker"
+    wait "$asker" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
+    [ "$(count success)" -gt 0 ] || fail "nothing was sent: $(cat out)"
+    expect unfinished 0
+    end_server
+}
+
+two_signals_end_it_at_once() {
+    local status=0
+    serve never-answer
+    "$bin/ssrequest" --rate 50 --duration 1h --timeout 1h "$url" >out 2>err &
+    local asker=$!
+    pids+=("$asker")
+    sleep 1
+    kill -TERM "$asker"
+    sleep 0.2
+    kill -0 "$asker" || fail "it does not wait for answers"
+    kill -TERM "$asker"
+    wait "$asker" || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+    [ "$(count unfinished)" -gt 0 ] || fail "unfinished ones: $(cat out)"
+    end_server
+}
+
+# refuses MESSAGE OPTION...: one line that has the message, and nothing is done.
+refuses() {
+    local message=$1
+    shift
+    ask 125 "$@"
+    [[ ! -s out && $(wc -l <err) -eq 1 ]] || fail "$*: $(cat out err)"
+    grep -qF -- "$message" err || fail "$*: '$(cat err)', not '$message'"
+}
+
+bad_usage() {
+    refuses 'there is no URL' --rate 5
+    refuses '--profile constant wants --rate' http://localhost/
+    refuses '--profile step wants --step' --max 10 http://localhost/
+    refuses '--hold has no meaning with --profile constant' --profile constant --rate 5 --hold 2s \
+        http://localhost/
+    refuses '--rate has no meaning with --closed' --closed 5 --rate 5 http://localhost/
+    refuses '--cap has no meaning with --closed' --closed 5 --cap 5 http://localhost/
+    refuses 'is no URL of HTTP' --rate 5 ftp://localhost/
+    refuses 'is no URL of HTTP' --rate 5 localhost:80
+    refuses 'write http://' --rate 5 http://localhost:99999/
+    refuses 'names no socket' --rate 5 http+unix:///page
+    refuses 'of a socket is at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
+    refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
+    refuses '--own-cpu: CPU 8000' --rate 5 --own-cpu 8000 http://localhost/
+    refuses "unknown option '--rat'" --rat 5
+    ask 0 --help
+    ask 0 --version
+}
+
+# All 20 arrivals of 5 a second, and of the published steps as many as they say in each second.
+moments_without_requests() {
+    ask 0 --dry-run --rate 5 --duration 2s
+    [ "$(tr '\n' ' ' <out)" = "0.000000000 0.200000000 0.400000000 0.600000000 0.800000000 \
+1.000000000 1.200000000 1.400000000 1.600000000 1.800000000 " ] || fail "even: $(cat out)"
+    local arrival
+    for arrival in even concurrent; do
+        ask 0 --dry-run --profile step --max 140 --step 5 --hold 2s --arrival "$arrival"
+        awk -F . '{ seen[int($1)]++ } END { for (s = 0; s < 56; s++)
+            if (seen[s] != 5 * int(s / 2)) exit 1 }' out || fail "$arrival steps"
+    done
+    ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 7
+    mv out first
+    ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 7
+    cmp first out || fail "the same seed, other moments"
+    ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 8
+    ! cmp -s first out || fail "another seed, the same moments"
+}
+
+run_case refused_connections
+run_case resets
+run_case cut_answers
+run_case garbled_answers
+run_case timeouts
+run_case statuses
+run_case nothing_is_sent_twice
+run_case a_server_closes_after_each_answer
+run_case unreachable_hosts
+run_case no_more_descriptors
+run_case tls_failures
+run_case one_of_two_breaks
+run_case connections_are_reused_or_not
+run_case unix_sockets
+run_case a_full_unix_socket_refuses
+run_case a_proxy_of_the_environment_is_not_used
+run_case the_cap_holds
+run_case closed_loops
+run_case http_two_over_tls
+run_case http_two_in_the_clear
+run_case a_signal_ends_it
+run_case two_signals_end_it_at_once
+run_case bad_usage
+run_case moments_without_requests
+end_cases
