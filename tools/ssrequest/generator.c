@@ -178,8 +178,8 @@ static void send_one(
     slot->one.due = due;
     slot->one.sent = now;
     slot->one.target = target;
-    ssrequest_tally_send(generator->tally, due, now);
     generator->transport.send(generator->transport.context, &slot->one);
+    ssrequest_tally_send(generator->tally, due, slot->one.sent);
 }
 
 static void add_client(struct ssrequest_generator *generator, struct line *line, ss_time when) {

@@ -29,7 +29,8 @@ struct ssrequest_one {
 };
 
 struct ssrequest_transport {
-    /* Begins it. Never ends it within this call: what fails at once is told later. */
+    /* Begins it, and may set `sent` to a later moment: the last of many at once is sent later than
+     * the first. Never ends it within this call: what fails at once is told later. */
     void (*send)(void *context, struct ssrequest_one *one);
     void *context;
 };

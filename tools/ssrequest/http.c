@@ -19,7 +19,9 @@
 
 #define NO_TARGET    UINT32_MAX
 #define HEADERS_MOST (256 * 1024) /* bytes; more of them are no answer */
-#define BUFFER       (64 * 1024)  /* bytes that are read at once */
+#define LOOK_AGAIN   SS_MILLISECOND
+#define LOOKS_MOST   64          /* descriptors */
+#define BUFFER       (64 * 1024) /* bytes that are read at once */
 
 struct target {
     char *url;    /* as libcurl gets it */
@@ -46,8 +48,10 @@ struct slot {
     bool tls;                     /* likewise */
     long version;                 /* of HTTP, likewise, as libcurl numbers them */
     struct slot *before, *behind; /* among those under way, in the order of sending */
-    struct slot *next_early;      /* among those that failed before they were under way */
-    enum ssrequest_outcome early;
+    struct slot *next_done;       /* among those that have ended, which has not been told yet */
+    enum ssrequest_outcome outcome;
+    uint64_t bytes;
+    ss_time finished;
 
     /* Of the request under way: */
     bool begun;  /* it was passed to a connection */
@@ -77,10 +81,11 @@ struct ssrequest_http {
     char agent[32];
     struct slot *slots; /* their handles are made when they are first used */
     struct slot *oldest, *newest;
-    struct slot *early;
+    struct slot *done, *last_done;
     struct watch *watches; /* by descriptor */
     size_t watch_count;
-    ss_time timer; /* libcurl's */
+    ss_time timer;  /* libcurl's */
+    ss_time looked; /* when send() last looked for answers */
     struct aim aim;
     uint64_t aim_number;
     uint64_t older;
@@ -584,54 +589,33 @@ static void act_on_time(struct ssrequest_http *http) {
     act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void fail_early(
-    struct ssrequest_http *http, struct slot *slot, enum ssrequest_outcome outcome) {
-    slot->early = outcome;
-    slot->next_early = http->early;
-    http->early = slot;
-}
-
-void ssrequest_http_send(void *context, struct ssrequest_one *one) {
-    struct ssrequest_http *http = context;
-    struct slot *slot = &http->slots[one->slot];
-    one->sent = now_of(http);
-    slot->one = one;
-    slot->begun = slot->again = slot->final = slot->headed = slot->local = false;
-    slot->why = 0;
-    slot->header_bytes = 0;
-    if (http->aim.targets[one->target].lost) {
-        fail_early(http, slot, SSREQUEST_UNREACHABLE);
-        return;
-    }
-    if (!make(http, slot) || !point(slot, one->target) ||
-        curl_multi_add_handle(http->multi, slot->easy)) {
-        fail_early(http, slot, SSREQUEST_RESOURCES);
-        return;
-    }
-    link_slot(slot);
-    act_on_time(http); /* now, and not when all of a burst have been added */
-}
-
 static uint64_t bytes_of(const struct slot *slot) {
     curl_off_t body = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
     return slot->header_bytes + (uint64_t)body;
 }
 
+/* It has ended, or could not begin. */
+static void note(struct ssrequest_http *http, struct slot *slot, enum ssrequest_outcome outcome) {
+    slot->outcome = outcome;
+    slot->finished = now_of(http);
+    slot->next_done = NULL;
+    *(http->done ? &http->last_done->next_done : &http->done) = slot;
+    http->last_done = slot;
+}
+
 static void end(struct slot *slot, enum ssrequest_outcome outcome) {
     struct ssrequest_http *http = slot->http;
-    struct ssrequest_one *one = slot->one;
-    uint64_t bytes = bytes_of(slot);
+    slot->bytes = bytes_of(slot);
     unlink_slot(slot);
     curl_multi_remove_handle(http->multi, slot->easy);
-    slot->one = NULL;
-    http->ended(http->context, one, outcome, bytes, now_of(http));
+    note(http, slot, outcome);
 }
 
 static void count_version(struct slot *slot) {
     long version = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
-    slot->http->older += version < CURL_HTTP_VERSION_2_0;
+    slot->http->older += slot->tls && version < CURL_HTTP_VERSION_2_0;
 }
 
 static void collect(struct ssrequest_http *http) {
@@ -653,14 +637,51 @@ static void expire(struct ssrequest_http *http, ss_time now) {
         end(http->oldest, SSREQUEST_TIMEOUT);
 }
 
-static void tell_early(struct ssrequest_http *http) {
+static void tell(struct ssrequest_http *http) {
     struct slot *slot;
-    while ((slot = http->early)) {
+    while ((slot = http->done)) {
         struct ssrequest_one *one = slot->one;
-        http->early = slot->next_early;
+        http->done = slot->next_done;
         slot->one = NULL;
-        http->ended(http->context, one, slot->early, 0, now_of(http));
+        http->ended(http->context, one, slot->outcome, slot->bytes, slot->finished);
     }
+}
+
+/*
+ * Sending many at once takes a while, 40 us for each. Answers that come meanwhile are taken, or
+ * they would seem to come when all have been sent; they are told of later.
+ */
+static void look_for_answers(struct ssrequest_http *http, ss_time now) {
+    struct epoll_event events[LOOKS_MOST];
+    if (now < ss_time_add(http->looked, LOOK_AGAIN))
+        return;
+    http->looked = now;
+    int count = epoll_wait(http->poll, events, LOOKS_MOST, 0);
+    for (int i = 0; i < count; i++)
+        ssrequest_http_ready(http, events[i].data.fd, events[i].events);
+    collect(http);
+}
+
+void ssrequest_http_send(void *context, struct ssrequest_one *one) {
+    struct ssrequest_http *http = context;
+    struct slot *slot = &http->slots[one->slot];
+    look_for_answers(http, now_of(http));
+    one->sent = now_of(http);
+    slot->one = one;
+    slot->begun = slot->again = slot->final = slot->headed = slot->local = false;
+    slot->why = 0;
+    slot->header_bytes = slot->bytes = 0;
+    if (http->aim.targets[one->target].lost) {
+        note(http, slot, SSREQUEST_UNREACHABLE);
+        return;
+    }
+    if (!make(http, slot) || !point(slot, one->target) ||
+        curl_multi_add_handle(http->multi, slot->easy)) {
+        note(http, slot, SSREQUEST_RESOURCES);
+        return;
+    }
+    link_slot(slot);
+    act_on_time(http); /* now, and not when all of a burst have been added */
 }
 
 bool ssrequest_http_ready(struct ssrequest_http *http, int descriptor, uint32_t events) {
@@ -682,11 +703,12 @@ void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
         act_on_time(http);
     collect(http);
     expire(http, now);
-    tell_early(http);
+    http->looked = now;
+    tell(http);
 }
 
 ss_time ssrequest_http_next(const struct ssrequest_http *http) {
-    if (http->early)
+    if (http->done)
         return 0;
     ss_time limit =
         http->oldest ? ss_time_add(http->oldest->one->sent, http->rules.timeout) : SS_TIME_NEVER;
@@ -700,8 +722,8 @@ void ssrequest_http_forget(struct ssrequest_http *http) {
         curl_multi_remove_handle(http->multi, slot->easy);
         slot->one = NULL;
     }
-    for (; http->early; http->early = http->early->next_early)
-        http->early->one = NULL;
+    for (; http->done; http->done = http->done->next_done)
+        http->done->one = NULL;
 }
 
 uint64_t ssrequest_http_older(const struct ssrequest_http *http) {

@@ -309,6 +309,35 @@ static void targets_of_before_do_not_count(void **state) {
     life_end(&life);
 }
 
+static ss_time clock_of_sending;
+
+static void send_slowly(void *context, struct ssrequest_one *one) {
+    (void)context;
+    clock_of_sending += SS_MILLISECOND;
+    one->sent = clock_of_sending;
+}
+
+/* Ten at once, each of which takes a millisecond to send. */
+static void lateness_is_that_of_the_actual_sending(void **state) {
+    (void)state;
+    const struct ssrequest_transport slow = {send_slowly, NULL};
+    struct ss_error error = {0};
+    make(&life, 10, SS_SECOND, 10);
+    life_begin(&life, SSREQUEST_CONCURRENT, 1);
+    ssrequest_generator_close(life.generator);
+    clock_of_sending = 0;
+    assert_int_equal(ssrequest_generator_open(
+                         &life.generator, &life.rules, &life.schedule, &slow, &life.tally, &error),
+        0);
+    ssrequest_generator_advance(life.generator, 0);
+    assert_int_equal(life.tally.sent, 10);
+    assert_int_equal(life.tally.lateness.least, SS_MILLISECOND);
+    assert_int_equal(life.tally.lateness.most, 10 * SS_MILLISECOND);
+    ssrequest_generator_abandon(life.generator, 15 * SS_MILLISECOND);
+    assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].least, 5 * SS_MILLISECOND);
+    life_end(&life);
+}
+
 static void wrong_rules_are_refused(void **state) {
     (void)state;
     static const struct ssrequest_rules wrong[] = {
@@ -493,5 +522,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_turn_takes_what_is_due_before),
     cmocka_unit_test(many_wait_in_order),
     cmocka_unit_test(targets_of_before_do_not_count),
+    cmocka_unit_test(lateness_is_that_of_the_actual_sending),
     cmocka_unit_test(wrong_rules_are_refused),
     cmocka_unit_test(the_sums_hold_after_every_step_of_any_life))
