@@ -37,7 +37,7 @@ install_what_tests_need() {
         binutils=readelf libyajl-dev=yajl.pc libhwloc-dev=hwloc.pc \
         libgsl-dev=gsl.pc libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc \
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
-        time=/usr/bin/time lxc=lxc-execute
+        time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl
 }
 
 # build PRESET TARGET [DEFINITION]...: warnings are errors, and nothing may be left out.

@@ -197,6 +197,19 @@ one_of_two_breaks() {
     [ "$requests" -eq 10 ] || fail "the good one has got $requests"
 }
 
+# Once the silent one has a request, the other one always has fewer.
+the_least_loaded_target_is_next() {
+    local other
+    serve never-answer
+    other=$url
+    exec 8<&7
+    serve well
+    ask 1 --rate 20 --duration 1s --timeout 1500m --balance least-connections "$other" "$url"
+    end_server
+    [ "$(count timeout)" -le 3 ] || fail "the silent one has got more: $(cat out)"
+    [ "$(count success)" -eq $((20 - $(count timeout))) ] || fail "others failed: $(cat out)"
+}
+
 # ---- servers that work ----
 
 connections_are_reused_or_not() {
@@ -315,6 +328,22 @@ http_two_in_the_clear() {
     end_server
 }
 
+it_runs_on_cpus_of_its_own() {
+    local cpu asker
+    cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+    serve well
+    "$bin/ssrequest" --own-cpu "$cpu" --rate 50 --duration 1h "$url" >out 2>err &
+    asker=$!
+    pids+=("$asker")
+    # It is there when the first request has come.
+    sleep 1
+    [ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "/proc/$asker/status")" = "$cpu" ] ||
+        fail "it may run on other CPUs"
+    kill -INT "$asker"
+    wait "$asker" || fail "status $?"
+    end_server
+}
+
 # ---- how it ends, and what it refuses ----
 
 a_signal_ends_it() {
@@ -378,7 +407,7 @@ bad_usage() {
     ask 0 --version
 }
 
-# All 20 arrivals of 5 a second, and of the published steps as many as they say in each second.
+# Five a second, as many in each second as steps and a trace say, and the same seed.
 moments_without_requests() {
     ask 0 --dry-run --rate 5 --duration 2s
     [ "$(tr '\n' ' ' <out)" = "0.000000000 0.200000000 0.400000000 0.600000000 0.800000000 \
@@ -389,6 +418,10 @@ moments_without_requests() {
         awk -F . '{ seen[int($1)]++ } END { for (s = 0; s < 56; s++)
             if (seen[s] != 5 * int(s / 2)) exit 1 }' out || fail "$arrival steps"
     done
+    printf '%s\n' '0 50%' '2s 50%' '2s 10%' '4s 10%' >load.txt
+    ask 0 --dry-run --trace load.txt --rate 100
+    awk -F . '{ seen[int($1)]++ } END { exit !(NR == 120 && seen[0] == 50 && seen[3] == 10) }' out ||
+        fail "a trace: $(cut -d . -f 1 out | uniq -c)"
     ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 7
     mv out first
     ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 7
@@ -409,6 +442,7 @@ run_case unreachable_hosts
 run_case no_more_descriptors
 run_case tls_failures
 run_case one_of_two_breaks
+run_case the_least_loaded_target_is_next
 run_case connections_are_reused_or_not
 run_case unix_sockets
 run_case a_full_unix_socket_refuses
@@ -417,6 +451,7 @@ run_case the_cap_holds
 run_case closed_loops
 run_case http_two_over_tls
 run_case http_two_in_the_clear
+run_case it_runs_on_cpus_of_its_own
 run_case a_signal_ends_it
 run_case two_signals_end_it_at_once
 run_case bad_usage

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
-#include "base/number.h"
 #include "base/streams.h"
 #include "base/version.h"
 #include "base/words.h"
