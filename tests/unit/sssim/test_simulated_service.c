@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The service of sssim queue by itself: who works on what, and for how long. */
+
+#include <math.h>
+
+#include "sssim/queue_service.h"
+#include "sssim/queue_throttle.h"
+#include "unit.h"
+
+#define MS    SS_MILLISECOND
+#define FIRST 3 /* sleeper of the first worker */
+#define SLOTS 8
+
+struct rig {
+    struct queue sleepers;
+    struct queue_service service;
+};
+
+static void open_rig(struct rig *rig, const struct queue_service_options *options) {
+    struct ss_error error = {0};
+    uint32_t sleepers = FIRST + (uint32_t)queue_service_workers(options);
+    if (queue_open(&rig->sleepers, sleepers, &error) < 0 ||
+        queue_service_open(&rig->service, options, &rig->sleepers, FIRST, SLOTS, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void close_rig(struct rig *rig) {
+    queue_service_close(&rig->service);
+    queue_close(&rig->sleepers);
+}
+
+static void take(struct rig *rig, uint32_t server, uint32_t slot, ss_time now) {
+    assert_int_equal(queue_service_take(&rig->service, server, slot, slot, now), 0);
+}
+
+/* The next worker is done at `when`, with this request. */
+static void assert_done(struct rig *rig, ss_time when, uint32_t slot) {
+    uint32_t done, sleeper = queue_first(&rig->sleepers);
+    assert_int_equal(rig->sleepers.due[sleeper], when);
+    assert_true(queue_service_wake(&rig->service, sleeper, &done, when));
+    assert_int_equal(done, slot);
+}
+
+static void assert_nothing_due(const struct rig *rig) {
+    assert_true(rig->sleepers.due[queue_first(&rig->sleepers)] == SS_TIME_NEVER);
+}
+
+static void one_worker_takes_what_came_first(void **state) {
+    (void)state;
+    struct rig rig;
+    open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
+    take(&rig, 0, 2, 0);
+    take(&rig, 0, 0, 3 * MS);
+    take(&rig, 0, 1, 3 * MS);
+    assert_done(&rig, 10 * MS, 2);
+    assert_done(&rig, 20 * MS, 0);
+    assert_done(&rig, 30 * MS, 1);
+    assert_nothing_due(&rig);
+    take(&rig, 0, 2, 40 * MS);
+    assert_done(&rig, 50 * MS, 2);
+    close_rig(&rig);
+}
+
+static void workers_share_one_queue(void **state) {
+    (void)state;
+    struct rig rig;
+    open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
+    take(&rig, 0, 0, 0);
+    take(&rig, 0, 1, 4 * MS);
+    take(&rig, 0, 2, 5 * MS);
+    assert_done(&rig, 10 * MS, 0);
+    assert_done(&rig, 14 * MS, 1);
+    assert_done(&rig, 20 * MS, 2);
+    assert_nothing_due(&rig);
+    close_rig(&rig);
+}
+
+static void servers_have_queues_and_speeds_of_their_own(void **state) {
+    (void)state;
+    struct rig rig;
+    const double speeds[] = {1, 0.5};
+    open_rig(&rig, &(struct queue_service_options){
+                       .servers = 2, .workers = 1, .speeds = speeds, .work = 10 * MS});
+    take(&rig, 1, 0, 0);
+    take(&rig, 1, 1, 0);
+    take(&rig, 0, 2, 25 * MS);
+    assert_done(&rig, 20 * MS, 0);
+    assert_done(&rig, 35 * MS, 2);
+    assert_done(&rig, 40 * MS, 1);
+    close_rig(&rig);
+}
+
+/* Twice in the middle of a request, and once while it is idle. */
+static void a_stopped_server_goes_on_where_it_was(void **state) {
+    (void)state;
+    struct rig rig;
+    open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
+    take(&rig, 0, 0, 0);
+    queue_service_let_run(&rig.service, 0, false, 4 * MS);
+    assert_nothing_due(&rig);
+    queue_service_let_run(&rig.service, 0, false, 5 * MS);
+    take(&rig, 0, 1, 50 * MS);
+    queue_service_let_run(&rig.service, 0, true, 100 * MS);
+    queue_service_let_run(&rig.service, 0, false, 101 * MS);
+    queue_service_let_run(&rig.service, 0, true, 200 * MS);
+    assert_done(&rig, 205 * MS, 0);
+    assert_done(&rig, 215 * MS, 1);
+    queue_service_let_run(&rig.service, 0, false, 300 * MS);
+    take(&rig, 0, 0, 310 * MS);
+    assert_nothing_due(&rig);
+    queue_service_let_run(&rig.service, 0, true, 400 * MS);
+    assert_done(&rig, 410 * MS, 0);
+    close_rig(&rig);
+}
+
+static void run_given_up(int given_up, ss_time last, uint64_t wasted) {
+    struct rig rig;
+    uint32_t slot;
+    open_rig(&rig, &(struct queue_service_options){
+                       .servers = 1, .workers = 1, .work = 10 * MS, .given_up = given_up});
+    for (uint32_t i = 0; i < 3; i++)
+        take(&rig, 0, i, 0);
+    queue_service_give_up(&rig.service, 0);
+    queue_service_give_up(&rig.service, 1);
+    assert_false(queue_service_wake(&rig.service, FIRST, &slot, 10 * MS));
+    take(&rig, 0, 0, 10 * MS); /* its slot is free, though the old one may wait still */
+    if (given_up == QUEUE_SERVE)
+        assert_false(queue_service_wake(&rig.service, FIRST, &slot, 20 * MS));
+    assert_done(&rig, last, 2);
+    assert_done(&rig, last + 10 * MS, 0);
+    assert_nothing_due(&rig);
+    assert_int_equal(rig.service.wasted, wasted);
+    close_rig(&rig);
+}
+
+static void what_was_given_up_is_served_or_skipped(void **state) {
+    (void)state;
+    run_given_up(QUEUE_SERVE, 30 * MS, 2);
+    run_given_up(QUEUE_SKIP, 20 * MS, 1);
+}
+
+/* Whatever came before it, and whichever server it goes to. */
+static void work_depends_on_the_request_alone(void **state) {
+    (void)state;
+    struct queue_service_options options = {
+        .servers = 2, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 7};
+    ss_time due[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        open_rig(&rig, &options);
+        if (i > 0)
+            take(&rig, 0, 3, 0);
+        take(&rig, i, 5, 0);
+        due[i] = rig.sleepers.due[FIRST + i];
+        close_rig(&rig);
+    }
+    assert_int_equal(due[0], due[1]);
+}
+
+static void exponential_work_has_its_mean(void **state) {
+    (void)state;
+    struct rig rig;
+    double sum = 0, squares = 0;
+    const int count = 100000;
+    open_rig(&rig,
+        &(struct queue_service_options){
+            .servers = 1, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 1});
+    for (int i = 0; i < count; i++) {
+        uint32_t slot;
+        assert_int_equal(queue_service_take(&rig.service, 0, 0, (uint64_t)i, 0), 0);
+        double length = (double)rig.sleepers.due[FIRST] / MS;
+        sum += length;
+        squares += length * length;
+        queue_service_wake(&rig.service, FIRST, &slot, 0);
+    }
+    assert_true(fabs(sum / count - 10) < 0.1);
+    assert_true(fabs(squares / count - 200) < 6);
+    close_rig(&rig);
+}
+
+/* ---- when servers are stopped ---- */
+
+static void open_throttle(
+    struct queue_throttle *throttle, uint32_t servers, double duty, uint64_t seed) {
+    struct ss_error error = {0};
+    struct queue_throttle_options options = {servers, duty, 107 * MS, seed};
+    if (queue_throttle_open(throttle, &options, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+/* The part of 200 rounds in which a server ran, and its longest stop. */
+static double watch(struct queue_throttle *throttle, uint32_t server, ss_time *longest) {
+    const ss_time end = 200 * 107 * MS;
+    struct ss_error error = {0};
+    ss_time now = 0, ran = 0, stopped = 0;
+    *longest = 0;
+    while (now < end) {
+        bool runs = queue_throttle_lets_run(throttle, server);
+        ss_time next = queue_throttle_next(throttle);
+        if (next > end)
+            next = end;
+        ran += runs ? next - now : 0;
+        stopped = runs ? 0 : stopped + next - now;
+        if (stopped > *longest)
+            *longest = stopped;
+        now = next;
+        assert_int_equal(queue_throttle_wake(throttle, &error), 0);
+    }
+    return (double)ran / (double)end;
+}
+
+static void servers_run_for_their_duty(void **state) {
+    (void)state;
+    for (uint32_t server = 0; server < 3; server++) {
+        struct queue_throttle throttle;
+        ss_time longest;
+        open_throttle(&throttle, 3, 0.25, 1);
+        assert_true(fabs(watch(&throttle, server, &longest) - 0.25) < 1e-6);
+        assert_true(longest > 80.2 * MS && longest < 80.3 * MS);
+        queue_throttle_close(&throttle);
+    }
+}
+
+static void the_seed_says_where_in_a_round_requests_begin(void **state) {
+    (void)state;
+    ss_time first[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        struct queue_throttle throttle;
+        open_throttle(&throttle, 1, 0.5, i < 2 ? i : 0);
+        first[i] = queue_throttle_next(&throttle);
+        queue_throttle_close(&throttle);
+    }
+    assert_true(first[0] != first[1]);
+    assert_int_equal(first[0], first[2]);
+}
+
+static void a_whole_duty_never_stops(void **state) {
+    (void)state;
+    struct queue_throttle throttle;
+    open_throttle(&throttle, 1, 1, 1);
+    assert_true(queue_throttle_lets_run(&throttle, 0));
+    assert_true(queue_throttle_next(&throttle) == SS_TIME_NEVER);
+    queue_throttle_close(&throttle);
+}
+
+UNIT_MAIN(cmocka_unit_test(one_worker_takes_what_came_first),
+    cmocka_unit_test(workers_share_one_queue),
+    cmocka_unit_test(servers_have_queues_and_speeds_of_their_own),
+    cmocka_unit_test(a_stopped_server_goes_on_where_it_was),
+    cmocka_unit_test(what_was_given_up_is_served_or_skipped),
+    cmocka_unit_test(work_depends_on_the_request_alone),
+    cmocka_unit_test(exponential_work_has_its_mean), cmocka_unit_test(servers_run_for_their_duty),
+    cmocka_unit_test(the_seed_says_where_in_a_round_requests_begin),
+    cmocka_unit_test(a_whole_duty_never_stops))

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_QUEUE_SERVICE_H
+#define SSSIM_QUEUE_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "queue.h"
+
+/*
+ * A service in virtual time: servers, each with workers on CPUs of their own and one queue, from
+ * which they take what came first. A server that is stopped goes on later where it was.
+ */
+
+enum queue_spread {
+    QUEUE_CONSTANT,
+    QUEUE_EXPONENTIAL,
+};
+
+/* What becomes of a request whose client gave it up. In the order of the option's choices. */
+enum queue_given_up {
+    QUEUE_SERVE, /* nothing tells the service: it is worked on as the others */
+    QUEUE_SKIP,  /* it is worked on only if that has begun already */
+};
+
+struct queue_service_options {
+    uint32_t servers;
+    uint32_t workers;     /* of each server */
+    const double *speeds; /* of each server, more than 0; NULL: all 1 */
+    ss_time work;         /* CPU time of a request at speed 1, or its mean */
+    int spread;           /* enum queue_spread */
+    int given_up;         /* enum queue_given_up */
+    uint64_t seed;
+};
+
+struct queue_job;
+struct queue_worker;
+struct queue_server;
+
+struct queue_service {
+    struct queue_service_options options;
+    struct queue *sleepers;
+    uint32_t first; /* the sleeper of the first worker */
+    struct queue_server *servers;
+    struct queue_worker *workers;
+    struct queue_job **jobs; /* of each slot; NULL: none, or it was given up */
+    struct queue_job *spare;
+    uint64_t served, wasted; /* worked on to the end; of these, those that were given up */
+};
+
+/* Sleepers of workers: `first` and the following. No slot is `slots` or more. Close it in any case.
+ */
+int queue_service_open(struct queue_service *service, const struct queue_service_options *options,
+    struct queue *sleepers, uint32_t first, uint64_t slots, struct ss_error *error);
+
+void queue_service_close(struct queue_service *service);
+
+static inline uint64_t queue_service_workers(const struct queue_service_options *options) {
+    return (uint64_t)options->servers * options->workers;
+}
+
+/* A request comes. Its work depends on the seed and its number alone. Fails without memory. */
+int queue_service_take(
+    struct queue_service *service, uint32_t server, uint32_t slot, uint64_t number, ss_time now);
+
+/* The sleeper of a worker wakes: it is done, and takes the next. False: the client gave that up. */
+bool queue_service_wake(
+    struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
+
+/* The client of this request gives it up. */
+void queue_service_give_up(struct queue_service *service, uint32_t slot);
+
+/* Stops or continues a server. */
+void queue_service_let_run(struct queue_service *service, uint32_t server, bool runs, ss_time now);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_QUEUE_THROTTLE_H
+#define SSSIM_QUEUE_THROTTLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+struct trial;
+
+/*
+ * When servers are stopped and continued: the executors of a trial with one instance for each
+ * server, whose duty is fixed. Nothing here knows how a dithering module plans.
+ */
+struct queue_throttle {
+    struct trial *trial; /* NULL: the servers always run */
+    ss_time zero;        /* in the trial's time: when requests begin */
+};
+
+struct queue_throttle_options {
+    uint32_t servers;
+    double duty; /* more than 0, up to 1 */
+    ss_time tau; /* mean length of a round */
+    uint64_t seed;
+};
+
+/* Requests begin somewhere in a round, which the seed decides. Close it in any case. */
+int queue_throttle_open(struct queue_throttle *throttle,
+    const struct queue_throttle_options *options, struct ss_error *error);
+
+void queue_throttle_close(struct queue_throttle *throttle);
+
+/* When a server may be stopped or continued next; from the begin of the requests on. */
+ss_time queue_throttle_next(const struct queue_throttle *throttle);
+
+/* To be called then. */
+int queue_throttle_wake(struct queue_throttle *throttle, struct ss_error *error);
+
+bool queue_throttle_lets_run(const struct queue_throttle *throttle, uint32_t server);
+
+#endif
