@@ -200,8 +200,28 @@ done
     'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write 3M' ] ||
     fail "hold=3m: said $(cat err)"
 
+# ---- requests to a service ----
+
+refused 'no rate is given' queue
+refused '--rate: 0 is no rate' queue --rate 0
+refused '--profile step wants --max, --step and --hold' queue --profile step --max 140
+refused '--rate: the steps themselves say it' \
+    queue --profile step --max 140 --step 5 --hold 2s --rate 5
+refused '--hold: it belongs to --profile step' queue --rate 5 --hold 2s
+refused '--profile trace: no trace is given' queue --profile trace --rate 5
+refused '--trace: it belongs to --profile trace' queue --rate 5 --trace a
+refused '--rate: the clients of --closed send after their answers' queue --closed 5 --rate 5
+refused '--duty: at 0 no request is ever answered' queue --rate 5 --duty 0
+refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
+refused "--speeds: '0' lies beyond" queue --rate 5 --speeds 1,0
+refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
+refused '--speeds: there are 64 servers at most' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
+refused '--settle leaves nothing' queue --rate 5 --settle 60s
+refused "unknown option '--rat'" queue --rat 5
+refused "--tau: '1m' is too small: at least 2m" queue --rate 5 --duty 50% --tau 1m
+
 expect --help
-for option in $("$sssim" --help | grep -o -- '--[a-z-]*' | sort -u); do
+for option in $({ "$sssim" --help && "$sssim" queue --help; } | grep -o -- '--[a-z-]*' | sort -u); do
     grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"
 done
 

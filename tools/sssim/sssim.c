@@ -8,14 +8,16 @@
 #include "base/version.h"
 #include "crash.h"
 #include "grid.h"
+#include "queue_command.h"
 #include "simulation.h"
 #include "study.h"
 #include "sweep.h"
 
 static void print_help(void) {
     printf("Usage: sssim [OPTION]...\n"
+           "       sssim queue [OPTION]...\n"
            "Runs Showstopper's modules on a simulated machine and prints how well they hold\n"
-           "the load.\n\n"
+           "the load. `sssim queue` simulates requests to a service; see `sssim queue --help`.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10,\n"
            "and targets also as a number of CPUs: 0.5cpu.\n\n");
     ss_arguments_print_help(stdout, simulation_rows);
@@ -133,6 +135,8 @@ static int run_study(struct simulation *simulation, char **argv, struct ss_error
 
 static int serve(char **argv, struct ss_error *error) {
     struct simulation simulation;
+    if (argv[0] && argv[1] && strcmp(argv[1], "queue") == 0)
+        return queue_command(stdout, argv + 1, error);
     int status = simulation_parse(&simulation, argv, error);
     if (status == 0 && simulation.help)
         print_help();

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sssim queue against what queueing theory says. */
+
+#include <math.h>
+
+#include "sssim/queue_run.h"
+#include "unit.h"
+
+#define MS SS_MILLISECOND
+
+struct measured {
+    struct ssrequest_tally tally;
+    struct queue_run_end end;
+};
+
+/* 10 ms of work on one worker; 200 unfinished at most. */
+static struct queue_run_options make(enum ssrequest_arrival arrival) {
+    return (struct queue_run_options){
+        .arrival = arrival,
+        .rules = {.cap = 200},
+        .timeout = 1000 * SS_SECOND,
+        .seed = 1,
+        .service = {.servers = 1, .workers = 1, .work = 10 * MS, .seed = 1},
+        .duty = 1,
+        .tau = 107 * MS,
+    };
+}
+
+/* Sending ends with the profile; NULL: as the rules say. */
+static void measure_profile(struct measured *measured, struct queue_run_options *options,
+    const struct ssrequest_profile *profile) {
+    struct ss_error error = {0};
+    options->profile = profile;
+    if (profile)
+        options->rules.end = ssrequest_profile_length(profile);
+    if (ssrequest_tally_open(&measured->tally, options->timeout, &error) < 0 ||
+        queue_run(options, &measured->tally, &measured->end, &error) < 0)
+        fail_msg("%s", error.message);
+    const struct ssrequest_tally *tally = &measured->tally;
+    uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
+    assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
+    assert_int_equal(tally->sent, succeeded + ssrequest_tally_failed(tally) + tally->unfinished);
+    assert_int_equal(tally->unfinished, 0);
+    assert_true(tally->unfinished_most <= options->rules.cap);
+}
+
+static void measure(
+    struct measured *measured, struct queue_run_options *options, double rate, ss_time length) {
+    struct ss_error error = {0};
+    struct ssrequest_profile profile = {0};
+    if (ssrequest_profile_constant(&profile, rate, length, &error) < 0)
+        fail_msg("%s", error.message);
+    measure_profile(measured, options, &profile);
+    ssrequest_profile_free(&profile);
+}
+
+/* In seconds, from successes. */
+static double mean(const struct measured *measured, enum ssrequest_origin origin) {
+    return ssrequest_distribution_mean(&measured->tally.successes[origin]);
+}
+
+static double quantile(
+    const struct measured *measured, enum ssrequest_origin origin, double share) {
+    return ssrequest_distribution_quantile(&measured->tally.successes[origin], share);
+}
+
+static void close_measured(struct measured *measured) {
+    ssrequest_tally_close(&measured->tally);
+}
+
+#define assert_within(value, expected, part)                                                       \
+    do {                                                                                           \
+        double value_ = (value), expected_ = (expected);                                           \
+        if (!(fabs(value_ - expected_) <= (part)*expected_))                                       \
+            fail_msg("%s is %.9g, not %.9g", #value, value_, expected_);                           \
+    } while (0)
+
+/* ---- one server, half of its time busy ---- */
+
+static void even_requests_never_wait(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_EVEN);
+    measure(&measured, &options, 50, 2000 * SS_SECOND);
+    assert_int_equal(measured.tally.sent, 100000);
+    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.010, 1e-6);
+    assert_within(quantile(&measured, SSREQUEST_INTENDED, 1), 0.010, 1e-6);
+    close_measured(&measured);
+}
+
+/* M/D/1: of the load r they wait for r / (2 (1 - r)) of the work (Pollaczek, Khinchin). */
+static void random_requests_wait_as_in_m_d_1(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_POISSON);
+    measure(&measured, &options, 50, 2000 * SS_SECOND);
+    assert_within((double)measured.tally.sent, 100000, 0.01);
+    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.015, 0.01);
+    close_measured(&measured);
+}
+
+/* The last of 50 waits for 49 others: 10, 20, ... 500 ms. */
+static void concurrent_requests_wait_for_each_other(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_CONCURRENT);
+    measure(&measured, &options, 50, 2000 * SS_SECOND);
+    assert_int_equal(measured.tally.sent, 100000);
+    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.255, 0.001);
+    assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), 0.480, 0.001);
+    close_measured(&measured);
+}
+
+/* M/M/1: work / (1 - r), and of an exponential distribution like the work. */
+static void exponential_work_waits_as_in_m_m_1(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_POISSON);
+    options.service.spread = QUEUE_EXPONENTIAL;
+    measure(&measured, &options, 50, 4000 * SS_SECOND);
+    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.020, 0.02);
+    assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), 0.020 * log(20), 0.03);
+    close_measured(&measured);
+}
+
+/* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
+static void workers_serve_as_in_m_m_c(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_POISSON);
+    double offered = 3.2, term = 1, sum = 0;
+    for (int k = 0; k < 4; k++) {
+        sum += term;
+        term *= offered / (k + 1);
+    }
+    double all_busy = term * 4 / (4 - offered);
+    double waits = all_busy / (sum + all_busy);
+    options.service.spread = QUEUE_EXPONENTIAL;
+    options.service.workers = 4;
+    measure(&measured, &options, 320, 1000 * SS_SECOND);
+    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
+    close_measured(&measured);
+}
+
+/* ---- more requests than it can do ---- */
+
+/* Little's law: what is unfinished leaves at the rate at which it is worked on. */
+static void an_overload_takes_its_cap_over_its_capacity(void **state) {
+    (void)state;
+    for (uint64_t cap = 100; cap <= 300; cap += 100) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_POISSON);
+        options.rules.cap = cap;
+        options.settle = 10 * SS_SECOND;
+        measure(&measured, &options, 200, 100 * SS_SECOND);
+        assert_within(mean(&measured, SSREQUEST_ACTUAL), (double)cap / 100, 0.01);
+        assert_int_equal(measured.tally.unfinished_most, cap);
+        /* Half of what was due by then has been sent. */
+        assert_within((double)measured.tally.sent, 9000 + (double)cap, 0.01);
+        close_measured(&measured);
+    }
+}
+
+static void a_closed_loop_takes_its_clients_over_its_capacity(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_EVEN);
+    options.rules.closed = 10;
+    options.settle = SS_SECOND;
+    options.rules.end = 101 * SS_SECOND;
+    measure_profile(&measured, &options, NULL);
+    assert_within(mean(&measured, SSREQUEST_ACTUAL), 0.100, 0.001);
+    assert_within((double)measured.tally.outcomes[SSREQUEST_SUCCESS], 10000, 0.002);
+    close_measured(&measured);
+}
+
+/*
+ * Eight requests of 400 ms, four at 0 and four at 1 s, that are given up after 900 ms. The third is
+ * worked on from 800 to 1200 ms, in vain, and the fourth behind it, unless it is skipped: then the
+ * fifth is in time.
+ */
+static void requests_are_given_up_in_time(void **state) {
+    (void)state;
+    for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_CONCURRENT);
+        uint64_t in_time = given_up == QUEUE_SKIP ? 3 : 2;
+        options.timeout = 900 * MS;
+        options.service.work = 400 * MS;
+        options.service.given_up = given_up;
+        measure(&measured, &options, 4, 2 * SS_SECOND);
+        assert_int_equal(measured.tally.sent, 8);
+        assert_int_equal(measured.tally.outcomes[SSREQUEST_SUCCESS], in_time);
+        assert_int_equal(measured.tally.outcomes[SSREQUEST_TIMEOUT], 8 - in_time);
+        assert_within(quantile(&measured, SSREQUEST_ACTUAL, 1), 0.8, 1e-6);
+        assert_within(
+            ssrequest_distribution_quantile(&measured.tally.all[SSREQUEST_ACTUAL], 1), 0.9, 1e-6);
+        assert_int_equal(measured.end.wasted, given_up == QUEUE_SKIP ? 1 : 2);
+        close_measured(&measured);
+    }
+}
+
+/* An answer at the very limit is in time, and room for the next request. */
+static void what_ends_at_one_instant_makes_room_for_what_is_due(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_EVEN);
+    options.timeout = 10 * MS;
+    options.rules.cap = 1;
+    options.rules.when_full = SSREQUEST_DROP;
+    measure(&measured, &options, 100, 10 * SS_SECOND);
+    assert_int_equal(measured.tally.outcomes[SSREQUEST_SUCCESS], 1000);
+    assert_int_equal(measured.tally.refused, 0);
+    close_measured(&measured);
+}
+
+/* ---- a server that is stopped ---- */
+
+/*
+ * Who comes while it is stopped waits for what is left of the stop: 1 - D of all requests, evenly
+ * from 0 to (1 - D) tau.
+ */
+static void stops_add_what_is_left_of_them(void **state) {
+    (void)state;
+    const double tau = 0.107, work = 10e-6;
+    for (int quarter = 1; quarter <= 3; quarter++) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_POISSON);
+        double duty = quarter / 4.0;
+        options.service.work = 10 * SS_MICROSECOND;
+        options.duty = duty;
+        measure(&measured, &options, 20, 10000 * SS_SECOND);
+        assert_within(
+            mean(&measured, SSREQUEST_INTENDED) - work, (1 - duty) * (1 - duty) * tau / 2, 0.01);
+        assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), (0.95 - duty) * tau, 0.01);
+        close_measured(&measured);
+    }
+}
+
+/* Stopped for 1 s of 10. With room for one request at a time, its own clock misses nearly all. */
+static void a_cap_hides_a_stop_from_the_actual_moment(void **state) {
+    (void)state;
+    const uint64_t caps[] = {1000, 1};
+    for (int i = 0; i < 2; i++) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_EVEN);
+        options.rules.cap = caps[i];
+        options.service.work = 10 * SS_MICROSECOND;
+        options.duty = 0.9;
+        options.tau = 10 * SS_SECOND;
+        measure(&measured, &options, 200, 1000 * SS_SECOND);
+        assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.95), 0.5, 0.02);
+        assert_within(quantile(&measured, SSREQUEST_INTENDED, 0.99), 0.9, 0.02);
+        double hidden = quantile(&measured, SSREQUEST_ACTUAL, 0.99);
+        if (caps[i] == 1)
+            assert_within(hidden, 10e-6, 0.001);
+        else
+            assert_within(hidden, 0.9, 0.02);
+        close_measured(&measured);
+    }
+}
+
+/* ---- several servers ---- */
+
+static void servers_take_turns(void **state) {
+    (void)state;
+    struct measured measured;
+    const double speeds[] = {1, 0.5};
+    struct queue_run_options options = make(SSREQUEST_EVEN);
+    options.service.servers = 2;
+    options.service.speeds = speeds;
+    measure(&measured, &options, 10, 100 * SS_SECOND);
+    assert_within(mean(&measured, SSREQUEST_ACTUAL), 0.015, 0.001);
+    assert_within(quantile(&measured, SSREQUEST_ACTUAL, 1), 0.020, 0.001);
+    close_measured(&measured);
+}
+
+/* Means of some seeds, in seconds from the actual moment; then the part of those sent. */
+struct looks {
+    double mean, p95, mean_of_all, successes;
+};
+
+static struct looks look(enum ssrequest_balance balance) {
+    const double speeds[] = {1, 0.5};
+    const int seeds = 5;
+    struct looks looks = {0};
+    struct ss_error error = {0};
+    struct ssrequest_profile steps = {0};
+    if (ssrequest_profile_step(&steps, 140, 5, 2 * SS_SECOND, &error) < 0)
+        fail_msg("%s", error.message);
+    for (int i = 0; i < seeds; i++) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_POISSON);
+        options.rules.balance = balance;
+        options.timeout = 10 * SS_SECOND;
+        options.seed = options.service.seed = (uint64_t)i;
+        options.service.servers = 2;
+        options.service.speeds = speeds;
+        options.service.work = 30 * MS;
+        options.service.spread = QUEUE_EXPONENTIAL;
+        measure_profile(&measured, &options, &steps);
+        const struct ssrequest_tally *tally = &measured.tally;
+        looks.mean += mean(&measured, SSREQUEST_ACTUAL) / seeds;
+        looks.p95 += quantile(&measured, SSREQUEST_ACTUAL, 0.95) / seeds;
+        looks.mean_of_all += ssrequest_distribution_mean(&tally->all[SSREQUEST_ACTUAL]) / seeds;
+        looks.successes += (double)tally->outcomes[SSREQUEST_SUCCESS] / (double)tally->sent / seeds;
+        close_measured(&measured);
+    }
+    ssrequest_profile_free(&steps);
+    return looks;
+}
+
+/*
+ * The published sign: by least connections the mean of successes is worse and their 95th percentile
+ * is better. In turn, a quarter of those sent is given up at the slower server and is no success.
+ */
+static void successes_alone_judge_a_balance_falsely(void **state) {
+    (void)state;
+    struct looks turns = look(SSREQUEST_ROUND_ROBIN);
+    struct looks fewest = look(SSREQUEST_LEAST_CONNECTIONS);
+    assert_true(fewest.mean > 1.5 * turns.mean);
+    assert_true(fewest.p95 < 0.9 * turns.p95);
+    assert_true(fewest.mean_of_all < 0.9 * turns.mean_of_all);
+    assert_true(turns.successes < 0.8);
+    assert_true(fewest.successes == 1);
+}
+
+/* ---- the end and the beginning ---- */
+
+static void sending_ends_with_the_last_request_asked_for(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_POISSON);
+    options.requests = 777;
+    measure(&measured, &options, 50, 100 * SS_SECOND);
+    assert_int_equal(measured.tally.sent, 777);
+    assert_int_equal(measured.tally.intended, 777);
+    assert_true(measured.end.end < 25 * SS_SECOND);
+    close_measured(&measured);
+}
+
+static void the_seed_decides(void **state) {
+    (void)state;
+    double means[3];
+    for (int i = 0; i < 3; i++) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_POISSON);
+        options.service.spread = QUEUE_EXPONENTIAL;
+        options.duty = 0.5;
+        options.seed = options.service.seed = i < 2 ? 1 : 2;
+        measure(&measured, &options, 20, 100 * SS_SECOND);
+        means[i] = mean(&measured, SSREQUEST_INTENDED);
+        close_measured(&measured);
+    }
+    assert_true(means[0] == means[1]);
+    assert_true(means[0] != means[2]);
+}
+
+UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
+    cmocka_unit_test(random_requests_wait_as_in_m_d_1),
+    cmocka_unit_test(concurrent_requests_wait_for_each_other),
+    cmocka_unit_test(exponential_work_waits_as_in_m_m_1),
+    cmocka_unit_test(workers_serve_as_in_m_m_c),
+    cmocka_unit_test(an_overload_takes_its_cap_over_its_capacity),
+    cmocka_unit_test(a_closed_loop_takes_its_clients_over_its_capacity),
+    cmocka_unit_test(requests_are_given_up_in_time),
+    cmocka_unit_test(what_ends_at_one_instant_makes_room_for_what_is_due),
+    cmocka_unit_test(stops_add_what_is_left_of_them),
+    cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
+    cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
+    cmocka_unit_test(sending_ends_with_the_last_request_asked_for),
+    cmocka_unit_test(the_seed_decides))

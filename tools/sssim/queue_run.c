@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue_run.h"
+
+#include <stdlib.h>
+
+#include "queue_throttle.h"
+
+/*
+ * Sleepers in the order in which they wake where several are due at one instant: an answer that
+ * comes at the limit is in time, and what has ended makes room for what is due.
+ */
+#define THROTTLE      0
+#define SETTLE        1
+#define WORKERS_FIRST 2
+
+#define NO_SLOT UINT32_MAX
+
+/* A request under way; they are chained in the order in which they were sent. */
+struct flight {
+    struct ssrequest_one *one;
+    uint32_t before, after; /* slots */
+};
+
+struct run {
+    const struct queue_run_options *options;
+    struct queue sleepers;
+    struct queue_service service;
+    struct queue_throttle throttle;
+    struct ssrequest_schedule schedule;
+    struct ssrequest_generator *generator;
+    struct ssrequest_tally *tally;
+    struct flight *flights; /* by slot */
+    uint32_t oldest, newest;
+    uint64_t begun; /* requests that were sent, or refused before one that was */
+    bool lacks_memory;
+    struct queue_run_end end;
+};
+
+static uint32_t timeout_sleeper(const struct run *run) {
+    return WORKERS_FIRST + (uint32_t)queue_service_workers(&run->options->service);
+}
+
+static uint32_t generator_sleeper(const struct run *run) {
+    return timeout_sleeper(run) + 1;
+}
+
+/* ---- what is under way ---- */
+
+static void set_timeout(struct run *run) {
+    ss_time due = SS_TIME_NEVER;
+    if (run->oldest != NO_SLOT)
+        due = ss_time_add(run->flights[run->oldest].one->sent, run->options->timeout);
+    queue_set(&run->sleepers, timeout_sleeper(run), due);
+}
+
+static void link_flight(struct run *run, struct ssrequest_one *one) {
+    run->flights[one->slot] = (struct flight){one, run->newest, NO_SLOT};
+    if (run->newest == NO_SLOT)
+        run->oldest = one->slot;
+    else
+        run->flights[run->newest].after = one->slot;
+    run->newest = one->slot;
+    set_timeout(run);
+}
+
+static void unlink_flight(struct run *run, uint32_t slot) {
+    const struct flight *flight = &run->flights[slot];
+    if (flight->before == NO_SLOT)
+        run->oldest = flight->after;
+    else
+        run->flights[flight->before].after = flight->after;
+    if (flight->after == NO_SLOT)
+        run->newest = flight->before;
+    else
+        run->flights[flight->after].before = flight->before;
+    set_timeout(run);
+}
+
+/* The transport's. */
+static void send(void *context, struct ssrequest_one *one) {
+    struct run *run = context;
+    run->begun = one->number + 1;
+    link_flight(run, one);
+    if (queue_service_take(&run->service, one->target, one->slot, one->number, one->sent) < 0)
+        run->lacks_memory = true;
+}
+
+static void finish(struct run *run, uint32_t slot, enum ssrequest_outcome outcome, ss_time now) {
+    unlink_flight(run, slot);
+    ssrequest_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
+    queue_set(&run->sleepers, generator_sleeper(run), now);
+}
+
+/* ---- events ---- */
+
+static int follow_throttle(struct run *run, ss_time now, struct ss_error *error) {
+    if (queue_throttle_wake(&run->throttle, error) < 0)
+        return -1;
+    for (uint32_t i = 0; i < run->options->service.servers; i++)
+        queue_service_let_run(&run->service, i, queue_throttle_lets_run(&run->throttle, i), now);
+    queue_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
+    return 0;
+}
+
+static void settle(struct run *run) {
+    ssrequest_tally_clear(run->tally);
+    queue_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
+}
+
+static void time_out(struct run *run, ss_time now) {
+    uint32_t slot = run->oldest;
+    queue_service_give_up(&run->service, slot);
+    finish(run, slot, SSREQUEST_TIMEOUT, now);
+}
+
+static void generate(struct run *run, ss_time now) {
+    uint64_t most = run->options->requests;
+    ssrequest_generator_advance(run->generator, now);
+    if (most > 0 && run->begun >= most && now < run->end.sending) {
+        run->end.sending = now;
+        ssrequest_generator_stop(run->generator, now);
+    }
+    queue_set(&run->sleepers, generator_sleeper(run), ssrequest_generator_next(run->generator));
+}
+
+static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error *error) {
+    uint32_t slot;
+    if (sleeper == THROTTLE)
+        return follow_throttle(run, now, error);
+    if (sleeper == SETTLE)
+        settle(run);
+    else if (sleeper == generator_sleeper(run))
+        generate(run, now);
+    else if (sleeper == timeout_sleeper(run))
+        time_out(run, now);
+    else if (queue_service_wake(&run->service, sleeper, &slot, now))
+        finish(run, slot, SSREQUEST_SUCCESS, now);
+    return run->lacks_memory ? ss_error_memory(error) : 0;
+}
+
+static int go_on(struct run *run, struct ss_error *error) {
+    while (!ssrequest_generator_is_over(run->generator)) {
+        uint32_t sleeper = queue_first(&run->sleepers);
+        ss_time now = run->sleepers.due[sleeper];
+        if (now == SS_TIME_NEVER)
+            return ss_error_fail(error, "there are requests that nothing ends");
+        if (wake(run, sleeper, now, error) < 0)
+            return -1;
+        run->end.end = now;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int open_service(struct run *run, struct ss_error *error) {
+    const struct queue_run_options *options = run->options;
+    uint64_t slots = options->rules.cap;
+    struct queue_throttle_options throttle = {
+        .servers = options->service.servers,
+        .duty = options->duty,
+        .tau = options->tau,
+        .seed = options->seed,
+    };
+    run->flights = calloc(slots, sizeof *run->flights);
+    if (!run->flights)
+        return ss_error_memory(error);
+    if (queue_open(&run->sleepers, generator_sleeper(run) + 1, error) < 0 ||
+        queue_service_open(
+            &run->service, &options->service, &run->sleepers, WORKERS_FIRST, slots, error) < 0 ||
+        queue_throttle_open(&run->throttle, &throttle, error) < 0)
+        return -1;
+    for (uint32_t i = 0; i < options->service.servers; i++)
+        queue_service_let_run(&run->service, i, queue_throttle_lets_run(&run->throttle, i), 0);
+    queue_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
+    return 0;
+}
+
+static int open_generator(struct run *run, struct ss_error *error) {
+    const struct queue_run_options *options = run->options;
+    struct ssrequest_rules rules = options->rules;
+    struct ssrequest_transport transport = {.send = send, .context = run};
+    rules.targets = options->service.servers;
+    if (options->profile)
+        ssrequest_schedule_begin(&run->schedule, options->profile, options->arrival, options->seed);
+    if (ssrequest_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
+            &transport, run->tally, error) < 0)
+        return -1;
+    queue_set(&run->sleepers, generator_sleeper(run), 0);
+    if (options->settle > 0)
+        queue_set(&run->sleepers, SETTLE, options->settle);
+    return 0;
+}
+
+int queue_run(const struct queue_run_options *options, struct ssrequest_tally *tally,
+    struct queue_run_end *end, struct ss_error *error) {
+    struct run run = {.options = options,
+        .tally = tally,
+        .oldest = NO_SLOT,
+        .newest = NO_SLOT,
+        .end.sending = options->rules.end};
+    int status = open_service(&run, error);
+    if (status == 0)
+        status = open_generator(&run, error);
+    if (status == 0)
+        status = go_on(&run, error);
+    run.end.wasted = run.service.wasted;
+    *end = run.end;
+    if (run.generator)
+        ssrequest_generator_close(run.generator);
+    queue_throttle_close(&run.throttle);
+    queue_service_close(&run.service);
+    queue_close(&run.sleepers);
+    free(run.flights);
+    return status;
+}
