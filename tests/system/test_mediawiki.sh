@@ -131,8 +131,8 @@ until_true() {
 words_are_checked() {
     does 0 --help
     says "Usage: tools/experiments/services/mediawiki up DIR"
-    will_not "up, run, status or down?"
-    will_not "start: not one of up, run, status, down" start "$dir"
+    will_not "up, run, status, down or check?"
+    will_not "start: not one of up, run, status, down, check" start "$dir"
     will_not "name a folder" up
     will_not "--sedonds: unknown option" up "$dir" --sedonds
     will_not "--port wants a value" up "$dir" --port
@@ -154,7 +154,9 @@ words_are_checked() {
 }
 
 missing_packages_are_named() {
+    does 0 check
     rm "$scratch/code/maintenance/install.php"
+    will_not "missing packages: mediawiki; " check
     will_not "missing packages: mediawiki; --install installs them, or: apt-get install --no-install-recommends mediawiki" \
         up "$dir"
     [ ! -e "$dir" ] || fail "it leaves something"

@@ -111,7 +111,7 @@ list_warnings() {
     for file in "$output"/runs/*/{,*/}summary.json; do
         [ -e "$file" ] || continue
         name=${file#"$output/runs/"}
-        awk -v name="${name%/summary.json}" -v uncontrolled="/foreground$|-(nbench|cpulimit|quota)-" '
+        awk -v name="${name%/summary.json}" -v uncontrolled="/foreground$|/service$|-(nbench|cpulimit|quota)-" '
             /"warnings": \[\]/ {
                 exit
             }
