@@ -69,13 +69,14 @@ struct faults {
     char first[256];
 };
 
-static void note_fault(struct faults *faults, const struct sstrace_input *input) {
+static void note_fault(struct faults *faults, const struct sstrace_input *input, const char *why) {
     if (faults->count++ == 0)
         snprintf(faults->first, sizeof faults->first, "%.255s",
             input->error->status ? input->error->message : "");
     if (faults->count == 1 && !*faults->first)
-        snprintf(faults->first, sizeof faults->first, "%s:%llu: this is no row of it, in \"%s\"",
-            input->name, (unsigned long long)input->line, ss_words_show(input->text).text);
+        snprintf(faults->first, sizeof faults->first, "%s:%llu: %s, in \"%s\"", input->name,
+            (unsigned long long)input->line, why ? why : "this is no row of it",
+            ss_words_show(input->text).text);
     *input->error = (struct ss_error){0};
 }
 
@@ -100,7 +101,7 @@ static void read_rows(struct sstrace_table *table, const struct ssreport_csv *cs
         if (more == 0)
             return;
         if (more < 0 || !take_line(table, csv, fields))
-            note_fault(faults, input);
+            note_fault(faults, input, csv->why ? *csv->why : NULL);
         /* What cannot be read at all will not get better. */
         if (more < 0 && (input->line == before || ferror(input->stream)))
             return;

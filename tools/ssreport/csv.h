@@ -20,6 +20,7 @@ struct ssreport_csv {
     /* Takes the fields of one row, in the order of `columns`; false: it makes no sense. */
     bool (*take)(void *context, const struct sstrace_field *fields);
     void *context;
+    const char *const *why; /* what is wrong with the row that take() refused; NULL: unknown */
 };
 
 /* -1: there is no such table; the error says why. */

@@ -6,12 +6,17 @@
 
 #include "base/words.h"
 #include "csv.h"
+#include "responses_read.h"
 
 #define MANIFEST "manifest.csv"
 
 static bool is_taken(const struct ssreport_report *report, const char *name) {
     for (size_t i = 0; i < report->run_count; i++) {
         if (strcmp(report->runs[i].record.name, name) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (strcmp(report->responses[i].name, name) == 0)
             return true;
     }
     return false;
@@ -58,6 +63,30 @@ static struct ssreport_run *add_run(
     run->set = set;
     report->run_count++;
     return run;
+}
+
+/* The same of what ssrequest has recorded. */
+static struct ssreport_responses *add_responses(
+    struct ssreport_report *report, const char *path, int set, int *result) {
+    char name[4200];
+    struct ss_error error = {0};
+    *result = 0;
+    if (!ssreport_csv_make_room((void **)&report->responses, report->response_count,
+            &report->response_capacity, sizeof *report->responses)) {
+        *result = -1;
+        return NULL;
+    }
+    choose_name(report, path, name, sizeof name);
+    struct ssreport_responses *responses = &report->responses[report->response_count];
+    if (ssreport_responses_read(responses, path, name, &error) < 0) {
+        ssreport_responses_free(responses);
+        *result = add_failure(report, name, error.message);
+        return NULL;
+    }
+    ssreport_responses_read_beside(responses);
+    responses->set = set;
+    report->response_count++;
+    return responses;
 }
 
 /* ---- manifests ---- */
@@ -194,6 +223,33 @@ static void find_surroundings(struct ssreport_run *run, const char *path) {
     find_energy(run, path);
 }
 
+static char *copy_cell(const struct sstrace_field *field) {
+    return field->length > 0 ? strndup(field->text, field->length) : NULL;
+}
+
+static double cell_number(const struct sstrace_field *field) {
+    double number;
+    return ssreport_csv_number(field, &number) && number > 0 ? number : 0;
+}
+
+static void take_responses(
+    struct manifest *manifest, const char *path, const struct sstrace_field *fields) {
+    struct ssreport_responses *responses =
+        add_responses(manifest->report, path, manifest->set, &manifest->result);
+    if (!responses)
+        return;
+    responses->manifest = manifest->report->manifest_count;
+    responses->experiment = copy_cell(&fields[EXPERIMENT]);
+    responses->workload = copy_cell(&fields[WORKLOAD]);
+    responses->method = copy_cell(&fields[METHOD]);
+    responses->environment = copy_cell(&fields[ENVIRONMENT]);
+    responses->group = copy_cell(&fields[GROUP]);
+    responses->power_source = copy_cell(&fields[ENERGY]);
+    responses->target = cell_number(&fields[TARGET]);
+    responses->tau = cell_number(&fields[TAU]);
+    responses->round = cell_number(&fields[ROUND]);
+}
+
 /* What was to be run, and why it was not. */
 static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
     char name[512], why[512];
@@ -219,6 +275,10 @@ static bool take_run(void *context, const struct sstrace_field *fields) {
     }
     snprintf(path, sizeof path, "%.4000s/%.*s", *fields[RUN].text == '/' ? "" : manifest->folder,
         (int)fields[RUN].length, fields[RUN].text);
+    if (ssreport_responses_are_in(path) || sstrace_field_is(&fields[ROLE], "requests")) {
+        take_responses(manifest, path, fields);
+        return true;
+    }
     struct ssreport_run *run = add_run(manifest->report, path, manifest->set, &manifest->result);
     if (!run)
         return true;
@@ -251,6 +311,10 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
     if (access(manifest, F_OK) == 0)
         return load_manifest(report, path, set);
+    if (ssreport_responses_are_in(path)) {
+        add_responses(report, path, set, &result);
+        return result;
+    }
     struct ssreport_run *run = add_run(report, path, set, &result);
     if (!run)
         return result;
@@ -273,6 +337,10 @@ void ssreport_report_free(struct ssreport_report *report) {
     }
     for (size_t i = 0; i < SSREPORT_SHEETS; i++)
         ssreport_sheet_free(&report->sheets[i]);
+    for (size_t i = 0; i < report->response_count; i++)
+        ssreport_responses_free(&report->responses[i]);
+    free(report->responses);
+    free(report->points);
     free(report->runs);
     free(report->failures);
     *report = (struct ssreport_report){0};

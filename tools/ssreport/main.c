@@ -24,6 +24,11 @@ static void tell_notes(const struct ssreport_report *report) {
         if (*record->notes.text)
             tell(record->name, record->notes.text);
     }
+    for (size_t i = 0; i < report->response_count; i++) {
+        const struct ssreport_responses *responses = &report->responses[i];
+        if (*responses->notes.text)
+            tell(responses->name, responses->notes.text);
+    }
     for (size_t i = 0; i < report->failure_count; i++)
         tell(report->failures[i].name, report->failures[i].why);
     if (*report->notes.text)
@@ -197,7 +202,7 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     ssreport_report_environments(report);
     ssreport_report_energy(report);
     ssreport_report_counters(report);
-    if (ssreport_report_compare(report) < 0)
+    if (ssreport_report_compare(report) < 0 || ssreport_report_requests(report) < 0)
         return ss_error_memory(error);
     ssreport_report_fill(report);
     return 0;
@@ -215,7 +220,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     int result = fill(&report, request, error);
     if (result == 0)
         tell_notes(&report);
-    if (result == 0 && report.run_count == 0)
+    if (result == 0 && report.run_count + report.response_count == 0)
         result = ss_error_fail(error, "there is no record to report");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);

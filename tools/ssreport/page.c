@@ -13,6 +13,7 @@
 #include "picture.h"
 #include "plots.h"
 #include "predict.h"
+#include "responses_plots.h"
 #include "shades.h"
 
 /* With more runs each has the first of its pictures only, over time: each picture is 20 kB. */
@@ -59,14 +60,17 @@ const char ssreport_page_style[] =
     "details{margin:.8rem 0}summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}\n";
 
 static void print_head(FILE *page, const struct ssreport_report *report) {
+    char of_requests[64] = "";
+    if (report->response_count > 0)
+        snprintf(of_requests, sizeof of_requests, " and %zu of requests", report->response_count);
     fprintf(page,
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
         "<meta charset=\"utf-8\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-        "<title>Showstopper: %zu run%s</title>\n<style>\n%s</style>\n</head>\n<body>\n"
-        "<h1>%zu run%s reported</h1>\n",
-        report->run_count, report->run_count == 1 ? "" : "s", ssreport_page_style,
-        report->run_count, report->run_count == 1 ? "" : "s");
+        "<title>Showstopper: %zu run%s%s</title>\n<style>\n%s</style>\n</head>\n<body>\n"
+        "<h1>%zu run%s%s reported</h1>\n",
+        report->run_count, report->run_count == 1 ? "" : "s", of_requests, ssreport_page_style,
+        report->run_count, report->run_count == 1 ? "" : "s", of_requests);
 }
 
 static void print_note(FILE *page, const char *name, const char *text) {
@@ -227,9 +231,28 @@ static void print_replay(FILE *page, const struct ssreport_report *report) {
     fputs("</section>\n", page);
 }
 
+static void print_requests(
+    FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
+    if (report->response_count == 0)
+        return;
+    fputs("<section>\n<h2>Requests</h2>\n", page);
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (*report->responses[i].notes.text)
+            print_note(page, report->responses[i].name, report->responses[i].notes.text);
+    }
+    print_sheet(page, &report->sheets[SSREPORT_REQUESTS_CAPACITY]);
+    ssreport_responses_plots_print(
+        page, report, report->response_count > PICTURED_MOST, number, without);
+    print_folded(page, &report->sheets[SSREPORT_REQUESTS_RATES]);
+    print_folded(page, &report->sheets[SSREPORT_REQUESTS]);
+    fputs("</section>\n", page);
+}
+
 /* Where power was not sampled, a note says so. */
 static void print_energy(
     FILE *page, const struct ssreport_report *report, unsigned *number, struct ss_error *without) {
+    if (report->run_count == 0)
+        return;
     if (!ssreport_report_has_energy(report)) {
         fputs("<p>Energy: no power was recorded beside these runs.</p>\n", page);
         return;
@@ -289,11 +312,12 @@ static void print_findings(FILE *page, const struct ssreport_report *report) {
         print_sentences(page, report, false);
         fputs("</details>\n", page);
     }
-    fprintf(page,
-        "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs or "
-        "rounds are counted, it is for the scatter of steps within runs, not between "
-        "runs.</small></p>\n",
-        100 * report->settings.confidence);
+    if (report->pair_count > 0)
+        fprintf(page,
+            "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs or "
+            "rounds are counted, it is for the scatter of steps within runs, not between "
+            "runs.</small></p>\n",
+            100 * report->settings.confidence);
     print_folded(page, &report->sheets[SSREPORT_CHANGES]);
     fputs("</section>\n", page);
 }
@@ -426,6 +450,7 @@ void ssreport_page_print(
     if (*report->notes.text)
         print_note(page, NULL, report->notes.text);
     print_findings(page, report);
+    print_requests(page, report, &number, without);
     print_constant_load(page, report);
     print_methods(page, report, &number, without);
     print_prediction(page, report);

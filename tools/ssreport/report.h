@@ -7,6 +7,7 @@
 #include <showstopper/contract.h>
 
 #include "pairs.h"
+#include "points.h"
 #include "published.h"
 #include "run.h"
 #include "sheet.h"
@@ -44,6 +45,10 @@ enum {
     SSREPORT_ENERGY_STEPS,
     SSREPORT_COUNTERS_RUNS,
     SSREPORT_COUNTERS_STEPS,
+    SSREPORT_REQUESTS,
+    SSREPORT_REQUESTS_RATES,
+    SSREPORT_REQUESTS_SECONDS,
+    SSREPORT_REQUESTS_CAPACITY,
     SSREPORT_SHEETS,
 };
 
@@ -51,6 +56,10 @@ struct ssreport_report {
     struct ssreport_settings settings;
     struct ssreport_run *runs;
     size_t run_count, run_capacity;
+    struct ssreport_responses *responses; /* what ssrequest has recorded */
+    size_t response_count, response_capacity;
+    struct ssreport_rate_point *points; /* of `responses`, in their order */
+    size_t point_count, point_capacity;
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
     size_t manifest_count;       /* read so far */
@@ -117,6 +126,9 @@ void ssreport_report_counters(struct ssreport_report *report);
 
 /* The next two: what the iterations have cost, in all and step by step. */
 void ssreport_report_energy(struct ssreport_report *report);
+
+/* The sheets of requests and what is found of them. -1: no memory. */
+int ssreport_report_requests(struct ssreport_report *report);
 
 /* Whether power was sampled beside any run. */
 bool ssreport_report_has_energy(const struct ssreport_report *report);

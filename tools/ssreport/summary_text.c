@@ -242,6 +242,28 @@ static void print_experiments(FILE *stream, const struct ssreport_report *report
         replay_columns);
 }
 
+static const struct shown rate_columns[] = {{"record", "requests", 20}, {"rate", "asked,/s", 9, 1},
+    {"throughput", "answered", 9, 1}, {"success_ratio", "ok, %", 7, 2},
+    {"intended_mean_seconds", "mean, s", 9, 4}, {"intended_p95_seconds", "95 %, s", 9, 4},
+    {"actual_p95_seconds", "sent", 9, 4}, {"load", "load, %", 8, 1}, {NULL}};
+static const struct shown capacity_columns[] = {{"record", "requests", 28},
+    {"demand", "demand", 14}, {"held_rate", "holds up to, /s", 17, 2},
+    {"failed_rate", "fails from, /s", 17, 2}, {NULL}};
+
+/* As of findings, there may be hundreds of rates. */
+static void print_requests(FILE *stream, const struct ssreport_report *report) {
+    const struct ssreport_sheet *rates = &report->sheets[SSREPORT_REQUESTS_RATES];
+    size_t rows = ssreport_sheet_rows(rates);
+    print_table(stream, &report->sheets[SSREPORT_REQUESTS_CAPACITY],
+        "capacity: the highest rate at which the response time is as demanded", capacity_columns);
+    if (rows > PAIRS_MOST)
+        fprintf(stream, "\nrequests at %zu rates: see requests-rates.csv (--output)\n", rows);
+    else
+        print_table(stream, rates,
+            "response time of successes from when they were due; \"sent\": 95 % from sending",
+            rate_columns);
+}
+
 static void print_comparison(FILE *stream, const struct ssreport_report *report) {
     char title[400];
     if (!report->compares)
@@ -274,14 +296,18 @@ static void print_findings(FILE *stream, const struct ssreport_report *report) {
     if (special > SENTENCES_MOST)
         fprintf(stream, "and %zu more of single pairs: see findings.csv (--output)\n",
             special - SENTENCES_MOST);
-    if (rows > 0)
-        fprintf(stream, "(%g %% confidence intervals in brackets)\n\n",
+    if (rows > 0 && report->pair_count > 0)
+        fprintf(stream, "(%g %% confidence intervals in brackets)\n",
             100 * report->settings.confidence);
+    if (rows > 0)
+        fputc('\n', stream);
 }
 
 void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) {
     print_findings(stream, report);
-    print_runs(stream, report);
+    if (report->run_count > 0)
+        print_runs(stream, report);
+    print_requests(stream, report);
     /* Of more the tables tell. */
     for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MOST; i++) {
         print_steps(stream, &report->runs[i], &report->settings);
@@ -294,5 +320,6 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
     print_experiments(stream, report);
     print_comparison(stream, report);
     print_interference(stream, &report->sheets[SSREPORT_INTERFERENCE]);
-    print_energy(stream, report);
+    if (report->run_count > 0)
+        print_energy(stream, report);
 }

@@ -10,7 +10,7 @@
 
 #include "samples.h"
 
-#define SSTRACE_PICKS 16
+#define SSTRACE_PICKS 24
 #define SSTRACE_NAME  512 /* bytes of a name, with the 0 */
 
 struct sstrace_field {

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "points.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "csv.h"
+#include "report.h"
+
+/* ---- what was measured beside requests ---- */
+
+/* The length of a path without its last part. */
+static size_t parent_length(const char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length;
+}
+
+static bool is_beside(const struct ssreport_responses *responses, const struct ssreport_run *run) {
+    if (responses->set != run->set || responses->manifest != run->manifest)
+        return false;
+    if (responses->manifest == 0)
+        return true;
+    if (responses->group || run->group)
+        return ssreport_is_same(responses->group, run->group);
+    size_t length = parent_length(responses->name);
+    return length == parent_length(run->record.name) &&
+           strncmp(responses->name, run->record.name, length) == 0;
+}
+
+static double overlap(const struct ssreport_responses *responses, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    double end = record->wall + ssreport_record_elapsed(record, ssreport_record_end(record));
+    return fmin(responses->ended, end) - fmax(responses->begin, record->wall);
+}
+
+const struct ssreport_run *ssreport_responses_beside(
+    const struct ssreport_report *report, const struct ssreport_responses *responses) {
+    const struct ssreport_run *found = NULL;
+    double most = 0;
+    if (isnan(responses->begin + responses->ended))
+        return NULL;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        double seconds = overlap(responses, run);
+        if (!isnan(run->record.wall) && is_beside(responses, run) && seconds > most) {
+            most = seconds;
+            found = run;
+        }
+    }
+    return found;
+}
+
+static double mean_load(const struct ssreport_responses *responses, double from, double to) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < responses->load_count; i++) {
+        if (!(responses->loads[i].at > from && responses->loads[i].at <= to))
+            continue;
+        sum += responses->loads[i].load;
+        count++;
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+/* Samples whose middle lies there, as those of a load. */
+static void join_samples(
+    struct ssreport_joined *joined, const struct ssreport_record *record, double from, double to) {
+    double targets = 0, duties = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        double middle = (sample->begin + sample->end) / 2;
+        if (middle < from || middle >= to)
+            continue;
+        targets += sample->target;
+        duties += sample->duty;
+        count++;
+    }
+    joined->target = count ? targets / (double)count : NAN;
+    joined->duty = count ? duties / (double)count : NAN;
+    joined->load = ssreport_run_load(record, from, to);
+}
+
+struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
+    const struct ssreport_run *beside, double from, double to) {
+    struct ssreport_joined joined = {.load = mean_load(responses, from, to),
+        .target = NAN,
+        .duty = NAN,
+        .watts = ssreport_energy_between(&responses->energy, from, to).watts};
+    if (!beside)
+        return joined;
+    const struct ssreport_record *record = &beside->record;
+    from = ssreport_record_run_time(record, from - record->wall);
+    to = ssreport_record_run_time(record, to - record->wall);
+    join_samples(&joined, record, from, to);
+    if (beside->energy.count > 0)
+        joined.watts =
+            ssreport_energy_between(&beside->energy, record->wall + from, record->wall + to).watts;
+    return joined;
+}
+
+/* ---- points ---- */
+
+static int add_point(struct ssreport_report *report, const struct ssreport_responses *responses,
+    const struct ssreport_stretch *stretch, size_t step) {
+    if (!ssreport_csv_make_room((void **)&report->points, report->point_count,
+            &report->point_capacity, sizeof *report->points))
+        return -1;
+    struct ssreport_rate_point *point = &report->points[report->point_count++];
+    double seconds = stretch->to - stretch->from;
+    *point = (struct ssreport_rate_point){.of = responses,
+        .beside = ssreport_responses_beside(report, responses),
+        .step = step,
+        .stretch = *stretch,
+        .seconds = seconds,
+        .success_ratio = stretch->completed / (stretch->completed + stretch->failed),
+        .throughput = stretch->completed / seconds,
+        .in_time = stretch->completed / stretch->due};
+    point->joined = ssreport_responses_join(responses, point->beside, stretch->from, stretch->to);
+    return 0;
+}
+
+/* Of one rate the run has figures of its own, which are exact. */
+static void take_figures(struct ssreport_rate_point *point) {
+    const struct ssreport_responses *responses = point->of;
+    struct ssreport_stretch *stretch = &point->stretch;
+    stretch->due = responses->intended;
+    stretch->sent = responses->sent;
+    stretch->refused = responses->refused;
+    stretch->completed = responses->succeeded;
+    stretch->failed = responses->failed;
+    stretch->timeouts = responses->timeouts;
+    stretch->lateness_most = responses->lateness_most;
+    memcpy(stretch->response, responses->successes, sizeof stretch->response);
+    point->step = 0;
+    point->success_ratio = responses->success_ratio;
+    point->throughput = responses->throughput;
+}
+
+static bool has_one_rate(const struct ssreport_responses *responses) {
+    return !responses->interrupted &&
+           (responses->closed || ssreport_is_word(responses->profile, "constant"));
+}
+
+static int add_points(struct ssreport_report *report, const struct ssreport_responses *responses) {
+    size_t next = 0, step = 0, first = report->point_count;
+    struct ssreport_stretch stretch;
+    double edge = has_one_rate(responses) ? 0 : report->settings.edge;
+    while (ssreport_responses_stretch(responses, edge, &next, &stretch)) {
+        /* Without requests: the first one of a staircase, and what comes behind the last. */
+        if (stretch.due == 0 || stretch.rate == 0)
+            continue;
+        if (add_point(report, responses, &stretch, ++step) < 0)
+            return -1;
+        if (has_one_rate(responses)) {
+            take_figures(&report->points[first]);
+            return 0;
+        }
+    }
+    return 0;
+}
+
+int ssreport_points_find(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (add_points(report, &report->responses[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+bool ssreport_rate_point_is_service(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
+    const struct ssreport_responses *left = one->of, *right = other->of;
+    return left->set == right->set && left->manifest == right->manifest &&
+           (left->workload || left == right || left->manifest == 0) &&
+           ssreport_is_same(left->workload, right->workload) &&
+           ssreport_is_same(left->environment, right->environment) &&
+           ssreport_is_same(left->arrival, right->arrival) && left->closed == right->closed;
+}
+
+bool ssreport_rate_point_is_series(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
+    const struct ssreport_responses *left = one->of, *right = other->of;
+    return ssreport_rate_point_is_service(one, other) &&
+           ssreport_is_same(left->method, right->method) && left->target == right->target &&
+           left->tau == right->tau;
+}
+
+bool ssreport_rate_point_is_first(const struct ssreport_report *report, size_t at) {
+    for (size_t i = 0; i < at; i++) {
+        if (ssreport_rate_point_is_series(&report->points[i], &report->points[at]))
+            return false;
+    }
+    return true;
+}
+
+void ssreport_rate_point_describe(
+    const struct ssreport_rate_point *point, char *text, size_t size) {
+    const struct ssreport_responses *of = point->of;
+    if (!of->workload) {
+        snprintf(text, size, "%s", of->name);
+        return;
+    }
+    size_t used = (size_t)snprintf(text, size, "%.100s", of->workload);
+    if (of->environment && strcmp(of->environment, "none") != 0)
+        used += (size_t)snprintf(text + used, size - used, " in %.40s", of->environment);
+    if (of->method && strcmp(of->method, "none") != 0)
+        used += (size_t)snprintf(text + used, size - used, ", %.60s", of->method);
+    if (of->target > 0)
+        used += (size_t)snprintf(text + used, size - used, ", %g %%", 100 * of->target);
+    if (of->arrival && !of->closed)
+        used += (size_t)snprintf(text + used, size - used, ", %.20s", of->arrival);
+    if (of->set > 0)
+        snprintf(text + used, size - used, ", second set");
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "responses.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "responses_read.h"
+#include "steps.h"
+
+bool ssreport_responses_are_in(const char *folder) {
+    static const char *const names[] = {SSREPORT_RESPONSES_TABLE, SSREPORT_RESPONSES_DOCUMENT};
+    char path[4200];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%.4000s/%s", folder, names[i]);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+void ssreport_responses_free(struct ssreport_responses *responses) {
+    char *const texts[] = {responses->name, responses->path, responses->version, responses->arrival,
+        responses->profile, responses->targets, responses->when_full, responses->causes,
+        responses->capacity.demand, responses->experiment, responses->workload, responses->method,
+        responses->group, responses->environment, responses->power_source};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+    free(responses->seconds);
+    free(responses->loads);
+    ssreport_energy_free(&responses->energy);
+    *responses = (struct ssreport_responses){0};
+}
+
+/* ---- several seconds together ---- */
+
+/* What part of a second's successes took at most so long. */
+static double share_within(const struct ssreport_response *response, double time) {
+    const double times[] = {0, response->p50, response->p95, response->p99, response->most};
+    static const double shares[] = {0, 0.5, 0.95, 0.99, 1};
+    size_t i = 0;
+    while (i < 5 && times[i] <= time)
+        i++;
+    if (i == 0)
+        return 0;
+    if (i == 5)
+        return 1;
+    return shares[i - 1] +
+           (shares[i] - shares[i - 1]) * (time - times[i - 1]) / (times[i] - times[i - 1]);
+}
+
+/* A second of which only some percentiles are known is left out. */
+static double weight_of(
+    const struct ssreport_response_second *second, enum ssreport_origin origin) {
+    const struct ssreport_response *response = &second->response[origin];
+    return isfinite(response->mean + response->p50 + response->p95 + response->p99 + response->most)
+               ? second->completed
+               : 0;
+}
+
+double ssreport_responses_quantile(const struct ssreport_response_second *seconds, size_t count,
+    enum ssreport_origin origin, double share) {
+    double low = 0, high = 0, all = 0;
+    for (size_t i = 0; i < count; i++) {
+        double weight = weight_of(&seconds[i], origin);
+        all += weight;
+        if (weight > 0)
+            high = fmax(high, seconds[i].response[origin].most);
+    }
+    if (!(all > 0))
+        return NAN;
+    for (int round = 0; round < 60 && low < high; round++) {
+        double middle = (low + high) / 2, within = 0;
+        for (size_t i = 0; i < count; i++) {
+            double weight = weight_of(&seconds[i], origin);
+            if (weight > 0)
+                within += weight * share_within(&seconds[i].response[origin], middle);
+        }
+        if (within >= share * all)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+struct ssreport_response ssreport_responses_of(
+    const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin) {
+    double sum = 0, all = 0, most = NAN;
+    for (size_t i = 0; i < count; i++) {
+        double weight = weight_of(&seconds[i], origin);
+        if (!(weight > 0))
+            continue;
+        all += weight;
+        sum += weight * seconds[i].response[origin].mean;
+        most = fmax(most, seconds[i].response[origin].most);
+    }
+    return (struct ssreport_response){.mean = all > 0 ? sum / all : NAN,
+        .p50 = ssreport_responses_quantile(seconds, count, origin, 0.5),
+        .p95 = ssreport_responses_quantile(seconds, count, origin, 0.95),
+        .p99 = ssreport_responses_quantile(seconds, count, origin, 0.99),
+        .most = most};
+}
+
+/* ---- stretches ---- */
+
+static bool is_same_rate(double one, double other) {
+    return isnan(one) ? isnan(other) : fabs(one - other) <= 1e-6 * fabs(one);
+}
+
+/* A stretch that is too short keeps all of its seconds: in published runs it has only two. */
+static size_t seconds_left_out(double edge, size_t count) {
+    double length = edge == SSREPORT_EDGE_DEFAULT ? fmin((double)count / 6, 30) : edge;
+    size_t whole = (size_t)fmin(floor(length + 1e-9), (double)count);
+    return 2 * whole < count ? whole : 0;
+}
+
+bool ssreport_responses_stretch(const struct ssreport_responses *responses, double edge,
+    size_t *next, struct ssreport_stretch *stretch) {
+    const struct ssreport_response_second *seconds = responses->seconds;
+    size_t first = *next, last = first;
+    if (first >= responses->count)
+        return false;
+    while (last < responses->count && is_same_rate(seconds[first].rate, seconds[last].rate))
+        last++;
+    *next = last;
+    size_t left_out = seconds_left_out(edge, last - first);
+    *stretch = (struct ssreport_stretch){.first = first + left_out,
+        .count = last - first - 2 * left_out,
+        .begin = seconds[first].begin,
+        .end = seconds[last - 1].end,
+        .rate = seconds[first].rate};
+    const struct ssreport_response_second *counted = &seconds[stretch->first];
+    stretch->from = counted->at - (counted->end - counted->begin);
+    stretch->to = counted[stretch->count - 1].at;
+    for (size_t i = 0; i < stretch->count; i++) {
+        stretch->due += counted[i].due;
+        stretch->sent += counted[i].sent;
+        stretch->refused += counted[i].refused;
+        stretch->completed += counted[i].completed;
+        stretch->failed += counted[i].failed;
+        stretch->timeouts += counted[i].timeouts;
+        stretch->lateness_most = fmax(stretch->lateness_most, counted[i].lateness_most);
+    }
+    for (int origin = 0; origin < SSREPORT_ORIGINS; origin++)
+        stretch->response[origin] =
+            ssreport_responses_of(counted, stretch->count, (enum ssreport_origin)origin);
+    return true;
+}

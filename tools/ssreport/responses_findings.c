@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "responses_findings.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A service keeps up with a rate at which so many of the requests that are due succeed, and so many
+ * of them, but one, before no more are due: else a queue grows that is only emptied afterwards. */
+#define SUCCESSES_LEAST 0.99
+#define IN_TIME_LEAST   0.98
+
+/* Actual moments hide waiting where they show so much less of it, and no less than this. */
+#define HIDDEN_RATIO 2
+#define HIDDEN_LEAST 0.01 /* seconds */
+
+/* A generator is late where 99 % of its lateness is so much of the response time, and so long. */
+#define LATE_SHARE 0.1
+#define LATE_LEAST 0.001 /* seconds */
+
+/* A throttle is compared with a point at the same rate whose duty is at least this. */
+#define DUTY_FULL 0.995
+
+__attribute__((format(printf, 4, 5))) static void add(struct ssreport_report *report,
+    const char *kind, const struct ssreport_responses *of, const char *format, ...) {
+    struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
+    char sentence[700];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    SSREPORT_TEXTS(sheet, kind, "all", of->environment ? of->environment : "none", NULL, NULL,
+        of->workload ? of->workload : "", "", NULL);
+    SSREPORT_NUMBERS(sheet, NAN, NAN, NAN);
+    SSREPORT_TEXTS(sheet, "yes");
+    SSREPORT_NUMBERS(sheet, NAN);
+    SSREPORT_TEXTS(sheet, "requests", sentence);
+    SSREPORT_NUMBERS(sheet, of->set + 1);
+}
+
+/* "1.25 s", "14.2 ms": a time, with three digits. */
+struct shown {
+    char text[32];
+};
+
+static struct shown show(double seconds) {
+    struct shown shown;
+    bool is_short = fabs(seconds) < 0.9995;
+    double number = is_short ? 1000 * seconds : seconds;
+    int decimals = fabs(number) < 9.995 ? 2 : fabs(number) < 99.95 ? 1 : 0;
+    if (isfinite(seconds))
+        snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals, number, is_short ? "ms" : "s");
+    else
+        strcpy(shown.text, "unknown");
+    return shown;
+}
+
+/* ---- a series: how far the service keeps up ---- */
+
+static bool keeps_up(const struct ssreport_rate_point *point) {
+    double due = point->stretch.due;
+    return due > 0 && (point->step > 0 || point->success_ratio >= SUCCESSES_LEAST) &&
+           point->stretch.failed <= (1 - SUCCESSES_LEAST) * due &&
+           point->in_time * due >= IN_TIME_LEAST * due - 1;
+}
+
+struct reach {
+    const struct ssreport_rate_point *last, *fails; /* NULL: none */
+};
+
+/* The highest rate below the lowest one with which it does not keep up, and that one. */
+static struct reach find_reach(const struct ssreport_report *report, size_t first) {
+    struct reach reach = {0};
+    const struct ssreport_rate_point *points = report->points;
+    for (size_t i = first; i < report->point_count; i++) {
+        if (ssreport_rate_point_is_series(&points[first], &points[i]) && !keeps_up(&points[i]) &&
+            (!reach.fails || points[i].stretch.rate < reach.fails->stretch.rate))
+            reach.fails = &points[i];
+    }
+    for (size_t i = first; i < report->point_count; i++) {
+        double rate = points[i].stretch.rate;
+        if (ssreport_rate_point_is_series(&points[first], &points[i]) && keeps_up(&points[i]) &&
+            (!reach.fails || rate < reach.fails->stretch.rate) &&
+            (!reach.last || rate > reach.last->stretch.rate))
+            reach.last = &points[i];
+    }
+    return reach;
+}
+
+static void tell_series(struct ssreport_report *report, size_t first) {
+    char name[400];
+    const struct ssreport_rate_point *point = &report->points[first];
+    ssreport_rate_point_describe(point, name, sizeof name);
+    if (point->of->closed) {
+        add(report, "closed-loop", point->of,
+            "%s: a closed loop answered %.4g requests a second. Its clients wait for each answer, "
+            "so its response times say nothing of requests that come at moments of their own.",
+            name, point->throughput);
+        return;
+    }
+    struct reach reach = find_reach(report, first);
+    if (reach.last) {
+        const struct ssreport_response *response = reach.last->stretch.response;
+        char beyond[120] = "";
+        if (reach.fails)
+            snprintf(beyond, sizeof beyond,
+                ", and not with %.4g (%.4g %% of those due succeeded in this time)",
+                reach.fails->stretch.rate, 100 * reach.fails->in_time);
+        add(report, "rate", point->of,
+            "%s: keeps up with %.4g requests a second%s. At %.4g the response time is %s on "
+            "average and at most %s for 95 %% of the requests, from when they were due.",
+            name, reach.last->stretch.rate, beyond, reach.last->stretch.rate,
+            show(response[SSREPORT_INTENDED].mean).text,
+            show(response[SSREPORT_INTENDED].p95).text);
+    } else if (reach.fails) {
+        add(report, "rate", point->of,
+            "%s: does not even keep up with %.4g requests a second, the least that it was asked: "
+            "%.4g %% of those due succeeded in this time.",
+            name, reach.fails->stretch.rate, 100 * reach.fails->in_time);
+    }
+}
+
+/* The point of a series at which the moments differ most. */
+static void tell_hidden(struct ssreport_report *report, size_t first) {
+    const struct ssreport_rate_point *worst = NULL;
+    double most = HIDDEN_RATIO;
+    for (size_t i = first; i < report->point_count; i++) {
+        const struct ssreport_rate_point *point = &report->points[i];
+        const struct ssreport_response *response = point->stretch.response;
+        double ratio = response[SSREPORT_INTENDED].p99 / response[SSREPORT_ACTUAL].p99;
+        if (!point->of->closed && ssreport_rate_point_is_series(&report->points[first], point) &&
+            response[SSREPORT_INTENDED].p99 >= HIDDEN_LEAST && ratio > most) {
+            most = ratio;
+            worst = point;
+        }
+    }
+    if (!worst)
+        return;
+    char name[400];
+    ssreport_rate_point_describe(worst, name, sizeof name);
+    const struct ssreport_response *response = worst->stretch.response;
+    add(report, "omission", worst->of,
+        "%s: at %.4g requests a second 99 %% were answered within %s of being sent, but only "
+        "within %s of being due. They waited %s, which times from sending leave out.",
+        name, worst->stretch.rate, show(response[SSREPORT_ACTUAL].p99).text,
+        show(response[SSREPORT_INTENDED].p99).text,
+        worst->of->cap > 0 ? "at the cap" : "to be sent");
+}
+
+/* ---- throttled or not ---- */
+
+/* The same service at the same rate, not stopped. */
+static const struct ssreport_rate_point *find_full(
+    const struct ssreport_report *report, const struct ssreport_rate_point *point) {
+    for (size_t i = 0; i < report->point_count; i++) {
+        const struct ssreport_rate_point *full = &report->points[i];
+        if (ssreport_rate_point_is_service(full, point) && full->joined.duty >= DUTY_FULL &&
+            full->stretch.rate == point->stretch.rate && keeps_up(full))
+            return full;
+    }
+    return NULL;
+}
+
+/*
+ * What stops add to the mean under light load: a request that comes within a stop waits for half of
+ * one, and one that comes before it may have to sit through a whole one.
+ */
+static double added_by_stops(double duty, double tau, double work) {
+    return (1 - duty) * (1 - duty) * tau / 2 + (1 - duty) * work;
+}
+
+static void tell_stopping(struct ssreport_report *report, const struct ssreport_rate_point *point) {
+    const struct ssreport_rate_point *full = find_full(report, point);
+    if (!full)
+        return;
+    char name[400], expected[160] = "";
+    double duty = point->joined.duty, tau = point->of->tau;
+    double with = point->stretch.response[SSREPORT_INTENDED].mean;
+    double without = full->stretch.response[SSREPORT_INTENDED].mean;
+    ssreport_rate_point_describe(point, name, sizeof name);
+    if (tau > 0)
+        snprintf(expected, sizeof expected,
+            "; stops in rounds of %s account for %s where requests are few", show(tau).text,
+            show(added_by_stops(duty, tau, without)).text);
+    add(report, "stopping", point->of,
+        "%s: at %.4g requests a second a duty of %.3g %% adds %s to the mean response time (%s "
+        "instead of %s)%s.",
+        name, point->stretch.rate, 100 * duty, show(with - without).text, show(with).text,
+        show(without).text, expected);
+}
+
+/* At its lowest rate, where the queue adds the least. */
+static void tell_throttle(struct ssreport_report *report, size_t first) {
+    const struct ssreport_rate_point *lowest = NULL;
+    for (size_t i = first; i < report->point_count; i++) {
+        const struct ssreport_rate_point *point = &report->points[i];
+        if (ssreport_rate_point_is_series(&report->points[first], point) && !point->of->closed &&
+            point->joined.duty < DUTY_FULL && keeps_up(point) && find_full(report, point) &&
+            (!lowest || point->stretch.rate < lowest->stretch.rate))
+            lowest = point;
+    }
+    if (lowest)
+        tell_stopping(report, lowest);
+}
+
+/* ---- a run ---- */
+
+static void tell_capacity(struct ssreport_report *report, const struct ssreport_responses *of) {
+    const struct ssreport_capacity *capacity = &of->capacity;
+    const struct ssreport_rate_point point = {.of = of};
+    char name[400];
+    if (!capacity->demand)
+        return;
+    ssreport_rate_point_describe(&point, name, sizeof name);
+    if (isfinite(capacity->held) && isfinite(capacity->failed))
+        add(report, "capacity", of,
+            "%s: the capacity for %.40s is between %.4g and %.4g requests a second.", name,
+            capacity->demand, capacity->held, capacity->failed);
+    else
+        add(report, "capacity", of, "%s: the capacity for %.40s was not found.", name,
+            capacity->demand);
+}
+
+/* What makes the other figures doubtful. Waiting at the cap is no fault of the generator. */
+static void tell_doubts(struct ssreport_report *report, const struct ssreport_responses *of) {
+    double p95 = of->successes[SSREPORT_INTENDED].p95, all = of->all[SSREPORT_INTENDED].p95;
+    bool waited = of->cap > 0 && !(of->unfinished_most < of->cap);
+    if (of->lateness_p99 >= LATE_LEAST && of->lateness_p99 > LATE_SHARE * p95 && !waited)
+        add(report, "late", of,
+            "%.300s: the generator itself was late: 1 %% of the requests were sent more than %s "
+            "after they were due. Give it CPUs of its own, or another machine.",
+            of->name, show(of->lateness_p99).text);
+    if (of->success_ratio < SUCCESSES_LEAST && all > HIDDEN_RATIO * p95)
+        add(report, "successes", of,
+            "%.300s: only %.4g %% of the requests succeeded (%.200s). The successes alone were "
+            "answered within %s (95 %%); with all others counted as long as they waited it is %s.",
+            of->name, 100 * of->success_ratio, of->causes && *of->causes ? of->causes : "refused",
+            show(p95).text, show(all).text);
+}
+
+void ssreport_responses_findings(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->response_count; i++)
+        tell_capacity(report, &report->responses[i]);
+    for (size_t i = 0; i < report->point_count; i++) {
+        if (ssreport_rate_point_is_first(report, i)) {
+            tell_series(report, i);
+            tell_hidden(report, i);
+            tell_throttle(report, i);
+        }
+    }
+    for (size_t i = 0; i < report->response_count; i++)
+        tell_doubts(report, &report->responses[i]);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "responses_plots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnuplot_run.h"
+#include "picture.h"
+#include "plots.h"
+
+/* More seconds are drawn as so many columns. */
+#define COLUMNS_MOST 600
+
+/* More points than this are not joined by lines: they are those of a trace. */
+#define LINED_MOST 60
+
+/* Series of one service in a picture; the others are in tables alone. */
+#define SERIES_MOST 8
+
+/* Colors that can be told apart; marks differ, too. */
+static const struct {
+    const char *name, *color;
+    int mark;
+} figures[] = {{"mean", "#009e73", 7}, {"50 %", "#0072b2", 9}, {"95 %", "#e69f00", 5},
+    {"99 %", "#d55e00", 11}};
+#define FIGURES (sizeof figures / sizeof *figures)
+
+static const char *const series_colors[SERIES_MOST] = {
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#56b4e9", "#e69f00", "#5d4037"};
+
+static double figure_of(const struct ssreport_response *response, size_t figure) {
+    const double values[] = {response->mean, response->p50, response->p95, response->p99};
+    return values[figure];
+}
+
+static double abscissa_of(
+    const struct ssreport_rate_point *point, enum ssreport_abscissa abscissa) {
+    return abscissa == SSREPORT_OVER_RATE   ? point->stretch.rate
+           : abscissa == SSREPORT_OVER_LOAD ? 100 * point->joined.load
+                                            : 100 * point->joined.duty;
+}
+
+/* A logarithmic axis has no place for 0. */
+static void put_milliseconds(FILE *script, double seconds) {
+    if (seconds > 0 && isfinite(seconds))
+        fprintf(script, " %.6g", 1000 * seconds);
+    else
+        fputs(" NaN", script);
+}
+
+static bool is_drawn(const struct ssreport_rate_point *first,
+    const struct ssreport_rate_point *point, enum ssreport_abscissa abscissa) {
+    bool belongs = abscissa == SSREPORT_OVER_DUTY ? ssreport_rate_point_is_service(first, point) &&
+                                                        first->stretch.rate == point->stretch.rate
+                                                  : ssreport_rate_point_is_series(first, point);
+    return belongs && !point->of->closed && isfinite(abscissa_of(point, abscissa)) &&
+           isfinite(point->stretch.response[SSREPORT_INTENDED].mean);
+}
+
+struct place {
+    double at;
+    const struct ssreport_rate_point *point;
+};
+
+static int by_place(const void *left, const void *right) {
+    const struct place *one = left, *other = right;
+    return (one->at > other->at) - (one->at < other->at);
+}
+
+/* From left to right; owned by the caller. NULL: there are not two that differ, or no memory. */
+static struct place *collect(const struct ssreport_report *report, size_t first,
+    enum ssreport_abscissa abscissa, size_t *count) {
+    struct place *places = calloc(report->point_count + 1, sizeof *places);
+    *count = 0;
+    for (size_t i = 0; places && i < report->point_count; i++) {
+        const struct ssreport_rate_point *point = &report->points[i];
+        if (is_drawn(&report->points[first], point, abscissa))
+            places[(*count)++] = (struct place){.at = abscissa_of(point, abscissa), .point = point};
+    }
+    if (places && *count > 0)
+        qsort(places, *count, sizeof *places, by_place);
+    if (!places || *count < 2 || !(places[*count - 1].at > places[0].at)) {
+        free(places);
+        return NULL;
+    }
+    return places;
+}
+
+/* ---- against rate, load and duty ---- */
+
+static void write_place(FILE *script, const struct place *place) {
+    fprintf(script, "%.9g", place->at);
+    for (int origin = 0; origin < SSREPORT_ORIGINS; origin++) {
+        for (size_t figure = 0; figure < FIGURES; figure++)
+            put_milliseconds(script, figure_of(&place->point->stretch.response[origin], figure));
+    }
+    fputc('\n', script);
+}
+
+static void write_figures(FILE *script, bool lines) {
+    fputs("plot ", script);
+    for (size_t i = 0; i < FIGURES; i++)
+        fprintf(script,
+            "$points using 1:%zu with %s pt %d ps 0.5 lw 1.4 lc rgb \"%s\" title \"%s\", ", i + 2,
+            lines ? "linespoints" : "points", figures[i].mark, figures[i].color, figures[i].name);
+    for (size_t i = 0; i < FIGURES; i++)
+        fprintf(script, "$points using 1:%zu with %s %s lw 1.2 lc rgb \"%s\" notitle, ",
+            i + 2 + FIGURES, lines ? "lines" : "points", lines ? "dt (4,4)" : "pt 6 ps 0.4",
+            figures[i].color);
+    fprintf(script, "NaN with lines %s lw 1.2 lc rgb \"#555555\" title \"from sending\"\n",
+        lines ? "dt (4,4)" : "");
+}
+
+bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report, size_t first,
+    enum ssreport_abscissa abscissa) {
+    static const char *const names[] = {
+        "requests asked for, /s", "CPU load observed, %", "duty, %"};
+    size_t count;
+    struct place *places = collect(report, first, abscissa, &count);
+    if (!places)
+        return false;
+    ssreport_plots_frame(script, names[abscissa], "response time, ms");
+    fprintf(script, "set logscale y\nset xrange [0:%s]\n$points << END\n",
+        abscissa == SSREPORT_OVER_RATE ? "*" : "100");
+    for (size_t i = 0; i < count; i++)
+        write_place(script, &places[i]);
+    fputs("END\n", script);
+    write_figures(script, count <= LINED_MOST);
+    free(places);
+    return true;
+}
+
+static bool begins_series(const struct ssreport_report *report, size_t first, size_t at) {
+    return ssreport_rate_point_is_service(&report->points[first], &report->points[at]) &&
+           ssreport_rate_point_is_first(report, at);
+}
+
+/* What tells it from others of the same service. */
+static void title_series(FILE *script, const struct ssreport_rate_point *point) {
+    char text[200] = "";
+    const struct ssreport_responses *of = point->of;
+    if (of->method)
+        snprintf(text, sizeof text, "%.80s ", of->method);
+    if (of->target > 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%g %%", 100 * of->target);
+    sstrace_gnuplot_quote(script, *text ? text : of->name, 40);
+}
+
+bool ssreport_responses_plot_series(
+    FILE *script, const struct ssreport_report *report, size_t first) {
+    size_t count, drawn[SERIES_MOST], series = 0;
+    for (size_t i = first; i < report->point_count && series < SERIES_MOST; i++) {
+        struct place *places =
+            begins_series(report, first, i) ? collect(report, i, SSREPORT_OVER_RATE, &count) : NULL;
+        if (!places)
+            continue;
+        fprintf(script, "$s%zu << END\n", series);
+        for (size_t j = 0; j < count; j++)
+            write_place(script, &places[j]);
+        fputs("END\n", script);
+        drawn[series++] = i;
+        free(places);
+    }
+    if (series < 2)
+        return false;
+    ssreport_plots_frame(script, "requests asked for, /s", "95 % answered within, ms");
+    fputs("set logscale y\nset xrange [0:*]\nset key maxcols 2\nplot ", script);
+    for (size_t i = 0; i < series; i++) {
+        fprintf(script,
+            "$s%zu using 1:4 with linespoints pt %zu ps 0.5 lw 1.4 lc rgb \"%s\" title ", i, 4 + i,
+            series_colors[i]);
+        title_series(script, &report->points[drawn[i]]);
+        fputs(i + 1 < series ? ", " : "\n", script);
+    }
+    return true;
+}
+
+/* ---- over time ---- */
+
+static double time_unit(const struct ssreport_responses *responses) {
+    return responses->seconds[responses->count - 1].end > 600 ? 60 : 1;
+}
+
+static void write_time_frame(
+    FILE *script, const struct ssreport_responses *responses, const char *y) {
+    double unit = time_unit(responses);
+    ssreport_plots_frame(script, unit == 60 ? "time in minutes" : "time in seconds", y);
+    fprintf(script, "set xrange [0:%.9g]\n", responses->seconds[responses->count - 1].end / unit);
+}
+
+bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses *responses) {
+    size_t length = responses->count / COLUMNS_MOST + 1;
+    if (responses->count < 2)
+        return false;
+    double unit = time_unit(responses);
+    write_time_frame(script, responses, "response time, ms");
+    fputs("set logscale y\n$points << END\n", script);
+    for (size_t i = 0; i < responses->count; i += length) {
+        size_t count = i + length < responses->count ? length : responses->count - i;
+        const struct ssreport_response_second *seconds = &responses->seconds[i];
+        fprintf(script, "%.9g", (seconds->begin + seconds[count - 1].end) / 2 / unit);
+        for (int origin = 0; origin < SSREPORT_ORIGINS; origin++) {
+            struct ssreport_response response =
+                ssreport_responses_of(seconds, count, (enum ssreport_origin)origin);
+            for (size_t figure = 0; figure < FIGURES; figure++)
+                put_milliseconds(script, figure_of(&response, figure));
+        }
+        fputc('\n', script);
+    }
+    fputs("END\nplot ", script);
+    for (size_t i = 0; i < FIGURES; i++)
+        fprintf(script, "$points using 1:%zu with lines lw 1.3 lc rgb \"%s\" title \"%s\", ", i + 2,
+            figures[i].color, figures[i].name);
+    fprintf(script,
+        "$points using 1:%zu with lines dt (4,4) lw 1.3 lc rgb \"#555555\" title \"95 %% from "
+        "sending\"\n",
+        FIGURES + 4);
+    return true;
+}
+
+bool ssreport_responses_plot_counts(
+    FILE *script, const struct ssreport_responses *responses, const struct ssreport_run *beside) {
+    size_t length = responses->count / COLUMNS_MOST + 1;
+    bool has_load = false;
+    if (responses->count < 2)
+        return false;
+    double unit = time_unit(responses);
+    write_time_frame(script, responses, "requests, /s");
+    fputs("set yrange [0:*]\n$points << END\n", script);
+    for (size_t i = 0; i < responses->count; i += length) {
+        const struct ssreport_response_second *seconds = &responses->seconds[i];
+        size_t count = i + length < responses->count ? length : responses->count - i;
+        double due = 0, completed = 0, failed = 0;
+        for (size_t j = 0; j < count; j++) {
+            due += seconds[j].due;
+            completed += seconds[j].completed;
+            failed += seconds[j].failed + seconds[j].refused;
+        }
+        double time = seconds[count - 1].end - seconds->begin;
+        double load = ssreport_responses_join(
+            responses, beside, seconds->at - (seconds->end - seconds->begin), seconds[count - 1].at)
+                          .load;
+        has_load |= isfinite(load);
+        fprintf(script, "%.9g %.6g %.6g %.6g", (seconds->begin + time / 2) / unit, due / time,
+            completed / time, failed / time);
+        if (isfinite(load))
+            fprintf(script, " %.6g\n", 100 * load);
+        else
+            fputs(" NaN\n", script);
+    }
+    fputs("END\n", script);
+    if (has_load)
+        fputs("set border 11\nset y2range [0:100]\nset y2tics\nset y2label \"CPU load, %\"\n",
+            script);
+    fputs("plot $points using 1:2 with lines lw 1.3 lc rgb \"#8a8a8a\" title \"due\", "
+          "$points using 1:3 with lines lw 1.3 lc rgb \"#0072b2\" title \"succeeded\", "
+          "$points using 1:4 with lines lw 1.3 lc rgb \"#d55e00\" title \"failed or refused\"",
+        script);
+    if (has_load)
+        fputs(", $points using 1:5 axes x1y2 with lines lw 1.1 dt (6,3) lc rgb \"#009e73\" title "
+              "\"load\"",
+            script);
+    fputc('\n', script);
+    return true;
+}
+
+/* ---- the section ---- */
+
+/* Closes the script. */
+static void print_picture(FILE *page, FILE *script, bool drawn, const char *caption,
+    unsigned *number, struct ss_error *without) {
+    if (drawn) {
+        fputs("<figure><figcaption>", page);
+        ssreport_html_text(page, caption);
+        fputs("</figcaption>\n", page);
+        ssreport_picture(page, script, ++*number, caption, without);
+        fputs("</figure>\n", page);
+    }
+    fclose(script);
+}
+
+/* The first point of its service, or of its service at this rate. */
+static bool is_first_of(const struct ssreport_report *report, size_t at, bool of_rate) {
+    const struct ssreport_rate_point *points = report->points;
+    for (size_t i = 0; i < at; i++) {
+        if (ssreport_rate_point_is_service(&points[i], &points[at]) &&
+            (!of_rate || points[i].stretch.rate == points[at].stretch.rate))
+            return false;
+    }
+    return true;
+}
+
+static void print_point(FILE *page, const struct ssreport_report *report, size_t at,
+    unsigned *number, struct ss_error *without) {
+    static const char *const what[] = {"Response time against rate",
+        "Response time against CPU load", "Response time against duty"};
+    char name[400], caption[600];
+    ssreport_rate_point_describe(&report->points[at], name, sizeof name);
+    for (int i = SSREPORT_OVER_RATE; i <= SSREPORT_OVER_DUTY; i++) {
+        enum ssreport_abscissa abscissa = (enum ssreport_abscissa)i;
+        bool is_first = abscissa == SSREPORT_OVER_DUTY ? is_first_of(report, at, true)
+                                                       : ssreport_rate_point_is_first(report, at);
+        FILE *script = without->status || !is_first ? NULL : tmpfile();
+        if (!script)
+            continue;
+        if (abscissa == SSREPORT_OVER_DUTY && report->points[at].of->workload)
+            snprintf(caption, sizeof caption, "%s: %.100s, %.6g/s", what[i],
+                report->points[at].of->workload, report->points[at].stretch.rate);
+        else
+            snprintf(caption, sizeof caption, "%s: %s", what[i], name);
+        print_picture(page, script, ssreport_responses_plot(script, report, at, abscissa), caption,
+            number, without);
+    }
+    FILE *script = without->status || !is_first_of(report, at, false) ? NULL : tmpfile();
+    if (!script)
+        return;
+    snprintf(caption, sizeof caption, "All throttles of %.200s",
+        report->points[at].of->workload ? report->points[at].of->workload : "these");
+    print_picture(
+        page, script, ssreport_responses_plot_series(script, report, at), caption, number, without);
+}
+
+static void print_over_time(FILE *page, const struct ssreport_report *report,
+    const struct ssreport_responses *of, unsigned *number, struct ss_error *without) {
+    char caption[600];
+    FILE *script = without->status ? NULL : tmpfile();
+    if (script) {
+        snprintf(caption, sizeof caption, "Response time over time: %.500s", of->name);
+        print_picture(
+            page, script, ssreport_responses_plot_times(script, of), caption, number, without);
+    }
+    script = without->status ? NULL : tmpfile();
+    if (script) {
+        snprintf(caption, sizeof caption, "Requests over time: %.500s", of->name);
+        print_picture(page, script,
+            ssreport_responses_plot_counts(script, of, ssreport_responses_beside(report, of)),
+            caption, number, without);
+    }
+}
+
+void ssreport_responses_plots_print(FILE *page, const struct ssreport_report *report,
+    bool first_only, unsigned *number, struct ss_error *without) {
+    fputs("<p>Solid lines count from when a request was due, dashed ones from when it was sent; "
+          "of the requests that succeeded.</p>\n<div class=\"plots\">\n",
+        page);
+    for (size_t i = 0; i < report->point_count; i++)
+        print_point(page, report, i, number, without);
+    for (size_t i = 0; i < report->response_count && !first_only; i++)
+        print_over_time(page, report, &report->responses[i], number, without);
+    fputs("</div>\n", page);
+}
