@@ -150,6 +150,9 @@ static bool has_one_rate(const struct ssreport_responses *responses) {
 static int add_points(struct ssreport_report *report, const struct ssreport_responses *responses) {
     size_t next = 0, step = 0, first = report->point_count;
     struct ssreport_stretch stretch;
+    /* A search for the capacity goes from rate to rate too fast for any of them to settle. */
+    if (responses->capacity.demand)
+        return 0;
     double edge = has_one_rate(responses) ? 0 : report->settings.edge;
     while (ssreport_responses_stretch(responses, edge, &next, &stretch)) {
         /* Without requests: the first one of a staircase, and what comes behind the last. */

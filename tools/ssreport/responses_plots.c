@@ -280,45 +280,80 @@ static void print_picture(FILE *page, FILE *script, bool drawn, const char *capt
     fclose(script);
 }
 
-/* The first point of its service, or of its service at this rate. */
-static bool is_first_of(const struct ssreport_report *report, size_t at, bool of_rate) {
-    const struct ssreport_rate_point *points = report->points;
+/* The first point of its service. */
+static bool is_first_of_service(const struct ssreport_report *report, size_t at) {
     for (size_t i = 0; i < at; i++) {
-        if (ssreport_rate_point_is_service(&points[i], &points[at]) &&
-            (!of_rate || points[i].stretch.rate == points[at].stretch.rate))
+        if (ssreport_rate_point_is_service(&report->points[i], &report->points[at]))
             return false;
     }
     return true;
 }
 
-static void print_point(FILE *page, const struct ssreport_report *report, size_t at,
-    unsigned *number, struct ss_error *without) {
+static size_t count_duties(const struct ssreport_report *report, size_t first) {
+    size_t count = 0;
+    for (size_t i = 0; i < report->point_count; i++)
+        count += is_drawn(&report->points[first], &report->points[i], SSREPORT_OVER_DUTY);
+    return count;
+}
+
+/* The point at whose rate most duties were tried; of several the one with the lowest rate. */
+static size_t find_duties(const struct ssreport_report *report, size_t first) {
+    size_t best = first, most = count_duties(report, first);
+    for (size_t i = first + 1; i < report->point_count; i++) {
+        if (!ssreport_rate_point_is_service(&report->points[first], &report->points[i]))
+            continue;
+        size_t count = count_duties(report, i);
+        if (count > most ||
+            (count == most && report->points[i].stretch.rate < report->points[best].stretch.rate)) {
+            most = count;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void print_plot(FILE *page, const struct ssreport_report *report, size_t at,
+    enum ssreport_abscissa abscissa, unsigned *number, struct ss_error *without) {
     static const char *const what[] = {"Response time against rate",
         "Response time against CPU load", "Response time against duty"};
     char name[400], caption[600];
-    ssreport_rate_point_describe(&report->points[at], name, sizeof name);
-    for (int i = SSREPORT_OVER_RATE; i <= SSREPORT_OVER_DUTY; i++) {
-        enum ssreport_abscissa abscissa = (enum ssreport_abscissa)i;
-        bool is_first = abscissa == SSREPORT_OVER_DUTY ? is_first_of(report, at, true)
-                                                       : ssreport_rate_point_is_first(report, at);
-        FILE *script = without->status || !is_first ? NULL : tmpfile();
-        if (!script)
-            continue;
-        if (abscissa == SSREPORT_OVER_DUTY && report->points[at].of->workload)
-            snprintf(caption, sizeof caption, "%s: %.100s, %.6g/s", what[i],
-                report->points[at].of->workload, report->points[at].stretch.rate);
-        else
-            snprintf(caption, sizeof caption, "%s: %s", what[i], name);
-        print_picture(page, script, ssreport_responses_plot(script, report, at, abscissa), caption,
-            number, without);
-    }
-    FILE *script = without->status || !is_first_of(report, at, false) ? NULL : tmpfile();
+    const struct ssreport_rate_point *point = &report->points[at];
+    FILE *script = without->status ? NULL : tmpfile();
     if (!script)
         return;
-    snprintf(caption, sizeof caption, "All throttles of %.200s",
-        report->points[at].of->workload ? report->points[at].of->workload : "these");
-    print_picture(
-        page, script, ssreport_responses_plot_series(script, report, at), caption, number, without);
+    ssreport_rate_point_describe(point, name, sizeof name);
+    if (abscissa == SSREPORT_OVER_DUTY)
+        snprintf(caption, sizeof caption, "%s: %.200s, %.6g/s", what[abscissa],
+            point->of->workload ? point->of->workload : name, point->stretch.rate);
+    else
+        snprintf(caption, sizeof caption, "%s: %s", what[abscissa], name);
+    print_picture(page, script, ssreport_responses_plot(script, report, at, abscissa), caption,
+        number, without);
+}
+
+/* What is drawn of all series of a service together. */
+static void print_service(FILE *page, const struct ssreport_report *report, size_t first,
+    unsigned *number, struct ss_error *without) {
+    char caption[600];
+    const struct ssreport_responses *of = report->points[first].of;
+    FILE *script = without->status ? NULL : tmpfile();
+    if (!script)
+        return;
+    snprintf(caption, sizeof caption, "All series of %.200s, from when requests were due",
+        of->workload ? of->workload : "these");
+    print_picture(page, script, ssreport_responses_plot_series(script, report, first), caption,
+        number, without);
+    print_plot(page, report, find_duties(report, first), SSREPORT_OVER_DUTY, number, without);
+}
+
+static void print_point(FILE *page, const struct ssreport_report *report, size_t at,
+    unsigned *number, struct ss_error *without) {
+    if (is_first_of_service(report, at))
+        print_service(page, report, at, number, without);
+    if (!ssreport_rate_point_is_first(report, at))
+        return;
+    print_plot(page, report, at, SSREPORT_OVER_RATE, number, without);
+    print_plot(page, report, at, SSREPORT_OVER_LOAD, number, without);
 }
 
 static void print_over_time(FILE *page, const struct ssreport_report *report,

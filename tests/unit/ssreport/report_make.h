@@ -62,6 +62,7 @@ static inline void finish_report(struct ssreport_report *report) {
     ssreport_report_energy(report);
     ssreport_report_counters(report);
     assert_int_equal(ssreport_report_compare(report), 0);
+    assert_int_equal(ssreport_report_requests(report), 0);
     ssreport_report_fill(report);
 }
 

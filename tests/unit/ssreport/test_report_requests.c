@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What ssrequest has recorded, alone and beside records of showstopper. */
+
+#include "report_manifest.h"
+#include "ssreport/responses_plots.h"
+
+/* When the records of report_folder.h begin. */
+#define TEN 1795168800.0
+
+#define HEADING                                                                                    \
+    "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"     \
+    "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"             \
+    "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"         \
+    "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n"
+
+/* How the requests of a second went; response times from when they were due, and from sending. */
+struct second {
+    double rate, intended, actual;
+    int completed, failed, waiting;
+};
+
+static void write_seconds(const char *name, double begin, const struct second *seconds, int count) {
+    char path[64], *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs(HEADING, stream);
+    for (int i = 0; i < count; i++) {
+        const struct second *second = &seconds[i];
+        int sent = second->completed + second->failed;
+        int due = sent + second->waiting - (i > 0 ? second[-1].waiting : 0);
+        fprintf(stream, "%.6f,%d.000000,%g,%d,%d,0,%d,0,%d,%d,%d,1000,0.001", begin + i + 1, i + 1,
+            second->rate, due, sent, second->waiting, second->completed, second->failed,
+            second->failed);
+        for (int origin = 0; origin < 2; origin++) {
+            double time = origin == 0 ? second->intended : second->actual;
+            if (second->completed > 0)
+                fprintf(stream, ",%g,%g,%g,%g,%g", time, time, 2 * time, 3 * time, 4 * time);
+            else
+                fputs(",,,,,", stream);
+        }
+        fputc('\n', stream);
+    }
+    fclose(stream);
+    snprintf(path, sizeof path, "%s/requests.csv", name);
+    folder_write(path, text);
+    free(text);
+}
+
+/* Figures of a run; `more` are further members, with a comma behind each. */
+static void write_figures(
+    const char *name, double begin, double end, double succeeded, double failed, const char *more) {
+    char path[64], text[2000];
+    snprintf(text, sizeof text,
+        "{%s \"program\": \"ssrequest\", \"begin_epoch_seconds\": %.6f, \"end_epoch_seconds\": "
+        "%.6f, \"loop\": \"open\", \"targets\": [\"http://a/\", \"http://b/\"], \"arrival\": "
+        "\"poisson\", \"intended\": %.0f, \"sent\": %.0f, \"succeeded\": %.0f, \"failed\": %.0f, "
+        "\"causes\": {\"timeout\": %.0f, \"reset\": 0}, \"success_ratio\": %g, "
+        "\"duration_seconds\": %.3f, \"throughput\": %g, \"lateness\": {\"p99_seconds\": 0.0002},"
+        "\"response\": {\"successes\": {\"intended\": {\"mean_seconds\": 0.011, \"p50_seconds\": "
+        "0.01, \"p95_seconds\": 0.022, \"p99_seconds\": 0.033, \"most_seconds\": 0.05}, "
+        "\"actual\": {\"mean_seconds\": 0.01, \"p99_seconds\": 0.03}}, \"all\": {\"intended\": "
+        "{\"p95_seconds\": 10}}}}",
+        more, begin, end, succeeded + failed, succeeded + failed, succeeded, failed, failed,
+        succeeded / (succeeded + failed), end - begin, succeeded / (end - begin));
+    snprintf(path, sizeof path, "%s/requests.json", name);
+    folder_write(path, text);
+}
+
+static void write_constant(const char *name, double begin, int rate, int count) {
+    struct second seconds[64];
+    for (int i = 0; i < count; i++)
+        seconds[i] =
+            (struct second){.rate = rate, .intended = 0.01, .actual = 0.01, .completed = rate};
+    write_seconds(name, begin, seconds, count);
+    write_figures(name, begin, begin + count, rate * count, 0,
+        "\"profile\": {\"kind\": "
+        "\"constant\"}, \"cap\": 200,");
+}
+
+/* ---- reading ---- */
+
+static struct ssreport_responses read_responses(const char *name, int result) {
+    struct ssreport_responses responses;
+    struct ss_error error = {0};
+    assert_int_equal(
+        ssreport_responses_read(&responses, folder_file(name), "name", &error), result);
+    return responses;
+}
+
+static void seconds_and_figures_are_read(void **state) {
+    (void)state;
+    folder_open();
+    write_constant("a", TEN, 20, 10);
+    assert_true(ssreport_responses_are_in(folder_file("a")));
+    assert_false(ssreport_responses_are_in(folder_path));
+    struct ssreport_responses responses = read_responses("a", 0);
+    assert_string_equal(responses.notes.text, "");
+    assert_int_equal(responses.count, 10);
+    assert_true(responses.seconds[3].at == TEN + 4);
+    assert_true(responses.seconds[3].begin == 3 && responses.seconds[3].end == 4);
+    assert_true(responses.seconds[3].rate == 20 && responses.seconds[3].completed == 20);
+    assert_true(responses.seconds[3].response[SSREPORT_INTENDED].p99 == 0.03);
+    assert_true(responses.seconds[3].response[SSREPORT_ACTUAL].most == 0.04);
+    assert_false(responses.interrupted || responses.closed);
+    assert_string_equal(responses.profile, "constant");
+    assert_string_equal(responses.targets, "http://a/ http://b/");
+    assert_string_equal(responses.causes, "");
+    assert_true(responses.succeeded == 200 && responses.throughput == 20);
+    assert_true(responses.successes[SSREPORT_INTENDED].p95 == 0.022);
+    assert_true(responses.all[SSREPORT_INTENDED].p95 == 10);
+    ssreport_responses_free(&responses);
+}
+
+/* Each of these lines is left out, and the first one is named. */
+static void damage_is_named_by_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to, *note;
+        int count;
+    } cases[] = {
+        {",4.000000,20,20,", ",4.000000,20,21,",
+            "requests.csv:5: the numbers of requests do not add up, in \"", 9},
+        {",4.000000,20,20,", ",4.000000,20,2x,", "requests.csv:5: a count of requests is none", 9},
+        {",4.000000,20,20,20,0,0,0,20,", ",4.000000,20,20,20,0,0,0,2.5,",
+            "requests.csv:5: a count of requests is none", 9},
+        {",4.000000,20,", ",4.000000,-20,", "requests.csv:5: the rate is none", 9},
+        {",4.000000,20,", ",2.000000,20,", "requests.csv:5: the time does not go on", 9},
+        {",4.000000,20,", ",,20,", "requests.csv:5: there is no time", 9},
+        {"0.04,0.01,0.01,0.02,0.03,0.04\n", "0.02,0.01,0.01,0.02,0.03,0.04\n",
+            "requests.csv:2: the response times are none", 9},
+        {",0.001,", ",-0.001,", "requests.csv:2: the lateness is none", 9},
+        {",4.000000,20,", ",4.000000,", "requests.csv:5:", 9},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        folder_open();
+        write_constant("a", TEN, 20, 10);
+        folder_change("a/requests.csv", cases[i].from, cases[i].to);
+        struct ssreport_responses responses = read_responses("a", 0);
+        if (!strstr(responses.notes.text, cases[i].note))
+            fail_msg("no '%s' in: %s", cases[i].note, responses.notes.text);
+        assert_non_null(strstr(
+            responses.notes.text, "its figures say that 200 requests were sent, its seconds 180"));
+        assert_int_equal(responses.count, cases[i].count);
+        ssreport_responses_free(&responses);
+    }
+}
+
+static void half_a_record_is_reported(void **state) {
+    (void)state;
+    folder_open();
+    write_constant("a", TEN, 20, 10);
+    unlink(folder_file("a/requests.json"));
+    struct ssreport_responses responses = read_responses("a", 0);
+    assert_true(responses.interrupted);
+    assert_non_null(strstr(responses.notes.text, "interrupted: "));
+    assert_true(responses.succeeded == 200 && responses.success_ratio == 1);
+    assert_true(responses.begin == TEN && responses.ended == TEN + 10);
+    assert_true(fabs(responses.successes[SSREPORT_INTENDED].p95 - 0.02) < 1e-12);
+    ssreport_responses_free(&responses);
+    write_constant("a", TEN, 20, 10);
+    unlink(folder_file("a/requests.csv"));
+    responses = read_responses("a", 0);
+    assert_non_null(strstr(responses.notes.text, "requests.csv: No such file"));
+    assert_true(responses.count == 0 && responses.succeeded == 200);
+    ssreport_responses_free(&responses);
+    folder_write("a/requests.json", "{\"program\": ");
+    responses = read_responses("a", -1);
+    ssreport_responses_free(&responses);
+}
+
+static void percentiles_of_seconds_are_put_together(void **state) {
+    (void)state;
+    folder_open();
+    /* Half of the requests take up to 0.04 s, the other half ten times as long. */
+    const struct second seconds[] = {
+        {10, 0.01, 0.01, 10, 0, 0}, {10, 0.1, 0.01, 10, 0, 0}, {10, 0, 0, 0, 10, 0}};
+    write_seconds("a", TEN, seconds, 3);
+    struct ssreport_responses responses = read_responses("a", 0);
+    struct ssreport_response response =
+        ssreport_responses_of(responses.seconds, 3, SSREPORT_INTENDED);
+    assert_true(fabs(response.mean - 0.055) < 1e-12);
+    assert_true(response.most == 0.4);
+    /* Within 0.019 s are 90.5 % of the quick ones and 9.5 % of the slow ones. */
+    double half = ssreport_responses_quantile(responses.seconds, 3, SSREPORT_INTENDED, 0.5);
+    assert_true(fabs(half - 0.019) < 1e-9);
+    /* 90 % of the slow ones: 40 of the 45 % between 0.1 and 0.2 s. */
+    double p95 = ssreport_responses_quantile(responses.seconds, 3, SSREPORT_INTENDED, 0.95);
+    assert_true(fabs(p95 - (0.1 + 0.1 * 40 / 45)) < 1e-9);
+    assert_true(
+        isnan(ssreport_responses_quantile(responses.seconds + 2, 1, SSREPORT_INTENDED, 0.5)));
+    ssreport_responses_free(&responses);
+}
+
+/* ---- rates ---- */
+
+static void stretches_of_one_rate_are_points(void **state) {
+    (void)state;
+    folder_open();
+    const struct second seconds[] = {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0},
+        {10, 0.01, 0.01, 10, 0, 0}, {10, 0.01, 0.01, 10, 0, 0}, {20, 0.02, 0.01, 15, 0, 5},
+        {20, 0.03, 0.01, 18, 2, 5}, {0, 0.04, 0.01, 5, 0, 0}};
+    write_seconds("a", TEN, seconds, 7);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, SSREPORT_REQUESTS_RATES, 2);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "rate", 10);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 2);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "rate", 20);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "step", 2);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "begin_seconds", 4);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "completed", 33);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "throughput", 16.5);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "success_ratio", 33 / 35.0);
+    assert_cell(
+        &report, SSREPORT_REQUESTS_RATES, 1, "intended_mean_seconds", (15 * 0.02 + 18 * 0.03) / 33);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "load", NAN);
+    assert_rows(&report, SSREPORT_REQUESTS_SECONDS, 7);
+    assert_rows(&report, SSREPORT_REQUESTS_CAPACITY, 0);
+    ssreport_report_free(&report);
+    /* Of long stretches the ends are left out, in whole seconds. */
+    write_constant("a", TEN, 20, 12);
+    unlink(folder_file("a/requests.json"));
+    report = make_report(folder_file("a"));
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 8);
+    ssreport_report_free(&report);
+    /* A run at one rate has figures of its own, which are of all requests. */
+    write_constant("a", TEN, 20, 12);
+    report = make_report(folder_file("a"));
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 12);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "step", NAN);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_p95_seconds", 0.022);
+    ssreport_report_free(&report);
+}
+
+static void write_power(const char *path) {
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("time,elapsed_seconds,watts\n", stream);
+    for (int i = 0; i < 30; i++)
+        fprintf(stream, "2026-11-20T10:00:%02d.000Z,%d,%d\n", i, i, i <= 12 ? 10 : 30);
+    fclose(stream);
+    folder_write(path, text);
+    free(text);
+}
+
+static void requests_meet_the_record_of_the_same_time(void **state) {
+    (void)state;
+    folder_open();
+    const char *const folders[] = {"runs", "runs/x", "runs/x/service", "runs/x/requests", "runs/y",
+        "runs/y/service", "runs/y/requests"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        mkdir(folder_file(folders[i]), 0777);
+    folder_write_record("runs/x/service");
+    folder_write_record("runs/y/service");
+    folder_change(
+        "runs/x/service/samples.csv", "15.000000,0.500000,0.480000", "15.000000,0.500000,0.960000");
+    folder_change(
+        "runs/x/service/samples.csv", "15.500000,0.500000,0.480000", "15.500000,0.500000,0.960000");
+    write_power("runs/x/energy.csv");
+    write_constant("runs/x/requests", TEN + 10, 20, 10);
+    /* An hour later: nothing beside it is of that time, but what ssload has seen is. */
+    write_constant("runs/y/requests", TEN + 3600, 20, 10);
+    folder_write("runs/y/requests/beside.csv", "time,load\n2026-11-20T11:00:01.000Z,0.25\n"
+                                               "2026-11-20T11:00:02.000Z,0.75\n");
+    struct ssreport_report report =
+        gather_rows("runs/x/service,latency,serve,averageq,service,,,0.6,,,1,rapl\n"
+                    "runs/x/requests,latency,serve,averageq,requests,,,0.6,,,1,rapl\n"
+                    "runs/y/service,latency,serve,averageq,service,,,0.6,,,1,rapl\n"
+                    "runs/y/requests,latency,serve,averageq,requests,,,0.6,,,1,rapl\n");
+    assert_int_equal(report.run_count, 2);
+    assert_int_equal(report.response_count, 2);
+    assert_string_equal(
+        cell(&report, SSREPORT_REQUESTS, 0, "joined")->text, report.runs[0].record.name);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "load", (18 * 0.48 + 2 * 0.96) / 20);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "duty", 0.6);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "target", 0.5);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "watts", (2 * 10 + 8 * 30) / 10.0);
+    assert_cell(&report, SSREPORT_REQUESTS_SECONDS, 4, "load", (0.48 + 0.96) / 2);
+    assert_cell(&report, SSREPORT_REQUESTS_SECONDS, 1, "watts", 10);
+    assert_cell(&report, SSREPORT_REQUESTS_SECONDS, 2, "watts", 30);
+    assert_text(&report, SSREPORT_REQUESTS, 1, "joined", "");
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "load", 0.5);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "duty", NAN);
+    ssreport_report_free(&report);
+}
+
+/* ---- findings ---- */
+
+static void assert_found(const struct ssreport_report *report, const char *part) {
+    const struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
+        if (strstr(ssreport_sheet_cell(sheet, i, "sentence")->text, part))
+            return;
+    }
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++)
+        print_message("%s\n", ssreport_sheet_cell(sheet, i, "sentence")->text);
+    fail_msg("no '%s' in the findings", part);
+}
+
+static void findings_come_first(void **state) {
+    (void)state;
+    folder_open();
+    /* 20 a second are no matter; of 40 a second more wait with every second. */
+    const struct second seconds[] = {{20, 0.02, 0.02, 20, 0, 0}, {20, 0.02, 0.02, 20, 0, 0},
+        {40, 0.4, 0.02, 25, 0, 15}, {40, 0.6, 0.02, 25, 0, 30}};
+    write_seconds("a", TEN, seconds, 4);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_found(&report, "keeps up with 20 requests a second, and not with 40 (62.5 % of those "
+                          "due succeeded in this time). At 20 the response time is 20.0 ms on "
+                          "average and at most 40.0 ms for 95 % of the requests");
+    assert_found(&report, "at 40 requests a second 99 % were answered within 60.0 ms of being "
+                          "sent, but only within ");
+    struct text text = print_report(&report);
+    assert_has(&text, "<h2>Findings</h2>");
+    assert_true(strstr(text.bytes, "<h2>Findings</h2>") < strstr(text.bytes, "<h2>Requests</h2>"));
+    assert_has(&text, "<title>Showstopper: 0 runs and 1 of requests</title>");
+    assert_has_not(&text, "confidence interval");
+    assert_has_not(&text, "no power was recorded");
+    free(text.bytes);
+    ssreport_report_free(&report);
+    /* Failures flatter the others. */
+    write_seconds("b", TEN, seconds, 4);
+    write_figures("b", TEN, TEN + 4, 60, 30, "");
+    report = make_report(folder_file("b"));
+    assert_found(&report, "only 66.67 % of the requests succeeded (timeout 30). The successes "
+                          "alone were answered within 22.0 ms (95 %); with all others counted as "
+                          "long as they waited it is 10.0 s.");
+    ssreport_report_free(&report);
+    write_figures("b", TEN, TEN + 4, 90, 0,
+        "\"loop\": \"closed\", \"capacity\": {\"demand\": \"p95=2s\", \"held_rate\": 84, "
+        "\"held_times\": 5, \"failed_rate\": 85.5, \"failed_times\": 4},");
+    report = make_report(folder_file("b"));
+    assert_found(&report, "the capacity for p95=2s is between 84 and 85.5 requests a second.");
+    assert_rows(&report, SSREPORT_REQUESTS_RATES, 0);
+    assert_cell(&report, SSREPORT_REQUESTS_CAPACITY, 0, "failed_rate", 85.5);
+    assert_cell(&report, SSREPORT_REQUESTS_CAPACITY, 0, "held_times", 5);
+    ssreport_report_free(&report);
+}
+
+static void a_closed_loop_is_called_so(void **state) {
+    (void)state;
+    folder_open();
+    const struct second seconds[] = {{0, 0.02, 0.02, 20, 0, 0}, {0, 0.02, 0.02, 20, 0, 0}};
+    write_seconds("a", TEN, seconds, 2);
+    folder_change("a/requests.csv", ",1.000000,0,", ",1.000000,,");
+    folder_change("a/requests.csv", ",2.000000,0,", ",2.000000,,");
+    write_figures("a", TEN, TEN + 2, 40, 0, "");
+    folder_change("a/requests.json", "\"open\"", "\"closed\"");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_text(&report, SSREPORT_REQUESTS, 0, "loop", "closed");
+    assert_found(&report, "a closed loop answered 20 requests a second.");
+    ssreport_report_free(&report);
+}
+
+/* The same at all duties, from two runs of a folder. */
+static void stops_are_held_against_the_formula(void **state) {
+    (void)state;
+    folder_open();
+    const char *const folders[] = {"runs", "runs/x", "runs/x/service", "runs/x/requests", "runs/y",
+        "runs/y/service", "runs/y/requests"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        mkdir(folder_file(folders[i]), 0777);
+    folder_write_record("runs/x/service");
+    folder_write_record("runs/y/service");
+    for (int i = 0; i < 60; i++)
+        folder_change("runs/y/service/samples.csv", ",0.48,0.6\n", ",0.48,1.0\n");
+    write_constant("runs/x/requests", TEN + 10, 20, 10);
+    write_constant("runs/y/requests", TEN + 10, 20, 10);
+    folder_change(
+        "runs/x/requests/requests.json", "\"mean_seconds\": 0.011", "\"mean_seconds\": 0.031");
+    struct ssreport_report report =
+        gather_rows("runs/x/service,latency,serve,averageq,service,,,0.6,0.1,,1,rapl\n"
+                    "runs/x/requests,latency,serve,averageq,requests,,,0.6,0.1,,1,rapl\n"
+                    "runs/y/service,latency,serve,averageq,service,,,1,0.1,,1,rapl\n"
+                    "runs/y/requests,latency,serve,averageq,requests,,,1,0.1,,1,rapl\n");
+    /* (1 - 0.6)^2 x 100 ms / 2 + (1 - 0.6) x 11 ms */
+    assert_found(&report, "serve, averageq, 60 %, poisson: at 20 requests a second a duty of 60 % "
+                          "adds 20.0 ms to the mean response time (31.0 ms instead of 11.0 ms); "
+                          "stops in rounds of 100 ms account for 12.4 ms where requests are few.");
+    struct text script;
+    begin(&script);
+    assert_true(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_DUTY));
+    assert_false(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_RATE));
+    assert_false(ssreport_responses_plot_series(script.stream, &report, 0));
+    end(&script);
+    assert_has(&script, "\n60 31 10 22 33 10 NaN NaN 30\n100 11 10 22 33 10 NaN NaN 30\n");
+    assert_has(&script, "set logscale y");
+    free(script.bytes);
+    ssreport_report_free(&report);
+}
+
+static void pictures_have_both_moments(void **state) {
+    (void)state;
+    folder_open();
+    const struct second seconds[] = {{20, 0.02, 0.01, 20, 0, 0}, {20, 0.02, 0.01, 20, 0, 0},
+        {40, 0.4, 0.02, 40, 0, 0}, {40, 0.4, 0.02, 30, 10, 0}};
+    write_seconds("a", TEN, seconds, 4);
+    struct ssreport_report report = make_report(folder_file("a"));
+    struct text script;
+    begin(&script);
+    assert_true(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_RATE));
+    assert_false(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_LOAD));
+    end(&script);
+    assert_has(&script, "\n20 20 20 40 60 10 10 20 30\n40 400 400 800 1200 20 20 40 60\n");
+    free(script.bytes);
+    begin(&script);
+    assert_true(ssreport_responses_plot_times(script.stream, &report.responses[0]));
+    assert_true(ssreport_responses_plot_counts(script.stream, &report.responses[0], NULL));
+    end(&script);
+    assert_has(&script, "\n3.5 400 400 800 1200 20 20 40 60\n");
+    assert_has(&script, "\n3.5 40 30 10 NaN\n");
+    free(script.bytes);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(seconds_and_figures_are_read),
+    cmocka_unit_test(damage_is_named_by_line),
+    cmocka_unit_test(half_a_record_is_reported),
+    cmocka_unit_test(percentiles_of_seconds_are_put_together),
+    cmocka_unit_test(stretches_of_one_rate_are_points),
+    cmocka_unit_test(requests_meet_the_record_of_the_same_time),
+    cmocka_unit_test(findings_come_first),
+    cmocka_unit_test(a_closed_loop_is_called_so),
+    cmocka_unit_test(stops_are_held_against_the_formula),
+    cmocka_unit_test(pictures_have_both_moments))
