@@ -26,7 +26,7 @@ struct ssrequest_loop {
     bool ended;     /* some request has, since the generator was advanced */
 };
 
-static ss_time now_of(const struct ssrequest_loop *loop) {
+ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
     return ss_time_since(ss_platform_now(), loop->begin);
 }
 
@@ -46,27 +46,34 @@ static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_ou
     ssrequest_generator_finish(loop->generator, one, outcome, bytes, now);
 }
 
+void ssrequest_loop_stop(struct ssrequest_loop *loop) {
+    ss_time now = ssrequest_loop_now(loop);
+    if (loop->course->stopped != SS_TIME_NEVER)
+        return;
+    loop->course->stopped = now;
+    ssrequest_generator_stop(loop->generator, now);
+}
+
 static void on_signal(struct ssrequest_loop *loop) {
     struct signalfd_siginfo info;
     if (read(loop->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
-    if (loop->course->signal == 0) {
-        loop->course->signal = (int)info.ssi_signo;
-        ssrequest_generator_stop(loop->generator, now_of(loop));
+    if (loop->course->stopped == SS_TIME_NEVER) {
+        ssrequest_loop_stop(loop);
         return;
     }
     ssrequest_http_forget(loop->http);
-    ssrequest_generator_abandon(loop->generator, now_of(loop));
+    ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
 /* All that is due now. What has ended may let others be sent, so it goes round until none has. */
 static void advance(struct ssrequest_loop *loop) {
     do {
         loop->ended = false;
-        ssrequest_generator_advance(loop->generator, now_of(loop));
-        ssrequest_http_advance(loop->http, now_of(loop));
+        ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
+        ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
     } while (loop->ended);
-    for (; loop->second <= now_of(loop); loop->second += SS_SECOND) {
+    for (; loop->second <= ssrequest_loop_now(loop); loop->second += SS_SECOND) {
         if (loop->beside && loop->beside->second)
             loop->beside->second(loop->beside->context, loop->second);
     }
@@ -95,7 +102,7 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
     ss_time next = earlier(loop->second, ssrequest_generator_next(loop->generator));
     next = earlier(next, ssrequest_http_next(loop->http));
-    bool due = next <= now_of(loop);
+    bool due = next <= ssrequest_loop_now(loop);
     if (!due)
         arm(loop, next);
     return epoll_wait(loop->poll, events, EVENTS_MOST, due ? 0 : -1);
@@ -137,7 +144,11 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
-    *course = (struct ssrequest_course){.begin = ss_platform_wallclock(), .own_cpu = own_cpu()};
+    *course = (struct ssrequest_course){
+        .begin = ss_platform_wallclock(),
+        .stopped = SS_TIME_NEVER,
+        .own_cpu = own_cpu(),
+    };
     loop->generator = generator;
     loop->http = http;
     loop->beside = beside;
@@ -149,7 +160,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     ssrequest_http_begin(http, loop->begin, on_ended, loop);
     advance(loop);
     go_round(loop);
-    course->length = now_of(loop);
+    course->length = ssrequest_loop_now(loop);
     course->end = ss_platform_wallclock();
     course->own_cpu = own_cpu() - course->own_cpu;
     return 0;

@@ -28,9 +28,9 @@ struct ssrequest_beside {
 /* How a run went. */
 struct ssrequest_course {
     int64_t begin, end; /* nanoseconds since 1970 */
-    ss_time length;
-    ss_time own_cpu; /* CPU time of this process */
-    int signal;      /* the first that came; 0: none */
+    ss_time length;     /* until the last request had ended or was given up */
+    ss_time stopped;    /* when sending was ended before its time; SS_TIME_NEVER: it was not */
+    ss_time own_cpu;    /* CPU time of this process */
 };
 
 struct ssrequest_loop;
@@ -42,7 +42,11 @@ void ssrequest_loop_close(struct ssrequest_loop *loop);
 /* The epoll descriptor, for ssrequest_http_open(). */
 int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
-/* Until the generator is over. `beside` may be NULL. */
+/* For what is done beside, in the run: how far it is, and the end of sending, as by a signal. */
+ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
+void ssrequest_loop_stop(struct ssrequest_loop *loop);
+
+/* Until the generator is over. `beside` may be NULL. 0, or a negative errno. */
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course);
