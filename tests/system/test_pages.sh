@@ -19,7 +19,7 @@ options_of() {
         }
         /^  (-.,|   ) --/ {
             finish()
-            match($0, /--[a-z-]+/)
+            match($0, /--[a-z0-9-]+/)
             name = substr($0, RSTART, RLENGTH)
             text = $0
             next

@@ -38,7 +38,7 @@ struct ssrequest_account {
     /* What came of it. */
     double begin;  /* seconds since 1970, UTC; NaN: virtual time */
     ss_time asked; /* how long requests were due; less than the profile if it was interrupted */
-    ss_time took;  /* from the begin until the last request ended or was given up */
+    ss_time took;  /* until the last request ended or was given up; not less than `asked` */
     double own_cpu_seconds; /* CPU time of the generator; NaN: unknown */
     const struct ssrequest_tally *tally;
 };
