@@ -58,16 +58,19 @@ end_server() {
 ask() {
     local wanted=$1 status=0
     shift
-    timeout -k 5 60 "$bin/ssrequest" "$@" >out 2>err || status=$?
+    local kept=(--json json)
+    [[ " $* " != *" --dry-run "* ]] || kept=()
+    timeout -k 5 60 "$bin/ssrequest" "${kept[@]}" "$@" >out 2>err || status=$?
     [ "$status" -eq "$wanted" ] || fail "ssrequest $*: status $status, not $wanted: $(cat out err)"
-    [ "$wanted" -ne 125 ] || return 0
+    [[ $wanted -ne 125 && -e json ]] || return 0
     [ "$(count intended)" -eq $(($(count sent) + $(count refused) + $(count waiting))) ] ||
         fail "ssrequest $*: requests are lost: $(cat out)"
 }
 
-# count NAME: a count of the summary; 0 where it is not told.
+# count NAME: a count of the document; 0 where it is not told.
 count() {
-    awk -v name="$1" '$1 == name { count = $2 } END { print count + 0 }' out
+    awk -v name="\"$1\":" '$1 == name && $2 ~ /^[0-9]/ { print $2 + 0; found = 1; exit }
+        END { if (!found) print 0 }' json
 }
 
 # expect NAME COUNT
@@ -84,7 +87,7 @@ each_is() {
     ask 1 --rate 100 --duration 200m --timeout 5s "$@" "$url"
     expect sent 20
     expect "$cause" 20
-    expect success 0
+    expect succeeded 0
     end_server
 }
 
@@ -126,7 +129,7 @@ statuses() {
     [ "$connections" -lt 20 ] || fail "an answer of status 500 ends the connection"
     serve redirect
     ask 0 --rate 100 --duration 100m "$url"
-    expect success 10
+    expect succeeded 10
     end_server
     [ "$requests" -eq 10 ] || fail "a redirect is followed"
 }
@@ -139,7 +142,7 @@ nothing_is_sent_twice() {
         ask 1 --rate 50 --duration 1s --cap 1 "$url"
         end_server
         [ "$requests" -eq "$(count sent)" ] || fail "$way: the server has got $requests: $(cat out)"
-        expect success $(($(count sent) / 2))
+        expect succeeded $(($(count sent) / 2))
         expect reset $(($(count sent) / 2))
     done
 }
@@ -148,7 +151,7 @@ nothing_is_sent_twice() {
 a_server_closes_after_each_answer() {
     serve close-after-answer
     ask 0 --rate 20 --duration 1s "$url"
-    expect success 20
+    expect succeeded 20
     end_server
     [ "$connections" -eq 20 ] || fail "$connections connections"
 }
@@ -189,7 +192,7 @@ one_of_two_breaks() {
     exec 8<&7
     serve half-body
     ask 1 --rate 100 --duration 200m "$other" "$url"
-    expect success 10
+    expect succeeded 10
     expect cut 10
     end_server
     kill -TERM "$first"
@@ -207,7 +210,7 @@ the_least_loaded_target_is_next() {
     ask 1 --rate 20 --duration 1s --timeout 1500m --balance least-connections "$other" "$url"
     end_server
     [ "$(count timeout)" -le 3 ] || fail "the silent one has got more: $(cat out)"
-    [ "$(count success)" -eq $((20 - $(count timeout))) ] || fail "others failed: $(cat out)"
+    [ "$(count succeeded)" -eq $((20 - $(count timeout))) ] || fail "others failed: $(cat out)"
 }
 
 # ---- servers that work ----
@@ -215,7 +218,7 @@ the_least_loaded_target_is_next() {
 connections_are_reused_or_not() {
     serve well
     ask 0 --rate 100 --duration 500m "$url"
-    expect success 50
+    expect succeeded 50
     expect bytes $((50 * 41))
     end_server
     [[ $connections -lt 50 && $requests -eq 50 ]] || fail "$connections, $requests"
@@ -228,9 +231,9 @@ connections_are_reused_or_not() {
 unix_sockets() {
     serve well "$folder/a socket"
     ask 0 --rate 100 --duration 200m --unix-socket "$folder/a socket" http://any.invalid/
-    expect success 20
+    expect succeeded 20
     ask 0 --rate 100 --duration 200m "http+unix://${folder//\//%2F}%2Fa%20socket/page?a=b"
-    expect success 20
+    expect succeeded 20
     end_server
     [ "$requests" -eq 40 ] || fail "the server has got $requests"
 }
@@ -266,7 +269,7 @@ the_cap_holds() {
 closed_loops() {
     serve well
     ask 0 --closed 4 --duration 500m "$url"
-    [ "$(count success)" -gt 20 ] || fail "closed: $(cat out)"
+    [ "$(count succeeded)" -gt 20 ] || fail "closed: $(cat out)"
     end_server
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
@@ -306,7 +309,7 @@ http_two_over_tls() {
     need_keys
     serve_http2 -v key.pem cert.pem
     ask 0 --http2 --insecure --rate 100 --duration 500m "https://127.0.0.1:$port/"
-    expect success 50
+    expect succeeded 50
     [ "$(grep -c 'ALPN\|The negotiated protocol: h2' nghttpd.log)" -le 3 ] ||
         fail "not one connection: $(cat nghttpd.log)"
     ask 0 --http2 --cacert cert.pem --rate 100 --duration 100m "https://127.0.0.1:$port/"
@@ -314,17 +317,17 @@ http_two_over_tls() {
     expect tls 10
     # Plain HTTP there, and TLS without HTTP/2.
     ask 1 --rate 100 --duration 100m "http://127.0.0.1:$port/"
-    expect success 0
+    expect succeeded 0
 }
 
 http_two_in_the_clear() {
     need nghttpd
     serve_http2 --no-tls -v
     ask 0 --http2 --rate 100 --duration 500m "http://127.0.0.1:$port/"
-    expect success 50
+    expect succeeded 50
     serve well
     ask 1 --http2 --rate 100 --duration 100m --timeout 2s "$url"
-    expect success 0
+    expect succeeded 0
     end_server
 }
 
@@ -349,14 +352,14 @@ it_runs_on_cpus_of_its_own() {
 a_signal_ends_it() {
     local status=0
     serve well
-    "$bin/ssrequest" --rate 50 --duration 1h "$url" >out 2>err &
+    "$bin/ssrequest" --json json --rate 50 --duration 1h "$url" >out 2>err &
     local asker=$!
     pids+=("$asker")
     sleep 1
     kill -INT "$asker"
     wait "$asker" || status=$?
     [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
-    [ "$(count success)" -gt 0 ] || fail "nothing was sent: $(cat out)"
+    [ "$(count succeeded)" -gt 0 ] || fail "nothing was sent: $(cat out)"
     expect unfinished 0
     end_server
 }
@@ -364,7 +367,7 @@ a_signal_ends_it() {
 two_signals_end_it_at_once() {
     local status=0
     serve never-answer
-    "$bin/ssrequest" --rate 50 --duration 1h --timeout 1h "$url" >out 2>err &
+    "$bin/ssrequest" --json json --rate 50 --duration 1h --timeout 1h "$url" >out 2>err &
     local asker=$!
     pids+=("$asker")
     sleep 1
@@ -430,6 +433,74 @@ moments_without_requests() {
     ! cmp -s first out || fail "another seed, the same moments"
 }
 
+# A line per second, which add up to the document, and a line per request.
+what_is_kept() {
+    serve well
+    ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
+    end_server
+    cmp json record/requests.json || fail "two documents"
+    [ "$(wc -l <each.csv)" -eq 151 ] || fail "$(wc -l <each.csv) lines in --each"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        { due += $column["due"]; sent += $column["sent"]; done += $column["completed"]
+          at = at " " $column["elapsed_seconds"] }
+        END { exit !(due == 150 && sent == 150 && done == 150 && at == " 1.000000 1.500000") }' \
+        record/requests.csv || fail "$(cat record/requests.csv)"
+    grep -q '^- An open loop: 100 requests per second' out || fail "no summary: $(cat out)"
+    refuses '--record: record is there' --rate 5 --record record "$url"
+    refuses '--dry-run sends nothing' --dry-run --rate 5 --record other "$url"
+    refuses '--each: none/each: No such file' --rate 5 --each none/each --record other "$url"
+    [ ! -e other ] || fail "a record of nothing is left"
+}
+
+summaries_are_left_out() {
+    serve well
+    ask 0 --rate 100 --duration 200m --quiet "$url"
+    [ ! -s out ] || fail "--quiet: $(cat out)"
+    "$bin/ssrequest" --rate 100 --duration 200m --json - "$url" >json
+    [[ $(head -c 1 json) == "{" && $(tail -n 1 json) == "}" ]] || fail "--json -: $(cat json)"
+    expect succeeded 20
+    end_server
+}
+
+# What is said through the socket is done.
+changes_while_it_runs() {
+    need python3
+    serve well
+    "$bin/ssrequest" --json json --rate 20 --duration 1h --control control --record record "$url" \
+        >out 2>err &
+    local asker=$! status=0
+    pids+=("$asker")
+    timeout 60 python3 - "$url" >said <<'END' || fail "control: $(cat err)"
+import socket, sys, time
+connection = socket.socket(socket.AF_UNIX)
+while connection.connect_ex("control") != 0:
+    time.sleep(0.01)
+lines = connection.makefile("rw")
+def say(text):
+    lines.write(text + "\n")
+    lines.flush()
+    return lines.readline().strip()
+def intended():
+    return int(dict(word.split("=") for word in say("status").split()[1:])["intended"])
+print(say("rate 2000"))
+before = intended()
+while intended() < before + 1000:
+    time.sleep(0.01)
+print(say("urls " + sys.argv[1] + "other"))
+print(say("urls nonsense://")[:6])
+print(say("stop"))
+END
+    wait "$asker" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
+    [ "$(tr '\n' ' ' <said)" = "ok ok error: ok " ] || fail "$(cat said)"
+    grep -q '"changed": true' json || fail "the rate is not changed: $(cat json)"
+    grep -q "\"${url}other\"" json || fail "the URL is not changed: $(cat json)"
+    [ "$(tail -n 1 record/requests.csv | cut -d , -f 3)" = 2000 ] || fail "$(cat record/requests.csv)"
+    [ ! -e control ] || fail "the socket is left"
+    end_server
+    [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests"
+}
+
 run_case refused_connections
 run_case resets
 run_case cut_answers
@@ -456,4 +527,7 @@ run_case a_signal_ends_it
 run_case two_signals_end_it_at_once
 run_case bad_usage
 run_case moments_without_requests
+run_case what_is_kept
+run_case summaries_are_left_out
+run_case changes_while_it_runs
 end_cases

@@ -68,15 +68,16 @@ static void on_signal(struct ssrequest_loop *loop) {
 
 /* All that is due now. What has ended may let others be sent, so it goes round until none has. */
 static void advance(struct ssrequest_loop *loop) {
+    /* First, so that what is counted from here on is counted in its second. */
+    for (; loop->second <= ssrequest_loop_now(loop); loop->second += SS_SECOND) {
+        if (loop->beside && loop->beside->second)
+            loop->beside->second(loop->beside->context, loop->second);
+    }
     do {
         loop->ended = false;
         ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
         ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
     } while (loop->ended);
-    for (; loop->second <= ssrequest_loop_now(loop); loop->second += SS_SECOND) {
-        if (loop->beside && loop->beside->second)
-            loop->beside->second(loop->beside->context, loop->second);
-    }
 }
 
 /* ---- waiting ---- */

@@ -12,6 +12,7 @@
 #include "ssrequest/http.h"
 #include "ssrequest/loop.h"
 #include "ssrequest/options.h"
+#include "ssrequest/output.h"
 
 /* What a run consists of. Zeroed: nothing of it is open. */
 struct run {
@@ -22,6 +23,8 @@ struct run {
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
     struct ssrequest_generator *generator;
+    struct ssrequest_rules rules;
+    struct ssrequest_output *output;
     struct ssrequest_course course;
 };
 
@@ -79,7 +82,7 @@ static int open_http(struct run *run, struct ss_error *error) {
 
 static int open_all(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
-    const struct ssrequest_rules rules = {
+    run->rules = (struct ssrequest_rules){
         .cap = options->cap,
         .when_full = (enum ssrequest_when_full)options->when_full,
         .closed = options->closed,
@@ -93,53 +96,31 @@ static int open_all(struct run *run, struct ss_error *error) {
     if (ssrequest_loop_open(&run->loop, error) < 0 || open_http(run, error) < 0 ||
         ssrequest_tally_open(&run->tally, options->timeout, error) < 0)
         return -1;
-    const struct ssrequest_transport transport = {ssrequest_http_send, run->http};
-    return ssrequest_generator_open(&run->generator, &rules,
-        options->closed ? NULL : &run->schedule, &transport, &run->tally, error);
+    const struct ssrequest_parts parts = {
+        .options = options,
+        .rules = &run->rules,
+        .profile = &run->profile,
+        .tally = &run->tally,
+        .loop = run->loop,
+        .http = run->http,
+    };
+    if (ssrequest_output_open(&run->output, &parts, error) < 0)
+        return -1;
+    const struct ssrequest_transport transport = ssrequest_output_transport(run->output);
+    if (ssrequest_generator_open(&run->generator, &run->rules,
+            options->closed ? NULL : &run->schedule, &transport, &run->tally, error) < 0)
+        return -1;
+    ssrequest_output_attach(run->output, run->generator);
+    return 0;
 }
 
 static void close_all(struct run *run) {
+    ssrequest_output_close(run->output);
     ssrequest_generator_close(run->generator);
     ssrequest_tally_close(&run->tally);
     ssrequest_http_close(run->http);
     ssrequest_loop_close(run->loop);
     ssrequest_profile_free(&run->profile);
-}
-
-/* ---- the summary ---- */
-
-static void print_count(const char *name, uint64_t count) {
-    printf("%-18s %ju\n", name, (uintmax_t)count);
-}
-
-static void print_times(const char *name, const struct ssrequest_distribution *times) {
-    printf("%-18s mean %.6f  p50 %.6f  p95 %.6f  p99 %.6f  most %.6f s\n", name,
-        ssrequest_distribution_mean(times), ssrequest_distribution_quantile(times, 0.5),
-        ssrequest_distribution_quantile(times, 0.95), ssrequest_distribution_quantile(times, 0.99),
-        times->count ? ss_time_seconds(times->most) : 0);
-}
-
-static void print_summary(const struct run *run) {
-    const struct ssrequest_tally *tally = &run->tally;
-    const struct ssrequest_course *course = &run->course;
-    print_count("intended", tally->intended);
-    print_count("sent", tally->sent);
-    print_count("refused", tally->refused);
-    print_count("waiting", tally->waiting);
-    for (int i = 0; i < SSREQUEST_OUTCOMES; i++) {
-        if (i == SSREQUEST_SUCCESS || tally->outcomes[i])
-            print_count(ssrequest_outcome_name((enum ssrequest_outcome)i), tally->outcomes[i]);
-    }
-    print_count("unfinished", tally->unfinished);
-    print_count("bytes", tally->bytes);
-    if (tally->sent)
-        print_times("lateness", &tally->lateness);
-    if (tally->outcomes[SSREQUEST_SUCCESS]) {
-        print_times("from intended", &tally->successes[SSREQUEST_INTENDED]);
-        print_times("from actual", &tally->successes[SSREQUEST_ACTUAL]);
-    }
-    printf("%-18s %.3f s in %.3f s%s\n", "own CPU", ss_time_seconds(course->own_cpu),
-        ss_time_seconds(course->length), run->options->closed ? ", a closed loop" : "");
 }
 
 /* Whether all that was intended was sent and answered. */
@@ -152,14 +133,16 @@ static bool all_succeeded(const struct ssrequest_tally *tally) {
 static int make_requests(struct run *run, int *status, struct ss_error *error) {
     if (open_all(run, error) < 0)
         return -1;
-    int why = ssrequest_loop_run(run->loop, run->generator, run->http, NULL, &run->course);
+    const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
+    int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)
         return ss_error_fail(error, "epoll: %s", strerror(-why));
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
             "ssrequest: warning: %ju answers came by HTTP/1 although --http2 is given\n",
             (uintmax_t)ssrequest_http_older(run->http));
-    print_summary(run);
+    if (ssrequest_output_finish(run->output, &run->course, error) < 0)
+        return -1;
     *status = all_succeeded(&run->tally) ? 0 : 1;
     return ss_streams_flush(error);
 }

@@ -59,9 +59,18 @@ static const struct ss_argument rows[] = {
     {0, "PATH", {"unix-socket", SS_OPTION_TEXT, AT(socket),
         .help = "connect to this socket, whatever the URL's host is; for one of several URLs write "
                 "http+unix://%2Frun%2Fa.sock/page"}},
-    {0, "LIST", {"own-cpu", SS_OPTION_TEXT, AT(own_cpus),
-        .help = "run ssrequest itself on these CPUs, which the service should not use: 3, 0-1"},
+    {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
+        .help = "make this folder with a line per second and all figures, for ssreport"},
+        .heading = "What is kept:"},
+    {0, "FILE", {"each", SS_OPTION_TEXT, AT(each), .help = "write a line per request"}},
+    {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
+        .help = "write all figures as JSON; - is standard output, in the summary's place"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary, and draw nothing meanwhile"}},
+    {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
+        .help = "take changes of rate and URLs from this Unix socket while it runs"},
         .heading = "Others:"},
+    {0, "LIST", {"own-cpu", SS_OPTION_TEXT, AT(own_cpus),
+        .help = "run ssrequest itself on these CPUs, which the service should not use: 3, 0-1"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_url),
@@ -150,6 +159,10 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
         options->cap = options->closed ? options->closed : 200;
     if (options->insecure && options->authorities)
         return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
+    if (options->dry_run &&
+        (options->record || options->each || options->json || options->control || options->quiet))
+        return ss_error_fail(
+            error, "--dry-run sends nothing: there is nothing to keep or to change");
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(error, "there is no URL: ssrequest --rate 50 http://127.0.0.1:8080/");
     return 0;

@@ -3,15 +3,7 @@
 #define SSREQUEST_OPTIONS_H
 
 #include "options/arguments.h"
-#include "ssrequest/generator.h"
-#include "ssrequest/schedule.h"
-
-/* In the order of the option's choices. */
-enum ssrequest_shape {
-    SSREQUEST_CONSTANT,
-    SSREQUEST_STEP,
-    SSREQUEST_TRACE,
-};
+#include "ssrequest/account.h"
 
 /* In the order of the option's choices. */
 enum ssrequest_connections {
@@ -38,9 +30,12 @@ struct ssrequest_options {
     int connections; /* enum ssrequest_connections */
     int http2;
     int insecure;
-    const char *authorities; /* a file of certificates; NULL: those of the system */
-    const char *socket;      /* a path that all URLs are asked through; NULL: TCP */
-    const char *own_cpus;    /* NULL: where the caller allows it */
+    const char *authorities;          /* a file of certificates; NULL: those of the system */
+    const char *socket;               /* a path that all URLs are asked through; NULL: TCP */
+    const char *own_cpus;             /* NULL: where the caller allows it */
+    const char *record, *each, *json; /* where it is kept; NULL: nowhere */
+    const char *control;              /* a socket; NULL: none */
+    int quiet;
     int dry_run;
     int help;
     int version;

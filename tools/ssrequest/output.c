@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/platform.h"
+#include "ssrequest/block.h"
+#include "ssrequest/control.h"
+#include "ssrequest/document.h"
+#include "ssrequest/folder.h"
+#include "ssrequest/listener.h"
+#include "ssrequest/summary.h"
+
+struct ssrequest_output {
+    struct ssrequest_parts parts;
+    struct ssrequest_rows *rows;
+    struct ssrequest_listener *listener;
+    struct ssrequest_block block;
+    double turned;        /* the rate that was set last; negative: the profile's */
+    const char **targets; /* all that have been asked, those behind the first ones our own copies */
+    size_t target_count;
+};
+
+/* ---- changes while it runs ---- */
+
+static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
+    if (output->parts.options->closed)
+        return ss_error_fail(error, "rate: a closed loop has none: its clients send after answers");
+    ssrequest_generator_turn(output->parts.generator, ssrequest_loop_now(output->parts.loop), rate);
+    ssrequest_rows_turn(output->rows, rate);
+    output->turned = rate;
+    return 0;
+}
+
+static int add_targets(
+    struct ssrequest_output *output, char *const *urls, size_t count, struct ss_error *error) {
+    const char **targets =
+        reallocarray(output->targets, output->target_count + count, sizeof *targets);
+    if (!targets)
+        return ss_error_memory(error);
+    output->targets = targets;
+    for (size_t i = 0; i < count; i++) {
+        const char *copy = strdup(urls[i]);
+        if (!copy)
+            return ss_error_memory(error);
+        targets[output->target_count++] = copy;
+    }
+    return 0;
+}
+
+static int retarget(struct ssrequest_output *output, const struct ssrequest_control *control,
+    struct ss_error *error) {
+    uint32_t count = (uint32_t)control->url_count;
+    if (ssrequest_http_aim(output->parts.http, (const char *const *)control->urls, count, error) <
+        0)
+        return -1;
+    ssrequest_generator_retarget(output->parts.generator, count);
+    return add_targets(output, control->urls, count, error);
+}
+
+/* What is asked for at this moment. */
+static double rate_at(const struct ssrequest_output *output, ss_time now) {
+    if (output->parts.options->closed)
+        return NAN;
+    if (output->turned >= 0)
+        return output->turned;
+    return ssrequest_mean_rate(output->parts.profile, now, now + SS_MICROSECOND);
+}
+
+static int obey(void *context, const struct ssrequest_control *control,
+    char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
+    struct ssrequest_output *output = context;
+    ss_time now = ssrequest_loop_now(output->parts.loop);
+    switch (control->command) {
+    case SSREQUEST_CONTROL_RATE:
+        return turn(output, control->rate, error);
+    case SSREQUEST_CONTROL_URLS:
+        return retarget(output, control, error);
+    case SSREQUEST_CONTROL_STOP:
+        ssrequest_loop_stop(output->parts.loop);
+        return 0;
+    default:
+        ssrequest_control_describe(
+            answer, SSREQUEST_ANSWER_ROOM, output->parts.tally, rate_at(output, now), now);
+        return 0;
+    }
+}
+
+/* ---- while it runs ---- */
+
+static void send(void *context, struct ssrequest_one *one) {
+    struct ssrequest_output *output = context;
+    ssrequest_http_send(output->parts.http, one);
+    ssrequest_rows_send(output->rows, one);
+}
+
+struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output) {
+    return (struct ssrequest_transport){send, output};
+}
+
+void ssrequest_output_attach(
+    struct ssrequest_output *output, struct ssrequest_generator *generator) {
+    output->parts.generator = generator;
+    ssrequest_generator_watch(generator, ssrequest_rows_witness, output->rows);
+}
+
+static void on_second(void *context, ss_time end) {
+    struct ssrequest_output *output = context;
+    const struct ssrequest_options *options = output->parts.options;
+    ssrequest_rows_advance(output->rows, end);
+    const struct ssrequest_block_values values = {
+        .total = output->parts.rules->end,
+        .closed = options->closed,
+        .cap = options->cap,
+        .second = ssrequest_rows_last(output->rows),
+        .tally = output->parts.tally,
+    };
+    if (values.second)
+        ssrequest_block_draw(&output->block, &values);
+}
+
+static void on_ready(void *context) {
+    struct ssrequest_output *output = context;
+    ssrequest_listener_serve(output->listener);
+}
+
+struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output) {
+    return (struct ssrequest_beside){
+        .second = on_second,
+        .descriptor = output->listener ? ssrequest_listener_descriptor(output->listener) : -1,
+        .ready = on_ready,
+        .context = output,
+    };
+}
+
+/* ---- begin and end ---- */
+
+static int open_all(struct ssrequest_output *output, struct ss_error *error) {
+    const struct ssrequest_parts *parts = &output->parts;
+    const struct ssrequest_options *options = parts->options;
+    if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
+        ssrequest_rows_open(
+            &output->rows, parts->tally, options->closed ? NULL : parts->profile, error) < 0)
+        return -1;
+    if (options->each && ssrequest_rows_keep_each(output->rows, options->each, error) < 0)
+        return ss_error_wrap(error, "--each");
+    if (options->control &&
+        ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
+        return -1;
+    double begin = (double)ss_platform_wallclock() / 1e9;
+    if (options->record && ssrequest_folder_open(options->record, output->rows, begin, error) < 0)
+        return -1;
+    ssrequest_block_open(&output->block, options->quiet);
+    return 0;
+}
+
+int ssrequest_output_open(
+    struct ssrequest_output **opened, const struct ssrequest_parts *parts, struct ss_error *error) {
+    struct ssrequest_output *output = *opened = calloc(1, sizeof *output);
+    if (!output)
+        return ss_error_memory(error);
+    output->parts = *parts;
+    output->turned = -1;
+    return open_all(output, error);
+}
+
+void ssrequest_output_close(struct ssrequest_output *output) {
+    if (!output)
+        return;
+    ssrequest_block_close(&output->block);
+    ssrequest_rows_close(output->rows, NULL);
+    ssrequest_listener_close(output->listener);
+    for (size_t i = 0; i < output->target_count; i++)
+        free((char *)output->targets[i]);
+    free(output->targets);
+    free(output);
+}
+
+static struct ssrequest_account account_of(
+    const struct ssrequest_output *output, const struct ssrequest_course *course) {
+    const struct ssrequest_options *options = output->parts.options;
+    ss_time end = output->parts.rules->end;
+    ss_time asked = course->stopped < end ? course->stopped : end;
+    return (struct ssrequest_account){
+        .program = "ssrequest",
+        .targets = output->targets,
+        .target_count = output->target_count,
+        .rules = *output->parts.rules,
+        .profile = options->closed ? NULL : output->parts.profile,
+        .shape = (enum ssrequest_shape)options->shape,
+        .rate = options->rate,
+        .max = options->max,
+        .step = options->step,
+        .hold = options->hold,
+        .trace = options->trace,
+        .arrival = (enum ssrequest_arrival)options->arrival,
+        .seed = options->seed,
+        .turned = output->turned >= 0,
+        .begin = (double)course->begin / 1e9,
+        .asked = asked,
+        .took = course->length > asked ? course->length : asked,
+        .own_cpu_seconds = ss_time_seconds(course->own_cpu),
+        .tally = output->parts.tally,
+    };
+}
+
+int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequest_course *course,
+    struct ss_error *error) {
+    const struct ssrequest_options *options = output->parts.options;
+    const struct ssrequest_account account = account_of(output, course);
+    int result = 0;
+    ssrequest_block_close(&output->block);
+    ssrequest_rows_finish(output->rows, account.took);
+    if (ssrequest_rows_close(output->rows, error) < 0)
+        result = -1;
+    output->rows = NULL;
+    if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
+        ssrequest_summary_print(stdout, &account);
+    if (options->json && ssrequest_document_write(options->json, &account, error) < 0)
+        result = ss_error_wrap(error, "--json");
+    /* A record with lines that are missing is not complete. */
+    if (options->record && result == 0 &&
+        ssrequest_folder_finish(options->record, &account, error) < 0)
+        result = ss_error_wrap(error, "--record");
+    return result;
+}
