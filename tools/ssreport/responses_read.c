@@ -15,6 +15,9 @@
 /* From one row to the next, in seconds, unless one is missing. */
 #define LENGTH_MOST 1.5
 
+/* A row that comes so many seconds after the last one was not written then: its time is wrong. */
+#define SILENCE_MOST 86400.0
+
 /* By so much a percentile may be above the largest value, as it is one of a histogram. */
 #define ROUNDING 1.002
 
@@ -113,7 +116,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
         if (!read_response(&second.response[i], &fields[RESPONSES + i * RESPONSE_COLUMNS]))
             return refuse(reader, "the response times are none");
     }
-    if (!(second.end > last))
+    if (!(second.end > last) || second.end - last > SILENCE_MOST)
         return refuse(reader, "the time does not go on");
     second.begin = second.end - last <= LENGTH_MOST ? last : second.end - 1;
     if (!adds_up(responses, &second))

@@ -126,6 +126,7 @@ static void damage_is_named_by_line(void **state) {
             "requests.csv:5: a count of requests is none", 9},
         {",4.000000,20,", ",4.000000,-20,", "requests.csv:5: the rate is none", 9},
         {",4.000000,20,", ",2.000000,20,", "requests.csv:5: the time does not go on", 9},
+        {",4.000000,20,", ",1e90,20,", "requests.csv:5: the time does not go on", 9},
         {",4.000000,20,", ",,20,", "requests.csv:5: there is no time", 9},
         {"0.04,0.01,0.01,0.02,0.03,0.04\n", "0.02,0.01,0.01,0.02,0.03,0.04\n",
             "requests.csv:2: the response times are none", 9},
