@@ -562,6 +562,55 @@ many_runs() {
     rm -r "$many"
 }
 
+# make_requests FOLDER RATE: requests.csv of a run that was cut off; each second at RATE and twice that has its
+# response times, and of the faster ones a quarter fails.
+make_requests() {
+    mkdir -p "$1"
+    awk -v rate="$2" 'BEGIN {
+        printf "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,timeouts,bytes"
+        printf ",lateness_most_seconds"
+        for (i = 0; i < 2; i++) {
+            origin = i == 0 ? "intended" : "actual"
+            printf ",%s_mean_seconds,%s_p50_seconds,%s_p95_seconds", origin, origin, origin
+            printf ",%s_p99_seconds,%s_most_seconds", origin, origin
+        }
+        print ""
+        for (second = 1; second <= 8; second++) {
+            asked = second > 4 ? 2 * rate : rate
+            failed = second > 4 ? asked / 4 : 0
+            printf "%d,%d,%d,%d,%d,0,0,0,%d,%d,%d,99,0.001", 1795168800 + second, second, asked, asked, asked,
+                asked - failed, failed, failed
+            print ",0.02,0.02,0.05,0.06,0.07,0.01,0.01,0.02,0.03,0.04"
+        }
+    }' >"$1/requests.csv"
+}
+
+requests_of_a_service() {
+    make_requests "$folder/requests" 20
+    report 0 -o "$folder/report" "$folder/requests"
+    error_has 1 "requests: interrupted: "
+    grep -q 'keeps up with 20 requests a second' "$folder/out" || fail "no finding: $(cat "$folder/out")"
+    awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+    [ "$(value requests-rates.csv 2 rate)" = 40 ] || fail "the second rate is not 40"
+    [ "$(value requests-rates.csv 2 success_ratio)" = 0.75 ] || fail "not three of four succeeded"
+    [ "$(value requests-seconds.csv 8 completed)" = 30 ] || fail "the last second is not there"
+    if command -v gnuplot >/dev/null; then
+        grep -q '<figcaption>Response time against rate' "$folder/report/report.html" || fail "no picture of rates"
+        grep -q '<figcaption>Requests over time' "$folder/report/report.html" || fail "no picture over time"
+    else
+        skip_part "gnuplot: it is not installed"
+    fi
+    is_well_formed "$folder/report/report.html" || fail "the page of requests is not well-formed"
+    # A second that does not follow from the one before is named by its line; the others are reported.
+    sed -i '6s/,40,40,40,/,40,41,40,/' "$folder/requests/requests.csv"
+    report 0 -q "$folder/requests"
+    error_has 1 "requests.csv:6: the numbers of requests do not add up"
+    : >"$folder/requests/requests.csv"
+    report 125 "$folder/requests"
+    error_has 2 "requests.csv is empty"
+    rm -r "$folder/requests"
+}
+
 words_are_checked() {
     local status
     mkdir -p "$folder/empty"
@@ -608,5 +657,6 @@ run_case a_profile_for_the_simulator
 run_case methods_and_a_prediction
 run_case pairs_in_environments
 run_case many_runs
+run_case requests_of_a_service
 run_case words_are_checked
 end_cases

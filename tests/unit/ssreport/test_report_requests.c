@@ -328,6 +328,12 @@ static void findings_come_first(void **state) {
                           "alone were answered within 22.0 ms (95 %); with all others counted as "
                           "long as they waited it is 10.0 s.");
     ssreport_report_free(&report);
+    /* Late for another reason than the cap, which was never reached. */
+    write_figures("b", TEN, TEN + 4, 90, 0, "\"cap\": 9, \"unfinished_most\": 3,");
+    folder_change("b/requests.json", "0.0002", "0.0052");
+    report = make_report(folder_file("b"));
+    assert_found(&report, "1 % of the requests were sent more than 5.20 ms after they were due.");
+    ssreport_report_free(&report);
     write_figures("b", TEN, TEN + 4, 90, 0,
         "\"loop\": \"closed\", \"capacity\": {\"demand\": \"p95=2s\", \"held_rate\": 84, "
         "\"held_times\": 5, \"failed_rate\": 85.5, \"failed_times\": 4},");
