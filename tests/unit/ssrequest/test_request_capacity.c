@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <showstopper/random.h>
+
+#include "request_life.h"
+#include "ssrequest/capacity.h"
+#include "sssim/chance.h"
+
+/* ---- what is quick enough ---- */
+
+static void criteria_are_read(void **state) {
+    (void)state;
+    struct ssrequest_criterion criterion;
+    assert_int_equal(ssrequest_criterion_parse("mean=1s", &criterion, NULL), 0);
+    assert_true(criterion.mean);
+    assert_int_equal(criterion.limit, SS_SECOND);
+    assert_int_equal(ssrequest_criterion_parse("p99.9=500m", &criterion, NULL), 0);
+    assert_false(criterion.mean);
+    assert_true(fabs(criterion.share - 0.999) < 1e-12);
+    assert_int_equal(criterion.limit, SS_SECOND / 2);
+    static const char *const wrong[] = {"", "mean", "=1s", "mean=", "mean=1", "p=1s", "p0=1s",
+        "p101=1s", "median=1s", "mean=0", "pmean=1s", "p95=2s=3s", "a_long_name_of_a_figure=1s"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ss_error error = {0};
+        if (ssrequest_criterion_parse(wrong[i], &criterion, &error) != -1 || !error.status)
+            fail_msg("'%s' was read", wrong[i]);
+    }
+}
+
+static void end_so_many(
+    struct ssrequest_tally *tally, unsigned count, ss_time length, enum ssrequest_outcome outcome) {
+    for (unsigned i = 0; i < count; i++) {
+        struct ssrequest_ended ended = {0, length / 2, length, outcome, 0};
+        ssrequest_tally_due(tally);
+        ssrequest_tally_send(tally, 0, length / 2);
+        ssrequest_tally_end(tally, &ended);
+    }
+}
+
+static void a_criterion_counts_what_was_intended(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    struct ssrequest_tally tally;
+    struct ssrequest_criterion mean = {.mean = true, .limit = SS_SECOND};
+    struct ssrequest_criterion p90 = {.share = 0.9, .limit = 1001 * SS_MILLISECOND};
+    assert_int_equal(ssrequest_tally_open(&tally, SS_SECOND, &error), 0);
+    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* nothing is known */
+    end_so_many(&tally, 900, SS_SECOND, SSREQUEST_SUCCESS);
+    assert_true(ssrequest_criterion_holds(&mean, &tally)); /* from the intended moment, just so */
+    assert_true(ssrequest_criterion_holds(&p90, &tally));
+    end_so_many(&tally, 90, SS_SECOND * 3 / 2, SSREQUEST_SUCCESS);
+    assert_false(ssrequest_criterion_holds(&mean, &tally));
+    assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 900 of 990 */
+    end_so_many(&tally, 10, 10, SSREQUEST_CONNECTION_REFUSED);
+    assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 99 % */
+    /* Quick failures do not make it quicker. */
+    assert_true(ssrequest_criterion_figure(&mean, &tally) > 1.045);
+    ssrequest_tally_due(&tally); /* what waits is no success */
+    assert_false(ssrequest_criterion_holds(&p90, &tally));
+    ssrequest_tally_clear(&tally);
+    end_so_many(&tally, 995, SS_SECOND / 2, SSREQUEST_SUCCESS);
+    end_so_many(&tally, 5, 1000 * SS_SECOND, SSREQUEST_TIMEOUT);
+    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* slow ones make it slower */
+    ssrequest_tally_close(&tally);
+}
+
+/* ---- the search ---- */
+
+/* The mean response time of a single server with constant work and Poisson arrivals. */
+static double mean_response(double rate, double work) {
+    double busy = rate * work;
+    return busy < 1 ? work + busy * work / (2 * (1 - busy)) : INFINITY;
+}
+
+/* The rate at which that is reached. */
+static double rate_of_mean(double response, double work) {
+    double queued = 2 * (response - work) / work;
+    return queued / (1 + queued) / work;
+}
+
+static struct ssrequest_capacity capacity;
+
+static void begin(double start) {
+    struct ssrequest_search search = {.start = start, .most = 1e6, .precision = 0.02, .repeats = 5};
+    ssrequest_capacity_begin(&capacity, &search);
+}
+
+/* 10 ms of work, 50 ms allowed; the mean of a trial is off by the standard deviation `noise`. */
+static struct ssrequest_capacity_result search(double start, double noise, uint64_t *random) {
+    begin(start);
+    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+        double off = noise > 0 ? chance_draw_lognormal(random, noise) : 1;
+        ssrequest_capacity_tell(&capacity, rate, mean_response(rate, 0.01) * off <= 0.05);
+    }
+    return ssrequest_capacity_result(&capacity);
+}
+
+static void without_noise_the_formula_is_found(void **state) {
+    (void)state;
+    static const double starts[] = {0.5, 1, 33, 88, 90, 500, 20000};
+    double truth = rate_of_mean(0.05, 0.01);
+    assert_true(fabs(truth - 800.0 / 9) < 1e-9);
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        struct ssrequest_capacity_result result = search(starts[i], 0, NULL);
+        assert_true(result.sure);
+        assert_true(result.held.rate <= truth && truth < result.failed.rate);
+        assert_true(result.failed.rate - result.held.rate <= 0.02 * result.failed.rate);
+        assert_int_equal(result.held.held, 5);
+        assert_int_equal(result.failed.failed, 5);
+        assert_int_equal(result.held.failed + result.failed.held, 0);
+        assert_true(capacity.trials <= 28);
+    }
+}
+
+/* How often the interval has the capacity in it, and how wide it is in the mean. */
+static void with_noise_the_interval_is_wider_and_right(void **state) {
+    (void)state;
+    static const double noises[] = {0.05, 0.2, 0.5};
+    double truth = rate_of_mean(0.05, 0.01), last_width = 0.02;
+    uint64_t random = 11;
+    for (size_t i = 0; i < 3; i++) {
+        unsigned right = 0;
+        double width = 0;
+        for (unsigned j = 0; j < 400; j++) {
+            struct ssrequest_capacity_result result = search(10, noises[i], &random);
+            assert_true(result.sure);
+            assert_int_equal(result.held.failed + result.failed.held, 0);
+            assert_true(result.held.held >= 5 && result.failed.failed >= 5);
+            right += result.held.rate <= truth && truth < result.failed.rate;
+            width += (result.failed.rate - result.held.rate) / result.failed.rate / 400;
+            assert_true(capacity.trials <= 70);
+        }
+        assert_true(right >= 370);
+        assert_true(width < 4 * fmax(noises[i], 0.02));
+        assert_true(width > last_width * 0.9);
+        last_width = width;
+    }
+}
+
+static void a_service_that_never_holds_ends_the_search(void **state) {
+    (void)state;
+    begin(100);
+    double rate;
+    unsigned trials = 0;
+    for (; ssrequest_capacity_next(&capacity, &rate); trials++)
+        ssrequest_capacity_tell(&capacity, rate, false);
+    assert_in_range(trials, 10, 12);
+    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    assert_true(result.held.rate == 0);
+    assert_false(result.sure);
+    assert_true(result.failed.rate < 0.1);
+}
+
+static void a_service_that_always_holds_is_known_up_to_the_most(void **state) {
+    (void)state;
+    begin(3);
+    capacity.search.most = 1000;
+    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+        assert_true(rate <= 1000);
+        ssrequest_capacity_tell(&capacity, rate, true);
+    }
+    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    assert_true(result.held.rate == 1000);
+    assert_int_equal(result.held.held, 5);
+    assert_true(result.failed.rate == 0);
+    assert_false(result.sure);
+}
+
+static void pure_chance_ends_the_search(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    for (unsigned i = 0; i < 200; i++) {
+        begin(100);
+        for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+            assert_true(capacity.trials < SSREQUEST_TRIALS_MOST);
+            assert_true(rate > 0 && isfinite(rate));
+            ssrequest_capacity_tell(&capacity, rate, ss_random_next(&random) < 0.5);
+        }
+        struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+        assert_true(!result.sure || result.held.rate < result.failed.rate);
+    }
+}
+
+/* A first trial that fails by accident far below the capacity. */
+static void an_accident_widens_the_interval(void **state) {
+    (void)state;
+    begin(10);
+    bool accident = true;
+    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+        bool held = rate < 89;
+        if (rate == 40 && accident)
+            held = accident = false;
+        ssrequest_capacity_tell(&capacity, rate, held);
+    }
+    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    assert_true(result.sure);
+    assert_true(result.held.rate < 40);
+    assert_true(result.failed.rate > 40);
+}
+
+/* ---- a queue in virtual time in place of the formula ---- */
+
+static bool try_queue(double rate, uint64_t seed) {
+    static struct life life;
+    struct ss_error error = {0};
+    struct ssrequest_criterion criterion = {.mean = true, .limit = 50 * SS_MILLISECOND};
+    memset(&life, 0, sizeof life);
+    assert_int_equal(ssrequest_profile_constant(
+                         &life.profile, rate, ss_time_from_double(20000 / rate * 1e9), &error),
+        0);
+    life.rules.cap = 500;
+    life.rules.end = SS_TIME_NEVER;
+    life.work = 10 * SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_POISSON, seed);
+    life_run(&life, SS_TIME_NEVER);
+    bool held = ssrequest_criterion_holds(&criterion, &life.tally);
+    life_end(&life);
+    return held;
+}
+
+static void the_capacity_of_a_queue_is_that_of_the_formula(void **state) {
+    (void)state;
+    begin(10);
+    for (double rate; ssrequest_capacity_next(&capacity, &rate);)
+        ssrequest_capacity_tell(&capacity, rate, try_queue(rate, capacity.trials));
+    struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+    assert_true(result.sure);
+    assert_true(result.held.rate <= 800.0 / 9 && 800.0 / 9 < result.failed.rate);
+    assert_true(result.held.rate > 84 && result.failed.rate < 94);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(criteria_are_read),
+    cmocka_unit_test(a_criterion_counts_what_was_intended),
+    cmocka_unit_test(without_noise_the_formula_is_found),
+    cmocka_unit_test(with_noise_the_interval_is_wider_and_right),
+    cmocka_unit_test(a_service_that_never_holds_ends_the_search),
+    cmocka_unit_test(a_service_that_always_holds_is_known_up_to_the_most),
+    cmocka_unit_test(pure_chance_ends_the_search),
+    cmocka_unit_test(an_accident_widens_the_interval),
+    cmocka_unit_test(the_capacity_of_a_queue_is_that_of_the_formula))

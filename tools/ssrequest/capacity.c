@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "ssrequest/capacity.h"
+
+/* ---- what is quick enough ---- */
+
+static int parse_figure(
+    const char *name, struct ssrequest_criterion *criterion, struct ss_error *error) {
+    criterion->mean = strcmp(name, "mean") == 0;
+    if (criterion->mean)
+        return 0;
+    double percent;
+    if (name[0] != 'p' || ss_units_percent(name + 1, &percent, NULL) != 0 || percent <= 0 ||
+        percent > 100)
+        return ss_error_fail(
+            error, "'%s' is no figure: write mean, or a percentile such as p95 or p99.9", name);
+    criterion->share = percent / 100;
+    return 0;
+}
+
+int ssrequest_criterion_parse(
+    const char *text, struct ssrequest_criterion *criterion, struct ss_error *error) {
+    *criterion = (struct ssrequest_criterion){0};
+    const char *equals = strchr(text, '=');
+    char name[16] = "";
+    if (!equals || (size_t)(equals - text) >= sizeof name)
+        return ss_error_fail(
+            error, "'%s' is no figure and its limit: write mean=1s or p95=2s", text);
+    memcpy(name, text, (size_t)(equals - text));
+    if (parse_figure(name, criterion, error) != 0)
+        return -1;
+    if (ss_units_time(equals + 1, &criterion->limit, error) != 0)
+        return ss_error_wrap(error, "%s", text);
+    if (criterion->limit == 0)
+        return ss_error_fail(error, "%s: no answer takes no time", text);
+    return 0;
+}
+
+static double figure_of(const struct ssrequest_criterion *criterion,
+    const struct ssrequest_distribution *distribution) {
+    return criterion->mean ? ssrequest_distribution_mean(distribution)
+                           : ssrequest_distribution_quantile(distribution, criterion->share);
+}
+
+double ssrequest_criterion_figure(
+    const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
+    /* What fails may take longer than what succeeds, or be over at once. */
+    double successes = figure_of(criterion, &tally->successes[SSREQUEST_INTENDED]);
+    double all = figure_of(criterion, &tally->all[SSREQUEST_INTENDED]);
+    return all > successes ? all : successes;
+}
+
+bool ssrequest_criterion_holds(
+    const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
+    double succeeded = (double)tally->outcomes[SSREQUEST_SUCCESS];
+    return succeeded >= SSREQUEST_SUCCESSES_LEAST * (double)tally->intended &&
+           ssrequest_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
+}
+
+/* ---- the search ---- */
+
+/* Where even this part of the first rate fails, the service does not work. */
+#define LEAST_OF_START (1.0 / 1024)
+
+void ssrequest_capacity_begin(
+    struct ssrequest_capacity *capacity, const struct ssrequest_search *search) {
+    *capacity = (struct ssrequest_capacity){.search = *search};
+}
+
+void ssrequest_capacity_tell(struct ssrequest_capacity *capacity, double rate, bool held) {
+    size_t i = 0;
+    while (i < capacity->count && capacity->rates[i].rate != rate)
+        i++;
+    if (i == SSREQUEST_TRIALS_MOST)
+        return;
+    if (i == capacity->count)
+        capacity->rates[capacity->count++] = (struct ssrequest_trials){.rate = rate};
+    *(held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
+    capacity->trials++;
+}
+
+/* What is known. Between `lowest_failed` and `highest_held`, if these are in this order, either may
+ * happen. */
+struct known {
+    double lowest_failed, highest_held;   /* that ever did; INFINITY, 0: none */
+    struct ssrequest_trials held, failed; /* see the result */
+};
+
+static struct known look(const struct ssrequest_capacity *capacity) {
+    struct known known = {.lowest_failed = INFINITY};
+    for (size_t i = 0; i < capacity->count; i++) {
+        const struct ssrequest_trials *it = &capacity->rates[i];
+        if (it->failed > 0 && it->rate < known.lowest_failed)
+            known.lowest_failed = it->rate;
+        if (it->held > 0 && it->rate > known.highest_held)
+            known.highest_held = it->rate;
+    }
+    for (size_t i = 0; i < capacity->count; i++) {
+        const struct ssrequest_trials *it = &capacity->rates[i];
+        if (it->rate < known.lowest_failed && it->rate > known.held.rate)
+            known.held = *it;
+        if (it->rate > known.highest_held &&
+            (known.failed.rate == 0 || it->rate < known.failed.rate))
+            known.failed = *it;
+    }
+    return known;
+}
+
+/* How far beyond a rate that is in doubt the next one lies: the more, the wider the doubt is. */
+static double stride(const struct ssrequest_capacity *capacity, const struct known *known) {
+    double doubt = (known->highest_held - known->lowest_failed) / known->highest_held;
+    return fmax(capacity->search.precision, doubt);
+}
+
+/* Nothing failed yet, or nothing held. */
+static double next_outside(const struct ssrequest_capacity *capacity, const struct known *known) {
+    const struct ssrequest_search *search = &capacity->search;
+    if (capacity->count == 0)
+        return search->start;
+    if (known->highest_held == 0)
+        return known->lowest_failed > search->start * LEAST_OF_START ? known->lowest_failed / 2 : 0;
+    if (known->highest_held < search->most)
+        return fmin(known->highest_held * 2, search->most);
+    return known->held.held < search->repeats ? known->held.rate : 0;
+}
+
+/* Some held and some failed: the rates that have to agree come nearer, and then are repeated. */
+static double next_inside(const struct ssrequest_capacity *capacity, const struct known *known) {
+    const struct ssrequest_search *search = &capacity->search;
+    double low = known->lowest_failed, high = known->highest_held;
+    if (high < low) {
+        if (low - high > search->precision * low)
+            return high + (low - high) / 2;
+    } else {
+        double step = stride(capacity, known);
+        if (known->held.rate < low * (1 - step))
+            return low * (1 - step);
+        if (known->failed.rate == 0 || known->failed.rate > high * (1 + step))
+            return high * (1 + step);
+    }
+    if (known->held.held < search->repeats)
+        return known->held.rate;
+    return known->failed.failed < search->repeats ? known->failed.rate : 0;
+}
+
+bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate) {
+    struct known known = look(capacity);
+    bool inside = known.highest_held > 0 && known.lowest_failed < INFINITY;
+    *rate = inside ? next_inside(capacity, &known) : next_outside(capacity, &known);
+    return *rate > 0 && capacity->trials < SSREQUEST_TRIALS_MOST;
+}
+
+struct ssrequest_capacity_result ssrequest_capacity_result(
+    const struct ssrequest_capacity *capacity) {
+    struct known known = look(capacity);
+    return (struct ssrequest_capacity_result){
+        .held = known.held,
+        .failed = known.failed,
+        .sure = known.held.held >= capacity->search.repeats &&
+                known.failed.failed >= capacity->search.repeats,
+    };
+}
