@@ -202,6 +202,54 @@ done
 
 # ---- requests to a service ----
 
+# member NAME: the first of this name in the JSON that was printed.
+member() {
+    sed -n "s/^ *\"$1\": \([^,]*\),\{0,1\}$/\1/p" out | head -n 1
+}
+
+expect queue --rate 50 --arrival concurrent --duration 10s --json
+[ "$(member program)/$(member sent)/$(member succeeded)" = '"sssim queue"/500/500' ] ||
+    fail "queue --json: $(cat out)"
+[ "$(member throughput)" = 50 ] || fail "throughput: $(cat out)"
+
+# Each option has an effect.
+queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
+expect queue --rate 80 "${queue[@]}"
+cp out before
+for words in '--seed 2' '--cap 6' '--when-full drop' '--timeout 90m' '--timeout 0' '--settle 1s' \
+    '--work 9m' '--spread constant' '--workers 2' '--servers 2' '--speeds 1.1' '--duty 90%' \
+    '--duration 61s' '--requests 100' '--arrival even'; do
+    # shellcheck disable=SC2086 # words, not one
+    expect queue --rate 80 "${queue[@]}" $words
+    ! cmp -s before out || fail "queue $words changes nothing"
+done
+for words in '--duty 80%' '--servers 2' '--work 90m'; do
+    # shellcheck disable=SC2086
+    expect queue --rate 80 "${queue[@]}" $words
+    cp out before
+    case $words in
+    --duty*) more=(--tau 50m) ;;
+    --servers*) more=(--balance least-connections) ;;
+    *) more=(--given-up skip) ;;
+    esac
+    # shellcheck disable=SC2086
+    expect queue --rate 80 "${queue[@]}" $words "${more[@]}"
+    ! cmp -s before out || fail "queue $words ${more[*]} changes nothing"
+done
+
+# The profiles, and a closed loop.
+expect queue --profile step --max 140 --step 5 --hold 2s --work 1m --json
+[ "$(member sent)" = 3780 ] || fail "steps: $(cat out)"
+printf '0 50%%\n10s 50%%\n+0 100%%\n20s 100%%\n' >loads
+expect queue --profile trace --trace loads --rate 10 --json
+[ "$(member sent)" = 150 ] || fail "trace: $(cat out)"
+expect queue --closed 4 --requests 1000 --json
+[ "$(member loop)/$(member sent)" = '"closed"/1000' ] || fail "closed: $(cat out)"
+expect queue --closed 4
+grep -q 'A closed loop' out || fail "closed: $(cat out)"
+expect queue --version
+[[ $(cat out) == "sssim "* ]] || fail "version: $(cat out)"
+
 refused 'no rate is given' queue
 refused '--rate: 0 is no rate' queue --rate 0
 refused '--profile step wants --max, --step and --hold' queue --profile step --max 140
@@ -214,6 +262,8 @@ refused '--rate: the clients of --closed send after their answers' queue --close
 refused '--duty: at 0 no request is ever answered' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' lies beyond" queue --rate 5 --speeds 1,0
+refused '--settle: what changes all the time never settles' \
+    queue --profile step --max 140 --step 5 --hold 2s --settle 5s
 refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
 refused '--speeds: there are 64 servers at most' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
 refused '--settle leaves nothing' queue --rate 5 --settle 60s

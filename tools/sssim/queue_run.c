@@ -148,6 +148,9 @@ static int go_on(struct run *run, struct ss_error *error) {
             return -1;
         run->end.end = now;
     }
+    /* It is over before where nothing is due any more. */
+    if (run->end.end < run->end.sending)
+        run->end.end = run->end.sending;
     return 0;
 }
 

@@ -25,7 +25,7 @@ struct queue_run_options {
 
 struct queue_run_end {
     ss_time sending; /* when sending ended */
-    ss_time end;     /* when nothing was under way any more */
+    ss_time end;     /* when nothing was to be sent or under way any more */
     uint64_t wasted; /* requests that were worked on to the end after their client gave up */
 };
 

@@ -200,18 +200,22 @@ static void requests_are_given_up_in_time(void **state) {
     }
 }
 
-/* An answer at the very limit is in time, and room for the next request. */
-static void what_ends_at_one_instant_makes_room_for_what_is_due(void **state) {
+/* Whether it is answered at the very limit, and is in time, or given up. */
+static void what_ends_makes_room_for_what_is_due_then(void **state) {
     (void)state;
-    struct measured measured;
-    struct queue_run_options options = make(SSREQUEST_EVEN);
-    options.timeout = 10 * MS;
-    options.rules.cap = 1;
-    options.rules.when_full = SSREQUEST_DROP;
-    measure(&measured, &options, 100, 10 * SS_SECOND);
-    assert_int_equal(measured.tally.outcomes[SSREQUEST_SUCCESS], 1000);
-    assert_int_equal(measured.tally.refused, 0);
-    close_measured(&measured);
+    for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_EVEN);
+        enum ssrequest_outcome outcome = work > 10 * MS ? SSREQUEST_TIMEOUT : SSREQUEST_SUCCESS;
+        options.timeout = 10 * MS;
+        options.service.work = work;
+        options.rules.cap = 1;
+        options.rules.when_full = SSREQUEST_DROP;
+        measure(&measured, &options, 100, 10 * SS_SECOND);
+        assert_int_equal(measured.tally.outcomes[outcome], 1000);
+        assert_int_equal(measured.tally.refused, 0);
+        close_measured(&measured);
+    }
 }
 
 /* ---- a server that is stopped ---- */
@@ -336,6 +340,7 @@ static void sending_ends_with_the_last_request_asked_for(void **state) {
     assert_int_equal(measured.tally.sent, 777);
     assert_int_equal(measured.tally.intended, 777);
     assert_true(measured.end.end < 25 * SS_SECOND);
+    assert_true(measured.end.end >= measured.end.sending + 10 * MS);
     close_measured(&measured);
 }
 
@@ -364,7 +369,7 @@ UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
     cmocka_unit_test(an_overload_takes_its_cap_over_its_capacity),
     cmocka_unit_test(a_closed_loop_takes_its_clients_over_its_capacity),
     cmocka_unit_test(requests_are_given_up_in_time),
-    cmocka_unit_test(what_ends_at_one_instant_makes_room_for_what_is_due),
+    cmocka_unit_test(what_ends_makes_room_for_what_is_due_then),
     cmocka_unit_test(stops_add_what_is_left_of_them),
     cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
     cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
