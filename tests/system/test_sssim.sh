@@ -267,6 +267,7 @@ refused '--settle: what changes all the time never settles' \
 refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
 refused '--speeds: there are 64 servers at most' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
 refused '--settle leaves nothing' queue --rate 5 --settle 60s
+refused '--settle leaves nothing' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
 refused "--tau: '1m' is too small: at least 2m" queue --rate 5 --duty 50% --tau 1m
 

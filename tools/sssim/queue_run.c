@@ -151,6 +151,9 @@ static int go_on(struct run *run, struct ss_error *error) {
     /* It is over before where nothing is due any more. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
+    if (run->options->settle > 0 && run->options->settle >= run->end.sending)
+        return ss_error_fail(
+            error, "--settle leaves nothing to be counted: the last request was sent before");
     return 0;
 }
 
