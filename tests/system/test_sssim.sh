@@ -214,11 +214,14 @@ expect queue --rate 50 --arrival concurrent --duration 10s --json
 
 # Each option has an effect.
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
+# The letters of ssrequest are taken.
 expect queue --rate 80 "${queue[@]}"
 cp out before
+expect queue -r 80 -d 10s "${queue[@]}" -t 100m
+cmp -s before out || fail "letters: $(cat out)"
 for words in '--seed 2' '--cap 6' '--when-full drop' '--timeout 90m' '--timeout 0' '--settle 1s' \
     '--work 9m' '--spread constant' '--workers 2' '--servers 2' '--speeds 1.1' '--duty 90%' \
-    '--duration 61s' '--requests 100' '--arrival even'; do
+    '--duration 11s' '--requests 100' '--arrival even'; do
     # shellcheck disable=SC2086 # words, not one
     expect queue --rate 80 "${queue[@]}" $words
     ! cmp -s before out || fail "queue $words changes nothing"
@@ -241,7 +244,7 @@ done
 expect queue --profile step --max 140 --step 5 --hold 2s --work 1m --json
 [ "$(member sent)" = 3780 ] || fail "steps: $(cat out)"
 printf '0 50%%\n10s 50%%\n+0 100%%\n20s 100%%\n' >loads
-expect queue --profile trace --trace loads --rate 10 --json
+expect queue --trace loads --rate 10 --json
 [ "$(member sent)" = 150 ] || fail "trace: $(cat out)"
 expect queue --closed 4 --requests 1000 --json
 [ "$(member loop)/$(member sent)" = '"closed"/1000' ] || fail "closed: $(cat out)"
@@ -255,9 +258,11 @@ refused '--rate: 0 is no rate' queue --rate 0
 refused '--profile step wants --max, --step and --hold' queue --profile step --max 140
 refused '--rate: the steps themselves say it' \
     queue --profile step --max 140 --step 5 --hold 2s --rate 5
-refused '--hold: it belongs to --profile step' queue --rate 5 --hold 2s
+refused '--hold: it belongs to --profile step' queue --profile constant --rate 5 --hold 2s
+refused '--hold: it belongs to --profile step' queue --trace a --rate 5 --hold 2s
+refused '--profile step wants --max, --step and --hold' queue --hold 2s
 refused '--profile trace: no trace is given' queue --profile trace --rate 5
-refused '--trace: it belongs to --profile trace' queue --rate 5 --trace a
+refused '--trace: it belongs to --profile trace' queue --profile constant --rate 5 --trace a
 refused '--rate: the clients of --closed send after their answers' queue --closed 5 --rate 5
 refused '--duty: at 0 no request is ever answered' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
@@ -266,7 +271,7 @@ refused '--settle: what changes all the time never settles' \
     queue --profile step --max 140 --step 5 --hold 2s --settle 5s
 refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
 refused '--speeds: there are 64 servers at most' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
-refused '--settle leaves nothing' queue --rate 5 --settle 60s
+refused '--settle leaves nothing' queue --rate 5 --settle 10s
 refused '--settle leaves nothing' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
 refused "--tau: '1m' is too small: at least 2m" queue --rate 5 --duty 50% --tau 1m

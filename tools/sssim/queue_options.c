@@ -9,7 +9,7 @@
 #include "base/words.h"
 
 /* Where neither --duration nor --requests says when sending ends. */
-#define DURATION_DEFAULT (60 * SS_SECOND)
+#define DURATION_DEFAULT (10 * SS_SECOND)
 
 #define AT(member) .offset = offsetof(struct queue_options, member)
 
@@ -18,12 +18,13 @@ const struct ss_argument queue_rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(profile), .choices = "constant step trace",
                     .help = "how many requests are due: --rate a second for --duration; 0, --step, "
                             "2 times --step and so on below --max, each for --hold; or the loads of "
-                            "--trace times --rate; without it, constant"},
-                    .heading = "Requests"},
-    {0, "RATE", {"rate", SS_OPTION_NUMBER, AT(rate), .help = "requests per second"}},
-    {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
+                            "--trace times --rate; without it, what the options that are given "
+                            "belong to"},
+                    .heading = "Requests:"},
+    {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(rate), .help = "requests per second"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                  .sensible = "500m",
-                 .help = "for how long requests are sent; without it and --requests, 1M, or as long "
+                 .help = "for how long requests are sent; without it and --requests, 10s, or as long "
                          "as the trace is"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
               .help = "send no more requests after this one"}},
@@ -44,7 +45,7 @@ const struct ss_argument queue_rows[] = {
                  .choices = "delay drop",
                  .help = "what becomes of a request that is due while there are so many: it waits, "
                          "or it is not sent"}},
-    {0, "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
+    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
                  .help = "clients give a request up so long after it was sent; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
                  .sensible = "500m", .help = "leave this much time at the start out of the figures"}},
@@ -52,7 +53,7 @@ const struct ss_argument queue_rows[] = {
               .help = "the seed of the random numbers; the same one gives the same output"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .min = "1u", .max = "1h",
                  .help = "CPU time of a request on a server of speed 1"},
-                 .heading = "Service"},
+                 .heading = "Service:"},
     {0, "WORD", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
                  .choices = "constant exponential",
                  .help = "that of each request, or the mean of an exponential distribution"}},
@@ -75,7 +76,7 @@ const struct ss_argument queue_rows[] = {
                          "rest"}},
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "107m", .min = "2m", .max = "1h",
                  .help = "the mean length of a round"}},
-    {0, NULL, {"json", AT(json), .help = "print the figures as JSON"}, .heading = "Output"},
+    {0, NULL, {"json", AT(json), .help = "print the figures as JSON"}, .heading = "Output:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -132,7 +133,15 @@ static int check_no_steps(const struct queue_options *options, struct ss_error *
         {"step", !isnan(options->step)}, {"hold", options->hold != SS_TIME_NEVER});
 }
 
-static int check_profile(const struct queue_options *options, struct ss_error *error) {
+static int find_shape(const struct queue_options *options) {
+    bool steps = !isnan(options->max) || !isnan(options->step) || options->hold != SS_TIME_NEVER;
+    if (options->profile >= 0)
+        return options->profile;
+    return options->trace ? SSREQUEST_TRACE : steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
+}
+
+static int check_profile(struct queue_options *options, struct ss_error *error) {
+    options->profile = find_shape(options);
     if (options->profile == SSREQUEST_TRACE && !options->trace)
         return ss_error_fail(error, "--profile trace: no trace is given: --trace FILE");
     if (options->profile != SSREQUEST_TRACE && options->trace)
