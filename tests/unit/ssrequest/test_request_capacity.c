@@ -180,7 +180,11 @@ static void pure_chance_ends_the_search(void **state) {
             ssrequest_capacity_tell(&capacity, rate, ss_random_next(&random) < 0.5);
         }
         struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
-        assert_true(!result.sure || result.held.rate < result.failed.rate);
+        for (size_t j = 0; j < capacity.count; j++) {
+            const struct ssrequest_trials *it = &capacity.rates[j];
+            assert_true(it->failed == 0 || it->rate > result.held.rate);
+            assert_true(it->held == 0 || result.failed.rate == 0 || it->rate < result.failed.rate);
+        }
     }
 }
 
