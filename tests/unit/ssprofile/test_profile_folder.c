@@ -204,16 +204,14 @@ static void other_benchmarks_are_refused_and_unknown_ones_are_not(void **state) 
     assert_non_null(strstr(error.message, "here: measured with '1.1', the base with '1.0'"));
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 // clang-format off
 UNIT_MAIN(
-    IN_FOLDER(rows_are_added_behind_a_heading),
-    IN_FOLDER(a_cut_table_keeps_its_whole_rows),
-    IN_FOLDER(a_table_that_cannot_be_written_is_refused),
-    IN_FOLDER(a_row_is_there_whole_or_not_at_all),
-    IN_FOLDER(a_table_has_one_writer),
-    IN_FOLDER(every_number_is_there_once_in_another_order),
-    IN_FOLDER(idle_states_are_held_off_by_a_latency_of_0),
-    IN_FOLDER(the_frequency_is_the_mean_of_all_looks),
-    IN_FOLDER(other_benchmarks_are_refused_and_unknown_ones_are_not))
+    cmocka_unit_test_setup_teardown(rows_are_added_behind_a_heading, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(a_cut_table_keeps_its_whole_rows, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(a_table_that_cannot_be_written_is_refused, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(a_row_is_there_whole_or_not_at_all, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(a_table_has_one_writer, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(every_number_is_there_once_in_another_order, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(idle_states_are_held_off_by_a_latency_of_0, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(the_frequency_is_the_mean_of_all_looks, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(other_benchmarks_are_refused_and_unknown_ones_are_not, make_folder, remove_folder))
