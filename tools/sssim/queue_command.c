@@ -11,16 +11,16 @@
 static void print_help(FILE *stream) {
     fprintf(stream,
         "Usage: sssim queue [OPTION]...\n"
-        "Sends requests to a simulated service, as ssrequest would, and prints how long the\n"
-        "answers take.\n\n"
+        "Sends requests to a simulated service, as ssrequest would, and prints how long\n"
+        "the answers take.\n\n"
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stream, queue_rows);
     fprintf(stream,
-        "\nExamples: how long does a server take that is stopped for half of the time? Does it\n"
-        "help to know which of two servers has less to do?\n"
-        "  sssim queue --rate 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
-        "  sssim queue --rate 150 --arrival poisson --spread exponential --servers 2 \\\n"
-        "      --balance least-connections --duration 10M\n");
+        "\nExamples: how long does a server take that is stopped for half of the time? Does\n"
+        "it help to know which of two servers has less to do?\n"
+        "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
+        "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
+        "      --balance least-connections -d 10M\n");
 }
 
 /* As if the run began when it had settled. */

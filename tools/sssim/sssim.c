@@ -17,7 +17,7 @@ static void print_help(void) {
     printf("Usage: sssim [OPTION]...\n"
            "       sssim queue [OPTION]...\n"
            "Runs Showstopper's modules on a simulated machine and prints how well they hold\n"
-           "the load. `sssim queue` simulates requests to a service; see `sssim queue --help`.\n\n"
+           "the load. For requests to a simulated service see `sssim queue --help`.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10,\n"
            "and targets also as a number of CPUs: 0.5cpu.\n\n");
     ss_arguments_print_help(stdout, simulation_rows);
