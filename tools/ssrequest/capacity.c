@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/capacity.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/units.h"
-#include "ssrequest/capacity.h"
 
 /* ---- what is quick enough ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/distribution.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ssrequest/distribution.h"
 
 /* Values below this have a bucket each; from there on as many buckets make a doubling. */
 #define STEPS      1024

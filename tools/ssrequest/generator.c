@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "ssrequest/generator.h"
+
+#include <stdlib.h>
 
 /* A client that sends again at once after a failure would do nothing else. */
 #define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/schedule.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include <showstopper/random.h>
 #include <showstopper/trace.h>
 
-#include "ssrequest/schedule.h"
 #include "trace/file.h"
 #include "trace/record.h"
 

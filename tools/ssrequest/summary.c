@@ -106,7 +106,9 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
     if (tally->lateness.count == 0)
         return;
     struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.most));
-    if (p99 <= LATE)
+    if (tally->lateness.most == 0)
+        say(stream, "Sent on time: none was late.");
+    else if (p99 <= LATE)
         say(stream, "Sent on time: 99 %% within %s of when they were due, the latest after %s.",
             ssrequest_show_time(p99).text, most.text);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "ssrequest/tally.h"
+
+#include <string.h>
 
 /* All that have memory of their own. */
 #define DISTRIBUTIONS (2 * SSREQUEST_ORIGINS + 1)
