@@ -62,6 +62,10 @@ nginx)
     fi
     serve "$dir/run/web.socket"
     ;;
+mariadb-install-db)
+    [ -z "\$(ls "$dir/database")" ] || { echo "it has files" >&2 && exit 1; }
+    touch "$dir/database/file"
+    ;;
 php)
     [[ " \$* " =~ \ --confpath=([^ ]*)\  ]] && echo '<?php' >"\${BASH_REMATCH[1]}/LocalSettings.php"
     exit 0
