@@ -37,16 +37,16 @@ static size_t first_ending_after(const struct ssrequest_profile *profile, ss_tim
 }
 
 double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to) {
-    double requests = 0;
+    double mean = 0; /* of one stretch exactly its rate */
     for (size_t i = first_ending_after(profile, from); i < profile->count; i++) {
         const struct ssrequest_stretch *stretch = &profile->stretches[i];
-        if (stretch->begin >= to)
+        if (stretch->begin >= to || to <= from)
             break;
         ss_time begin = stretch->begin > from ? stretch->begin : from;
         ss_time end = stretch->end < to ? stretch->end : to;
-        requests += stretch->rate * ss_time_seconds(end - begin);
+        mean += stretch->rate * ((double)(end - begin) / (double)(to - from));
     }
-    return to > from ? requests / ss_time_seconds(to - from) : 0;
+    return mean;
 }
 
 double ssrequest_success_ratio(const struct ssrequest_tally *tally) {

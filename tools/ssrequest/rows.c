@@ -191,8 +191,8 @@ static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
     /* Where the profile ends, so does a rate that has replaced its. */
     ss_time length = ssrequest_profile_length(rows->profile);
     ss_time until = length < end ? length : end;
-    return end > rows->begin ? rows->turned * ss_time_seconds(ss_time_since(until, rows->begin)) /
-                                   ss_time_seconds(end - rows->begin)
+    return end > rows->begin ? rows->turned * ((double)ss_time_since(until, rows->begin) /
+                                                  (double)(end - rows->begin))
                              : 0;
 }
 

@@ -13,6 +13,11 @@ static void the_mean_rate_follows_the_stretches(void **state) {
         ssrequest_mean_rate(&profile, 5500 * SS_MILLISECOND, 6500 * SS_MILLISECOND), 10, 1e-9);
     assert_float_equal(ssrequest_mean_rate(&profile, 7 * SS_SECOND, 8 * SS_SECOND), 0, 1e-9);
     assert_float_equal(ssrequest_mean_rate(&profile, SS_SECOND, SS_SECOND), 0, 1e-9);
+    /* Readers compare a rate with what was asked for. */
+    for (ss_time part = 1; part < 1000; part++)
+        assert_true(ssrequest_mean_rate(
+                        &profile, 3 * SS_SECOND, 3 * SS_SECOND + part * UINT64_C(605928) + 1) ==
+                    ssrequest_mean_rate(&profile, 3 * SS_SECOND, 3 * SS_SECOND + 1));
     ssrequest_profile_free(&profile);
 }
 
