@@ -214,10 +214,14 @@ a_killed_study_goes_on() {
         sleep 0.1
     done
     touch -d 2001-01-01 "$first/manifest.rows"
-    for file in /proc/[0-9]*/cmdline; do
-        ! tr '\0' ' ' 2>/dev/null <"$file" | grep -q "/guard $study " || guard=${file//[!0-9]/}
-    done 2>/dev/null
-    [ -n "$guard" ] || fail "nothing guards it"
+    local left=50
+    until [ -n "$guard" ]; do
+        [ $((left--)) -gt 0 ] || fail "nothing guards it"
+        for file in /proc/[0-9]*/cmdline; do
+            ! tr '\0' ' ' 2>/dev/null <"$file" | grep -q "/guard $study " || guard=${file//[!0-9]/}
+        done 2>/dev/null
+        [ -n "$guard" ] || sleep 0.1
+    done
     kill -STOP "$guard"
     kill_study
     { sleep 5 && kill -CONT "$guard"; } &

@@ -501,6 +501,67 @@ END
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests"
 }
 
+# A service whose capacity is known: one worker, 5 ms for each request.
+a_capacity_is_found() {
+    "$bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve was not built"
+    mkfifo ready
+    "$bin/ssburn" serve --work 5m >ready &
+    server=$!
+    pids+=("$server")
+    exec 7<ready
+    until [[ ${line-} = listening* ]]; do read -r line <&7 || fail "ssburn serve: no line"; done
+    url=${line#listening on }
+    local status=0
+    timeout -k 5 200 "$bin/ssrequest" --capacity p95=100m --rate 100 --duration 200m --record found \
+        --json json "$url" >out 2>err || status=$?
+    [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
+    cmp json found/requests.json || fail "two documents"
+    [ "$(ls found)" = requests.json ] || fail "$(ls found)"
+    grep -q '"demand": "p95=100m"' json || fail "$(cat json)"
+    # Twice of what a worker can do in a second fails whatever else happens.
+    awk '$1 == "\"held_rate\":" { held = $2 + 0 } $1 == "\"failed_rate\":" { failed = $2 + 0 }
+        END { exit !(held < 500 && failed > held && failed <= 800) }' json || fail "$(cat json)"
+    grep -q '^- The capacity for p95=100m is ' out || fail "$(cat out)"
+    [ "$(grep -cE ' (held|failed)$' out)" -ge 7 ] || fail "trials are not told: $(cat out)"
+    kill -TERM "$server"
+    wait "$server"
+}
+
+a_search_ends_with_the_service() {
+    serve never-answer
+    local status=0
+    timeout -k 5 60 "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m "$url" \
+        >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
+    grep -q 'the service has failed 20 requests that were sent one at a time' err || fail "$(cat err)"
+}
+
+a_search_is_ended_by_a_signal() {
+    serve well
+    local status=0
+    mkfifo lines
+    "$bin/ssrequest" --capacity mean=1s --duration 200m "$url" >lines 2>err &
+    local asker=$!
+    pids+=("$asker")
+    exec 8<lines
+    until [[ ${line-} = *held ]]; do read -r line <&8 || fail "no trial: $(cat err)"; done
+    kill -INT "$asker"
+    cat <&8 >out
+    wait "$asker" || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+    grep -q 'It is not sure' out || fail "$(cat out)"
+}
+
+searches_that_mean_nothing_are_refused() {
+    refuses "--capacity: 'p95' is no figure and its limit" --capacity p95 http://127.0.0.1:1/
+    refuses "--capacity: 'most' is no figure" --capacity most=1s http://127.0.0.1:1/
+    refuses '--capacity has no meaning with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
+    refuses '--capacity has no meaning with --profile step' --capacity p95=1s --max 10 --step 1 \
+        --hold 1s http://127.0.0.1:1/
+    refuses '--each has no meaning with --capacity' --capacity p95=1s --each each http://127.0.0.1:1/
+    [ ! -e each ] || fail "a file of nothing"
+}
+
 run_case refused_connections
 run_case resets
 run_case cut_answers
@@ -530,4 +591,9 @@ run_case moments_without_requests
 run_case what_is_kept
 run_case summaries_are_left_out
 run_case changes_while_it_runs
+run_case a_capacity_is_found
+run_case a_search_ends_with_the_service
+run_case a_search_is_ended_by_a_signal
+run_case searches_that_mean_nothing_are_refused
+
 end_cases

@@ -315,7 +315,8 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
             error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no second");
     if (responses->interrupted)
         ssreport_notes_add(&responses->notes, "interrupted: %s", no_document.message);
-    if (table < 0)
+    /* A search for a capacity has no seconds. */
+    if (table < 0 && !responses->capacity.demand)
         ssreport_notes_add(&responses->notes, "%s", no_table.message);
     if (responses->interrupted)
         sum_up(responses);

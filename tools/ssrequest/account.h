@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ssrequest/capacity.h"
 #include "ssrequest/generator.h"
 
 /* In the order of the choices of --profile. */
@@ -41,6 +42,12 @@ struct ssrequest_account {
     ss_time took;  /* until the last request ended or was given up; not less than `asked` */
     double own_cpu_seconds; /* CPU time of the generator; NaN: unknown */
     const struct ssrequest_tally *tally;
+
+    /* A search for a capacity, in place of the tally; NULL: there was none. The profile is that of
+     * a trial, and `rate` is NaN. */
+    const struct ssrequest_capacity *capacity;
+    const char *demand; /* as the user wrote it */
+    ss_time timeout;    /* of a request */
 };
 
 /* "constant", "round-robin", ... as options and JSON name them. */

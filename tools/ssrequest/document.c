@@ -59,7 +59,8 @@ static void print_request(struct ss_json *json, const struct ssrequest_account *
     }
     print_whole(json, "cap", account->rules.cap);
     ss_json_text(json, "when_full", ssrequest_when_full_name(account->rules.when_full));
-    print_time(json, "timeout_seconds", account->tally->timeout);
+    print_time(
+        json, "timeout_seconds", account->tally ? account->tally->timeout : account->timeout);
 }
 
 static void print_counts(struct ss_json *json, const struct ssrequest_tally *tally) {
@@ -103,8 +104,47 @@ static void print_origins(
     ss_json_close(json, '}');
 }
 
-void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
+static void print_end(struct ss_json *json, const char *rate, const char *times,
+    const struct ssrequest_trials *trials, unsigned count) {
+    ss_json_number(json, rate, trials->rate > 0 ? trials->rate : NAN);
+    print_whole(json, times, count);
+}
+
+static void print_capacity(struct ss_json *json, const struct ssrequest_account *account) {
+    const struct ssrequest_capacity *capacity = account->capacity;
+    const struct ssrequest_capacity_result result = ssrequest_capacity_result(capacity);
+    ss_json_open(json, "capacity", '{');
+    ss_json_text(json, "demand", account->demand);
+    print_end(json, "held_rate", "held_times", &result.held, result.held.held);
+    print_end(json, "failed_rate", "failed_times", &result.failed, result.failed.failed);
+    ss_json_bool(json, "sure", result.sure);
+    ss_json_open(json, "trials", '[');
+    for (size_t i = 0; i < capacity->count; i++) {
+        ss_json_open(json, NULL, '{');
+        ss_json_number(json, "rate", capacity->rates[i].rate);
+        print_whole(json, "held", capacity->rates[i].held);
+        print_whole(json, "failed", capacity->rates[i].failed);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+    ss_json_close(json, '}');
+}
+
+static void print_figures(struct ss_json *json, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
+    print_counts(json, tally);
+    ss_json_number(json, "duration_seconds", ss_time_seconds(account->took));
+    ss_json_number(json, "throughput", ssrequest_throughput(account));
+    print_whole(json, "unfinished_most", tally->unfinished_most);
+    ss_json_number(json, "own_cpu_seconds", account->own_cpu_seconds);
+    print_distribution(json, "lateness", &tally->lateness);
+    ss_json_open(json, "response", '{');
+    print_origins(json, "successes", tally->successes);
+    print_origins(json, "all", tally->all);
+    ss_json_close(json, '}');
+}
+
+void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "program", account->program);
@@ -112,16 +152,10 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
     ss_json_number(&json, "begin_epoch_seconds", account->begin);
     ss_json_number(&json, "end_epoch_seconds", account->begin + ss_time_seconds(account->took));
     print_request(&json, account);
-    print_counts(&json, tally);
-    ss_json_number(&json, "duration_seconds", ss_time_seconds(account->took));
-    ss_json_number(&json, "throughput", ssrequest_throughput(account));
-    print_whole(&json, "unfinished_most", tally->unfinished_most);
-    ss_json_number(&json, "own_cpu_seconds", account->own_cpu_seconds);
-    print_distribution(&json, "lateness", &tally->lateness);
-    ss_json_open(&json, "response", '{');
-    print_origins(&json, "successes", tally->successes);
-    print_origins(&json, "all", tally->all);
-    ss_json_close(&json, '}');
+    if (account->capacity)
+        print_capacity(&json, account);
+    else
+        print_figures(&json, account);
     ss_json_close(&json, '}');
 }
 

@@ -25,7 +25,7 @@ int ssrequest_folder_open(
     if (folder < 0)
         result =
             ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
-    else
+    else if (rows)
         result = ssrequest_rows_keep(rows, folder, "requests.csv", begin, error);
     if (result < 0)
         rmdir(path);

@@ -9,8 +9,8 @@
 
 #include "ssrequest/rows.h"
 
-/* Creates the folder, which must not be there, and begins requests.csv. On failure nothing is left.
- * `begin` as in ssrequest_rows_keep(). */
+/* Creates the folder, which must not be there, and begins requests.csv, if there are rows. On
+ * failure nothing is left. `begin` as in ssrequest_rows_keep(). */
 int ssrequest_folder_open(
     const char *path, struct ssrequest_rows *rows, double begin, struct ss_error *error);
 

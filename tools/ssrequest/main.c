@@ -9,6 +9,8 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "platform/platform.h"
+#include "ssrequest/capacity_run.h"
+#include "ssrequest/folder.h"
 #include "ssrequest/http.h"
 #include "ssrequest/loop.h"
 #include "ssrequest/options.h"
@@ -80,7 +82,14 @@ static int open_http(struct run *run, struct ss_error *error) {
     return 0;
 }
 
-static int open_all(struct run *run, struct ss_error *error) {
+static int open_network(struct run *run, struct ss_error *error) {
+    if (take_cpus(run->options->own_cpus, error) < 0)
+        return -1;
+    ss_platform_be_punctual(false);
+    return ssrequest_loop_open(&run->loop, error) < 0 ? -1 : open_http(run, error);
+}
+
+static int open_run(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     run->rules = (struct ssrequest_rules){
         .cap = options->cap,
@@ -90,11 +99,7 @@ static int open_all(struct run *run, struct ss_error *error) {
         .targets = options->url_count,
         .balance = (enum ssrequest_balance)options->balance,
     };
-    if (take_cpus(options->own_cpus, error) < 0)
-        return -1;
-    ss_platform_be_punctual(false);
-    if (ssrequest_loop_open(&run->loop, error) < 0 || open_http(run, error) < 0 ||
-        ssrequest_tally_open(&run->tally, options->timeout, error) < 0)
+    if (ssrequest_tally_open(&run->tally, options->timeout, error) < 0)
         return -1;
     const struct ssrequest_parts parts = {
         .options = options,
@@ -130,17 +135,37 @@ static bool all_succeeded(const struct ssrequest_tally *tally) {
 
 /* ---- the whole ---- */
 
+static void warn_of_older(const struct run *run) {
+    if (ssrequest_http_older(run->http) > 0)
+        fprintf(stderr,
+            "ssrequest: warning: %ju answers came by HTTP/1 although --http2 is given\n",
+            (uintmax_t)ssrequest_http_older(run->http));
+}
+
+static int find_capacity(struct run *run, int *status, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
+    static struct ssrequest_capacity capacity; /* large, and there is one */
+    if (open_network(run, error) < 0 ||
+        (options->record && ssrequest_folder_open(options->record, NULL, 0, error) < 0))
+        return -1;
+    int result = ssrequest_capacity_run(
+        &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);
+    warn_of_older(run);
+    if (result < 0 || ssrequest_output_capacity(options, &capacity, &run->course, error) < 0)
+        return -1;
+    *status = ssrequest_capacity_result(&capacity).sure ? 0 : 1;
+    return ss_streams_flush(error);
+}
+
 static int make_requests(struct run *run, int *status, struct ss_error *error) {
-    if (open_all(run, error) < 0)
+    if (open_network(run, error) < 0 || open_run(run, error) < 0)
         return -1;
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)
         return ss_error_fail(error, "epoll: %s", strerror(-why));
-    if (ssrequest_http_older(run->http) > 0)
-        fprintf(stderr,
-            "ssrequest: warning: %ju answers came by HTTP/1 although --http2 is given\n",
-            (uintmax_t)ssrequest_http_older(run->http));
+    warn_of_older(run);
     if (ssrequest_output_finish(run->output, &run->course, error) < 0)
         return -1;
     *status = all_succeeded(&run->tally) ? 0 : 1;
@@ -156,6 +181,11 @@ static int execute(const struct ssrequest_options *options, int *status, struct 
         return ss_streams_flush(error);
     }
     struct run run = {.options = options};
+    if (options->capacity) {
+        int result = find_capacity(&run, status, error);
+        close_all(&run);
+        return result;
+    }
     if (ssrequest_options_profile(options, &run.profile, error) < 0)
         return -1;
     if (!options->closed)

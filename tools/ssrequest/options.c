@@ -32,6 +32,9 @@ static const struct ss_argument rows[] = {
     {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
         .help = "instead: so many clients that each send when they have their answer, a closed "
                 "loop, as wrk and ab do it"}},
+    {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
+        .help = "search the highest rate at which a response time holds: mean=1s, p95=2s; each "
+                "trial lasts --duration, the first is at --rate or 10"}},
     {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
         .initial = "even",
         .help = "those of a second all at its begin, in equal distances, or with exponential gaps"},
@@ -83,7 +86,8 @@ void ssrequest_options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
-           "Exit status: 0 all requests succeeded, 1 not all did, 125 ssrequest itself failed.\n");
+           "Exit status: 0 all requests succeeded, 1 not all did, 125 ssrequest itself failed;\n"
+           "of --capacity: 0 it was found, 1 it was not.\n");
 }
 
 static int take_url(
@@ -120,7 +124,8 @@ static const char *name_of(unsigned way) {
 static int check_belongings(
     const struct ssrequest_options *options, unsigned way, struct ss_error *error) {
     const struct belonging all[] = {
-        {"rate", !isnan(options->rate), CONSTANT | TRACE, CONSTANT | TRACE},
+        {"rate", !isnan(options->rate), CONSTANT | TRACE,
+            options->capacity ? TRACE : CONSTANT | TRACE},
         {"duration", options->duration != SS_TIME_NEVER, CONSTANT | TRACE | CLOSED, 0},
         {"max", !isnan(options->max), STEP, STEP},
         {"step", !isnan(options->step), STEP, STEP},
@@ -129,6 +134,7 @@ static int check_belongings(
         {"profile", options->shape >= 0, CONSTANT | STEP | TRACE, 0},
         {"cap", options->cap > 0, CONSTANT | STEP | TRACE, 0},
         {"dry-run", options->dry_run, CONSTANT | STEP | TRACE, 0},
+        {"capacity", options->capacity, CONSTANT, 0},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].given && !(all[i].to & way))
@@ -148,11 +154,27 @@ static int guess_shape(const struct ssrequest_options *options) {
     return steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
 }
 
+/* A search is many runs, each of which ends of itself. */
+static int settle_capacity(struct ssrequest_options *options, struct ss_error *error) {
+    if (!options->capacity)
+        return 0;
+    if (options->dry_run || options->each || options->control)
+        return ss_error_fail(error, "--%s has no meaning with --capacity: see --help",
+            options->dry_run ? "dry-run"
+            : options->each  ? "each"
+                             : "control");
+    return ssrequest_criterion_parse(options->capacity, &options->criterion, error) < 0
+               ? ss_error_wrap(error, "--capacity")
+               : 0;
+}
+
 static int settle(struct ssrequest_options *options, struct ss_error *error) {
     int shape = options->shape >= 0 ? options->shape : guess_shape(options);
     if (check_belongings(options, options->closed ? CLOSED : 1U << shape, error) < 0)
         return -1;
     options->shape = shape;
+    if (settle_capacity(options, error) < 0)
+        return -1;
     if (options->duration == SS_TIME_NEVER && shape == SSREQUEST_CONSTANT)
         options->duration = DURATION_DEFAULT;
     if (options->cap == 0)

@@ -4,6 +4,7 @@
 
 #include "options/arguments.h"
 #include "ssrequest/account.h"
+#include "ssrequest/capacity.h"
 
 /* In the order of the option's choices. */
 enum ssrequest_connections {
@@ -25,9 +26,11 @@ struct ssrequest_options {
     uint64_t cap;
     int when_full; /* enum ssrequest_when_full */
     ss_time timeout;
-    uint64_t closed; /* clients; 0: the loop is open */
-    int balance;     /* enum ssrequest_balance */
-    int connections; /* enum ssrequest_connections */
+    uint64_t closed;      /* clients; 0: the loop is open */
+    const char *capacity; /* what is demanded of the rate that is searched; NULL: none is */
+    struct ssrequest_criterion criterion; /* of that */
+    int balance;                          /* enum ssrequest_balance */
+    int connections;                      /* enum ssrequest_connections */
     int http2;
     int insecure;
     const char *authorities;          /* a file of certificates; NULL: those of the system */

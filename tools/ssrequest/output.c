@@ -206,6 +206,20 @@ static struct ssrequest_account account_of(
     };
 }
 
+/* In all the ways that were asked for. With `result` negative something was lost already. */
+static int tell(const struct ssrequest_options *options, const struct ssrequest_account *account,
+    int result, struct ss_error *error) {
+    if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
+        ssrequest_summary_print(stdout, account);
+    if (options->json && ssrequest_document_write(options->json, account, error) < 0)
+        result = ss_error_wrap(error, "--json");
+    /* A record with lines that are missing is not complete. */
+    if (options->record && result == 0 &&
+        ssrequest_folder_finish(options->record, account, error) < 0)
+        result = ss_error_wrap(error, "--record");
+    return result;
+}
+
 int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequest_course *course,
     struct ss_error *error) {
     const struct ssrequest_options *options = output->parts.options;
@@ -216,13 +230,32 @@ int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequ
     if (ssrequest_rows_close(output->rows, error) < 0)
         result = -1;
     output->rows = NULL;
-    if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
-        ssrequest_summary_print(stdout, &account);
-    if (options->json && ssrequest_document_write(options->json, &account, error) < 0)
-        result = ss_error_wrap(error, "--json");
-    /* A record with lines that are missing is not complete. */
-    if (options->record && result == 0 &&
-        ssrequest_folder_finish(options->record, &account, error) < 0)
-        result = ss_error_wrap(error, "--record");
-    return result;
+    return tell(options, &account, result, error);
+}
+
+int ssrequest_output_capacity(const struct ssrequest_options *options,
+    const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
+    struct ss_error *error) {
+    struct ssrequest_stretch trial = {.end = options->duration, .rate = NAN};
+    const struct ssrequest_profile profile = {&trial, 1};
+    const struct ssrequest_account account = {
+        .program = "ssrequest",
+        .targets = options->urls,
+        .target_count = options->url_count,
+        .rules = {.cap = options->cap,
+            .when_full = (enum ssrequest_when_full)options->when_full,
+            .balance = (enum ssrequest_balance)options->balance},
+        .profile = &profile,
+        .shape = SSREQUEST_CONSTANT,
+        .rate = NAN,
+        .arrival = (enum ssrequest_arrival)options->arrival,
+        .seed = options->seed,
+        .begin = (double)course->begin / 1e9,
+        .asked = course->length,
+        .took = course->length,
+        .capacity = capacity,
+        .demand = options->capacity,
+        .timeout = options->timeout,
+    };
+    return tell(options, &account, 0, error);
 }

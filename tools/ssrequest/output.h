@@ -40,4 +40,9 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 int ssrequest_output_finish(
     struct ssrequest_output *output, const struct ssrequest_course *course, struct ss_error *error);
 
+/* The same of a search for a capacity, whose folder was made before it. */
+int ssrequest_output_capacity(const struct ssrequest_options *options,
+    const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
+    struct ss_error *error);
+
 #endif

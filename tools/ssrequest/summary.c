@@ -266,7 +266,47 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
             "of the generator");
 }
 
+/* ---- a search ---- */
+
+/* "5 of 5 trials" */
+static const char *agreement(char text[48], unsigned agreed, const struct ssrequest_trials *all) {
+    snprintf(text, 48, "%u of %u trial%s", agreed, all->held + all->failed,
+        plural(all->held + all->failed));
+    return text;
+}
+
+static void tell_capacity(FILE *stream, const struct ssrequest_account *account) {
+    const struct ssrequest_capacity_result found = ssrequest_capacity_result(account->capacity);
+    const char *demand = account->demand;
+    char held[48], failed[48];
+    agreement(held, found.held.held, &found.held);
+    agreement(failed, found.failed.failed, &found.failed);
+    if (found.held.rate > 0 && found.failed.rate > 0)
+        say(stream,
+            "The capacity for %s is between %s and %s requests per second: %s held at %s, %s "
+            "failed at %s.",
+            demand, ssrequest_show_number(found.held.rate).text,
+            ssrequest_show_number(found.failed.rate).text, held,
+            ssrequest_show_number(found.held.rate).text, failed,
+            ssrequest_show_number(found.failed.rate).text);
+    else if (found.held.rate > 0)
+        say(stream, "The capacity for %s is above %s requests per second: %s held there.", demand,
+            ssrequest_show_number(found.held.rate).text, held);
+    else if (found.failed.rate > 0)
+        say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
+            ssrequest_show_number(found.failed.rate).text, failed);
+    if (!found.sure)
+        say(stream, "It is not sure: %s.",
+            account->capacity->trials < SSREQUEST_TRIALS_MOST
+                ? "the search was ended, or found only one end"
+                : "after 100 trials those at the same rate still differ");
+}
+
 void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account) {
+    if (account->capacity) {
+        tell_capacity(stream, account);
+        return;
+    }
     if (account->rules.closed > 0)
         tell_closed(stream, account);
     else

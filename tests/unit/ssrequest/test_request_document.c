@@ -77,8 +77,38 @@ static void a_closed_loop_has_no_profile_and_virtual_time_no_date(void **state) 
     made_up_close(&it);
 }
 
+static void a_search_says_its_interval_and_its_trials(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    struct ssrequest_capacity capacity = {
+        .search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 2}};
+    ssrequest_capacity_tell(&capacity, 100, true);
+    ssrequest_capacity_tell(&capacity, 101, false);
+    it.account.tally = NULL;
+    it.account.rate = NAN;
+    it.account.timeout = 3 * SS_SECOND;
+    it.account.capacity = &capacity;
+    it.account.demand = "p95=2s";
+    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"rate\": null,");
+    assert_says(text, "\"timeout_seconds\": 3,");
+    assert_says(text,
+        "\"demand\": \"p95=2s\",\n    \"held_rate\": 100,\n    \"held_times\": 1,\n    "
+        "\"failed_rate\": 101,\n    \"failed_times\": 1,\n    \"sure\": false,");
+    assert_says(text, "\"rate\": 101,\n        \"held\": 0,\n        \"failed\": 1\n");
+    free(text);
+    ssrequest_capacity_tell(&capacity, 100, true);
+    ssrequest_capacity_tell(&capacity, 101, false);
+    text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"sure\": true");
+    free(text);
+    made_up_close(&it);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(a_search_says_its_interval_and_its_trials),
     cmocka_unit_test(it_says_what_was_asked_and_what_came),
     cmocka_unit_test(each_profile_says_what_it_is_made_of),
     cmocka_unit_test(a_closed_loop_has_no_profile_and_virtual_time_no_date))

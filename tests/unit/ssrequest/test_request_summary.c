@@ -156,8 +156,42 @@ static void a_busy_generator_is_told(void **state) {
     made_up_close(&it);
 }
 
+static char *print_search(struct made_up *it, const struct ssrequest_capacity *capacity) {
+    it->account.tally = NULL;
+    it->account.capacity = capacity;
+    it->account.demand = "mean=1s";
+    return print(it);
+}
+
+static void a_search_says_how_sure_it_is(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    struct ssrequest_capacity capacity = {
+        .search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 1}};
+    ssrequest_capacity_tell(&capacity, 100, true);
+    char *text = print_search(&it, &capacity);
+    assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
+                      "held there.");
+    assert_says(text, "- It is not sure: the search was ended, or found only one end.");
+    free(text);
+    ssrequest_capacity_tell(&capacity, 101, false);
+    text = print_search(&it, &capacity);
+    assert_says(text, "- The capacity for mean=1s is between 100 and 101 requests per second: 1 of "
+                      "1 trial held at 100, 1 of 1 trial failed at 101.");
+    assert_does_not_say(text, "not sure");
+    free(text);
+    struct ssrequest_capacity none = {.search = capacity.search};
+    ssrequest_capacity_tell(&none, 5, false);
+    text = print_search(&it, &none);
+    assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
+    free(text);
+    made_up_close(&it);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(a_search_says_how_sure_it_is),
     cmocka_unit_test(a_good_run_is_said_to_be_one),
     cmocka_unit_test(what_requests_waited_before_they_were_sent_is_told),
     cmocka_unit_test(failures_are_told_by_cause),

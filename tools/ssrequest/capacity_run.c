@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ssrequest/capacity_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ssrequest/show.h"
+
+#define RATE_START 10
+#define RATE_MOST  1e6
+#define PRECISION  0.02
+#define REPEATS    5
+
+/* One at a time, so many requests may fail after a trial before the service counts as gone. */
+#define LONE_MOST 20
+
+struct finder {
+    struct ssrequest_capacity *capacity;
+    const struct ssrequest_options *options;
+    struct ssrequest_loop *loop;
+    struct ssrequest_http *http;
+    struct ssrequest_tally tally; /* of the present trial */
+    FILE *lines;
+    struct ssrequest_course *course; /* of all trials */
+};
+
+static void send(void *context, struct ssrequest_one *one) {
+    ssrequest_http_send(context, one);
+}
+
+/* All trials so far are one course. */
+static void extend(struct ssrequest_course *course, const struct ssrequest_course *trial) {
+    if (course->begin == 0)
+        course->begin = trial->begin;
+    course->end = trial->end;
+    course->length = (ss_time)(course->end - course->begin);
+    course->own_cpu += trial->own_cpu;
+    if (trial->stopped != SS_TIME_NEVER)
+        course->stopped = course->length;
+}
+
+static int run_schedule(
+    struct finder *finder, struct ssrequest_schedule *schedule, struct ss_error *error) {
+    const struct ssrequest_options *options = finder->options;
+    const struct ssrequest_rules rules = {
+        .cap = options->cap,
+        .when_full = (enum ssrequest_when_full)options->when_full,
+        .end = ssrequest_profile_length(schedule->profile),
+        .targets = options->url_count,
+        .balance = (enum ssrequest_balance)options->balance,
+    };
+    const struct ssrequest_transport transport = {send, finder->http};
+    struct ssrequest_generator *generator;
+    struct ssrequest_course course;
+    ssrequest_tally_clear(&finder->tally);
+    if (ssrequest_generator_open(&generator, &rules, schedule, &transport, &finder->tally, error) <
+        0)
+        return -1;
+    int why = ssrequest_loop_run(finder->loop, generator, finder->http, NULL, &course);
+    ssrequest_generator_close(generator);
+    extend(finder->course, &course);
+    return why < 0 ? ss_error_fail(error, "epoll: %s", strerror(-why)) : 0;
+}
+
+static int run(struct finder *finder, double rate, ss_time duration, struct ss_error *error) {
+    struct ssrequest_profile profile = {0};
+    struct ssrequest_schedule schedule;
+    int result = ssrequest_profile_constant(&profile, rate, duration, error);
+    if (result == 0) {
+        /* The same moments again would be the same trial again. */
+        ssrequest_schedule_begin(&schedule, &profile,
+            (enum ssrequest_arrival)finder->options->arrival,
+            finder->options->seed + finder->capacity->trials);
+        result = run_schedule(finder, &schedule, error);
+    }
+    ssrequest_profile_free(&profile);
+    return result;
+}
+
+static bool is_stopped(const struct finder *finder) {
+    return finder->course->stopped != SS_TIME_NEVER;
+}
+
+/*
+ * A service may still work on requests that have timed out. A request that is alone and answered
+ * has none of them before it.
+ */
+static int settle(struct finder *finder, struct ss_error *error) {
+    for (int i = 0; i < LONE_MOST && !is_stopped(finder); i++) {
+        struct ssrequest_profile lone = {0};
+        struct ssrequest_schedule schedule;
+        int result = ssrequest_profile_constant(&lone, 1000, SS_MILLISECOND, error);
+        if (result == 0) {
+            ssrequest_schedule_begin(&schedule, &lone, SSREQUEST_EVEN, 0);
+            result = run_schedule(finder, &schedule, error);
+        }
+        ssrequest_profile_free(&lone);
+        if (result < 0 || finder->tally.outcomes[SSREQUEST_SUCCESS] > 0)
+            return result;
+    }
+    return is_stopped(finder)
+               ? 0
+               : ss_error_fail(error,
+                     "the service has failed %d requests that were sent one at a time: the search "
+                     "has ended",
+                     LONE_MOST);
+}
+
+static void print_trial(const struct finder *finder, double rate, bool held) {
+    const struct ssrequest_tally *tally = &finder->tally;
+    if (!finder->lines)
+        return;
+    if (finder->capacity->trials == 1)
+        fprintf(finder->lines, "%12s %12s %12s\n", "requests/s", "when due", "succeeded");
+    fprintf(finder->lines, "%12s %12s %12s  %s\n", ssrequest_show_number(rate).text,
+        ssrequest_show_time(ssrequest_criterion_figure(&finder->options->criterion, tally)).text,
+        ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
+        held ? "held" : "failed");
+    fflush(finder->lines);
+}
+
+static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
+    if (run(finder, rate, finder->options->duration, error) < 0)
+        return -1;
+    /* What was cut short says nothing. */
+    if (is_stopped(finder))
+        return 0;
+    bool held = ssrequest_criterion_holds(&finder->options->criterion, &finder->tally);
+    ssrequest_capacity_tell(finder->capacity, rate, held);
+    print_trial(finder, rate, held);
+    return ssrequest_tally_failed(&finder->tally) > 0 ? settle(finder, error) : 0;
+}
+
+int ssrequest_capacity_run(struct ssrequest_capacity *capacity,
+    const struct ssrequest_options *options, struct ssrequest_loop *loop,
+    struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
+    struct ss_error *error) {
+    const struct ssrequest_search search = {
+        isnan(options->rate) ? RATE_START : options->rate, RATE_MOST, PRECISION, REPEATS};
+    struct finder finder = {
+        .capacity = capacity,
+        .options = options,
+        .loop = loop,
+        .http = http,
+        .lines = lines,
+        .course = course,
+    };
+    *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER};
+    if (ssrequest_tally_open(&finder.tally, options->timeout, error) < 0)
+        return -1;
+    ssrequest_capacity_begin(capacity, &search);
+    int result = 0;
+    double rate;
+    while (result == 0 && !is_stopped(&finder) && ssrequest_capacity_next(capacity, &rate))
+        result = try_rate(&finder, rate, error);
+    ssrequest_tally_close(&finder.tally);
+    return result;
+}

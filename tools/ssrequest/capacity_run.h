@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_CAPACITY_RUN_H
+#define SSREQUEST_CAPACITY_RUN_H
+
+/* The search for a capacity over the network: each trial is a run of its own, at one rate. */
+
+#include "ssrequest/capacity.h"
+#include "ssrequest/http.h"
+#include "ssrequest/loop.h"
+#include "ssrequest/options.h"
+
+/*
+ * Until the search is over, or a signal ends it: `course` says so, and spans all trials. Prints a
+ * line for each trial, unless `lines` is NULL.
+ */
+int ssrequest_capacity_run(struct ssrequest_capacity *capacity,
+    const struct ssrequest_options *options, struct ssrequest_loop *loop,
+    struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
+    struct ss_error *error);
+
+#endif
