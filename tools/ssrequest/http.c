@@ -23,6 +23,9 @@
 #define LOOKS_MOST   64          /* descriptors */
 #define BUFFER       (64 * 1024) /* bytes that are read at once */
 
+/* CURLE_TOO_LARGE, which headers before 8.6 do not name: the library may be newer than they are. */
+#define TOO_LARGE ((CURLcode)100)
+
 struct target {
     char *url;    /* as libcurl gets it */
     char *socket; /* NULL: TCP */
@@ -128,6 +131,7 @@ static const struct {
     {CURLE_HTTP2, SSREQUEST_GARBLED},
     {CURLE_HTTP3, SSREQUEST_GARBLED},
     {CURLE_FILESIZE_EXCEEDED, SSREQUEST_GARBLED},
+    {TOO_LARGE, SSREQUEST_GARBLED}, /* a header line without end */
     {CURLE_BAD_CONTENT_ENCODING, SSREQUEST_GARBLED},
     {CURLE_WRITE_ERROR, SSREQUEST_GARBLED}, /* see take_header() */
     {CURLE_COULDNT_RESOLVE_HOST, SSREQUEST_UNREACHABLE},
