@@ -8,6 +8,15 @@
 
 #define CAP_MOST 16777216
 
+/* What waits takes 8 bytes of memory each. */
+#define WAITING_MOST 16777216
+
+/*
+ * Sending takes tens of microseconds in real time, in which answers come and clocks go on. After so
+ * many the caller gets its turn.
+ */
+#define SENDS_AT_ONCE 16
+
 /* First in, first out. */
 struct line {
     ss_time *moments;
@@ -37,6 +46,8 @@ struct ssrequest_generator {
     struct line ready;   /* clients that have their answer, by when they send */
     struct line pausing; /* clients that had a failure, likewise */
     uint64_t intended;
+    unsigned sends; /* that advance() may still make */
+    ss_time over;   /* the last end so far, of a request or of sending */
     bool stopped;
 };
 
@@ -171,6 +182,7 @@ static void send_one(
     uint32_t target = ssrequest_balance_choose(generator->rules.balance, generator->unfinished_of,
         generator->rules.targets, generator->last_target);
     generator->last_target = target;
+    generator->sends--;
     generator->unfinished++;
     generator->unfinished_of[target]++;
     slot->used = slot->balanced = true;
@@ -208,12 +220,13 @@ static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_tim
     if (generator->waiting.count == 0 && !is_full(generator))
         send_one(generator, number, due, now);
     else if (generator->rules.when_full == SSREQUEST_DROP ||
+             generator->waiting.count == WAITING_MOST ||
              !line_add(&generator->waiting, due)) /* no memory: all that is left is to refuse it */
         refuse(generator, number, due, now);
 }
 
 static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
-    while (generator->waiting.count > 0 && !is_full(generator)) {
+    while (generator->waiting.count > 0 && !is_full(generator) && generator->sends > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
         send_one(generator, number, line_take(&generator->waiting), now);
     }
@@ -240,9 +253,14 @@ static void take_due(struct ssrequest_generator *generator, ss_time due) {
         line_take(&generator->pausing);
 }
 
+static bool is_due(const struct ssrequest_generator *generator, ss_time now) {
+    ss_time due = next_due(generator);
+    return due <= now && due != SS_TIME_NEVER;
+}
+
 static void take_all_due(struct ssrequest_generator *generator, ss_time now) {
-    ss_time due;
-    while ((due = next_due(generator)) <= now && due != SS_TIME_NEVER) {
+    while (generator->sends > 0 && is_due(generator, now)) {
+        ss_time due = next_due(generator);
         take_due(generator, due);
         begin_one(generator, due, now);
     }
@@ -251,13 +269,14 @@ static void take_all_due(struct ssrequest_generator *generator, ss_time now) {
 void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now) {
     if (generator->stopped)
         return;
-    bool ends = now >= generator->rules.end;
+    bool ends = now >= generator->rules.end, open = generator->rules.closed == 0;
+    generator->sends = SENDS_AT_ONCE;
     if (!ends)
         send_waiting(generator, now);
-    if (!ends || generator->rules.closed == 0)
+    if (!ends || open)
         take_all_due(generator, now);
-    if (ends)
-        ssrequest_generator_stop(generator, now);
+    if (ends && !(open && is_due(generator, now)))
+        ssrequest_generator_stop(generator, generator->rules.end);
 }
 
 ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
@@ -266,14 +285,13 @@ ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
     if (generator->waiting.count > 0 && !is_full(generator))
         return 0;
     ss_time due = next_due(generator);
-    bool more = due != SS_TIME_NEVER || generator->waiting.count > 0 || generator->rules.closed > 0;
-    if (!more)
-        return SS_TIME_NEVER;
     return due < generator->rules.end ? due : generator->rules.end;
 }
 
 void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate) {
-    ssrequest_generator_advance(generator, now);
+    do
+        ssrequest_generator_advance(generator, now);
+    while (ssrequest_generator_next(generator) <= now);
     ssrequest_schedule_turn(generator->schedule, now, rate);
 }
 
@@ -297,11 +315,16 @@ static void free_slot(struct ssrequest_generator *generator, struct slot *slot) 
     generator->unfinished--;
 }
 
+static void over_not_before(struct ssrequest_generator *generator, ss_time moment) {
+    generator->over = generator->over > moment ? generator->over : moment;
+}
+
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
     enum ssrequest_outcome outcome, uint64_t bytes, ss_time now) {
     struct ssrequest_ended ended = {one->due, one->sent, now, outcome, bytes};
     ssrequest_tally_end(generator->tally, &ended);
     tell(generator, one, SSREQUEST_ENDED, &ended);
+    over_not_before(generator, now);
     free_slot(generator, &generator->slots[one->slot]);
     if (outcome == SSREQUEST_SUCCESS)
         add_client(generator, &generator->ready, now);
@@ -314,11 +337,17 @@ bool ssrequest_generator_is_over(const struct ssrequest_generator *generator) {
         return false;
     if (generator->stopped)
         return true;
-    return generator->rules.closed == 0 && generator->waiting.count == 0 &&
-           next_due(generator) == SS_TIME_NEVER;
+    return generator->rules.end == SS_TIME_NEVER && generator->rules.closed == 0 &&
+           generator->waiting.count == 0 && next_due(generator) == SS_TIME_NEVER;
+}
+
+ss_time ssrequest_generator_over(const struct ssrequest_generator *generator) {
+    return generator->over;
 }
 
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now) {
+    if (!generator->stopped)
+        over_not_before(generator, now);
     generator->stopped = true;
     while (generator->waiting.count > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
@@ -334,6 +363,7 @@ void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time 
         struct slot *slot = &generator->slots[i];
         if (!slot->used)
             continue;
+        over_not_before(generator, now);
         ssrequest_tally_abandon(generator->tally, slot->one.due, slot->one.sent, now);
         struct ssrequest_ended ended = {
             .due = slot->one.due, .sent = slot->one.sent, .finished = now};

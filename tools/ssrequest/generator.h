@@ -37,7 +37,7 @@ struct ssrequest_transport {
 
 /* In the order of the option's choices. */
 enum ssrequest_when_full {
-    SSREQUEST_DELAY, /* it waits, and so do those behind it */
+    SSREQUEST_DELAY, /* it waits, and so do those behind it; where 2^24 wait, it is refused */
     SSREQUEST_DROP,
 };
 
@@ -48,7 +48,8 @@ struct ssrequest_rules {
      */
     uint64_t closed;
     /* What waits is not sent then or later, and clients do not send. What became due before is sent
-     * even if advance() is called late. */
+     * even if advance() is called late. It is not over before: the rate may be turned up again.
+     * SS_TIME_NEVER: it is over when the schedule is. */
     ss_time end;
     uint32_t targets; /* at least 1 */
     enum ssrequest_balance balance;
@@ -82,7 +83,8 @@ void ssrequest_generator_close(struct ssrequest_generator *generator);
 void ssrequest_generator_watch(
     struct ssrequest_generator *generator, ssrequest_witness *witness, void *context);
 
-/* Sends all that is due and may be sent. */
+/* Sends what is due and may be sent, but not more than a few at once: next() is now if there are
+ * others. */
 void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now);
 
 /* When advance() is to be called next; SS_TIME_NEVER: when a request has ended, or never. */
@@ -101,6 +103,9 @@ void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ss
 
 /* Nothing is sent any more and nothing is under way. */
 bool ssrequest_generator_is_over(const struct ssrequest_generator *generator);
+
+/* When that came to be, which is told a little later: the end of sending or of the last request. */
+ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 
 /* Ends sending; what waits is abandoned, what is under way is finished by the transport. */
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);

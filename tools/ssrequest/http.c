@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,9 +20,10 @@
 
 #define NO_TARGET    UINT32_MAX
 #define HEADERS_MOST (256 * 1024) /* bytes; more of them are no answer */
-#define LOOK_AGAIN   SS_MILLISECOND
-#define LOOKS_MOST   64          /* descriptors */
-#define BUFFER       (64 * 1024) /* bytes that are read at once */
+#define BUFFER       (64 * 1024)  /* bytes that are read at once */
+
+/* Descriptors that are no connections. */
+#define DESCRIPTORS_KEPT 64
 
 /* CURLE_TOO_LARGE, which headers before 8.6 do not name: the library may be newer than they are. */
 #define TOO_LARGE ((CURLcode)100)
@@ -70,6 +72,7 @@ struct slot {
 struct watch {
     uint32_t wanted; /* by libcurl; 0: nothing at present */
     uint32_t armed;  /* in epoll; 0: it is not there */
+    uint32_t number; /* of the socket: descriptors are used again */
     uint64_t aim;    /* the set that its target is of; 0: it is not open */
     uint32_t target;
 };
@@ -87,8 +90,8 @@ struct ssrequest_http {
     struct slot *done, *last_done;
     struct watch *watches; /* by descriptor */
     size_t watch_count;
-    ss_time timer;  /* libcurl's */
-    ss_time looked; /* when send() last looked for answers */
+    uint64_t opened; /* sockets so far */
+    ss_time timer;   /* libcurl's */
     struct aim aim;
     uint64_t aim_number;
     uint64_t older;
@@ -255,6 +258,11 @@ static struct watch *watch_of(struct ssrequest_http *http, int descriptor) {
     return &watches[descriptor];
 }
 
+/* Never 0. */
+static uint32_t next_number(struct ssrequest_http *http) {
+    return (uint32_t)(http->opened++ % UINT32_MAX) + 1;
+}
+
 /* A socket is opened here to know why if it cannot be. */
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
@@ -271,7 +279,7 @@ static curl_socket_t open_socket(
             close(opened);
         return CURL_SOCKET_BAD;
     }
-    *watch = (struct watch){0};
+    *watch = (struct watch){.number = next_number(http)};
     if (slot->aim == http->aim_number) {
         watch->aim = slot->aim;
         watch->target = slot->target;
@@ -294,7 +302,8 @@ static int close_socket(void *context, curl_socket_t descriptor) {
 
 static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
     struct watch *watch = &http->watches[descriptor];
-    struct epoll_event event = {.events = events, .data.fd = descriptor};
+    uint64_t tag = (uint64_t)watch->number << 32 | (uint32_t)descriptor;
+    struct epoll_event event = {.events = events, .data.u64 = tag};
     int how = !watch->armed ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
     watch->armed = epoll_ctl(http->poll, how, descriptor, &event) == 0 ? events : 0;
 }
@@ -310,6 +319,8 @@ static int watch_socket(
     struct watch *watch = watch_of(http, descriptor);
     if (!watch)
         return -1;
+    if (watch->number == 0) /* one of libcurl's own */
+        watch->number = next_number(http);
     watch->wanted = what == CURL_POLL_IN      ? EPOLLIN
                     : what == CURL_POLL_OUT   ? EPOLLOUT
                     : what == CURL_POLL_INOUT ? EPOLLIN | EPOLLOUT
@@ -456,6 +467,19 @@ static int examine_url(
     return result;
 }
 
+/*
+ * Every slot may come to hold a connection to every target. Where fewer are kept, each request to
+ * one target closes a connection to another.
+ */
+static void keep_connections(struct ssrequest_http *http) {
+    struct rlimit files = {.rlim_cur = RLIM_INFINITY};
+    getrlimit(RLIMIT_NOFILE, &files);
+    rlim_t room = files.rlim_cur > 2 * DESCRIPTORS_KEPT ? files.rlim_cur - DESCRIPTORS_KEPT
+                                                        : DESCRIPTORS_KEPT;
+    uint64_t wanted = http->rules.slots * http->aim.count;
+    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
+}
+
 int ssrequest_http_aim(
     struct ssrequest_http *http, const char *const *urls, uint32_t count, struct ss_error *error) {
     struct aim aim = {.targets = calloc(count, sizeof *aim.targets), .count = count};
@@ -472,6 +496,7 @@ int ssrequest_http_aim(
     aim_free(&http->aim);
     http->aim = aim;
     http->aim_number++;
+    keep_connections(http);
     return 0;
 }
 
@@ -651,25 +676,9 @@ static void tell(struct ssrequest_http *http) {
     }
 }
 
-/*
- * Sending many at once takes a while, 40 us for each. Answers that come meanwhile are taken, or
- * they would seem to come when all have been sent; they are told of later.
- */
-static void look_for_answers(struct ssrequest_http *http, ss_time now) {
-    struct epoll_event events[LOOKS_MOST];
-    if (now < ss_time_add(http->looked, LOOK_AGAIN))
-        return;
-    http->looked = now;
-    int count = epoll_wait(http->poll, events, LOOKS_MOST, 0);
-    for (int i = 0; i < count; i++)
-        ssrequest_http_ready(http, events[i].data.fd, events[i].events);
-    collect(http);
-}
-
 void ssrequest_http_send(void *context, struct ssrequest_one *one) {
     struct ssrequest_http *http = context;
     struct slot *slot = &http->slots[one->slot];
-    look_for_answers(http, now_of(http));
     one->sent = now_of(http);
     slot->one = one;
     slot->begun = slot->again = slot->final = slot->headed = slot->local = false;
@@ -686,12 +695,18 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
     }
     link_slot(slot);
     act_on_time(http); /* now, and not when all of a burst have been added */
+    collect(http);     /* the answer of a quick server may be there */
 }
 
-bool ssrequest_http_ready(struct ssrequest_http *http, int descriptor, uint32_t events) {
-    if ((size_t)descriptor >= http->watch_count || !http->watches[descriptor].armed)
+bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events) {
+    int descriptor = (int)(uint32_t)tag;
+    uint32_t number = tag >> 32;
+    if (number == 0)
         return false;
-    if (!http->watches[descriptor].wanted) {
+    const struct watch *watch = &http->watches[descriptor];
+    if (watch->number != number || !watch->armed)
+        return true; /* of a socket that was closed since epoll told it */
+    if (!watch->wanted) {
         /* An idle connection: libcurl looks at it before it uses it again. */
         arm(http, descriptor, 0);
         return true;
@@ -707,7 +722,6 @@ void ssrequest_http_advance(struct ssrequest_http *http, ss_time now) {
         act_on_time(http);
     collect(http);
     expire(http, now);
-    http->looked = now;
     tell(http);
 }
 
@@ -730,6 +744,10 @@ void ssrequest_http_forget(struct ssrequest_http *http) {
         http->done->one = NULL;
 }
 
+uint64_t ssrequest_http_connections(const struct ssrequest_http *http) {
+    return http->opened;
+}
+
 uint64_t ssrequest_http_older(const struct ssrequest_http *http) {
     return http->older;
 }
@@ -745,7 +763,6 @@ static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
     curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
-    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)http->rules.slots);
     return 0;
 }
 

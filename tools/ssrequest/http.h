@@ -54,8 +54,9 @@ void ssrequest_http_begin(
 /* For struct ssrequest_transport; `http` is the context. It sets `sent` to the actual moment. */
 void ssrequest_http_send(void *http, struct ssrequest_one *one);
 
-/* The caller's epoll has told this. False: the descriptor is none of ours. */
-bool ssrequest_http_ready(struct ssrequest_http *http, int descriptor, uint32_t events);
+/* The caller's epoll has told this. False: the tag is none of ours. Those of others are below
+ * 2^32. */
+bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);
 
 /* What time brings: libcurl's timers, and timeouts. Then tells of all that has ended. */
 void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
@@ -65,6 +66,9 @@ ss_time ssrequest_http_next(const struct ssrequest_http *http);
 
 /* Drops all that is under way, without a word. */
 void ssrequest_http_forget(struct ssrequest_http *http);
+
+/* Connections that were opened or tried. */
+uint64_t ssrequest_http_connections(const struct ssrequest_http *http);
 
 /* Answers that came by HTTP/1 although HTTP/2 was wanted. */
 uint64_t ssrequest_http_older(const struct ssrequest_http *http);

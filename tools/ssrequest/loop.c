@@ -23,7 +23,6 @@ struct ssrequest_loop {
     struct ssrequest_course *course;
     ss_time begin;  /* on the monotonic clock */
     ss_time second; /* the end of the present one */
-    bool ended;     /* some request has, since the generator was advanced */
 };
 
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
@@ -42,7 +41,6 @@ static ss_time own_cpu(void) {
 static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_outcome outcome,
     uint64_t bytes, ss_time now) {
     struct ssrequest_loop *loop = context;
-    loop->ended = true;
     ssrequest_generator_finish(loop->generator, one, outcome, bytes, now);
 }
 
@@ -66,18 +64,15 @@ static void on_signal(struct ssrequest_loop *loop) {
     ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
-/* All that is due now. What has ended may let others be sent, so it goes round until none has. */
+/* What is due now. Answers come first: each of them makes room for what is due. */
 static void advance(struct ssrequest_loop *loop) {
-    /* First, so that what is counted from here on is counted in its second. */
+    /* Before these, so that what is counted from here on is counted in its second. */
     for (; loop->second <= ssrequest_loop_now(loop); loop->second += SS_SECOND) {
         if (loop->beside && loop->beside->second)
             loop->beside->second(loop->beside->context, loop->second);
     }
-    do {
-        loop->ended = false;
-        ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
-        ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
-    } while (loop->ended);
+    ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
+    ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
 }
 
 /* ---- waiting ---- */
@@ -110,15 +105,15 @@ static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *even
 }
 
 static void take_event(struct ssrequest_loop *loop, const struct epoll_event *event) {
-    int descriptor = event->data.fd;
+    if (ssrequest_http_ready(loop->http, event->data.u64, event->events))
+        return;
+    int descriptor = (int)event->data.u64;
     if (descriptor == loop->timer)
         loop->armed = 0; /* it has passed, and is to be set again */
     else if (descriptor == loop->signals)
         on_signal(loop);
     else if (loop->beside && descriptor == loop->beside->descriptor)
         loop->beside->ready(loop->beside->context);
-    else
-        ssrequest_http_ready(loop->http, descriptor, event->events);
 }
 
 /* Moments are kept between two events, too: each may take longer than a gap between requests. */
@@ -138,7 +133,7 @@ static void go_round(struct ssrequest_loop *loop) {
 /* ---- the whole ---- */
 
 static int watch(struct ssrequest_loop *loop, int descriptor) {
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)descriptor};
     return epoll_ctl(loop->poll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
@@ -161,7 +156,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     ssrequest_http_begin(http, loop->begin, on_ended, loop);
     advance(loop);
     go_round(loop);
-    course->length = ssrequest_loop_now(loop);
+    course->length = ssrequest_generator_over(generator);
     course->end = ss_platform_wallclock();
     course->own_cpu = own_cpu() - course->own_cpu;
     return 0;

@@ -200,7 +200,7 @@ static struct ssrequest_account account_of(
         .turned = output->turned >= 0,
         .begin = (double)course->begin / 1e9,
         .asked = asked,
-        .took = course->length > asked ? course->length : asked,
+        .took = course->length,
         .own_cpu_seconds = ss_time_seconds(course->own_cpu),
         .tally = output->parts.tally,
     };

@@ -187,6 +187,7 @@ static void the_rate_can_be_turned(void **state) {
     uint64_t sent = life.tally.sent;
     life_run(&life, 8 * SS_SECOND);
     assert_int_equal(life.tally.sent, sent);
+    assert_false(ssrequest_generator_is_over(life.generator));
     ssrequest_generator_turn(life.generator, life.now, 10);
     life_run(&life, SS_TIME_NEVER);
     assert_in_range(life.tally.sent, sent + 20, sent + 21);
@@ -256,6 +257,83 @@ static void many_wait_in_order(void **state) {
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.last_due, 9999 * SS_MILLISECOND);
     assert_int_equal(life.tally.sent, 10000);
+    life_end(&life);
+}
+
+/* The caller of advance() has answers and clocks to look after. */
+static void many_that_are_due_are_sent_bit_by_bit(void **state) {
+    (void)state;
+    for (int closed = 0; closed < 2; closed++) {
+        make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
+        life.rules.closed = closed ? 500 : 0;
+        life_begin(&life, SSREQUEST_CONCURRENT, 1);
+        uint64_t before = 0;
+        while (ssrequest_generator_next(life.generator) == 0) {
+            ssrequest_generator_advance(life.generator, 0);
+            assert_in_range(life.tally.sent - before, 1, 20);
+            before = life.tally.sent;
+        }
+        assert_int_equal(life.tally.sent, 500);
+        life_end(&life);
+    }
+}
+
+/* As many as that after the end of the profile, too, if the caller was away. */
+static void a_late_call_sends_all_that_was_due(void **state) {
+    (void)state;
+    make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life.now = 2 * SS_SECOND;
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.tally.sent, 500);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    life_end(&life);
+}
+
+static void it_lasts_until_its_end(void **state) {
+    (void)state;
+    make(&life, 1, 10 * SS_SECOND, 10);
+    life.rules.end = 15 * SS_SECOND; /* nothing is due in the last 5 of them */
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 15 * SS_SECOND);
+    assert_false(ssrequest_generator_is_over(life.generator));
+    assert_true(ssrequest_generator_next(life.generator) == 15 * SS_SECOND);
+    /* It is told late that the time has passed. */
+    ssrequest_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
+    assert_true(ssrequest_generator_is_over(life.generator));
+    assert_true(ssrequest_generator_over(life.generator) == 15 * SS_SECOND);
+    life_end(&life);
+
+    make(&life, 1, 10 * SS_SECOND, 10);
+    life.work = 3 * SS_SECOND / 2;
+    life_begin(&life, SSREQUEST_CONCURRENT, 1);
+    life_run(&life, SS_TIME_NEVER);
+    assert_true(ssrequest_generator_over(life.generator) == 15 * SS_SECOND);
+    life_end(&life);
+
+    make(&life, 1, 10 * SS_SECOND, 10);
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 4 * SS_SECOND + 1);
+    life.work = SS_SECOND;
+    life_run(&life, 5 * SS_SECOND + 1);
+    ssrequest_generator_stop(life.generator, life.now);
+    assert_true(ssrequest_generator_over(life.generator) == 5 * SS_SECOND + 1);
+    life.now += 2;
+    ssrequest_generator_abandon(life.generator, life.now);
+    assert_true(ssrequest_generator_over(life.generator) == 5 * SS_SECOND + 3);
+    life_end(&life);
+}
+
+/* Memory has an end: eight bytes for each of 2^24. */
+static void a_line_without_end_is_refused(void **state) {
+    (void)state;
+    const uint64_t most = 1 << 24;
+    make(&life, 1e6, 17 * SS_SECOND, 1);
+    life.work = SS_SECOND * 100;
+    life_begin(&life, SSREQUEST_CONCURRENT, 1);
+    life_run(&life, 17 * SS_SECOND);
+    assert_int_equal(life.tally.waiting, most);
+    assert_int_equal(life.tally.refused, 17000000 - most - 1);
     life_end(&life);
 }
 
@@ -521,6 +599,10 @@ UNIT_MAIN(
     cmocka_unit_test(at_the_end_none_overtakes),
     cmocka_unit_test(a_turn_takes_what_is_due_before),
     cmocka_unit_test(many_wait_in_order),
+    cmocka_unit_test(many_that_are_due_are_sent_bit_by_bit),
+    cmocka_unit_test(a_late_call_sends_all_that_was_due),
+    cmocka_unit_test(it_lasts_until_its_end),
+    cmocka_unit_test(a_line_without_end_is_refused),
     cmocka_unit_test(targets_of_before_do_not_count),
     cmocka_unit_test(lateness_is_that_of_the_actual_sending),
     cmocka_unit_test(wrong_rules_are_refused),
