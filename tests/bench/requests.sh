@@ -11,12 +11,14 @@ Usage: tests/bench/requests.sh [OPTION]...
 Measures ssrequest against ssburn serve, each on a CPU of its own, as tables in Markdown: how late
 requests are sent, what one costs beside ab and wrk, and response times beside those of theory.
 
-  --parts LIST     default lateness,cost,closed,arrivals,duty
+  --parts LIST     default lateness,cost,closed,arrivals,pause,overload,duty,drift
   --rates LIST     of \`lateness\`, requests a second; default 1000,5000
-  --seconds N      of \`lateness\`, at each rate; default 60
+  --seconds N      of \`lateness\` and \`overload\`, for each row; default 60
   --rounds N       of \`cost\` and \`closed\`, each program once in a round; default 5
   --turn N         seconds for a program in a round; default 10
   --requests N     of \`arrivals\` and \`duty\`, in each row; default 3000
+  --caps LIST      of \`overload\`; default 100,200,300
+  --minutes N      of \`drift\`; default 10
   --duties LIST    of \`duty\`, in percent; default 25,50,75
   --service CPU    where the server runs; default 0
   --generator CPU  where the programs run that send; default the last one
@@ -197,6 +199,81 @@ arrivals() {
     end_last
 }
 
+# pause_after SECONDS PID: stops it for a second then, and leaves it running whatever happens.
+pause_after() {
+    # shellcheck disable=SC2064 # it is known now
+    trap "kill -CONT $2 2>/dev/null" EXIT
+    sleep "$1"
+    kill -STOP "$2"
+    sleep 1
+}
+
+# The server stands still for one second of ten. With a cap of 1 only one request meets that.
+pause() {
+    local cap
+    printf '\nThe server is stopped for 1 s of 10, 200 a second, no work; times in s\n\n'
+    printf '| cap | requests | failed | intended p95 | theory | p99 | theory | actual p95 | p99 | most |\n'
+    printf '|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n'
+    for cap in 200 1; do
+        serve --work 0
+        if [ ! -s "$kept/pause-$cap.json" ]; then
+            pause_after 4 "${started[-1]}" &
+            started+=($!)
+            request "pause-$cap" --rate 200 --duration 10s --arrival even --cap "$cap"
+            end_last
+        fi
+        end_last
+        of "pause-$cap" sent failed response.successes.intended.p95_seconds \
+            response.successes.intended.p99_seconds response.successes.actual.p95_seconds \
+            response.successes.actual.p99_seconds response.successes.actual.most_seconds |
+            awk -v cap="$cap" '{ printf "| %d | %d | %d | %.3f | 0.5 | %.3f | 0.9 | %.4f | %.4f | %.3f |\n",
+                cap, $1, $2, $3, $4, $5, $6, $7 }'
+    done
+}
+
+# More than it can serve, so the cap is reached. Counted is what was sent after three times the time
+# that the cap takes to fill, and ended before the end of sending.
+overload() {
+    local cap most failed
+    serve --units "$units" --queue 1000
+    printf '\nResponse time in overload, 150 a second, 10 ms of work, one worker\n\n'
+    printf '| cap | requests | failed | unfinished at most | a second | mean / s | cap / throughput | off by / %% |\n'
+    printf '|---:|---:|---:|---:|---:|---:|---:|---:|\n'
+    for cap in ${caps//,/ }; do
+        [ -s "$kept/overload-$cap.json" ] || rm -f "$kept/overload-$cap.csv"
+        request "overload-$cap" --rate 150 --duration "${seconds}s" --cap "$cap" --each "$kept/overload-$cap.csv"
+        read -r most failed < <(of "overload-$cap" unfinished_most failed)
+        awk -F, -v cap="$cap" -v most="$most" -v failed="$failed" -v end="$seconds" 'NR > 1 && $6 == "success" {
+                begin = 3 * cap / 50
+                if ($4 >= begin && $5 <= end) { count++; sum += $5 - $4 }
+                ended += $5 >= begin && $5 <= end
+            }
+            END {
+                rate = ended / (end - begin); mean = sum / count
+                printf "| %d | %d | %d | %d | %.2f | %.3f | %.3f | %+.1f |\n", cap, count, failed, most, rate,
+                    mean, cap / rate, 100 * (mean * rate / cap - 1)
+            }' "$kept/overload-$cap.csv"
+    done
+    end_last
+}
+
+# The moments of sending, minute by minute: a clock that is wrong by a millionth is off by 0.6 ms at
+# the end of ten minutes.
+drift() {
+    [ -s "$kept/drift.json" ] || rm -f "$kept/drift.csv"
+    serve --work 0
+    request drift --rate 100 --duration "${minutes}M" --arrival even --each "$kept/drift.csv"
+    end_last
+    printf '\nFrom when requests were due until they were sent, 100 a second\n\n'
+    printf '| minute | requests | p50 / us | p99 / us |\n|---:|---:|---:|---:|\n'
+    awk -F, 'NR > 1 { print int($3 / 60) + 1, 1e6 * ($4 - $3) }' "$kept/drift.csv" | sort -k 1,1n -k 2,2g |
+        awk 'function row() { if (count) printf "| %d | %d | %.0f | %.0f |\n", minute, count,
+                value[int((count + 1) / 2)], value[int(0.99 * count + 0.5)] }
+            $1 != minute { row(); minute = $1; count = 0 }
+            { value[++count] = $2 }
+            END { row() }'
+}
+
 # What stopping adds: the mean of the rest of the stop that a request falls into.
 duty() {
     local share sent failed mean tail base base_tail
@@ -223,20 +300,22 @@ duty() {
     done
 }
 
-parts=lateness,cost,closed,arrivals,duty
+parts=lateness,cost,closed,arrivals,pause,overload,duty,drift
 rates=1000,5000
 seconds=60
 rounds=5
 turn=10
 requests=3000
+caps=100,200,300
+minutes=10
 duties=25,50,75
 service=0
 generator=$(($(nproc) - 1))
 output=''
 build=$source/build
-take_options parts rates seconds rounds turn requests duties service generator output build -- "$@"
+take_options parts rates seconds rounds turn requests caps minutes duties service generator output build -- "$@"
 for part in ${parts//,/ }; do
-    [[ " lateness cost closed arrivals duty " = *" $part "* ]] || fail "$part: unknown part: see --help"
+    [[ " lateness cost closed arrivals pause overload duty drift " = *" $part "* ]] || fail "$part: unknown part: see --help"
 done
 open_bench
 command -v ssrequest >/dev/null || fail "$build has no ssrequest: it takes libcurl"

@@ -86,7 +86,7 @@ requests_beside_others() {
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
     bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
-        --output "$scratch/requests"
+        --caps 5 --minutes 0.02 --output "$scratch/requests"
     prints "\| 50 \| 50 \| [0-9]+$lateness \|"
     for program in ab wrk ssrequest; do
         if [ "$program" = ssrequest ] || command -v "$program" >/dev/null; then
@@ -100,10 +100,14 @@ requests_beside_others() {
     prints "\| poisson \| [0-9]+ \| [0-9]+ \| $number \| 15\.0 \| $percent \| $number \| - \| - \|"
     prints "\| concurrent \| 50 \| [0-9]+ \| $number \| 255\.0 \| $percent \| $number \| 480\.0 \| $percent \|"
     prints "\| 50 \| [0-9]+ \| [0-9]+ \| $number \| 13\.4 \| $percent \| $number \| 48\.1 \| $percent \|"
+    prints "\| 200 \| 2000 \| 0 \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
+    prints "\| 1 \| 2000 \| 0 \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
+    prints "\| 5 \| [0-9]+ \| 0 \| 5( \| $number){3} \| $percent \|"
+    prints "\| 1 \| 120 \| $number \| $number \|"
     # What is there is not measured again.
     cp "$output" "$scratch/before"
     bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
-        --output "$scratch/requests"
+        --caps 5 --minutes 0.02 --output "$scratch/requests"
     cmp "$scratch/before" "$output" || fail "another result with the same --output"
 }
 
