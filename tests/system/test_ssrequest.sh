@@ -222,10 +222,12 @@ connections_are_reused_or_not() {
     expect bytes $((50 * 41))
     end_server
     [[ $connections -lt 50 && $requests -eq 50 ]] || fail "$connections, $requests"
+    expect connections "$connections"
     serve well
     ask 0 --rate 100 --duration 500m --connections fresh "$url"
     end_server
     [[ $connections -eq 50 && $requests -eq 50 ]] || fail "fresh: $connections, $requests"
+    expect connections 50
 }
 
 # One request at a time, but to two servers: neither of them is to be left for the other.

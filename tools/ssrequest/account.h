@@ -41,6 +41,7 @@ struct ssrequest_account {
     ss_time asked; /* how long requests were due; less than the profile if it was interrupted */
     ss_time took;  /* until the last request ended or was given up; not less than `asked` */
     double own_cpu_seconds; /* CPU time of the generator; NaN: unknown */
+    double connections;     /* that it opened; NaN: there is no network */
     const struct ssrequest_tally *tally;
 
     /* A search for a capacity, in place of the tally; NULL: there was none. The profile is that of

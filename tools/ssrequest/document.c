@@ -137,6 +137,7 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     ss_json_number(json, "throughput", ssrequest_throughput(account));
     print_whole(json, "unfinished_most", tally->unfinished_most);
     ss_json_number(json, "own_cpu_seconds", account->own_cpu_seconds);
+    ss_json_number(json, "connections", account->connections);
     print_distribution(json, "lateness", &tally->lateness);
     ss_json_open(json, "response", '{');
     print_origins(json, "successes", tally->successes);

@@ -202,6 +202,7 @@ static struct ssrequest_account account_of(
         .asked = asked,
         .took = course->length,
         .own_cpu_seconds = ss_time_seconds(course->own_cpu),
+        .connections = (double)ssrequest_http_connections(output->parts.http),
         .tally = output->parts.tally,
     };
 }

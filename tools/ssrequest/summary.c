@@ -264,6 +264,9 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
     if (!isnan(account->own_cpu_seconds))
         print_figure(stream, "own CPU time", ssrequest_show_time(account->own_cpu_seconds).text,
             "of the generator");
+    if (!isnan(account->connections))
+        print_figure(stream, "connections",
+            ssrequest_show_count((uint64_t)account->connections).text, "were opened");
 }
 
 /* ---- a search ---- */

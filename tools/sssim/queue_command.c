@@ -43,6 +43,7 @@ static struct ssrequest_account make_account(const struct queue_options *options
         .asked = ss_time_since(end->sending, options->settle),
         .took = ss_time_since(end->end, options->settle),
         .own_cpu_seconds = NAN,
+        .connections = NAN,
         .tally = tally,
     };
 }

@@ -11,6 +11,7 @@ static void it_says_what_was_asked_and_what_came(void **state) {
     made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
     it.account.took = 12 * SS_SECOND;
     it.account.own_cpu_seconds = 0.5;
+    it.account.connections = 12;
     char *text = made_up_print(ssrequest_document_print, &it.account);
     assert_says(text, "\"program\": \"ssrequest\"");
     assert_says(text, "\"begin_epoch_seconds\": 1795000000.25,");
@@ -27,6 +28,7 @@ static void it_says_what_was_asked_and_what_came(void **state) {
     assert_says(text, "\"causes\": {\n    \"timeout\": 1,\n    \"unreachable\": 0,");
     assert_says(text, "\"success_ratio\": 0.5");
     assert_says(text, "\"own_cpu_seconds\": 0.5");
+    assert_says(text, "\"connections\": 12,");
     assert_says(text, "\"lateness\": {\n    \"count\": 2,\n    \"mean_seconds\": 0.5,");
     assert_says(text, "\"successes\": {\n      \"intended\": {\n        \"count\": 1,\n        "
                       "\"mean_seconds\": 0.01,");

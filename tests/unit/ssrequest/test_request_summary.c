@@ -145,8 +145,10 @@ static void a_busy_generator_is_told(void **state) {
     struct made_up it;
     made_up_open(&it);
     it.account.own_cpu_seconds = 5;
+    it.account.connections = 12345;
     char *text = print(&it);
     assert_says(text, "own CPU time              5.00 s  of the generator");
+    assert_says(text, "connections               12,345  were opened");
     assert_does_not_say(text, "it may be what limited the rate");
     free(text);
     it.account.own_cpu_seconds = 9.5;
