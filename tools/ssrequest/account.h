@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ssrequest/capacity.h"
-#include "ssrequest/generator.h"
+#include "capacity.h"
+#include "generator.h"
 
 /* In the order of the choices of --profile. */
 enum ssrequest_shape {

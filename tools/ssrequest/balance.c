@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/balance.h"
+#include "balance.h"
 
 uint32_t ssrequest_balance_choose(
     enum ssrequest_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last) {

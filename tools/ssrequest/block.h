@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ssrequest/rows.h"
+#include "rows.h"
 
 /* The most rows that there are. */
 #define SSREQUEST_BLOCK_ROWS 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/capacity.h"
+#include "capacity.h"
 
 #include <math.h>
 #include <string.h>

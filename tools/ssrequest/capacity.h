@@ -19,7 +19,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "ssrequest/tally.h"
+#include "tally.h"
 
 /* ---- what is quick enough ---- */
 

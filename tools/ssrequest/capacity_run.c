@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/capacity_run.h"
+#include "capacity_run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ssrequest/show.h"
+#include "show.h"
 
 #define RATE_START 10
 #define RATE_MOST  1e6

@@ -4,10 +4,10 @@
 
 /* The search for a capacity over the network: each trial is a run of its own, at one rate. */
 
-#include "ssrequest/capacity.h"
-#include "ssrequest/http.h"
-#include "ssrequest/loop.h"
-#include "ssrequest/options.h"
+#include "capacity.h"
+#include "http.h"
+#include "loop.h"
+#include "options.h"
 
 /*
  * Until the search is over, or a signal ends it: `course` says so, and spans all trials. Prints a

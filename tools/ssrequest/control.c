@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "ssrequest/generator.h"
+#include "generator.h"
 
 /* Many times what one process can send: a slip, which would bury the service. */
 #define RATE_MOST 1e6

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "ssrequest/tally.h"
+#include "tally.h"
 
 enum ssrequest_command {
     SSREQUEST_CONTROL_RATE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/distribution.h"
+#include "distribution.h"
 
 #include <math.h>
 #include <stdlib.h>

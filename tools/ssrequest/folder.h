@@ -7,7 +7,7 @@
  * second is missing the run has not ended.
  */
 
-#include "ssrequest/rows.h"
+#include "rows.h"
 
 /* Creates the folder, which must not be there, and begins requests.csv, if there are rows. On
  * failure nothing is left. `begin` as in ssrequest_rows_keep(). */

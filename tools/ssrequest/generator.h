@@ -14,9 +14,9 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "ssrequest/balance.h"
-#include "ssrequest/schedule.h"
-#include "ssrequest/tally.h"
+#include "balance.h"
+#include "schedule.h"
+#include "tally.h"
 
 #define SSREQUEST_TARGETS_MOST 64
 

@@ -13,7 +13,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "ssrequest/generator.h"
+#include "generator.h"
 
 struct ssrequest_http_rules {
     uint64_t slots; /* requests under way at most */

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "ssrequest/control.h"
+#include "control.h"
 
 struct ssrequest_listener;
 

@@ -13,8 +13,8 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "ssrequest/generator.h"
-#include "ssrequest/http.h"
+#include "generator.h"
+#include "http.h"
 
 /* What else is done in the run. None of it may wait. */
 struct ssrequest_beside {

@@ -8,13 +8,13 @@
 #include "base/streams.h"
 #include "base/version.h"
 #include "base/words.h"
+#include "capacity_run.h"
+#include "folder.h"
+#include "http.h"
+#include "loop.h"
+#include "options.h"
+#include "output.h"
 #include "platform/platform.h"
-#include "ssrequest/capacity_run.h"
-#include "ssrequest/folder.h"
-#include "ssrequest/http.h"
-#include "ssrequest/loop.h"
-#include "ssrequest/options.h"
-#include "ssrequest/output.h"
 
 /* What a run consists of. Zeroed: nothing of it is open. */
 struct run {

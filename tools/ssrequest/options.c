@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/options.h"
+#include "options.h"
 
 #include <math.h>
 

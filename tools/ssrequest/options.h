@@ -2,9 +2,9 @@
 #ifndef SSREQUEST_OPTIONS_H
 #define SSREQUEST_OPTIONS_H
 
+#include "account.h"
+#include "capacity.h"
 #include "options/arguments.h"
-#include "ssrequest/account.h"
-#include "ssrequest/capacity.h"
 
 /* In the order of the option's choices. */
 enum ssrequest_connections {

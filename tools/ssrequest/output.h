@@ -4,9 +4,9 @@
 
 /* Everything that a run tells, and what it is told through --control. */
 
-#include "ssrequest/http.h"
-#include "ssrequest/loop.h"
-#include "ssrequest/options.h"
+#include "http.h"
+#include "loop.h"
+#include "options.h"
 
 /* What the run is made of; all of it outlives the output. */
 struct ssrequest_parts {

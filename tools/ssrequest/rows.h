@@ -4,8 +4,8 @@
 
 /* A run second by second, and request by request. */
 
+#include "account.h"
 #include "base/lines.h"
-#include "ssrequest/account.h"
 
 /* A part of the run, at most a second long. Times are seconds, NaN where there is none. */
 struct ssrequest_second {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "ssrequest/account.h"
+#include "account.h"
 
 void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account);
 

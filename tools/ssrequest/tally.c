@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/tally.h"
+#include "tally.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "ssrequest/distribution.h"
+#include "distribution.h"
 
 /* How a request ended. */
 enum ssrequest_outcome {
