@@ -23,7 +23,7 @@ struct flight {
 
 struct run {
     const struct queue_run_options *options;
-    struct queue sleepers;
+    struct sleepers sleepers;
     struct queue_service service;
     struct queue_throttle throttle;
     struct ssrequest_schedule schedule;
@@ -50,7 +50,7 @@ static void set_timeout(struct run *run) {
     ss_time due = SS_TIME_NEVER;
     if (run->oldest != NO_SLOT)
         due = ss_time_add(run->flights[run->oldest].one->sent, run->options->timeout);
-    queue_set(&run->sleepers, timeout_sleeper(run), due);
+    sleepers_set(&run->sleepers, timeout_sleeper(run), due);
 }
 
 static void link_flight(struct run *run, struct ssrequest_one *one) {
@@ -88,7 +88,7 @@ static void send(void *context, struct ssrequest_one *one) {
 static void finish(struct run *run, uint32_t slot, enum ssrequest_outcome outcome, ss_time now) {
     unlink_flight(run, slot);
     ssrequest_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
-    queue_set(&run->sleepers, generator_sleeper(run), now);
+    sleepers_set(&run->sleepers, generator_sleeper(run), now);
 }
 
 /* ---- events ---- */
@@ -98,13 +98,13 @@ static int follow_throttle(struct run *run, ss_time now, struct ss_error *error)
         return -1;
     for (uint32_t i = 0; i < run->options->service.servers; i++)
         queue_service_let_run(&run->service, i, queue_throttle_lets_run(&run->throttle, i), now);
-    queue_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
+    sleepers_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
     return 0;
 }
 
 static void settle(struct run *run) {
     ssrequest_tally_clear(run->tally);
-    queue_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
+    sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
 
 static void time_out(struct run *run, ss_time now) {
@@ -120,7 +120,7 @@ static void generate(struct run *run, ss_time now) {
         run->end.sending = now;
         ssrequest_generator_stop(run->generator, now);
     }
-    queue_set(&run->sleepers, generator_sleeper(run), ssrequest_generator_next(run->generator));
+    sleepers_set(&run->sleepers, generator_sleeper(run), ssrequest_generator_next(run->generator));
 }
 
 static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error *error) {
@@ -140,7 +140,7 @@ static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error 
 
 static int go_on(struct run *run, struct ss_error *error) {
     while (!ssrequest_generator_is_over(run->generator)) {
-        uint32_t sleeper = queue_first(&run->sleepers);
+        uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
             return ss_error_fail(error, "there are requests that nothing ends");
@@ -171,14 +171,14 @@ static int open_service(struct run *run, struct ss_error *error) {
     run->flights = calloc(slots, sizeof *run->flights);
     if (!run->flights)
         return ss_error_memory(error);
-    if (queue_open(&run->sleepers, generator_sleeper(run) + 1, error) < 0 ||
+    if (sleepers_open(&run->sleepers, generator_sleeper(run) + 1, error) < 0 ||
         queue_service_open(
             &run->service, &options->service, &run->sleepers, WORKERS_FIRST, slots, error) < 0 ||
         queue_throttle_open(&run->throttle, &throttle, error) < 0)
         return -1;
     for (uint32_t i = 0; i < options->service.servers; i++)
         queue_service_let_run(&run->service, i, queue_throttle_lets_run(&run->throttle, i), 0);
-    queue_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
+    sleepers_set(&run->sleepers, THROTTLE, queue_throttle_next(&run->throttle));
     return 0;
 }
 
@@ -192,9 +192,9 @@ static int open_generator(struct run *run, struct ss_error *error) {
     if (ssrequest_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
-    queue_set(&run->sleepers, generator_sleeper(run), 0);
+    sleepers_set(&run->sleepers, generator_sleeper(run), 0);
     if (options->settle > 0)
-        queue_set(&run->sleepers, SETTLE, options->settle);
+        sleepers_set(&run->sleepers, SETTLE, options->settle);
     return 0;
 }
 
@@ -216,7 +216,7 @@ int queue_run(const struct queue_run_options *options, struct ssrequest_tally *t
         ssrequest_generator_close(run.generator);
     queue_throttle_close(&run.throttle);
     queue_service_close(&run.service);
-    queue_close(&run.sleepers);
+    sleepers_close(&run.sleepers);
     free(run.flights);
     return status;
 }

@@ -75,7 +75,7 @@ static void set_alarm(struct queue_service *service, const struct queue_worker *
     ss_time due = SS_TIME_NEVER;
     if (worker->job && runs)
         due = ss_time_add(worker->since, worker->left);
-    queue_set(service->sleepers, service->first + (uint32_t)(worker - service->workers), due);
+    sleepers_set(service->sleepers, service->first + (uint32_t)(worker - service->workers), due);
 }
 
 static void start(struct queue_service *service, struct queue_worker *worker, struct queue_job *job,
@@ -169,7 +169,7 @@ void queue_service_give_up(struct queue_service *service, uint32_t slot) {
 /* ---- the whole ---- */
 
 int queue_service_open(struct queue_service *service, const struct queue_service_options *options,
-    struct queue *sleepers, uint32_t first, uint64_t slots, struct ss_error *error) {
+    struct sleepers *sleepers, uint32_t first, uint64_t slots, struct ss_error *error) {
     *service = (struct queue_service){
         .options = *options,
         .sleepers = sleepers,

@@ -8,7 +8,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "queue.h"
+#include "sleepers.h"
 
 /*
  * A service in virtual time: servers, each with workers on CPUs of their own and one queue, from
@@ -42,7 +42,7 @@ struct queue_server;
 
 struct queue_service {
     struct queue_service_options options;
-    struct queue *sleepers;
+    struct sleepers *sleepers;
     uint32_t first; /* the sleeper of the first worker */
     struct queue_server *servers;
     struct queue_worker *workers;
@@ -54,7 +54,7 @@ struct queue_service {
 /* Sleepers of workers: `first` and the following. No slot is `slots` or more. Close it in any case.
  */
 int queue_service_open(struct queue_service *service, const struct queue_service_options *options,
-    struct queue *sleepers, uint32_t first, uint64_t slots, struct ss_error *error);
+    struct sleepers *sleepers, uint32_t first, uint64_t slots, struct ss_error *error);
 
 void queue_service_close(struct queue_service *service);
 

@@ -11,7 +11,7 @@ static void follow_work(struct trial *trial, uint32_t number) {
 static ss_time time_left(const struct trial *trial, uint32_t number) {
     if (trial->machine.group.throttled)
         return trial->lives[number].held;
-    ss_time due = trial->queue.due[tenants_demand_sleeper(trial, number)];
+    ss_time due = trial->sleepers.due[tenants_demand_sleeper(trial, number)];
     return due == SS_TIME_NEVER ? due : due - trial->now;
 }
 
@@ -43,7 +43,7 @@ static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *
 void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
     struct demand *demand = &trial->lives[number].demand;
     uint32_t sleeper = tenants_demand_sleeper(trial, number);
-    ss_time due = trial->queue.due[sleeper];
+    ss_time due = trial->sleepers.due[sleeper];
     if (running) {
         due = continue_all(trial, number);
     } else {
@@ -53,7 +53,7 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
         machine_stop(&trial->machine, number, late, trial->now);
     }
     follow_work(trial, number);
-    queue_set(&trial->queue, sleeper, due);
+    sleepers_set(&trial->sleepers, sleeper, due);
 }
 
 void tenants_change_demand(struct trial *trial, uint32_t number) {
@@ -67,13 +67,13 @@ void tenants_change_demand(struct trial *trial, uint32_t number) {
         machine_stop(&trial->machine, number, 0, trial->now);
     }
     follow_work(trial, number);
-    queue_set(&trial->queue, tenants_demand_sleeper(trial, number), due);
+    sleepers_set(&trial->sleepers, tenants_demand_sleeper(trial, number), due);
 }
 
 void tenants_set_background(struct trial *trial, double background) {
     machine_set_background(&trial->machine, background, trial->now);
     if (trial->options.background_period > 0)
-        queue_set(&trial->queue, tenants_background_sleeper(trial),
+        sleepers_set(&trial->sleepers, tenants_background_sleeper(trial),
             trial->now + trial->options.background_period / 2);
 }
 
@@ -89,7 +89,7 @@ void tenants_enforce_quota(struct trial *trial) {
         return;
     for (uint32_t i = 0; i < trial->options.instances; i++) {
         if (machine->instances[i].running)
-            queue_set(&trial->queue, tenants_demand_sleeper(trial, i),
+            sleepers_set(&trial->sleepers, tenants_demand_sleeper(trial, i),
                 due_after(trial, i, trial->lives[i].held));
     }
 }

@@ -6,7 +6,7 @@
 
 /*
  * What goes on on the machine of a trial besides the executors: instances, whose demand changes as
- * they go on, and the background. Each has a sleeper in the trial's queue.
+ * they go on, and the background. Each is one of the trial's sleepers.
  */
 
 static inline uint32_t tenants_demand_sleeper(const struct trial *trial, uint32_t number) {

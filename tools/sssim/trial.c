@@ -35,7 +35,7 @@ static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
         due = ss_time_add(due, draw_lateness(trial));
         trial->lives[number].awake = true;
     }
-    queue_set(&trial->queue, number, due);
+    sleepers_set(&trial->sleepers, number, due);
 }
 
 static int read_counters(void *context, struct ss_counters *counters) {
@@ -70,12 +70,12 @@ static ss_time held_up_until(const struct trial *trial, uint32_t number) {
 
 static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     if (trial->options.inside && trial->machine.group.throttled) {
-        queue_set(&trial->queue, number, trial->machine.group.refill + 1);
+        sleepers_set(&trial->sleepers, number, trial->machine.group.refill + 1);
         return 0;
     }
     if (!trial->lives[number].awake) {
         trial->lives[number].awake = true;
-        queue_set(&trial->queue, number, ss_time_add(trial->now, draw_lateness(trial)));
+        sleepers_set(&trial->sleepers, number, ss_time_add(trial->now, draw_lateness(trial)));
         return 0;
     }
     const struct ss_stepper *stepper = &trial->steppers[number];
@@ -86,7 +86,7 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     trial->own += trial->options.switch_cost;
     machine_add_chore(&trial->machine, trial->options.switch_cost, trial->now);
     if (action.failure) {
-        queue_set(&trial->queue, number, SS_TIME_NEVER);
+        sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
         return fail(number, action.failure, error);
     }
     if (action.change) {
@@ -97,8 +97,8 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     set_alarm(trial, number, action.deadline);
     if (action.change && action.state == SS_STATE_RUNNING) {
         ss_time held_up = held_up_until(trial, number);
-        if (trial->queue.due[number] < held_up)
-            queue_set(&trial->queue, number, held_up);
+        if (trial->sleepers.due[number] < held_up)
+            sleepers_set(&trial->sleepers, number, held_up);
     }
     return 0;
 }
@@ -116,7 +116,7 @@ void trial_wake_all(struct trial *trial) {
 
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due) {
     trial->lives[number].awake = true;
-    queue_set(&trial->queue, number, due);
+    sleepers_set(&trial->sleepers, number, due);
 }
 
 void trial_leave(struct trial *trial, uint32_t number) {
@@ -124,7 +124,7 @@ void trial_leave(struct trial *trial, uint32_t number) {
     work_set_threads(&trial->work, number, 0, NULL, trial->now);
     ss_board_permit(trial->board, number, trial->now, false);
     ss_board_leave(trial->board, number);
-    queue_set(&trial->queue, number, SS_TIME_NEVER);
+    sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
 }
 
 /* ---- the monitor ---- */
@@ -180,7 +180,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
         trial->options.on_sample(trial->options.context, &sample);
     trial->switches_seen = trial->switches;
     trial->own_seen = trial->own;
-    queue_set(&trial->queue, trial->options.instances, trial->monitor.next);
+    sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
     return 0;
 }
 
@@ -195,7 +195,7 @@ static void start_monitor(struct trial *trial) {
     ss_monitor_begin(&trial->monitor, trial->now);
     if (first)
         trial->monitor.next = trial->now + first;
-    queue_set(&trial->queue, trial->options.instances, trial->monitor.next);
+    sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
 }
 
 void trial_forget(struct trial *trial) {
@@ -340,7 +340,7 @@ static int open_work(struct trial *trial, struct ss_error *error) {
 static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     work_follow(&trial->work, machine_share(machine), machine_part_beside(machine), trial->now);
-    queue_set(&trial->queue, tenants_quota_sleeper(trial), machine_quota_due(machine));
+    sleepers_set(&trial->sleepers, tenants_quota_sleeper(trial), machine_quota_due(machine));
 }
 
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
@@ -349,7 +349,7 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
     trial->random = options->seed;
     trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
     if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
-        queue_open(&trial->queue, 2 * options->instances + 3, error) < 0 ||
+        sleepers_open(&trial->sleepers, 2 * options->instances + 3, error) < 0 ||
         open_machine(trial, error) < 0 || open_work(trial, error) < 0) {
         trial_close(trial);
         return -1;
@@ -363,7 +363,7 @@ int trial_open(struct trial *trial, const struct trial_options *options, struct 
 
 void trial_close(struct trial *trial) {
     ss_monitor_close(&trial->monitor);
-    queue_close(&trial->queue);
+    sleepers_close(&trial->sleepers);
     machine_close(&trial->machine);
     work_close(&trial->work);
     ss_iterations_free(&trial->iterations);
@@ -395,12 +395,12 @@ static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
 }
 
 ss_time trial_next(const struct trial *trial) {
-    return trial->queue.due[queue_first(&trial->queue)];
+    return trial->sleepers.due[sleepers_first(&trial->sleepers)];
 }
 
 int trial_wake(struct trial *trial, struct ss_error *error) {
-    uint32_t sleeper = queue_first(&trial->queue);
-    trial->now = trial->queue.due[sleeper];
+    uint32_t sleeper = sleepers_first(&trial->sleepers);
+    trial->now = trial->sleepers.due[sleeper];
     if (wake(trial, sleeper, error) < 0)
         return -1;
     follow_machine(trial);

@@ -12,8 +12,8 @@
 #include "machine.h"
 #include "measure/iterations.h"
 #include "measure/monitor.h"
-#include "queue.h"
 #include "record/journal.h"
+#include "sleepers.h"
 #include "work.h"
 
 /*
@@ -90,8 +90,8 @@ struct trial {
     struct ss_stepper *steppers;
     struct trial_instance *lives;
     struct demand_class class; /* of all, where there is no mix */
-    struct queue queue; /* sleepers: the executors; the monitor; the executors' instances; the
-                           background; the quota */
+    /* The executors; the monitor; the executors' instances; the background; the quota. */
+    struct sleepers sleepers;
     ss_time start;
     ss_time now;
     enum ss_source source; /* of the feedback */

@@ -98,7 +98,7 @@ static void pause_for(struct trial *trial, ss_time length) {
     struct ss_counters before, after;
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     trial_wake_all(trial);
-    queue_set(&trial->queue, trial->options.instances, SS_TIME_NEVER);
+    sleepers_set(&trial->sleepers, trial->options.instances, SS_TIME_NEVER);
     machine_read_exactly(&trial->machine, trial->now, &before);
     advance(trial, length);
     machine_read_exactly(&trial->machine, trial->now, &after);
@@ -108,7 +108,7 @@ static void pause_for(struct trial *trial, ss_time length) {
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_monitor_shift(&trial->monitor, length);
     ss_monitor_begin(&trial->monitor, trial->now);
-    queue_set(&trial->queue, trial->options.instances, trial->monitor.next);
+    sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
     trial_wake_all(trial);
 }
 

@@ -211,19 +211,19 @@ static void bursts_off_the_tick_are_judged_rightly(void **state) {
 
 static void sleepers_due_at_once_go_by_number(void **state) {
     (void)state;
-    struct queue queue;
+    struct sleepers sleepers;
     struct ss_error error = {0};
-    assert_int_equal(queue_open(&queue, 40, &error), 0);
+    assert_int_equal(sleepers_open(&sleepers, 40, &error), 0);
     /* The order in which they went to sleep does not matter. */
     for (uint32_t i = 0; i < 40; i++) {
         uint32_t sleeper = i * 7 % 40;
-        queue_set(&queue, sleeper, 100 + sleeper / 8);
+        sleepers_set(&sleepers, sleeper, 100 + sleeper / 8);
     }
     for (uint32_t i = 0; i < 40; i++) {
-        assert_int_equal(queue_first(&queue), i);
-        queue_set(&queue, i, SS_TIME_NEVER);
+        assert_int_equal(sleepers_first(&sleepers), i);
+        sleepers_set(&sleepers, i, SS_TIME_NEVER);
     }
-    queue_close(&queue);
+    sleepers_close(&sleepers);
 }
 
 /* ---- how late wake-ups are ---- */

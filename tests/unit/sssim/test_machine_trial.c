@@ -191,7 +191,7 @@ static void measure_lateness(double late[2]) {
         advance(&trial, planned - trial.now);
         bool idle = machine_idle_cpus(&trial.machine) > 0;
         while (trial.steps == before)
-            advance(&trial, trial.queue.due[0] - trial.now);
+            advance(&trial, trial.sleepers.due[0] - trial.now);
         late[idle] += (double)(trial.now - planned);
         counts[idle]++;
     }
@@ -225,7 +225,7 @@ static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background,
     for (int i = 0; i < 1000; i++) {
         advance(&trial, 100 * SS_MICROSECOND);
         bool running = trial.machine.instances[0].running;
-        ss_time due = trial.queue.due[0] - trial.now;
+        ss_time due = trial.sleepers.due[0] - trial.now;
         if (running && i > 10 && due < shortest)
             shortest = due;
         while (trial.machine.instances[0].running == running)

@@ -12,21 +12,21 @@
 #define SLOTS 8
 
 struct rig {
-    struct queue sleepers;
+    struct sleepers sleepers;
     struct queue_service service;
 };
 
 static void open_rig(struct rig *rig, const struct queue_service_options *options) {
     struct ss_error error = {0};
     uint32_t sleepers = FIRST + (uint32_t)queue_service_workers(options);
-    if (queue_open(&rig->sleepers, sleepers, &error) < 0 ||
+    if (sleepers_open(&rig->sleepers, sleepers, &error) < 0 ||
         queue_service_open(&rig->service, options, &rig->sleepers, FIRST, SLOTS, &error) < 0)
         fail_msg("%s", error.message);
 }
 
 static void close_rig(struct rig *rig) {
     queue_service_close(&rig->service);
-    queue_close(&rig->sleepers);
+    sleepers_close(&rig->sleepers);
 }
 
 static void take(struct rig *rig, uint32_t server, uint32_t slot, ss_time now) {
@@ -35,14 +35,14 @@ static void take(struct rig *rig, uint32_t server, uint32_t slot, ss_time now) {
 
 /* The next worker is done at `when`, with this request. */
 static void assert_done(struct rig *rig, ss_time when, uint32_t slot) {
-    uint32_t done, sleeper = queue_first(&rig->sleepers);
+    uint32_t done, sleeper = sleepers_first(&rig->sleepers);
     assert_int_equal(rig->sleepers.due[sleeper], when);
     assert_true(queue_service_wake(&rig->service, sleeper, &done, when));
     assert_int_equal(done, slot);
 }
 
 static void assert_nothing_due(const struct rig *rig) {
-    assert_true(rig->sleepers.due[queue_first(&rig->sleepers)] == SS_TIME_NEVER);
+    assert_true(rig->sleepers.due[sleepers_first(&rig->sleepers)] == SS_TIME_NEVER);
 }
 
 static void one_worker_takes_what_came_first(void **state) {

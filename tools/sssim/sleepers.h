@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSSIM_QUEUE_H
-#define SSSIM_QUEUE_H
+#ifndef SSSIM_SLEEPERS_H
+#define SSSIM_SLEEPERS_H
 
 #include <stdint.h>
 
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-/* Which sleeper is to be woken next: a heap of sleepers, which are numbers from 0 on. */
-struct queue {
+/* All that wakes at moments of virtual time, by numbers from 0 on: which one is next. */
+struct sleepers {
     ss_time *due;    /* of each sleeper; SS_TIME_NEVER: only when it is woken */
     uint32_t *order; /* the heap: sleepers */
     uint32_t *place; /* of each sleeper in the heap */
@@ -16,16 +16,16 @@ struct queue {
 };
 
 /* None is due. */
-int queue_open(struct queue *queue, uint32_t count, struct ss_error *error);
+int sleepers_open(struct sleepers *sleepers, uint32_t count, struct ss_error *error);
 
-void queue_close(struct queue *queue);
+void sleepers_close(struct sleepers *sleepers);
 
-void queue_set(struct queue *queue, uint32_t sleeper, ss_time due);
+void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due);
 
 /* The one due first. Those due at one instant go by number, so that the order never depends on the
  * past. */
-static inline uint32_t queue_first(const struct queue *queue) {
-    return queue->order[0];
+static inline uint32_t sleepers_first(const struct sleepers *sleepers) {
+    return sleepers->order[0];
 }
 
 #endif
