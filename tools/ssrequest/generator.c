@@ -235,6 +235,8 @@ static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
 /* When the next one becomes due. */
 static ss_time next_due(const struct ssrequest_generator *generator) {
     ss_time due;
+    if (generator->rules.most > 0 && generator->intended >= generator->rules.most)
+        return SS_TIME_NEVER;
     if (generator->rules.closed > 0) {
         ss_time ready = line_first(&generator->ready), pausing = line_first(&generator->pausing);
         due = ready < pausing ? ready : pausing;

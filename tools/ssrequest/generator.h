@@ -51,6 +51,7 @@ struct ssrequest_rules {
      * even if advance() is called late. It is not over before: the rate may be turned up again.
      * SS_TIME_NEVER: it is over when the schedule is. */
     ss_time end;
+    uint64_t most;    /* requests that become due in all; 0: as many as there are until `end` */
     uint32_t targets; /* at least 1 */
     enum ssrequest_balance balance;
 };

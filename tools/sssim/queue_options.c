@@ -27,7 +27,7 @@ const struct ss_argument queue_rows[] = {
                  .help = "for how long requests are sent; without it and --requests, 10s, or as long "
                          "as the trace is"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
-              .help = "send no more requests after this one"}},
+              .help = "end with this request"}},
     {0, "RATE", {"max", SS_OPTION_NUMBER, AT(max), .help = "of the steps"}},
     {0, "RATE", {"step", SS_OPTION_NUMBER, AT(step), .help = "of the steps"}},
     {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .max = "36500d", .sensible = "500m",
@@ -256,11 +256,11 @@ int queue_options_resolve(
                 .cap = options->closed > options->cap ? options->closed : options->cap,
                 .when_full = (enum ssrequest_when_full)options->when_full,
                 .closed = options->closed,
+                .most = options->requests,
                 .balance = (enum ssrequest_balance)options->balance,
             },
         .timeout = options->timeout ? options->timeout : SS_TIME_NEVER,
         .settle = options->settle,
-        .requests = options->requests,
         .seed = options->seed,
         .service =
             {

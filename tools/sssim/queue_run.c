@@ -31,7 +31,7 @@ struct run {
     struct ssrequest_tally *tally;
     struct flight *flights; /* by slot */
     uint32_t oldest, newest;
-    uint64_t begun; /* requests that were sent, or refused before one that was */
+    uint64_t begun; /* requests that were sent or refused */
     bool lacks_memory;
     struct queue_run_end end;
 };
@@ -76,6 +76,15 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
+/* The generator's witness. */
+static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
+    const struct ssrequest_ended *ended) {
+    struct run *run = context;
+    (void)ended;
+    if (fate == SSREQUEST_REFUSED)
+        run->begun = one->number + 1;
+}
+
 /* The transport's. */
 static void send(void *context, struct ssrequest_one *one) {
     struct run *run = context;
@@ -114,7 +123,7 @@ static void time_out(struct run *run, ss_time now) {
 }
 
 static void generate(struct run *run, ss_time now) {
-    uint64_t most = run->options->requests;
+    uint64_t most = run->options->rules.most;
     ssrequest_generator_advance(run->generator, now);
     if (most > 0 && run->begun >= most && now < run->end.sending) {
         run->end.sending = now;
@@ -192,6 +201,7 @@ static int open_generator(struct run *run, struct ss_error *error) {
     if (ssrequest_generator_open(&run->generator, &rules, options->profile ? &run->schedule : NULL,
             &transport, run->tally, error) < 0)
         return -1;
+    ssrequest_generator_watch(run->generator, see, run);
     sleepers_set(&run->sleepers, generator_sleeper(run), 0);
     if (options->settle > 0)
         sleepers_set(&run->sleepers, SETTLE, options->settle);

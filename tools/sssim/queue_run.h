@@ -13,10 +13,9 @@
 struct queue_run_options {
     const struct ssrequest_profile *profile; /* NULL: a closed loop */
     enum ssrequest_arrival arrival;
-    struct ssrequest_rules rules;
-    ss_time timeout;   /* SS_TIME_NEVER: clients wait as long as it takes */
-    ss_time settle;    /* what was sent or had ended by then is not counted */
-    uint64_t requests; /* sending ends with this one; 0: when the rules say */
+    struct ssrequest_rules rules; /* the servers are its targets */
+    ss_time timeout;              /* SS_TIME_NEVER: clients wait as long as it takes */
+    ss_time settle;               /* what was sent or had ended by then is not counted */
     uint64_t seed;
     struct queue_service_options service;
     double duty; /* of each server; 1: they are never stopped */

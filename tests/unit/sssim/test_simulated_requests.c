@@ -336,13 +336,52 @@ static void sending_ends_with_the_last_request_asked_for(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
-    options.requests = 777;
+    options.rules.most = 777;
     measure(&measured, &options, 50, 100 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 777);
     assert_int_equal(measured.tally.intended, 777);
     assert_true(measured.end.end < 25 * SS_SECOND);
     assert_true(measured.end.end >= measured.end.sending + 10 * MS);
     close_measured(&measured);
+}
+
+/* The last one may be in the middle of many that are due at once, wait, or be refused: the first
+ * 207 are 200 of four seconds and 7 of the fifth. */
+static void exactly_as_many_requests_are_made_as_asked_for(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct measured measured;
+        struct queue_run_options options = make(i < 3 ? SSREQUEST_CONCURRENT : SSREQUEST_POISSON);
+        options.rules.most = 207;
+        options.rules.cap = i == 0 ? 200 : 5;
+        options.rules.when_full = i == 2 ? SSREQUEST_DROP : SSREQUEST_DELAY;
+        measure(&measured, &options, 50, 100 * SS_SECOND);
+        assert_int_equal(measured.tally.intended, 207);
+        assert_int_equal(measured.tally.sent, i == 2 ? 5 * 5 : 207);
+        assert_int_equal(measured.tally.refused, i == 2 ? 4 * 45 + 2 : 0);
+        if (i == 0 || i == 2)
+            assert_int_equal(measured.end.sending, 4 * SS_SECOND);
+        close_measured(&measured);
+    }
+}
+
+/* Nor do clients that all send at once send more. */
+static void clients_make_as_many_requests_as_asked_for(void **state) {
+    (void)state;
+    for (uint64_t most = 1; most <= 25; most += 6) {
+        struct measured measured;
+        struct queue_run_options options = make(SSREQUEST_EVEN);
+        options.rules.closed = 10;
+        options.rules.end = SS_TIME_NEVER;
+        options.rules.most = most;
+        options.service.workers = 10;
+        measure_profile(&measured, &options, NULL);
+        assert_int_equal(measured.tally.intended, most);
+        assert_int_equal(measured.tally.sent, most);
+        assert_int_equal(measured.end.sending, (most - 1) / 10 * 10 * MS);
+        assert_int_equal(measured.end.end, (most + 9) / 10 * 10 * MS);
+        close_measured(&measured);
+    }
 }
 
 static void the_seed_decides(void **state) {
@@ -375,4 +414,6 @@ UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
     cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
     cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
     cmocka_unit_test(sending_ends_with_the_last_request_asked_for),
+    cmocka_unit_test(exactly_as_many_requests_are_made_as_asked_for),
+    cmocka_unit_test(clients_make_as_many_requests_as_asked_for),
     cmocka_unit_test(the_seed_decides))
