@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_RANDOM_H
 #define SHOWSTOPPER_RANDOM_H
 
+#include <math.h>
 #include <stdint.h>
 
 /* A hash with bits as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
@@ -33,6 +34,12 @@ static inline double ss_random_next(uint64_t *state) {
 static inline double ss_random(uint64_t seed, uint64_t index) {
     uint64_t word = ss_random_hash(ss_random_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
     return ss_random_unit(word);
+}
+
+/* An exponential number with mean 1, from one of these: ss_random_exponential(ss_random(3, 5)). Its
+ * caller is linked with the mathematical library. */
+static inline double ss_random_exponential(double unit) {
+    return -log1p(-unit);
 }
 
 #endif

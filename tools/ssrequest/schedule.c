@@ -160,7 +160,7 @@ void ssrequest_profile_free(struct ssrequest_profile *profile) {
 
 /* How many are to be expected from one request to the next. */
 static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
-    return arrival == SSREQUEST_POISSON ? -log1p(-ss_random_next(random)) : 1;
+    return arrival == SSREQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
 }
 
 void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,

@@ -9,7 +9,7 @@
 
 /* Not negative, with this mean, and without memory. */
 static inline double chance_draw_exponential(uint64_t *state, double mean) {
-    return -mean * log1p(-ss_random_next(state));
+    return mean * ss_random_exponential(ss_random_next(state));
 }
 
 /* Lognormal, with mean 1 and this standard deviation. Its logarithm is a normal number by Box and

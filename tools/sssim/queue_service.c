@@ -42,7 +42,7 @@ static ss_time draw_length(const struct queue_service *service, uint32_t server,
     const struct queue_service_options *options = &service->options;
     double length = (double)options->work;
     if (options->spread == QUEUE_EXPONENTIAL)
-        length *= -log1p(-ss_random(options->seed + WORK_SALT, number));
+        length *= ss_random_exponential(ss_random(options->seed + WORK_SALT, number));
     if (options->speeds)
         length /= options->speeds[server];
     return ss_time_from_double(length + 0.5);
