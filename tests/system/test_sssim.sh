@@ -248,22 +248,29 @@ expect queue --trace loads --rate 10 --json
 [ "$(member sent)" = 150 ] || fail "trace: $(cat out)"
 expect queue --closed 4 --requests 1000 --json
 [ "$(member loop)/$(member sent)" = '"closed"/1000' ] || fail "closed: $(cat out)"
+[ "$(member cap)" = 4 ] || fail "closed: cap $(member cap)"
 expect queue --closed 4
 grep -q 'A closed loop' out || fail "closed: $(cat out)"
 expect queue --version
 [[ $(cat out) == "sssim "* ]] || fail "version: $(cat out)"
 
-refused 'no rate is given' queue
-refused '--rate: 0 is no rate' queue --rate 0
-refused '--profile step wants --max, --step and --hold' queue --profile step --max 140
-refused '--rate: the steps themselves say it' \
+refused '--profile constant wants --rate' queue
+refused 'the rate must be above 0 and at most 1000000000 requests' queue --rate 0
+refused 'the rate must be above 0 and at most 1000000000 requests' queue --rate 0 --requests 5
+refused 'the step must be above 0' queue --max 140 --step 0 --hold 2s
+refused 'the only step below 2000000 requests per second' queue --max 2000000 --step 2000000 --hold 2s
+refused '--profile step wants --step' queue --profile step --max 140
+refused '--rate has no meaning with --profile step' \
     queue --profile step --max 140 --step 5 --hold 2s --rate 5
-refused '--hold: it belongs to --profile step' queue --profile constant --rate 5 --hold 2s
-refused '--hold: it belongs to --profile step' queue --trace a --rate 5 --hold 2s
-refused '--profile step wants --max, --step and --hold' queue --hold 2s
-refused '--profile trace: no trace is given' queue --profile trace --rate 5
-refused '--trace: it belongs to --profile trace' queue --profile constant --rate 5 --trace a
-refused '--rate: the clients of --closed send after their answers' queue --closed 5 --rate 5
+refused '--hold has no meaning with --profile constant' \
+    queue --profile constant --rate 5 --hold 2s
+refused '--hold has no meaning with --profile trace' queue --trace a --rate 5 --hold 2s
+refused '--profile step wants --max' queue --hold 2s
+refused '--profile trace wants --trace' queue --profile trace --rate 5
+refused '--trace has no meaning with --profile constant' \
+    queue --profile constant --rate 5 --trace a
+refused '--rate has no meaning with --closed' queue --closed 5 --rate 5
+refused '--cap has no meaning with --closed' queue --closed 5 --cap 5
 refused '--duty: at 0 no request is ever answered' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' lies beyond" queue --rate 5 --speeds 1,0

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include <math.h>
-
-#include "base/words.h"
-
-#define DURATION_DEFAULT (10 * SS_SECOND)
+#include "given.h"
 
 #define AT(member) .offset = offsetof(struct ssrequest_options, member)
 
@@ -102,56 +98,35 @@ static int take_url(
 
 /* ---- what goes together ---- */
 
-/* An option of a profile; what it is for is a set of bits, one for each shape. */
-struct belonging {
-    const char *name;
-    bool given;
-    unsigned to, needed_by; /* 1 << enum ssrequest_shape, and CLOSED */
-};
-
-#define CONSTANT (1U << SSREQUEST_CONSTANT)
-#define STEP     (1U << SSREQUEST_STEP)
-#define TRACE    (1U << SSREQUEST_TRACE)
-#define CLOSED   (TRACE << 1)
-
-static const char *name_of(unsigned way) {
-    return way == CONSTANT ? "--profile constant"
-           : way == STEP   ? "--profile step"
-           : way == TRACE  ? "--profile trace"
-                           : "--closed";
-}
-
-static int check_belongings(
-    const struct ssrequest_options *options, unsigned way, struct ss_error *error) {
-    const struct belonging all[] = {
-        {"rate", !isnan(options->rate), CONSTANT | TRACE,
-            options->capacity ? TRACE : CONSTANT | TRACE},
-        {"duration", options->duration != SS_TIME_NEVER, CONSTANT | TRACE | CLOSED, 0},
-        {"max", !isnan(options->max), STEP, STEP},
-        {"step", !isnan(options->step), STEP, STEP},
-        {"hold", options->hold != SS_TIME_NEVER, STEP, STEP},
-        {"trace", options->trace, TRACE, TRACE},
-        {"profile", options->shape >= 0, CONSTANT | STEP | TRACE, 0},
-        {"cap", options->cap > 0, CONSTANT | STEP | TRACE, 0},
-        {"dry-run", options->dry_run, CONSTANT | STEP | TRACE, 0},
-        {"capacity", options->capacity, CONSTANT, 0},
+static struct ssrequest_given given_of(const struct ssrequest_options *options) {
+    return (struct ssrequest_given){
+        .shape = options->shape,
+        .rate = options->rate,
+        .max = options->max,
+        .step = options->step,
+        .duration = options->duration,
+        .hold = options->hold,
+        .trace = options->trace,
+        .closed = options->closed,
+        .cap = options->cap,
+        .finds_rate = options->capacity,
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].given && !(all[i].to & way))
-            return ss_error_fail(
-                error, "--%s has no meaning with %s: see --help", all[i].name, name_of(way));
-        if (!all[i].given && (all[i].needed_by & way))
-            return ss_error_fail(error, "%s wants --%s: see --help", name_of(way), all[i].name);
-    }
-    return 0;
 }
 
-/* The shape that what is given belongs to. */
-static int guess_shape(const struct ssrequest_options *options) {
-    if (options->trace)
-        return SSREQUEST_TRACE;
-    bool steps = !isnan(options->max) || !isnan(options->step) || options->hold != SS_TIME_NEVER;
-    return steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
+static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
+    struct ssrequest_given given = given_of(options);
+    if (ssrequest_given_settle(&given, error) < 0)
+        return -1;
+    if (options->dry_run && given.closed)
+        return ssrequest_given_refuse(&given, "dry-run", error);
+    if (options->capacity && (given.closed || given.shape != SSREQUEST_CONSTANT))
+        return ssrequest_given_refuse(&given, "capacity", error);
+    if (given.duration == SS_TIME_NEVER && given.shape == SSREQUEST_CONSTANT)
+        given.duration = SSREQUEST_DURATION_DEFAULT;
+    options->shape = given.shape;
+    options->duration = given.duration;
+    options->cap = given.cap;
+    return 0;
 }
 
 /* A search is many runs, each of which ends of itself. */
@@ -169,16 +144,8 @@ static int settle_capacity(struct ssrequest_options *options, struct ss_error *e
 }
 
 static int settle(struct ssrequest_options *options, struct ss_error *error) {
-    int shape = options->shape >= 0 ? options->shape : guess_shape(options);
-    if (check_belongings(options, options->closed ? CLOSED : 1U << shape, error) < 0)
+    if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0)
         return -1;
-    options->shape = shape;
-    if (settle_capacity(options, error) < 0)
-        return -1;
-    if (options->duration == SS_TIME_NEVER && shape == SSREQUEST_CONSTANT)
-        options->duration = DURATION_DEFAULT;
-    if (options->cap == 0)
-        options->cap = options->closed ? options->closed : 200;
     if (options->insecure && options->authorities)
         return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
     if (options->dry_run &&
@@ -192,13 +159,14 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
 
 int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error) {
+    const struct ssrequest_given nothing = ssrequest_given_nothing();
     *options = (struct ssrequest_options){
-        .shape = -1,
-        .rate = NAN,
-        .max = NAN,
-        .step = NAN,
-        .duration = SS_TIME_NEVER,
-        .hold = SS_TIME_NEVER,
+        .shape = nothing.shape,
+        .rate = nothing.rate,
+        .max = nothing.max,
+        .step = nothing.step,
+        .duration = nothing.duration,
+        .hold = nothing.hold,
     };
     if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
@@ -209,18 +177,8 @@ int ssrequest_options_parse(
 
 int ssrequest_options_profile(const struct ssrequest_options *options,
     struct ssrequest_profile *profile, struct ss_error *error) {
-    *profile = (struct ssrequest_profile){0};
-    if (options->closed)
-        return 0;
-    switch ((enum ssrequest_shape)options->shape) {
-    case SSREQUEST_STEP:
-        return ssrequest_profile_step(profile, options->max, options->step, options->hold, error);
-    case SSREQUEST_TRACE:
-        return ssrequest_profile_trace(
-            profile, options->trace, options->rate, options->duration, error);
-    default:
-        return ssrequest_profile_constant(profile, options->rate, options->duration, error);
-    }
+    const struct ssrequest_given given = given_of(options);
+    return ssrequest_given_profile(&given, profile, error);
 }
 
 ss_time ssrequest_options_end(

@@ -7,12 +7,14 @@
 #include <showstopper/random.h>
 #include <showstopper/trace.h>
 
+#include "base/number.h"
 #include "trace/file.h"
 #include "trace/record.h"
 
 /* ---- how many ---- */
 
 #define STRETCHES_MOST 10000000
+#define RATE_MOST      1000000000
 #define RAMP_SHORTEST  (100 * SS_MILLISECOND)
 #define RAMP_STEP      0.01 /* of the full rate */
 
@@ -35,16 +37,16 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
 }
 
 /* Some requests in a time that a run can last. */
-static int check_rate(double rate, struct ss_error *error) {
-    if (!(rate > 0) || rate > 1e9)
-        return ss_error_fail(
-            error, "a rate of %g requests per second is not above 0 and at most 1e9", rate);
-    return 0;
+static int check_rate(double rate, const char *name, struct ss_error *error) {
+    if (rate > 0 && rate <= RATE_MOST)
+        return 0;
+    return ss_error_fail(
+        error, "the %s must be above 0 and at most %d requests per second", name, RATE_MOST);
 }
 
 int ssrequest_profile_constant(
     struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error) {
-    if (check_rate(rate, error) != 0)
+    if (check_rate(rate, "rate", error) != 0)
         return -1;
     if (duration == 0)
         return ss_error_fail(error, "the duration is 0");
@@ -56,15 +58,17 @@ int ssrequest_profile_constant(
 
 int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double step, ss_time hold,
     struct ss_error *error) {
-    if (check_rate(max, error) != 0 || check_rate(step, error) != 0)
+    if (check_rate(max, "maximum", error) != 0 || check_rate(step, "step", error) != 0)
         return -1;
     if (hold == 0)
         return ss_error_fail(error, "the steps are held for no time");
-    if (step >= max)
+    if (step >= max) {
+        char number[SS_NUMBER_PLAIN_ROOM];
+        ss_number_put_plain(number, max);
         return ss_error_fail(error,
-            "the only step below %g requests per second is 0: "
-            "choose a step smaller than that",
-            max);
+            "the only step below %.40s requests per second is 0: choose a step smaller than that",
+            number);
+    }
     /* A multiple that is the maximum but for its last bits is not below it. */
     double levels = ceil(max / step * (1 - 1e-12));
     if (levels > STRETCHES_MOST)
@@ -132,7 +136,7 @@ static int add_records(struct ssrequest_profile *profile, const struct ss_trace_
 
 int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path, double rate,
     ss_time duration, struct ss_error *error) {
-    if (check_rate(rate, error) != 0)
+    if (check_rate(rate, "rate", error) != 0)
         return -1;
     if (duration == 0)
         return ss_error_fail(error, "the duration is 0");

@@ -8,39 +8,36 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* Where neither --duration nor --requests says when sending ends. */
-#define DURATION_DEFAULT (10 * SS_SECOND)
-
 #define AT(member) .offset = offsetof(struct queue_options, member)
 
 // clang-format off
 const struct ss_argument queue_rows[] = {
-    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(profile), .choices = "constant step trace",
+    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(given.shape), .choices = "constant step trace",
                     .help = "how many requests are due: --rate a second for --duration; 0, --step, "
                             "2 times --step and so on below --max, each for --hold; or the loads of "
                             "--trace times --rate; without it, what the options that are given "
                             "belong to"},
                     .heading = "Requests:"},
-    {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(rate), .help = "requests per second"}},
-    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
+    {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
                  .sensible = "500m",
                  .help = "for how long requests are sent; without it and --requests, 10s, or as long "
                          "as the trace is"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
               .help = "end with this request"}},
-    {0, "RATE", {"max", SS_OPTION_NUMBER, AT(max), .help = "of the steps"}},
-    {0, "RATE", {"step", SS_OPTION_NUMBER, AT(step), .help = "of the steps"}},
-    {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .max = "36500d", .sensible = "500m",
+    {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "of the steps"}},
+    {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "of the steps"}},
+    {0, "TIME", {"hold", SS_OPTION_TIME, AT(given.hold), .min = "1m", .max = "36500d", .sensible = "500m",
                  .help = "of the steps"}},
-    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace), .help = "a trace, text or compiled"}},
+    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "a trace, text or compiled"}},
     {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(arrival), .initial = "even",
                  .choices = "concurrent even poisson",
                  .help = "when requests are due: all of a second at its begin, in equal distances, "
                          "or with exponential gaps"}},
-    {0, "N", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "1000000",
+    {0, "N", {"closed", SS_OPTION_COUNT, AT(given.closed), .min = "1", .max = "1000000",
               .help = "a closed loop: so many clients that each send after their answer"}},
-    {0, "N", {"cap", SS_OPTION_COUNT, AT(cap), .initial = "200", .min = "1", .max = "1000000",
-              .help = "the most requests that are unfinished at a time"}},
+    {0, "N", {"cap", SS_OPTION_COUNT, AT(given.cap), .min = "1", .max = "1000000",
+              .help = "the most requests that are unfinished at a time; default 200"}},
     {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(when_full), .initial = "delay",
                  .choices = "delay drop",
                  .help = "what becomes of a request that is due while there are so many: it waits, "
@@ -85,73 +82,11 @@ const struct ss_argument queue_rows[] = {
 
 /* ---- what belongs together ---- */
 
-struct given {
-    const char *name;
-    bool is_given;
-};
-
-static int refuse_given(
-    const struct given *given, size_t count, const char *where, struct ss_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        if (given[i].is_given)
-            return ss_error_fail(error, "--%s: %s", given[i].name, where);
-    }
-    return 0;
-}
-
-#define REFUSE(where, ...)                                                                         \
-    refuse_given((const struct given[]){__VA_ARGS__},                                              \
-        sizeof((const struct given[]){__VA_ARGS__}) / sizeof(struct given), where, error)
-
-static int check_closed(const struct queue_options *options, struct ss_error *error) {
-    return REFUSE("the clients of --closed send after their answers: leave one of the two away",
-        {"profile", options->profile >= 0}, {"rate", !isnan(options->rate)},
-        {"max", !isnan(options->max)}, {"step", !isnan(options->step)},
-        {"hold", options->hold != SS_TIME_NEVER}, {"trace", options->trace != NULL});
-}
-
-static int check_rate(const struct queue_options *options, struct ss_error *error) {
-    if (isnan(options->rate))
-        return ss_error_fail(error, "no rate is given: --rate 50 sends 50 requests a second");
-    if (!(options->rate > 0))
-        return ss_error_fail(error, "--rate: %g is no rate: give more than 0", options->rate);
-    return 0;
-}
-
-static int check_steps(const struct queue_options *options, struct ss_error *error) {
-    if (isnan(options->max) || isnan(options->step) || options->hold == SS_TIME_NEVER)
-        return ss_error_fail(error,
-            "--profile step wants --max, --step and --hold, such as --max 140 --step 5 --hold 2s");
-    if (!(options->max > 0) || !(options->step > 0))
-        return ss_error_fail(error, "--max and --step: give more than 0");
-    return REFUSE("the steps themselves say it: leave it away", {"rate", !isnan(options->rate)},
-        {"duration", options->duration != SS_TIME_NEVER});
-}
-
-static int check_no_steps(const struct queue_options *options, struct ss_error *error) {
-    return REFUSE("it belongs to --profile step", {"max", !isnan(options->max)},
-        {"step", !isnan(options->step)}, {"hold", options->hold != SS_TIME_NEVER});
-}
-
-static int find_shape(const struct queue_options *options) {
-    bool steps = !isnan(options->max) || !isnan(options->step) || options->hold != SS_TIME_NEVER;
-    if (options->profile >= 0)
-        return options->profile;
-    return options->trace ? SSREQUEST_TRACE : steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
-}
-
-static int check_profile(struct queue_options *options, struct ss_error *error) {
-    options->profile = find_shape(options);
-    if (options->profile == SSREQUEST_TRACE && !options->trace)
-        return ss_error_fail(error, "--profile trace: no trace is given: --trace FILE");
-    if (options->profile != SSREQUEST_TRACE && options->trace)
-        return ss_error_fail(error, "--trace: it belongs to --profile trace");
-    if (options->profile > SSREQUEST_CONSTANT && options->settle > 0)
+static int check_settle(const struct queue_options *options, struct ss_error *error) {
+    if (options->settle > 0 && options->given.shape != SSREQUEST_CONSTANT)
         return ss_error_fail(error,
             "--settle: what changes all the time never settles: it belongs to --profile constant");
-    if (options->profile == SSREQUEST_STEP)
-        return check_steps(options, error);
-    return check_no_steps(options, error) < 0 ? -1 : check_rate(options, error);
+    return 0;
 }
 
 static int parse_speed(
@@ -186,7 +121,7 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
 }
 
 static int check(struct queue_options *options, struct ss_error *error) {
-    if (options->closed > 0 ? check_closed(options, error) < 0 : check_profile(options, error) < 0)
+    if (ssrequest_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
         return -1;
     if (!(options->duty > 0))
         return ss_error_fail(error, "--duty: at 0 no request is ever answered");
@@ -194,14 +129,7 @@ static int check(struct queue_options *options, struct ss_error *error) {
 }
 
 int queue_options_parse(struct queue_options *options, char **argv, struct ss_error *error) {
-    *options = (struct queue_options){
-        .profile = -1,
-        .rate = NAN,
-        .max = NAN,
-        .step = NAN,
-        .duration = SS_TIME_NEVER,
-        .hold = SS_TIME_NEVER,
-    };
+    *options = (struct queue_options){.given = ssrequest_given_nothing()};
     if (ss_arguments_parse(queue_rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
     if (options->help || options->version)
@@ -220,42 +148,30 @@ void queue_options_close(struct queue_options *options) {
  * deviation of its root at most. */
 static ss_time find_duration(const struct queue_options *options) {
     double count = (double)options->requests;
-    if (options->duration != SS_TIME_NEVER)
-        return options->duration;
     if (options->requests == 0)
-        return DURATION_DEFAULT;
-    return ss_time_add(
-        SS_SECOND, ss_time_from_double((count + 10 * sqrt(count) + 10) / options->rate * 1e9));
-}
-
-static int make_profile(struct queue_options *options, struct ss_error *error) {
-    struct ssrequest_profile *shape = &options->shape;
-    switch (options->profile) {
-    case SSREQUEST_STEP:
-        return ssrequest_profile_step(shape, options->max, options->step, options->hold, error);
-    case SSREQUEST_TRACE:
-        return ssrequest_profile_trace(
-            shape, options->trace, options->rate, options->duration, error);
-    default:
-        return ssrequest_profile_constant(shape, options->rate, find_duration(options), error);
-    }
-}
-
-static ss_time find_end_of_closed(const struct queue_options *options) {
-    if (options->duration == SS_TIME_NEVER && options->requests == 0)
-        return DURATION_DEFAULT;
-    return options->duration;
+        return SSREQUEST_DURATION_DEFAULT;
+    if (options->given.closed)
+        return SS_TIME_NEVER;
+    return ss_time_add(SS_SECOND,
+        ss_time_from_double((count + 10 * sqrt(count) + 10) / options->given.rate * 1e9));
 }
 
 int queue_options_resolve(
     struct queue_options *options, struct queue_run_options *run, struct ss_error *error) {
+    struct ssrequest_given *given = &options->given;
+    if (given->duration == SS_TIME_NEVER && given->shape == SSREQUEST_CONSTANT)
+        given->duration = find_duration(options);
+    if (ssrequest_given_profile(given, &options->shape, error) < 0)
+        return -1;
     *run = (struct queue_run_options){
+        .profile = given->closed ? NULL : &options->shape,
         .arrival = (enum ssrequest_arrival)options->arrival,
         .rules =
             {
-                .cap = options->closed > options->cap ? options->closed : options->cap,
+                .cap = given->cap,
                 .when_full = (enum ssrequest_when_full)options->when_full,
-                .closed = options->closed,
+                .closed = given->closed,
+                .end = given->closed ? given->duration : ssrequest_profile_length(&options->shape),
                 .most = options->requests,
                 .balance = (enum ssrequest_balance)options->balance,
             },
@@ -275,13 +191,6 @@ int queue_options_resolve(
         .duty = options->duty,
         .tau = options->tau,
     };
-    if (options->closed == 0) {
-        if (make_profile(options, error) < 0)
-            return -1;
-        run->profile = &options->shape;
-    }
-    run->rules.end =
-        options->closed ? find_end_of_closed(options) : ssrequest_profile_length(&options->shape);
     if (options->settle < run->rules.end)
         return 0;
     return ss_error_fail(

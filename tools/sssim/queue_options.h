@@ -4,23 +4,15 @@
 
 #include "options/arguments.h"
 #include "queue_run.h"
-#include "ssrequest/account.h"
+#include "ssrequest/given.h"
 
 /* What the command line of `sssim queue` asks for. */
 struct queue_options {
-    int profile; /* enum ssrequest_shape; -1: not given */
-    double rate; /* requests a second; so are the next two; NaN: not given */
-    double max;
-    double step;
-    ss_time duration; /* SS_TIME_NEVER: not given; so is the next */
-    ss_time hold;
-    const char *trace;
-    int arrival; /* enum ssrequest_arrival */
+    struct ssrequest_given given; /* settled */
+    int arrival;                  /* enum ssrequest_arrival */
     uint64_t seed;
-    uint64_t cap;
-    int when_full;   /* enum ssrequest_when_full */
-    ss_time timeout; /* 0: none */
-    uint64_t closed;
+    int when_full;     /* enum ssrequest_when_full */
+    ss_time timeout;   /* 0: none */
     uint64_t requests; /* 0: as many as are due */
     ss_time settle;
     ss_time work;
