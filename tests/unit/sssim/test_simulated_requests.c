@@ -201,6 +201,32 @@ static void requests_are_given_up_in_time(void **state) {
     }
 }
 
+/* Successes of all that were due, with a limit of 2 s and a fifth more requests than can be done.
+ */
+static double overload(uint64_t cap, enum ssrequest_when_full when_full, int given_up) {
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_POISSON);
+    options.timeout = 2 * SS_SECOND;
+    options.rules.cap = cap;
+    options.rules.when_full = when_full;
+    options.service.given_up = given_up;
+    measure(&measured, &options, 120, 600 * SS_SECOND);
+    double done = (double)measured.tally.outcomes[SSREQUEST_SUCCESS];
+    if (given_up == QUEUE_SERVE)
+        assert_within(done + (double)measured.end.wasted, 60000, 0.01);
+    double share = done / (double)measured.tally.intended;
+    close_measured(&measured);
+    return share;
+}
+
+/* The figures of showstopper-requests(7). */
+static void an_overload_works_for_clients_that_have_gone(void **state) {
+    (void)state;
+    assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
+    assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
+    assert_within(overload(150, SSREQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
+}
+
 /* Whether it is answered at the very limit, and is in time, or given up. */
 static void what_ends_makes_room_for_what_is_due_then(void **state) {
     (void)state;
@@ -409,6 +435,7 @@ UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
     cmocka_unit_test(an_overload_takes_its_cap_over_its_capacity),
     cmocka_unit_test(a_closed_loop_takes_its_clients_over_its_capacity),
     cmocka_unit_test(requests_are_given_up_in_time),
+    cmocka_unit_test(an_overload_works_for_clients_that_have_gone),
     cmocka_unit_test(what_ends_makes_room_for_what_is_due_then),
     cmocka_unit_test(stops_add_what_is_left_of_them),
     cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
