@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/generator.h"
+#include "generator.h"
 
 #include <stdlib.h>
 

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/http.h"
+#include "http.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
-#include <netdb.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/owned.h"
 #include "base/version.h"
-#include "base/words.h"
 #include "platform/platform.h"
 
 #define NO_TARGET    UINT32_MAX
@@ -27,21 +21,6 @@
 
 /* CURLE_TOO_LARGE, which headers before 8.6 do not name: the library may be newer than they are. */
 #define TOO_LARGE ((CURLcode)100)
-
-struct target {
-    char *url;    /* as libcurl gets it */
-    char *socket; /* NULL: TCP */
-    bool tls;
-    uint64_t connections; /* that are open */
-    char *lost;           /* why its host has no address; NULL: it has one */
-};
-
-/* A set of targets, and the addresses of their hosts. Zeroed: none. */
-struct aim {
-    struct target *targets;
-    uint32_t count;
-    struct curl_slist *addresses;
-};
 
 /* A place for one request at a time, with a handle that is used again and again. */
 struct slot {
@@ -92,7 +71,7 @@ struct ssrequest_http {
     size_t watch_count;
     uint64_t opened; /* sockets so far */
     ss_time timer;   /* libcurl's */
-    struct aim aim;
+    struct ssrequest_aim aim;
     uint64_t aim_number;
     uint64_t older;
     bool is_old; /* libcurl: see version_for() */
@@ -342,131 +321,6 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
 
 /* ---- targets ---- */
 
-static void aim_free(struct aim *aim) {
-    for (uint32_t i = 0; i < aim->count; i++) {
-        free(aim->targets[i].url);
-        free(aim->targets[i].socket);
-        free(aim->targets[i].lost);
-    }
-    free(aim->targets);
-    curl_slist_free_all(aim->addresses);
-    *aim = (struct aim){0};
-}
-
-static int refuse_url(const char *url, const char *why, struct ss_error *error) {
-    return ss_error_fail(error, "'%s' %s: write http://HOST[:PORT]/PATH, https:// or http+unix://",
-        ss_words_show(url).text, why);
-}
-
-/* "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
-static int split_socket(struct target *target, const char *url, struct ss_error *error) {
-    const char *host = strchr(url, '/') + 2;
-    size_t length = strcspn(host, "/?#");
-    if (length == 0)
-        return refuse_url(url, "names no socket", error);
-    char *path = curl_easy_unescape(NULL, host, (int)length, NULL);
-    target->socket = path ? strdup(path) : NULL;
-    curl_free(path);
-    int written =
-        asprintf(&target->url, "%s://localhost%s", target->tls ? "https" : "http", host + length);
-    if (written < 0)
-        target->url = NULL;
-    if (!target->socket || !target->url)
-        return ss_error_memory(error);
-    return 0;
-}
-
-static int check_socket(const char *path, struct ss_error *error) {
-    if (strlen(path) < sizeof((struct sockaddr_un *)NULL)->sun_path)
-        return 0;
-    return ss_error_fail(error, "'%s': the path of a socket is at most %zu bytes long",
-        ss_words_show(path).text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
-}
-
-static bool begins(const char *text, const char *with) {
-    return strncasecmp(text, with, strlen(with)) == 0;
-}
-
-static int read_url(
-    struct target *target, const char *url, const char *socket, struct ss_error *error) {
-    bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
-    target->tls = begins(url, "https");
-    if (joined)
-        return split_socket(target, url, error) < 0 ? -1 : check_socket(target->socket, error);
-    if (!begins(url, "http://") && !begins(url, "https://"))
-        return refuse_url(url, "is no URL of HTTP", error);
-    target->url = strdup(url);
-    target->socket = socket ? strdup(socket) : NULL;
-    if (!target->url || (socket && !target->socket))
-        return ss_error_memory(error);
-    return socket ? check_socket(socket, error) : 0;
-}
-
-static bool is_address(const char *host) {
-    struct in_addr address;
-    return host[0] == '[' || inet_pton(AF_INET, host, &address) == 1;
-}
-
-/* "HOST:PORT:ADDRESS,ADDRESS" for libcurl. */
-static char *write_addresses(const char *host, const char *port, const struct addrinfo *found) {
-    char *line = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&line, &size);
-    if (!stream)
-        return NULL;
-    fprintf(stream, "%s:%s:", host, port);
-    for (const struct addrinfo *at = found; at; at = at->ai_next) {
-        char text[NI_MAXHOST];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST))
-            continue;
-        bool six = at->ai_family == AF_INET6;
-        fprintf(stream, "%s%s%s%s", at == found ? "" : ",", six ? "[" : "", text, six ? "]" : "");
-    }
-    fclose(stream);
-    return line;
-}
-
-static int look_up(struct aim *aim, struct target *target, const char *host, const char *port,
-    struct ss_error *error) {
-    struct addrinfo *found = NULL;
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
-    int why = getaddrinfo(host, NULL, &hints, &found);
-    if (why) {
-        const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
-        if (asprintf(&target->lost, "%s: %s", ss_words_show(host).text, reason) < 0) {
-            target->lost = NULL;
-            return ss_error_memory(error);
-        }
-        return 0;
-    }
-    SS_OWNED(free) char *line = write_addresses(host, port, found);
-    freeaddrinfo(found);
-    struct curl_slist *longer = line ? curl_slist_append(aim->addresses, line) : NULL;
-    if (!longer)
-        return ss_error_memory(error);
-    aim->addresses = longer;
-    return 0;
-}
-
-/* Has libcurl read the URL, and finds the addresses of its host. */
-static int examine_url(
-    struct aim *aim, struct target *target, const char *given, struct ss_error *error) {
-    char *host = NULL, *port = NULL;
-    CURLU *url = curl_url();
-    CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, target->url, 0) : CURLUE_OUT_OF_MEMORY;
-    why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
-    why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
-    int result = 0;
-    if (why)
-        result = refuse_url(given, curl_url_strerror(why), error);
-    else if (!target->socket && !is_address(host))
-        result = look_up(aim, target, host, port, error);
-    curl_free(host);
-    curl_free(port);
-    curl_url_cleanup(url);
-    return result;
-}
-
 /*
  * Every slot may come to hold a connection to every target. Where fewer are kept, each request to
  * one target closes a connection to another.
@@ -480,28 +334,12 @@ static void keep_connections(struct ssrequest_http *http) {
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
 }
 
-int ssrequest_http_aim(
-    struct ssrequest_http *http, const char *const *urls, uint32_t count, struct ss_error *error) {
-    struct aim aim = {.targets = calloc(count, sizeof *aim.targets), .count = count};
-    if (!aim.targets)
-        return ss_error_memory(error);
-    for (uint32_t i = 0; i < count; i++) {
-        struct target *target = &aim.targets[i];
-        if (read_url(target, urls[i], http->rules.socket, error) < 0 ||
-            examine_url(&aim, target, urls[i], error) < 0) {
-            aim_free(&aim);
-            return -1;
-        }
-    }
-    aim_free(&http->aim);
-    http->aim = aim;
+void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim) {
+    ssrequest_aim_free(&http->aim);
+    http->aim = *aim;
+    *aim = (struct ssrequest_aim){0};
     http->aim_number++;
     keep_connections(http);
-    return 0;
-}
-
-const char *ssrequest_http_lost(const struct ssrequest_http *http, uint32_t target) {
-    return http->aim.targets[target].lost;
 }
 
 /* ---- slots ---- */
@@ -561,7 +399,7 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
  * and fails. It does if it is asked for HTTP/2 in the other way, by an upgrade, of which it then
  * sees that it is not needed. Where it opens another connection then, it does ask for the upgrade.
  */
-static long version_for(const struct slot *slot, const struct target *target) {
+static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
     if (!http->rules.http2)
         return CURL_HTTP_VERSION_1_1;
@@ -573,7 +411,7 @@ static long version_for(const struct slot *slot, const struct target *target) {
 
 static bool point(struct slot *slot, uint32_t number) {
     const struct ssrequest_http *http = slot->http;
-    const struct target *target = &http->aim.targets[number];
+    const struct ssrequest_target *target = &http->aim.targets[number];
     long version = version_for(slot, target);
     if (version != slot->version && curl_easy_setopt(slot->easy, CURLOPT_HTTP_VERSION, version))
         return false;
@@ -804,7 +642,7 @@ void ssrequest_http_close(struct ssrequest_http *http) {
     for (uint64_t i = 0; http->slots && i < http->rules.slots; i++)
         curl_easy_cleanup(http->slots[i].easy);
     curl_multi_cleanup(http->multi);
-    aim_free(&http->aim);
+    ssrequest_aim_free(&http->aim);
     free(http->slots);
     free(http->watches);
     free(http);

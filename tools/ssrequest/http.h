@@ -4,7 +4,7 @@
 
 /*
  * The generator's transport in real time: libcurl's multi interface over the caller's epoll
- * descriptor. All moments count from the begin of the run. No call but aim() waits.
+ * descriptor. All moments count from the begin of the run. No call waits.
  */
 
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
+#include "aim.h"
 #include "generator.h"
 
 struct ssrequest_http_rules {
@@ -22,7 +23,6 @@ struct ssrequest_http_rules {
     bool http2;
     bool insecure;
     const char *authorities; /* NULL: the system's */
-    const char *socket;      /* NULL: TCP */
 };
 
 struct ssrequest_http;
@@ -36,16 +36,8 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_htt
     int poll, struct ss_error *error);
 void ssrequest_http_close(struct ssrequest_http *http);
 
-/*
- * The targets of the requests that are sent from now on. Their names are looked up here, once: a
- * lookup in the run would be measured with it. A host that has no address is no failure: see
- * ssrequest_http_lost(). On failure the targets before stay.
- */
-int ssrequest_http_aim(
-    struct ssrequest_http *http, const char *const *urls, uint32_t count, struct ss_error *error);
-
-/* The reason why no request can reach this target: its host has no address. NULL: there is none. */
-const char *ssrequest_http_lost(const struct ssrequest_http *http, uint32_t target);
+/* The targets of the requests that are sent from now on. What the aim holds is taken. */
+void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim);
 
 /* Before anything is sent. `begin` is a moment of ss_platform_now(). */
 void ssrequest_http_begin(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/loop.h"
+#include "loop.h"
 
 #include <errno.h>
 #include <signal.h>

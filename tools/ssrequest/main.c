@@ -57,6 +57,21 @@ static int take_cpus(const char *list, struct ss_error *error) {
     return 0;
 }
 
+/* Names are looked up before the run: a lookup within it would be measured, too. */
+static int aim(struct run *run, struct ss_error *error) {
+    const struct ssrequest_options *options = run->options;
+    struct ssrequest_aim found;
+    if (ssrequest_aim_make(options->urls, options->url_count, options->socket, &found, error) < 0)
+        return -1;
+    for (uint32_t i = 0; i < found.count; i++) {
+        if (found.targets[i].lost)
+            fprintf(stderr, "ssrequest: warning: %s: none of its requests can be sent\n",
+                found.targets[i].lost);
+    }
+    ssrequest_http_aim(run->http, &found);
+    return 0;
+}
+
 static int open_http(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     const struct ssrequest_http_rules rules = {
@@ -66,20 +81,13 @@ static int open_http(struct run *run, struct ss_error *error) {
         .http2 = options->http2,
         .insecure = options->insecure,
         .authorities = options->authorities,
-        .socket = options->socket,
     };
     if (rules.authorities && access(rules.authorities, R_OK) < 0)
         return ss_error_fail(
             error, "--cacert: %s: %s", ss_words_show(rules.authorities).text, strerror(errno));
-    if (ssrequest_http_open(&run->http, &rules, ssrequest_loop_poll(run->loop), error) < 0 ||
-        ssrequest_http_aim(run->http, options->urls, options->url_count, error) < 0)
+    if (ssrequest_http_open(&run->http, &rules, ssrequest_loop_poll(run->loop), error) < 0)
         return -1;
-    for (uint32_t i = 0; i < options->url_count; i++) {
-        const char *lost = ssrequest_http_lost(run->http, i);
-        if (lost)
-            fprintf(stderr, "ssrequest: warning: %s: none of its requests can be sent\n", lost);
-    }
-    return 0;
+    return aim(run, error);
 }
 
 static int open_network(struct run *run, struct ss_error *error) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ssrequest/output.h"
+#include "output.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
+#include "control.h"
+#include "document.h"
+#include "folder.h"
+#include "listener.h"
 #include "platform/platform.h"
-#include "ssrequest/block.h"
-#include "ssrequest/control.h"
-#include "ssrequest/document.h"
-#include "ssrequest/folder.h"
-#include "ssrequest/listener.h"
-#include "ssrequest/summary.h"
+#include "summary.h"
 
 struct ssrequest_output {
     struct ssrequest_parts parts;
@@ -53,9 +53,11 @@ static int add_targets(
 static int retarget(struct ssrequest_output *output, const struct ssrequest_control *control,
     struct ss_error *error) {
     uint32_t count = (uint32_t)control->url_count;
-    if (ssrequest_http_aim(output->parts.http, (const char *const *)control->urls, count, error) <
-        0)
+    struct ssrequest_aim aim;
+    if (ssrequest_aim_make((const char *const *)control->urls, count, output->parts.options->socket,
+            &aim, error) < 0)
         return -1;
+    ssrequest_http_aim(output->parts.http, &aim);
     ssrequest_generator_retarget(output->parts.generator, count);
     return add_targets(output, control->urls, count, error);
 }
