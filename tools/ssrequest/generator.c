@@ -232,10 +232,15 @@ static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
     }
 }
 
+/* Whether one may still become due. */
+static bool has_more(const struct ssrequest_generator *generator) {
+    return generator->rules.most == 0 || generator->intended < generator->rules.most;
+}
+
 /* When the next one becomes due. */
 static ss_time next_due(const struct ssrequest_generator *generator) {
     ss_time due;
-    if (generator->rules.most > 0 && generator->intended >= generator->rules.most)
+    if (!has_more(generator))
         return SS_TIME_NEVER;
     if (generator->rules.closed > 0) {
         ss_time ready = line_first(&generator->ready), pausing = line_first(&generator->pausing);
@@ -287,6 +292,8 @@ ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
     if (generator->waiting.count > 0 && !is_full(generator))
         return 0;
     ss_time due = next_due(generator);
+    if (!has_more(generator) && generator->waiting.count == 0)
+        return SS_TIME_NEVER;
     return due < generator->rules.end ? due : generator->rules.end;
 }
 
@@ -339,8 +346,9 @@ bool ssrequest_generator_is_over(const struct ssrequest_generator *generator) {
         return false;
     if (generator->stopped)
         return true;
-    return generator->rules.end == SS_TIME_NEVER && generator->rules.closed == 0 &&
-           generator->waiting.count == 0 && next_due(generator) == SS_TIME_NEVER;
+    bool more = has_more(generator) &&
+                (generator->rules.end != SS_TIME_NEVER || generator->rules.closed > 0);
+    return !more && generator->waiting.count == 0 && next_due(generator) == SS_TIME_NEVER;
 }
 
 ss_time ssrequest_generator_over(const struct ssrequest_generator *generator) {

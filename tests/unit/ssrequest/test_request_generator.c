@@ -448,6 +448,7 @@ struct random_life {
     uint64_t random;
     struct ssrequest_rules rules;
     ss_time now;
+    double lasted;                  /* unfinished requests times how long, ns */
     struct under_way under_way[64]; /* by slot */
     uint64_t fates[4];
     uint8_t seen[100000]; /* by number: it has met its fate */
@@ -476,6 +477,13 @@ static void any_witness(void *context, const struct ssrequest_one *one, enum ssr
     any->fates[fate]++;
 }
 
+static void go_to(struct random_life *any, const struct ssrequest_tally *tally, ss_time moment) {
+    if (moment <= any->now)
+        return;
+    any->lasted += (double)tally->unfinished * (double)(moment - any->now);
+    any->now = moment;
+}
+
 static struct under_way *first_to_finish(struct random_life *any) {
     struct under_way *first = NULL;
     for (unsigned i = 0; i < any->rules.cap; i++) {
@@ -496,6 +504,7 @@ static void check_any(const struct random_life *any, const struct ssrequest_tall
     assert_int_equal(tally->sent, succeeded + failed + tally->unfinished);
     assert_int_equal(tally->unfinished, under_way);
     assert_true(tally->unfinished <= any->rules.cap);
+    assert_true(any->rules.most == 0 || tally->intended <= any->rules.most);
     assert_int_equal(any->fates[SSREQUEST_ENDED], succeeded + failed);
     assert_int_equal(any->fates[SSREQUEST_REFUSED], tally->refused);
 }
@@ -509,14 +518,14 @@ static void live(
         if (next != SS_TIME_NEVER)
             next += draw(any, 3) == 0 ? draw(any, 5 * SS_MILLISECOND) : 0; /* a late timer */
         if (first && first->finish <= next) {
-            any->now = first->finish > any->now ? first->finish : any->now;
+            go_to(any, tally, first->finish);
             struct ssrequest_one *one = first->one;
             first->one = NULL;
             enum ssrequest_outcome outcome =
                 draw(any, 3) > 0 ? SSREQUEST_SUCCESS : draw(any, SSREQUEST_OUTCOMES);
             ssrequest_generator_finish(generator, one, outcome, draw(any, 1000), any->now);
         } else {
-            any->now = next > any->now ? next : any->now;
+            go_to(any, tally, next);
             ssrequest_generator_advance(generator, any->now);
         }
         check_any(any, tally);
@@ -541,6 +550,7 @@ static void live_once(uint64_t seed) {
         .when_full = draw(&any, 2) ? SSREQUEST_DROP : SSREQUEST_DELAY,
         .closed = draw(&any, 3) == 0 ? 1 + draw(&any, 80) : 0,
         .end = draw(&any, 4) == 0 ? SS_TIME_NEVER : draw(&any, 4 * SS_SECOND),
+        .most = draw(&any, 3) == 0 ? 1 + draw(&any, 600) : 0,
         .targets = (uint32_t)(1 + draw(&any, 4)),
         .balance = draw(&any, 2) ? SSREQUEST_LEAST_CONNECTIONS : SSREQUEST_ROUND_ROBIN,
     };
@@ -552,7 +562,7 @@ static void live_once(uint64_t seed) {
     struct ssrequest_transport transport = {any_send, &any};
     assert_int_equal(ssrequest_profile_step(&profile, 400, 100, 600 * SS_MILLISECOND, &error), 0);
     ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)draw(&any, 3), seed);
-    assert_int_equal(ssrequest_tally_open(&tally, 100 * SS_MILLISECOND, &error), 0);
+    assert_int_equal(ssrequest_tally_open(&tally, 0, &error), 0);
     assert_int_equal(
         ssrequest_generator_open(&generator, &any.rules, &schedule, &transport, &tally, &error), 0);
     ssrequest_generator_watch(generator, any_witness, &any);
@@ -572,6 +582,8 @@ static void live_once(uint64_t seed) {
     assert_int_equal(tally.all[SSREQUEST_INTENDED].count, tally.intended - tally.refused);
     assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, tally.sent);
     assert_int_equal(tally.lateness.count, tally.sent);
+    /* Little's law: response times add up to what was unfinished, times how long. */
+    assert_true(fabs(tally.all[SSREQUEST_ACTUAL].sum - any.lasted) <= 1e-9 * any.lasted);
     ssrequest_generator_close(generator);
     ssrequest_tally_close(&tally);
     ssrequest_profile_free(&profile);
