@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include <showstopper/random.h>
+
 #include "sssim/queue_run.h"
 #include "unit.h"
 
@@ -356,6 +358,95 @@ static void successes_alone_judge_a_balance_falsely(void **state) {
     assert_true(fewest.successes == 1);
 }
 
+/* ---- any settings ---- */
+
+struct dice {
+    uint64_t random;
+};
+
+static double between(struct dice *dice, double least, double most) {
+    return least + ss_random_next(&dice->random) * (most - least);
+}
+
+static uint64_t pick(struct dice *dice, uint64_t least, uint64_t most) {
+    return least + (uint64_t)between(dice, 0, (double)(most - least + 1));
+}
+
+static struct queue_run_options make_any(struct dice *dice) {
+    struct queue_run_options options = make((enum ssrequest_arrival)pick(dice, 0, 2));
+    options.seed = options.service.seed = pick(dice, 0, 1000000);
+    options.service.servers = (uint32_t)pick(dice, 1, 3);
+    options.service.workers = (uint32_t)pick(dice, 1, 8);
+    options.service.work = pick(dice, MS, 50 * MS);
+    options.service.spread = pick(dice, 0, 1) ? QUEUE_EXPONENTIAL : QUEUE_CONSTANT;
+    options.service.given_up = pick(dice, 0, 1) ? QUEUE_SKIP : QUEUE_SERVE;
+    options.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    return options;
+}
+
+/* Requests per second. */
+static double capacity_of(const struct queue_run_options *options) {
+    double workers = (double)queue_service_workers(&options->service);
+    return workers / ss_time_seconds(options->service.work);
+}
+
+/* Little's law: the cap is always reached, so response times are the cap over the throughput. */
+static void check_overload(struct dice *dice) {
+    struct measured measured;
+    struct queue_run_options options = make_any(dice);
+    double capacity = capacity_of(&options), least = 30000;
+    options.rules.cap = 2 * queue_service_workers(&options.service) * pick(dice, 1, 10);
+    double cap = (double)options.rules.cap;
+    options.settle = ss_time_from_double((3000 + 10 * cap) / capacity * 1e9) + 2 * SS_SECOND;
+    double rate = capacity * between(dice, 1.25, 4);
+    ss_time length = options.settle + ss_time_from_double(least / capacity * 1e9);
+    measure(&measured, &options, rate, length);
+    double done = (double)measured.tally.outcomes[SSREQUEST_SUCCESS];
+    double throughput = done / ss_time_seconds(measured.end.end - options.settle);
+    assert_int_equal(measured.tally.unfinished_most, options.rules.cap);
+    assert_within(mean(&measured, SSREQUEST_ACTUAL) * throughput, cap, 0.01 + cap / least);
+    assert_within(throughput, capacity, 0.03 + cap / least);
+    assert_int_equal(ssrequest_tally_failed(&measured.tally), 0);
+    close_measured(&measured);
+}
+
+/* Whatever is given up, refused or stopped: nobody works more than there is time for, no answer
+ * takes less than its work or more than the limit. */
+static void check_bounds(struct dice *dice) {
+    struct measured measured;
+    struct queue_run_options options = make_any(dice);
+    double capacity = capacity_of(&options);
+    double rate = capacity * between(dice, 0.1, 2);
+    options.service.spread = QUEUE_CONSTANT;
+    options.rules.cap = pick(dice, 1, 300);
+    options.rules.when_full = pick(dice, 0, 1) ? SSREQUEST_DROP : SSREQUEST_DELAY;
+    options.rules.most = pick(dice, 0, 1) ? pick(dice, 1, 3000) : 0;
+    options.timeout = options.service.work * pick(dice, 2, 40);
+    options.duty = pick(dice, 0, 1) ? between(dice, 0.3, 0.9) : 1;
+    measure(&measured, &options, rate, ss_time_from_double(5000 / rate * 1e9));
+    const struct ssrequest_tally *tally = &measured.tally;
+    uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
+    double done = (double)(succeeded + measured.end.wasted);
+    assert_true(done <= capacity * ss_time_seconds(measured.end.end) * 1.000001);
+    assert_true(options.rules.most == 0 || tally->intended <= options.rules.most);
+    assert_int_equal(ssrequest_tally_failed(tally), tally->outcomes[SSREQUEST_TIMEOUT]);
+    if (succeeded > 0) {
+        const struct ssrequest_distribution *answers = &tally->successes[SSREQUEST_ACTUAL];
+        assert_true(answers->least + 1 >= options.service.work);
+        assert_true(answers->most <= options.timeout);
+    }
+    close_measured(&measured);
+}
+
+static void the_laws_hold_whatever_the_settings(void **state) {
+    (void)state;
+    struct dice dice = {7};
+    for (int i = 0; i < 60; i++) {
+        check_overload(&dice);
+        check_bounds(&dice);
+    }
+}
+
 /* ---- the end and the beginning ---- */
 
 static void sending_ends_with_the_last_request_asked_for(void **state) {
@@ -440,6 +531,7 @@ UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
     cmocka_unit_test(stops_add_what_is_left_of_them),
     cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
     cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
+    cmocka_unit_test(the_laws_hold_whatever_the_settings),
     cmocka_unit_test(sending_ends_with_the_last_request_asked_for),
     cmocka_unit_test(exactly_as_many_requests_are_made_as_asked_for),
     cmocka_unit_test(clients_make_as_many_requests_as_asked_for),
