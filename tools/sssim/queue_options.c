@@ -24,7 +24,7 @@ const struct ss_argument queue_rows[] = {
                  .help = "for how long requests are sent; without it and --requests, 10s, or as long "
                          "as the trace is"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
-              .help = "end with this request"}},
+              .help = "end with the request of this number"}},
     {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "of the steps"}},
     {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "of the steps"}},
     {0, "TIME", {"hold", SS_OPTION_TIME, AT(given.hold), .min = "1m", .max = "36500d", .sensible = "500m",
