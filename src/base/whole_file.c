@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/words.h"
+
 /* A FIFO that no process reads fails at once. */
 static FILE *open_special(const char *path) {
     int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -39,6 +41,25 @@ int ss_whole_file_resolve(const char *path, char *target, size_t size) {
         strcpy(name, link);
     }
     return -ELOOP;
+}
+
+int ss_whole_file_check(const char *path, struct ss_error *error) {
+    struct stat status;
+    char folder[4096];
+    struct ss_words_shown shown = ss_words_show(path);
+    bool exists = stat(path, &status) == 0;
+    bool plain = !exists || S_ISREG(status.st_mode);
+    if (exists && S_ISDIR(status.st_mode))
+        return ss_error_fail(error, "%s is a directory", shown.text);
+    errno = plain ? -ss_whole_file_resolve(path, folder, sizeof folder) : 0;
+    if (errno)
+        return ss_error_fail(error, "%s cannot be written: %s", shown.text, strerror(errno));
+    char *slash = plain ? strrchr(folder, '/') : NULL;
+    if (slash)
+        slash[slash == folder] = '\0';
+    if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
+        return 0;
+    return ss_error_fail(error, "%s cannot be written: %s", shown.text, strerror(errno));
 }
 
 int ss_whole_file_open(struct ss_whole_file *file, const char *path) {

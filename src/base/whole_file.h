@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include <showstopper/contract.h>
+#include <showstopper/error.h>
 
 /*
  * A file that is written whole or not at all: it has its name only when all of it is there. A pipe
@@ -24,6 +25,12 @@ struct ss_whole_file {
  * not be there. 0, or a negative errno.
  */
 SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);
+
+/*
+ * Whether it could be written now: for programs whose result comes much later. The open() of a pipe
+ * is not tried, because its reader would see an end.
+ */
+SS_NONNULL(1) int ss_whole_file_check(const char *path, struct ss_error *error);
 
 /* All fail with -1 and errno. */
 SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path);

@@ -280,26 +280,6 @@ static int check_iteration(struct ss_plan *plan, const char *pattern, struct ss_
     return ss_error_fail(error, "--iteration: '%s': %s", pattern, text);
 }
 
-/* Checked before the start, because at the end it would be too late. */
-static int check_json(const char *path, struct ss_error *error) {
-    struct stat status;
-    if (strcmp(path, "-") == 0)
-        return 0;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "--json: %s is a directory", path);
-    bool plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
-    char folder[4096];
-    int why = plain ? ss_whole_file_resolve(path, folder, sizeof folder) : 0;
-    if (why)
-        return ss_error_fail(error, "--json: %s cannot be written: %s", path, strerror(-why));
-    char *slash = plain ? strrchr(folder, '/') : NULL;
-    if (slash)
-        slash[slash == folder] = '\0';
-    if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
-        return 0;
-    return ss_error_fail(error, "--json: %s cannot be written: %s", path, strerror(errno));
-}
-
 static size_t count_option_words(const struct ss_cli *cli) {
     size_t count = 1;
     while (cli->arguments[count] && cli->arguments + count != cli->command)
@@ -326,7 +306,9 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
         return ss_error_fail(error, "--force requires --record");
     if (cli->counters && !cli->record)
         return ss_error_fail(error, "--counters requires --record, which has the table of them");
-    return cli->json ? check_json(cli->json, error) : 0;
+    if (cli->json && strcmp(cli->json, "-") != 0 && ss_whole_file_check(cli->json, error) < 0)
+        return ss_error_wrap(error, "--json");
+    return 0;
 }
 
 static int check_limits(const struct ss_plan *plan, struct ss_error *error) {

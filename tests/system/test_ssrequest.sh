@@ -291,6 +291,11 @@ closed_loops() {
     end_server
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
+    # An answer that is there as soon as the request is sent is taken then.
+    serve well
+    ask 0 --closed 1 --duration 500m "$url"
+    [ "$(count succeeded)" -gt 100 ] || fail "quick answers are not taken: $(cat out)"
+    end_server
     serve refuse
     ask 1 --closed 4 --duration 500m "$url"
     [ "$(count connection_refused)" -le 300 ] || fail "refused clients do not wait: $(cat out)"
@@ -494,6 +499,15 @@ what_is_kept() {
         record/requests.csv || fail "$(cat record/requests.csv)"
     grep -q '^- An open loop: 100 requests per second' out || fail "no summary: $(cat out)"
     refuses '--record: record is there' --rate 5 --record record "$url"
+    refuses '--json: none/json cannot be written: No such file' --json none/json --rate 5 "$url"
+    refuses '--json: . is a directory' --json . --capacity mean=1s --duration 1s "$url"
+    mkfifo pipe
+    refuses '--each: pipe: no process reads this pipe' --rate 5 --each pipe "$url"
+    cp each.csv kept.csv
+    refuses '--record: record is there' --rate 5 --each each.csv --record record "$url"
+    cmp each.csv kept.csv || fail "--each has emptied a file though nothing was sent"
+    refuses '--record: record is there' --rate 5 --each new.csv --record record "$url"
+    [ ! -e new.csv ] || fail "lines of nothing are left"
     refuses '--dry-run sends nothing' --dry-run --rate 5 --record other "$url"
     refuses '--each: none/each: No such file' --rate 5 --each none/each --record other "$url"
     [ ! -e other ] || fail "a record of nothing is left"
@@ -513,8 +527,8 @@ summaries_are_left_out() {
 changes_while_it_runs() {
     need python3
     serve well
-    "$bin/ssrequest" --json json --rate 20 --duration 1h --control control --record record "$url" \
-        >out 2>err &
+    "$bin/ssrequest" --json json --rate 20 --duration 1h --control control --record record \
+        --each each.csv "$url" >out 2>err &
     local asker=$! status=0
     pids+=("$asker")
     timeout 60 python3 - "$url" >said <<'END' || fail "control: $(cat err)"
@@ -536,6 +550,7 @@ before = intended()
 while intended() < before + 1000:
     time.sleep(0.01)
 print(say("urls " + sys.argv[1] + "other"))
+time.sleep(0.3)
 print(say("urls nonsense://")[:6])
 print(say("stop"))
 END
@@ -544,7 +559,12 @@ END
     [ "$(tr '\n' ' ' <said)" = "ok ok ok error: ok " ] || fail "$(cat said)"
     grep -q '"changed": true' json || fail "the rate is not changed: $(cat json)"
     grep -q "\"${url}other\"" json || fail "the URL is not changed: $(cat json)"
-    [ "$(tail -n 1 record/requests.csv | cut -d , -f 3)" = 2000 ] || fail "$(cat record/requests.csv)"
+    awk -F, 'NR > 1 { asked += $3 * ($2 - before); due += $4; before = $2 }
+        END { exit !(asked > due - 2 && asked < due + 2) }' record/requests.csv ||
+        fail "the rates are not those of the second: $(cat record/requests.csv)"
+    awk -F, 'NR > 1 && $2 > last { last = $2 } END { exit !(NR > 1 && last <= 1) }' each.csv ||
+        fail "targets are not counted on: $(tail -n 3 each.csv)"
+    [ "$(tail -n 1 each.csv | cut -d , -f 2)" -eq 1 ] || fail "$(tail -n 3 each.csv)"
     [ ! -e control ] || fail "the socket is left"
     end_server
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests"

@@ -12,8 +12,7 @@
 #include "base/words.h"
 #include "document.h"
 
-int ssrequest_folder_open(
-    const char *path, struct ssrequest_rows *rows, double begin, struct ss_error *error) {
+int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error) {
     if (mkdir(path, 0777) < 0)
         return errno == EEXIST
                    ? ss_error_fail(error, "--record: %s is there: choose another folder",
@@ -26,7 +25,7 @@ int ssrequest_folder_open(
         result =
             ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
     else if (rows)
-        result = ssrequest_rows_keep(rows, folder, "requests.csv", begin, error);
+        result = ssrequest_rows_keep(rows, folder, "requests.csv", error);
     if (result < 0)
         rmdir(path);
     return result;

@@ -10,9 +10,8 @@
 #include "rows.h"
 
 /* Creates the folder, which must not be there, and begins requests.csv, if there are rows. On
- * failure nothing is left. `begin` as in ssrequest_rows_keep(). */
-int ssrequest_folder_open(
-    const char *path, struct ssrequest_rows *rows, double begin, struct ss_error *error);
+ * failure nothing is left. */
+int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error);
 
 int ssrequest_folder_finish(
     const char *path, const struct ssrequest_account *account, struct ss_error *error);

@@ -42,6 +42,7 @@ struct ssrequest_generator {
     uint64_t unfinished;
     uint64_t unfinished_of[SSREQUEST_TARGETS_MOST];
     uint32_t last_target;
+    uint32_t labels;     /* of the targets before the present ones */
     struct line waiting; /* due and not sent; the last so many numbers */
     struct line ready;   /* clients that have their answer, by when they send */
     struct line pausing; /* clients that had a failure, likewise */
@@ -190,6 +191,7 @@ static void send_one(
     slot->one.due = due;
     slot->one.sent = now;
     slot->one.target = target;
+    slot->one.label = generator->labels + target;
     generator->transport.send(generator->transport.context, &slot->one);
     ssrequest_tally_send(generator->tally, due, slot->one.sent);
 }
@@ -309,6 +311,7 @@ void ssrequest_generator_retarget(struct ssrequest_generator *generator, uint32_
         generator->slots[i].balanced = false;
     for (uint32_t i = 0; i < SSREQUEST_TARGETS_MOST; i++)
         generator->unfinished_of[i] = 0;
+    generator->labels += generator->rules.targets;
     generator->rules.targets = targets;
     generator->last_target = targets - 1;
 }

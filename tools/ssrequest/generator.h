@@ -24,8 +24,9 @@
 struct ssrequest_one {
     uint64_t number; /* from 0, in the order in which they are due */
     ss_time due, sent;
-    uint32_t target;
-    uint32_t slot; /* from 0 to the cap: the transport may keep what it needs of it there */
+    uint32_t target; /* from 0, of those that it could be sent to */
+    uint32_t label;  /* the same, counted on over the targets of each retarget() */
+    uint32_t slot;   /* from 0 to the cap: the transport may keep what it needs of it there */
 };
 
 struct ssrequest_transport {

@@ -140,11 +140,7 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
-    *course = (struct ssrequest_course){
-        .begin = ss_platform_wallclock(),
-        .stopped = SS_TIME_NEVER,
-        .own_cpu = own_cpu(),
-    };
+    *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER, .own_cpu = own_cpu()};
     loop->generator = generator;
     loop->http = http;
     loop->beside = beside;
@@ -153,11 +149,14 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;
     loop->begin = ss_platform_now();
+    course->begin = ss_platform_wallclock();
+    if (beside && beside->begin)
+        beside->begin(beside->context, course->begin);
     ssrequest_http_begin(http, loop->begin, on_ended, loop);
     advance(loop);
     go_round(loop);
     course->length = ssrequest_generator_over(generator);
-    course->end = ss_platform_wallclock();
+    course->end = course->begin + (int64_t)course->length;
     course->own_cpu = own_cpu() - course->own_cpu;
     return 0;
 }

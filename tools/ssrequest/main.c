@@ -7,6 +7,7 @@
 #include "base/cpus.h"
 #include "base/streams.h"
 #include "base/version.h"
+#include "base/whole_file.h"
 #include "base/words.h"
 #include "capacity_run.h"
 #include "folder.h"
@@ -90,7 +91,16 @@ static int open_http(struct run *run, struct ss_error *error) {
     return aim(run, error);
 }
 
+/* Where results are to go that come at the end: it would be too late then. */
+static int check_json(const char *path, struct ss_error *error) {
+    if (!path || strcmp(path, "-") == 0 || ss_whole_file_check(path, error) == 0)
+        return 0;
+    return ss_error_wrap(error, "--json");
+}
+
 static int open_network(struct run *run, struct ss_error *error) {
+    if (check_json(run->options->json, error) < 0)
+        return -1;
     if (take_cpus(run->options->own_cpus, error) < 0)
         return -1;
     ss_platform_be_punctual(false);
@@ -155,7 +165,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
     static struct ssrequest_capacity capacity; /* large, and there is one */
     if (open_network(run, error) < 0 ||
-        (options->record && ssrequest_folder_open(options->record, NULL, 0, error) < 0))
+        (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
         return -1;
     int result = ssrequest_capacity_run(
         &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);

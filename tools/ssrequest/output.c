@@ -10,7 +10,6 @@
 #include "document.h"
 #include "folder.h"
 #include "listener.h"
-#include "platform/platform.h"
 #include "summary.h"
 
 struct ssrequest_output {
@@ -28,8 +27,9 @@ struct ssrequest_output {
 static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
     if (output->parts.options->closed)
         return ss_error_fail(error, "rate: a closed loop has none: its clients send after answers");
-    ssrequest_generator_turn(output->parts.generator, ssrequest_loop_now(output->parts.loop), rate);
-    ssrequest_rows_turn(output->rows, rate);
+    ss_time now = ssrequest_loop_now(output->parts.loop);
+    ssrequest_generator_turn(output->parts.generator, now, rate);
+    ssrequest_rows_turn(output->rows, now, rate);
     output->turned = rate;
     return 0;
 }
@@ -108,6 +108,11 @@ void ssrequest_output_attach(
     ssrequest_generator_watch(generator, ssrequest_rows_witness, output->rows);
 }
 
+static void on_begin(void *context, int64_t epoch) {
+    struct ssrequest_output *output = context;
+    ssrequest_rows_begin(output->rows, (double)epoch / 1e9);
+}
+
 static void on_second(void *context, ss_time end) {
     struct ssrequest_output *output = context;
     const struct ssrequest_options *options = output->parts.options;
@@ -130,6 +135,7 @@ static void on_ready(void *context) {
 
 struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output) {
     return (struct ssrequest_beside){
+        .begin = on_begin,
         .second = on_second,
         .descriptor = output->listener ? ssrequest_listener_descriptor(output->listener) : -1,
         .ready = on_ready,
@@ -151,8 +157,7 @@ static int open_all(struct ssrequest_output *output, struct ss_error *error) {
     if (options->control &&
         ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
         return -1;
-    double begin = (double)ss_platform_wallclock() / 1e9;
-    if (options->record && ssrequest_folder_open(options->record, output->rows, begin, error) < 0)
+    if (options->record && ssrequest_folder_open(options->record, output->rows, error) < 0)
         return -1;
     ssrequest_block_open(&output->block, options->quiet);
     return 0;
@@ -209,17 +214,24 @@ static struct ssrequest_account account_of(
     };
 }
 
-/* In all the ways that were asked for. With `result` negative something was lost already. */
+/* The first error stays; that of another way to tell is not put before it. */
+static int wrap_first(struct ss_error *error, int result, const char *option) {
+    return result < 0 ? -1 : ss_error_wrap(error, "%s", option);
+}
+
+/*
+ * In all the ways that were asked for. With `result` negative something was lost already: a record
+ * with lines that are missing is not complete.
+ */
 static int tell(const struct ssrequest_options *options, const struct ssrequest_account *account,
     int result, struct ss_error *error) {
+    bool complete = result == 0;
     if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
         ssrequest_summary_print(stdout, account);
     if (options->json && ssrequest_document_write(options->json, account, error) < 0)
-        result = ss_error_wrap(error, "--json");
-    /* A record with lines that are missing is not complete. */
-    if (options->record && result == 0 &&
-        ssrequest_folder_finish(options->record, account, error) < 0)
-        result = ss_error_wrap(error, "--record");
+        result = wrap_first(error, result, "--json");
+    if (options->record && complete && ssrequest_folder_finish(options->record, account, error) < 0)
+        result = wrap_first(error, result, "--record");
     return result;
 }
 

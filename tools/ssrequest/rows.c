@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "base/words.h"
@@ -25,9 +27,11 @@ static const char each_heading[] =
 struct ssrequest_rows {
     const struct ssrequest_tally *tally;
     const struct ssrequest_profile *profile;
-    double turned; /* requests per second; negative: the profile's */
-    double epoch;  /* of the begin */
-    ss_time begin; /* of the second that has not ended */
+    double turned;    /* requests per second; negative: the profile's */
+    double epoch;     /* of the begin */
+    ss_time begin;    /* of the second that has not ended */
+    ss_time since;    /* when the rate was turned in it; its begin: it was not */
+    double asked_for; /* requests in it before that */
     bool has_last;
     struct ssrequest_second last;
 
@@ -38,6 +42,7 @@ struct ssrequest_rows {
     uint64_t due, sent, refused; /* before it */
 
     const char *each_path;
+    bool each_is_new; /* and empty, and not wanted if there is no run */
     struct ss_lines seconds, each;
 };
 
@@ -75,6 +80,8 @@ int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error) {
     int result = close_lines(&rows->seconds, "requests.csv", error);
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
+    if (rows->each_is_new)
+        unlink(rows->each_path);
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++)
         ssrequest_distribution_close(&rows->times[origin]);
     free(rows);
@@ -86,28 +93,65 @@ static void add_heading(struct ss_lines *lines, const char *heading, size_t leng
     ss_lines_flush(lines);
 }
 
-int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, const char *name, double begin,
-    struct ss_error *error) {
+int ssrequest_rows_keep(
+    struct ssrequest_rows *rows, int folder, const char *name, struct ss_error *error) {
     int why = ss_lines_open(&rows->seconds, folder, name);
     if (why < 0)
         return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(-why));
-    rows->epoch = begin;
     add_heading(&rows->seconds, seconds_heading, sizeof seconds_heading - 1);
     return 0;
 }
 
+/* What is there stays until the run begins. A FIFO that no process reads fails at once. */
 int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int file = open(path, flags | O_CREAT | O_EXCL, 0666);
+    rows->each_is_new = file >= 0;
+    if (file < 0)
+        file = open(path, flags);
+    if (file < 0 && errno == ENXIO)
+        return ss_error_fail(error, "%s: no process reads this pipe: start its reader first",
+            ss_words_show(path).text);
     if (file < 0)
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    fcntl(file, F_SETFL, 0);
     ss_lines_adopt(&rows->each, file);
     rows->each_path = path;
-    add_heading(&rows->each, each_heading, sizeof each_heading - 1);
     return 0;
 }
 
-void ssrequest_rows_turn(struct ssrequest_rows *rows, double rate) {
+/* Only a file can be emptied. */
+static int empty(int file) {
+    struct stat status;
+    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? ftruncate(file, 0) : 0;
+}
+
+void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
+    rows->epoch = epoch;
+    rows->each_is_new = false;
+    if (rows->each.file < 0)
+        return;
+    if (empty(rows->each.file) < 0)
+        rows->each.why = errno;
+    add_heading(&rows->each, each_heading, sizeof each_heading - 1);
+}
+
+/* How many requests are asked for between these two moments of one second. */
+static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time to) {
+    if (to <= from)
+        return 0;
+    if (rows->turned < 0)
+        return ssrequest_mean_rate(rows->profile, from, to) * ss_time_seconds(to - from);
+    /* Where the profile ends, so does a rate that has replaced its. */
+    ss_time length = ssrequest_profile_length(rows->profile);
+    return rows->turned * ss_time_seconds(ss_time_since(length < to ? length : to, from));
+}
+
+void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate) {
+    ssrequest_rows_advance(rows, now);
+    rows->asked_for += asked_for(rows, rows->since, now);
+    rows->since = now > rows->since ? now : rows->since;
     rows->turned = rate;
 }
 
@@ -170,7 +214,7 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
     if (rows->each.file < 0)
         return;
     char *to = ss_lines_begin(&rows->each, LINE_ROOM);
-    to += sprintf(to, "%llu,%u", (unsigned long long)one->number, one->target);
+    to += sprintf(to, "%llu,%u", (unsigned long long)one->number, one->label);
     to = put_moment(to, one->due);
     to = put_moment(to, one->sent);
     to = put_moment(to, ended->finished);
@@ -183,17 +227,16 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
 
 /* ---- a second ---- */
 
+/* The mean of what was asked for in the second. */
 static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;
-    if (rows->turned < 0)
+    if (rows->since == rows->begin && rows->turned < 0)
         return ssrequest_mean_rate(rows->profile, rows->begin, end);
-    /* Where the profile ends, so does a rate that has replaced its. */
-    ss_time length = ssrequest_profile_length(rows->profile);
-    ss_time until = length < end ? length : end;
-    return end > rows->begin ? rows->turned * ((double)ss_time_since(until, rows->begin) /
-                                                  (double)(end - rows->begin))
-                             : 0;
+    if (end <= rows->begin)
+        return 0;
+    return (rows->asked_for + asked_for(rows, rows->since, end)) /
+           ss_time_seconds(end - rows->begin);
 }
 
 static void fill_times(struct ssrequest_second *second, const struct ssrequest_distribution *times,
@@ -235,7 +278,8 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     rows->refused = tally->refused;
     rows->failed = rows->timeouts = rows->bytes = 0;
     rows->lateness_most = NAN;
-    rows->begin = end;
+    rows->begin = rows->since = end;
+    rows->asked_for = 0;
     rows->last = second;
     rows->has_last = true;
 }

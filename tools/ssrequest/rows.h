@@ -30,18 +30,18 @@ int ssrequest_rows_open(struct ssrequest_rows **rows, const struct ssrequest_tal
 /* Closes the files. Fails where lines have been lost, and names the first file of which. */
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
 
-/*
- * Keeps a line per second in this new file. `begin` is the begin of the run in seconds since 1970;
- * NaN: virtual time, which has no such seconds.
- */
-int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, const char *name, double begin,
-    struct ss_error *error);
+/* Keeps a line per second in this new file. */
+int ssrequest_rows_keep(
+    struct ssrequest_rows *rows, int folder, const char *name, struct ss_error *error);
 
-/* Keeps a line per request in this file, which is replaced. */
+/* Keeps a line per request in this file, which is replaced when the run begins. */
 int ssrequest_rows_keep_each(struct ssrequest_rows *rows, const char *path, struct ss_error *error);
 
+/* The run begins, at this many seconds since 1970; NaN: virtual time, which has no such seconds. */
+void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch);
+
 /* From now on this rate is asked for instead of the profile's; negative: the profile's. */
-void ssrequest_rows_turn(struct ssrequest_rows *rows, double rate);
+void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate);
 
 /*
  * Ends the seconds that are over. To be called with each new `now` before the generator is told of

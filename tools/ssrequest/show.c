@@ -14,6 +14,8 @@ struct ssrequest_shown ssrequest_show_number(double number) {
     struct ssrequest_shown shown = {"-"};
     if (number == rint(number) && fabs(number) < 1e15)
         snprintf(shown.text, sizeof shown.text, "%.0f", number);
+    else if (fabs(number) < 0.9995)
+        snprintf(shown.text, sizeof shown.text, "%.3g", number);
     else if (!isnan(number))
         snprintf(shown.text, sizeof shown.text, "%.*f", decimals_of(number), number);
     return shown;

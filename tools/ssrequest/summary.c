@@ -102,7 +102,8 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
 static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double p99 = ssrequest_distribution_quantile(&tally->lateness, 0.99);
-    bool full = tally->unfinished_most >= account->rules.cap;
+    bool waited =
+        tally->unfinished_most >= account->rules.cap && account->rules.when_full == SSREQUEST_DELAY;
     if (tally->lateness.count == 0)
         return;
     struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.most));
@@ -114,8 +115,8 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
     else
         say(stream, "Sent late: 99 %% within %s of when they were due, the latest after %s; %s.",
             ssrequest_show_time(p99).text, most.text,
-            full ? "the cap was reached, and requests waited"
-                 : "the cap was not reached, so it was this side that was late");
+            waited ? "the cap was reached, and requests waited"
+                   : "none had to wait at the cap, so it was this side that was late");
 }
 
 static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {

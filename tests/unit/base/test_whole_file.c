@@ -74,8 +74,31 @@ static void what_a_link_names_is_replaced(void **state) {
     assert_string_equal(text, "new\n");
 }
 
+static void assert_refused(const char *path, const char *why) {
+    struct ss_error error = {0};
+    assert_int_equal(ss_whole_file_check(path, &error), -1);
+    assert_non_null(strstr(error.message, why));
+}
+
+static void what_cannot_be_written_is_known_before(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("folder/file", "text\n");
+    tree_write("plain", "text\n");
+    link_to("b", "a");
+    link_to("a", "b");
+    assert_int_equal(ss_whole_file_check(tree_path("folder/file"), NULL), 0);
+    assert_int_equal(ss_whole_file_check(tree_path("folder/new"), NULL), 0);
+    assert_int_equal(ss_whole_file_check("/dev/null", NULL), 0);
+    assert_refused(tree_path("folder"), "is a directory");
+    assert_refused(tree_path("none/file"), "cannot be written: No such file");
+    assert_refused(tree_path("plain/file"), "cannot be written: Not a directory");
+    assert_refused(tree_path("a"), "cannot be written: Too many levels");
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(what_cannot_be_written_is_known_before),
     cmocka_unit_test(links_are_followed),
     cmocka_unit_test(links_in_a_circle_end),
     cmocka_unit_test(a_path_too_long_is_refused),

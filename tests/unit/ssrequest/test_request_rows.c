@@ -51,7 +51,7 @@ static char *read_whole(const char *path) {
 /* As the generator does it. */
 static struct ssrequest_one send_one(
     struct fixture *it, uint64_t number, ss_time due, ss_time now) {
-    struct ssrequest_one one = {.number = number, .due = due, .sent = now, .target = 1};
+    struct ssrequest_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
     ssrequest_tally_due(&it->made.tally);
     ssrequest_tally_send(&it->made.tally, due, now);
     ssrequest_rows_send(it->rows, &one);
@@ -69,7 +69,8 @@ static void end_one(struct fixture *it, const struct ssrequest_one *one, ss_time
 static void what_happens_is_counted_in_its_second(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, 1795000000.5, NULL), 0);
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
+    ssrequest_rows_begin(it->rows, 1795000000.5);
     assert_false(ssrequest_rows_advance(it->rows, 0));
     assert_null(ssrequest_rows_last(it->rows));
     struct ssrequest_one first = send_one(it, 0, 0, 2 * SS_MILLISECOND);
@@ -100,7 +101,7 @@ static void what_happens_is_counted_in_its_second(void **state) {
 static void the_heading_names_as_many_columns_as_there_are(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NAN, NULL), 0);
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
     ssrequest_rows_finish(it->rows, SS_SECOND);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.csv"));
@@ -121,12 +122,69 @@ static void the_heading_names_as_many_columns_as_there_are(void **state) {
 static void a_rate_that_was_turned_holds_to_the_end_of_the_profile(void **state) {
     (void)state;
     struct fixture *it = open_it();
-    ssrequest_rows_turn(it->rows, 300);
+    ssrequest_rows_turn(it->rows, 0, 300);
     ssrequest_rows_advance(it->rows, SS_SECOND);
     assert_float_equal(ssrequest_rows_last(it->rows)->rate, 300, 1e-9);
     ssrequest_rows_advance(it->rows, 11 * SS_SECOND);
     assert_float_equal(ssrequest_rows_last(it->rows)->rate, 0, 1e-9);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    close_it(it);
+}
+
+static void the_second_of_a_turn_has_the_mean_of_both_rates(void **state) {
+    (void)state;
+    struct fixture *it = open_it(); /* 100 a second */
+    ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
+    ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
+    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 100, 1e-9);
+    ssrequest_rows_advance(it->rows, 2 * SS_SECOND);
+    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 25 + 75, 1e-9);
+    ssrequest_rows_advance(it->rows, 3 * SS_SECOND);
+    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 0, 1e-9);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    close_it(it);
+}
+
+/* Only what begins replaces it. */
+static void a_run_that_does_not_begin_leaves_what_was_there(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    char path[256];
+    snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_int_equal(access(path, F_OK), -1);
+
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs("kept\n", stream);
+    fclose(stream);
+    assert_int_equal(ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    char *text = read_whole(path);
+    assert_string_equal(text, "kept\n");
+    free(text);
+    close_it(it);
+}
+
+static void a_pipe_without_a_reader_is_refused(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    struct ss_error error = {0};
+    char path[256], text[256];
+    snprintf(path, sizeof path, "%s", path_of(it->folder, "each.csv"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, &error), -1);
+    assert_says(error.message, "each.csv: no process reads this pipe: start its reader first");
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
+    ssrequest_rows_begin(it->rows, NAN);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    assert_true(read(reader, text, sizeof text) > 10);
+    assert_memory_equal(text, "number,", 7);
+    close(reader);
     close_it(it);
 }
 
@@ -153,6 +211,7 @@ static void each_request_has_a_line(void **state) {
             assert_int_equal(
                 ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
         assert_int_equal(ssrequest_rows_keep_each(it->rows, kept, NULL), 0);
+        ssrequest_rows_begin(it->rows, NAN);
         struct ssrequest_one one = send_one(it, 0, 0, SS_MILLISECOND);
         end_one(it, &one, 2 * SS_MILLISECOND, SSREQUEST_CUT);
         struct ssrequest_one waits = {
@@ -166,10 +225,10 @@ static void each_request_has_a_line(void **state) {
         char *text = read_whole(kept);
         assert_string_equal(text,
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n"
-            "0,1,0.000000000,0.001000000,0.002000000,cut,50\n"
+            "0,7,0.000000000,0.001000000,0.002000000,cut,50\n"
             "1,0,0.005000000,,1.000000000,refused,0\n"
             "1,0,0.005000000,,1.000000000,waiting,0\n"
-            "0,1,0.000000000,0.001000000,1.000000000,unfinished,0\n");
+            "0,7,0.000000000,0.001000000,1.000000000,unfinished,0\n");
         free(text);
     }
     close_it(it);
@@ -179,10 +238,10 @@ static void a_record_replaces_nothing_and_ends_with_the_document(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
-    assert_int_equal(ssrequest_folder_open(it->folder, it->rows, NAN, &error), -1);
+    assert_int_equal(ssrequest_folder_open(it->folder, it->rows, &error), -1);
     assert_says(error.message, "--record: /tmp/ssrequest-rows-");
     assert_says(error.message, "is there: choose another folder");
-    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NAN, NULL), 0);
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
     assert_int_equal(access(path_of(it->path, "requests.json"), F_OK), -1);
     assert_int_equal(ssrequest_folder_finish(it->path, &it->made.account, NULL), 0);
     char *text = read_whole(path_of(it->path, "requests.json"));
@@ -197,6 +256,7 @@ static void lines_that_are_lost_are_told(void **state) {
     struct fixture *it = open_it();
     struct ss_error error = {0};
     assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", NULL), 0);
+    ssrequest_rows_begin(it->rows, NAN);
     assert_int_equal(ssrequest_rows_close(it->rows, &error), -1);
     assert_says(error.message, "/dev/full: No space left on device; lines missing: 1");
     close_it(it);
@@ -207,6 +267,9 @@ UNIT_MAIN(
     cmocka_unit_test(what_happens_is_counted_in_its_second),
     cmocka_unit_test(the_heading_names_as_many_columns_as_there_are),
     cmocka_unit_test(a_rate_that_was_turned_holds_to_the_end_of_the_profile),
+    cmocka_unit_test(the_second_of_a_turn_has_the_mean_of_both_rates),
+    cmocka_unit_test(a_run_that_does_not_begin_leaves_what_was_there),
+    cmocka_unit_test(a_pipe_without_a_reader_is_refused),
     cmocka_unit_test(what_ends_with_a_second_is_not_lost),
     cmocka_unit_test(each_request_has_a_line),
     cmocka_unit_test(a_record_replaces_nothing_and_ends_with_the_document),

@@ -28,6 +28,8 @@ static void numbers_keep_what_stands_before_the_point(void **state) {
     assert_string_equal(ssrequest_show_number(NAN).text, "-");
     assert_string_equal(ssrequest_show_number(200).text, "200");
     assert_string_equal(ssrequest_show_number(0.25).text, "0.25");
+    assert_string_equal(ssrequest_show_number(0.001234).text, "0.00123");
+    assert_string_equal(ssrequest_show_number(0.9996).text, "1.00");
     assert_string_equal(ssrequest_show_number(1234.5678).text, "1235");
     assert_string_equal(ssrequest_show_count(0).text, "0");
     assert_string_equal(ssrequest_show_count(999).text, "999");
