@@ -16,11 +16,16 @@
 #define CLIENTS   8
 #define LINE_ROOM 16384
 
+/* What epoll is told of those that are no clients. */
+#define DOOR     CLIENTS
+#define ATTENDED (CLIENTS + 1)
+
 /* How much is read and how many are accepted in one call: requests must not wait for a talker. */
 #define TURNS 4
 
 struct client {
     int connection; /* -1: none */
+    bool ended;     /* it has sent all that it will send */
     size_t used;
     char line[LINE_ROOM];
 };
@@ -29,6 +34,8 @@ struct ssrequest_listener {
     int socket, events;
     ssrequest_obey *obey;
     void *context;
+    void (*ready)(void *context); /* see ssrequest_listener_attend() */
+    struct client *waiting;       /* for an answer that comes later; NULL: none does */
     struct sockaddr_un address;
     dev_t device; /* of the socket in the file system, which is to be removed */
     ino_t number;
@@ -85,7 +92,7 @@ static int open_all(struct ssrequest_listener *listener, struct ss_error *error)
     listener->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     listener->events = epoll_create1(EPOLL_CLOEXEC);
     if (listener->socket < 0 || listener->events < 0 || bind_it(listener) < 0 ||
-        watch(listener, listener->socket, CLIENTS) < 0)
+        watch(listener, listener->socket, DOOR) < 0)
         return fail(&listener->address, strerror(errno), error);
     return 0;
 }
@@ -117,37 +124,15 @@ int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path
     return result;
 }
 
-/* ---- closing ---- */
+/* ---- lines and answers ---- */
 
 static void disconnect(struct client *client) {
     if (client->connection >= 0)
         close(client->connection);
     client->connection = -1;
+    client->ended = false;
     client->used = 0;
 }
-
-void ssrequest_listener_close(struct ssrequest_listener *listener) {
-    struct stat status;
-    if (!listener)
-        return;
-    for (int i = 0; i < CLIENTS; i++)
-        disconnect(&listener->clients[i]);
-    /* What another process has put in its place stays. */
-    if (listener->number && lstat(listener->address.sun_path, &status) == 0 &&
-        status.st_dev == listener->device && status.st_ino == listener->number)
-        unlink(listener->address.sun_path);
-    if (listener->socket >= 0)
-        close(listener->socket);
-    if (listener->events >= 0)
-        close(listener->events);
-    free(listener);
-}
-
-int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
-    return listener->events;
-}
-
-/* ---- lines and answers ---- */
 
 static void answer(struct client *client, const char *verdict, const char *text) {
     char line[SSREQUEST_ANSWER_ROOM + sizeof((struct ss_error *)NULL)->message];
@@ -156,6 +141,12 @@ static void answer(struct client *client, const char *verdict, const char *text)
     /* A socket has room for hundreds of them: this client does not read. */
     if (send(client->connection, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length)
         disconnect(client);
+}
+
+/* What it sends is not looked at any more, or epoll would tell of it all the time. */
+static void hold(struct ssrequest_listener *listener, struct client *client) {
+    listener->waiting = client;
+    epoll_ctl(listener->events, EPOLL_CTL_DEL, client->connection, NULL);
 }
 
 static void obey(struct ssrequest_listener *listener, struct client *client, const char *line) {
@@ -167,12 +158,19 @@ static void obey(struct ssrequest_listener *listener, struct client *client, con
         result = listener->obey(listener->context, &control, text, &error);
         ssrequest_control_free(&control);
     }
-    answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : error.message);
+    if (result == SSREQUEST_ANSWER_LATER)
+        hold(listener, client);
+    else
+        answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : error.message);
+}
+
+static bool is_served(const struct ssrequest_listener *listener, const struct client *client) {
+    return client->connection >= 0 && client != listener->waiting;
 }
 
 static void take_lines(struct ssrequest_listener *listener, struct client *client) {
     char *line = client->line, *end;
-    while (client->connection >= 0 &&
+    while (is_served(listener, client) &&
            (end = memchr(line, '\n', client->used - (size_t)(line - client->line)))) {
         *end = '\0';
         if (end > line && end[-1] == '\r')
@@ -190,19 +188,46 @@ static void take_lines(struct ssrequest_listener *listener, struct client *clien
     }
 }
 
+/* A last line without a line feed is a line, too. */
+static void take_end(struct ssrequest_listener *listener, struct client *client) {
+    client->ended = true;
+    if (client->used > 0)
+        client->line[client->used++] = '\n';
+    take_lines(listener, client);
+    if (is_served(listener, client))
+        disconnect(client);
+}
+
 static void read_from(struct ssrequest_listener *listener, struct client *client) {
-    for (int turn = 0; turn < TURNS && client->connection >= 0; turn++) {
+    for (int turn = 0; turn < TURNS && is_served(listener, client); turn++) {
         ssize_t length = recv(client->connection, client->line + client->used,
             LINE_ROOM - client->used, MSG_DONTWAIT);
-        if (length < 0 && (errno == EAGAIN || errno == EINTR))
+        if (length > 0) {
+            client->used += (size_t)length;
+            take_lines(listener, client);
+        } else if (length == 0) {
+            take_end(listener, client);
+        } else if (errno == EAGAIN || errno == EINTR) {
             return;
-        if (length <= 0) {
+        } else {
             disconnect(client);
-            return;
         }
-        client->used += (size_t)length;
-        take_lines(listener, client);
     }
+}
+
+void ssrequest_listener_answer(
+    struct ssrequest_listener *listener, int result, const char *text, const char *reason) {
+    struct client *client = listener->waiting;
+    if (!client)
+        return;
+    listener->waiting = NULL;
+    answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : reason);
+    take_lines(listener, client);
+    if (!is_served(listener, client))
+        return;
+    if (client->ended ||
+        watch(listener, client->connection, (uint32_t)(client - listener->clients)) < 0)
+        disconnect(client);
 }
 
 static void accept_one(struct ssrequest_listener *listener) {
@@ -214,7 +239,6 @@ static void accept_one(struct ssrequest_listener *listener) {
         if (client->connection >= 0)
             continue;
         client->connection = connection;
-        client->used = 0;
         if (watch(listener, connection, i) < 0)
             disconnect(client);
         return;
@@ -228,9 +252,44 @@ void ssrequest_listener_serve(struct ssrequest_listener *listener) {
     struct epoll_event events[TURNS];
     int count = epoll_wait(listener->events, events, TURNS, 0);
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u32 == CLIENTS)
+        if (events[i].data.u32 == DOOR)
             accept_one(listener);
+        else if (events[i].data.u32 == ATTENDED)
+            listener->ready(listener->context);
         else
             read_from(listener, &listener->clients[events[i].data.u32]);
     }
+}
+
+/* ---- the whole ---- */
+
+int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
+    return listener->events;
+}
+
+int ssrequest_listener_attend(struct ssrequest_listener *listener, int descriptor,
+    void (*ready)(void *context), struct ss_error *error) {
+    listener->ready = ready;
+    if (watch(listener, descriptor, ATTENDED) < 0)
+        return fail(&listener->address, strerror(errno), error);
+    return 0;
+}
+
+void ssrequest_listener_close(struct ssrequest_listener *listener) {
+    struct stat status;
+    if (!listener)
+        return;
+    if (listener->waiting)
+        answer(listener->waiting, "error:", "the run is over");
+    for (int i = 0; i < CLIENTS; i++)
+        disconnect(&listener->clients[i]);
+    /* What another process has put in its place stays. */
+    if (listener->number && lstat(listener->address.sun_path, &status) == 0 &&
+        status.st_dev == listener->device && status.st_ino == listener->number)
+        unlink(listener->address.sun_path);
+    if (listener->socket >= 0)
+        close(listener->socket);
+    if (listener->events >= 0)
+        close(listener->events);
+    free(listener);
 }

@@ -13,9 +13,12 @@ struct ssrequest_listener;
 /* Room for an answer. */
 #define SSREQUEST_ANSWER_ROOM 1024
 
+#define SSREQUEST_ANSWER_LATER 1
+
 /*
  * Does what was asked. The answer is "ok", with `answer` behind it if something was written there,
- * or the error.
+ * or the error. SSREQUEST_ANSWER_LATER: see ssrequest_listener_answer(); at most one client may
+ * wait so.
  */
 typedef int ssrequest_obey(void *context, const struct ssrequest_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error);
@@ -24,11 +27,22 @@ typedef int ssrequest_obey(void *context, const struct ssrequest_control *contro
 int ssrequest_listener_open(struct ssrequest_listener **listener, const char *path,
     ssrequest_obey *obey, void *context, struct ss_error *error);
 
-/* Removes the socket. */
+/* Removes the socket. A client that waits for an answer is told that the run is over. */
 void ssrequest_listener_close(struct ssrequest_listener *listener);
 
 /* One descriptor for all connections: it can be read from when serve() has something to do. */
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener);
+
+/* Has serve() call `ready`, with the context of `obey`, when this descriptor can be read from. */
+int ssrequest_listener_attend(struct ssrequest_listener *listener, int descriptor,
+    void (*ready)(void *context), struct ss_error *error);
+
+/*
+ * The answer of the client that waits for one: `text` with "ok", or with a negative result the
+ * reason. What it has sent meanwhile is done next.
+ */
+void ssrequest_listener_answer(
+    struct ssrequest_listener *listener, int result, const char *text, const char *reason);
 
 /* Never waits. A client that does not read its answers is disconnected. */
 void ssrequest_listener_serve(struct ssrequest_listener *listener);

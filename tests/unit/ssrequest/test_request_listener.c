@@ -19,6 +19,8 @@ static int obey(void *context, const struct ssrequest_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     (void)context;
     asked++;
+    if (control->command == SSREQUEST_CONTROL_URLS)
+        return SSREQUEST_ANSWER_LATER;
     if (control->command == SSREQUEST_CONTROL_STOP)
         return ss_error_fail(error, "not now");
     if (control->command == SSREQUEST_CONTROL_STATUS)
@@ -81,6 +83,104 @@ static void each_line_has_an_answer(void **state) {
         "ok x=1\nerror: not now\nerror: 'faster' is none of: rate, urls, stop, status\n");
     assert_int_equal(asked, 3);
     close(connection);
+    close_it(listener);
+}
+
+/* As printf 'status' | nc -N -U says it. */
+static void a_last_line_needs_no_line_feed(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    char last;
+    int connection = connect_to(listener);
+    ask(listener, connection, "rate 5\nstatus");
+    assert_int_equal(shutdown(connection, SHUT_WR), 0);
+    ssrequest_listener_serve(listener);
+    assert_answers(connection, "ok\nok x=1\n");
+    assert_int_equal(recv(connection, &last, 1, 0), 0);
+    assert_int_equal(asked, 2);
+    close(connection);
+    /* What one has sent is none of the next one's. */
+    connection = connect_to(listener);
+    ask(listener, connection, "status\n");
+    assert_answers(connection, "ok x=1\n");
+    close(connection);
+    close_it(listener);
+}
+
+static bool has_something_to_do(const struct ssrequest_listener *listener) {
+    struct pollfd ready = {.fd = ssrequest_listener_descriptor(listener), .events = POLLIN};
+    return poll(&ready, 1, 0) == 1;
+}
+
+/* The lines of a client are answered in their order; others are answered meanwhile. */
+static void an_answer_may_come_later(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    char last;
+    int slow = connect_to(listener), quick = connect_to(listener);
+    ask(listener, slow, "urls http://a/\nstatus\n");
+    ask(listener, quick, "rate 5\n");
+    assert_answers(slow, "");
+    assert_answers(quick, "ok\n");
+    assert_int_equal(write(slow, "stop", 4), 4);
+    assert_int_equal(shutdown(slow, SHUT_WR), 0);
+    assert_false(has_something_to_do(listener));
+    ssrequest_listener_answer(listener, 0, "y=2", "");
+    assert_answers(slow, "ok y=2\nok x=1\n");
+    ssrequest_listener_serve(listener);
+    assert_answers(slow, "error: not now\n");
+    assert_int_equal(recv(slow, &last, 1, 0), 0);
+    /* There is nobody left to answer. */
+    ssrequest_listener_answer(listener, 0, "y=2", "");
+    assert_answers(quick, "");
+    close(slow);
+    close(quick);
+    close_it(listener);
+}
+
+static void a_later_answer_may_find_nobody(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    int slow = connect_to(listener), quick = connect_to(listener);
+    ask(listener, slow, "urls http://a/\n");
+    close(slow);
+    assert_false(has_something_to_do(listener));
+    ask(listener, quick, "status\n");
+    assert_answers(quick, "ok x=1\n");
+    ssrequest_listener_answer(listener, -1, "", "no such host");
+    ask(listener, quick, "urls http://a/");
+    assert_int_equal(shutdown(quick, SHUT_WR), 0);
+    ssrequest_listener_serve(listener);
+    assert_answers(quick, "");
+    ssrequest_listener_answer(listener, -1, "", "no such host");
+    assert_answers(quick, "error: no such host\n");
+    close(quick);
+    quick = connect_to(listener);
+    ask(listener, quick, "urls http://a/\n");
+    close_it(listener);
+    assert_answers(quick, "error: the run is over\n");
+    close(quick);
+}
+
+static void note_ready(void *context) {
+    (void)context;
+    asked += 100;
+}
+
+static void another_descriptor_is_attended(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(ssrequest_listener_attend(listener, ends[0], note_ready, NULL), 0);
+    ssrequest_listener_serve(listener);
+    assert_int_equal(asked, 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_true(has_something_to_do(listener));
+    ssrequest_listener_serve(listener);
+    assert_int_equal(asked, 100);
+    close(ends[0]);
+    close(ends[1]);
     close_it(listener);
 }
 
@@ -211,6 +311,10 @@ static void a_path_that_no_socket_can_have_is_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(each_line_has_an_answer),
+    cmocka_unit_test(a_last_line_needs_no_line_feed),
+    cmocka_unit_test(an_answer_may_come_later),
+    cmocka_unit_test(a_later_answer_may_find_nobody),
+    cmocka_unit_test(another_descriptor_is_attended),
     cmocka_unit_test(a_line_without_an_end_is_refused),
     cmocka_unit_test(several_can_talk_but_not_any_number),
     cmocka_unit_test(a_client_that_does_not_read_is_left),
