@@ -13,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 export LC_ALL=C
 bin=$(realpath "$1")/bin
 broken=$(realpath "$1")/tests/broken_server
+names=$(realpath "$1")/tests/libslow_names.so
 pids=()
 
 fail() {
@@ -570,6 +571,67 @@ END
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests"
 }
 
+# A name server that takes its time holds nothing up, neither requests nor the end.
+names_are_looked_up_meanwhile() {
+    need python3
+    serve well
+    mkfifo names
+    SS_TEST_NAMES=names LD_PRELOAD=$names \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$bin/ssrequest" --json json --rate 200 --duration 1h --control control "$url" >out 2>err &
+    local asker=$! status=0
+    pids+=("$asker")
+    timeout 60 python3 - "$port" >said <<'END' || fail "control: $(cat err)"
+import socket, sys, time
+class Client:
+    def __init__(self):
+        connection = socket.socket(socket.AF_UNIX)
+        while connection.connect_ex("control") != 0:
+            time.sleep(0.01)
+        self.lines = connection.makefile("rw")
+    def write(self, text):
+        self.lines.write(text + "\n")
+        self.lines.flush()
+    def read(self):
+        return self.lines.readline().strip()
+    def say(self, text):
+        self.write(text)
+        return self.read()
+    def succeeded(self):
+        return int(dict(word.split("=") for word in self.say("status").split()[1:])["succeeded"])
+slow, quick = Client(), Client()
+target = "urls http://slow.test:%s/" % sys.argv[1]
+slow.write(target)
+before = quick.succeeded()
+while quick.succeeded() < before + 20:
+    time.sleep(0.01)
+print(quick.say(target))
+open("names", "w").close()
+print(slow.read())
+print(quick.say("urls http://127.0.0.1/ http://nowhere.test/"))
+before = quick.succeeded()
+while quick.succeeded() < before + 20:
+    time.sleep(0.01)
+slow.write(target)
+quick.say("status") # the line before it has been read then
+print(quick.say("stop"))
+print(slow.read())
+END
+    wait "$asker" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
+    cat >wanted <<'END'
+error: a lookup is under way: wait for its answer
+ok
+error: urls: nowhere.test: Name or service not known
+ok
+error: the run is over
+END
+    diff wanted said || fail "other answers"
+    grep -q "\"http://slow.test:$port/\"" json || fail "the URL is not changed: $(cat json)"
+    ! grep -q "nowhere" json || fail "a URL without an address is told of: $(cat json)"
+    end_server
+}
+
 # A service whose capacity is known: one worker, 5 ms for each request.
 a_capacity_is_found() {
     "$bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve was not built"
@@ -662,6 +724,7 @@ run_case moments_without_requests
 run_case what_is_kept
 run_case summaries_are_left_out
 run_case changes_while_it_runs
+run_case names_are_looked_up_meanwhile
 run_case a_capacity_is_found
 run_case a_search_ends_with_the_service
 run_case a_search_is_ended_by_a_signal

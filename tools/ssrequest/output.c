@@ -10,12 +10,14 @@
 #include "document.h"
 #include "folder.h"
 #include "listener.h"
+#include "lookup.h"
 #include "summary.h"
 
 struct ssrequest_output {
     struct ssrequest_parts parts;
     struct ssrequest_rows *rows;
     struct ssrequest_listener *listener;
+    struct ssrequest_lookup *lookup; /* for those who talk to the listener */
     struct ssrequest_block block;
     double turned;        /* the rate that was set last; negative: the profile's */
     const char **targets; /* all that have been asked, those behind the first ones our own copies */
@@ -50,16 +52,41 @@ static int add_targets(
     return 0;
 }
 
-static int retarget(struct ssrequest_output *output, const struct ssrequest_control *control,
-    struct ss_error *error) {
-    uint32_t count = (uint32_t)control->url_count;
-    struct ssrequest_aim aim;
-    if (ssrequest_aim_make((const char *const *)control->urls, count, output->parts.options->socket,
-            &aim, error) < 0)
+/* What a lookup has found; all requests would fail at a host that has no address. */
+static int find_all(const char *const *urls, uint32_t count, const char *socket,
+    struct ssrequest_aim *aim, struct ss_error *error) {
+    if (ssrequest_aim_make(urls, count, socket, aim, error) < 0)
         return -1;
-    ssrequest_http_aim(output->parts.http, &aim);
+    for (uint32_t i = 0; i < count; i++) {
+        if (aim->targets[i].lost) {
+            ss_error_fail(error, "urls: %s", aim->targets[i].lost);
+            ssrequest_aim_free(aim);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int retarget(
+    struct ssrequest_output *output, struct ssrequest_aim *aim, struct ss_error *error) {
+    uint32_t count = aim->count;
+    if (add_targets(output, ssrequest_lookup_urls(output->lookup), count, error) < 0) {
+        ssrequest_aim_free(aim);
+        return -1;
+    }
+    ssrequest_http_aim(output->parts.http, aim);
     ssrequest_generator_retarget(output->parts.generator, count);
-    return add_targets(output, control->urls, count, error);
+    return 0;
+}
+
+static void on_found(void *context) {
+    struct ssrequest_output *output = context;
+    struct ssrequest_aim aim;
+    struct ss_error error = {0};
+    int result = ssrequest_lookup_take(output->lookup, &aim, &error);
+    if (result == 0)
+        result = retarget(output, &aim, &error);
+    ssrequest_listener_answer(output->listener, result, "", error.message);
 }
 
 /* What is asked for at this moment. */
@@ -79,7 +106,10 @@ static int obey(void *context, const struct ssrequest_control *control,
     case SSREQUEST_CONTROL_RATE:
         return turn(output, control->rate, error);
     case SSREQUEST_CONTROL_URLS:
-        return retarget(output, control, error);
+        if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
+                (uint32_t)control->url_count, error) < 0)
+            return -1;
+        return SSREQUEST_ANSWER_LATER;
     case SSREQUEST_CONTROL_STOP:
         ssrequest_loop_stop(output->parts.loop);
         return 0;
@@ -145,6 +175,16 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 
 /* ---- begin and end ---- */
 
+static int open_control(struct ssrequest_output *output, struct ss_error *error) {
+    const struct ssrequest_options *options = output->parts.options;
+    const struct ssrequest_lookup_means means = {find_all, ssrequest_aim_free};
+    if (ssrequest_lookup_open(&output->lookup, &means, options->socket, error) < 0 ||
+        ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
+        return -1;
+    return ssrequest_listener_attend(
+        output->listener, ssrequest_lookup_descriptor(output->lookup), on_found, error);
+}
+
 static int open_all(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_parts *parts = &output->parts;
     const struct ssrequest_options *options = parts->options;
@@ -154,8 +194,7 @@ static int open_all(struct ssrequest_output *output, struct ss_error *error) {
         return -1;
     if (options->each && ssrequest_rows_keep_each(output->rows, options->each, error) < 0)
         return ss_error_wrap(error, "--each");
-    if (options->control &&
-        ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
+    if (options->control && open_control(output, error) < 0)
         return -1;
     if (options->record && ssrequest_folder_open(options->record, output->rows, error) < 0)
         return -1;
@@ -179,6 +218,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     ssrequest_block_close(&output->block);
     ssrequest_rows_close(output->rows, NULL);
     ssrequest_listener_close(output->listener);
+    ssrequest_lookup_close(output->lookup);
     for (size_t i = 0; i < output->target_count; i++)
         free((char *)output->targets[i]);
     free(output->targets);

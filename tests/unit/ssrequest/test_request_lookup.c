@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For the thread sanitizer, too: what is tested calls pthread_create(). */
+#include <poll.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ssrequest/lookup.h"
+#include "unit.h"
+
+/* ---- a name server that answers when it is told to ---- */
+
+static sem_t answers, discarded;
+static const char *wanted_socket;
+
+static int make(const char *const *urls, uint32_t count, const char *socket,
+    struct ssrequest_aim *aim, struct ss_error *error) {
+    while (sem_wait(&answers) < 0) {
+    }
+    if (strcmp(urls[0], "http://nowhere/") == 0)
+        return ss_error_fail(error, "nowhere: no address");
+    if ((socket == NULL) != (wanted_socket == NULL))
+        return ss_error_fail(error, "another socket");
+    *aim = (struct ssrequest_aim){.targets = calloc(count, sizeof *aim->targets), .count = count};
+    return aim->targets ? 0 : ss_error_memory(error);
+}
+
+static void discard(struct ssrequest_aim *aim) {
+    free(aim->targets);
+    *aim = (struct ssrequest_aim){0};
+    sem_post(&discarded);
+}
+
+static struct ssrequest_lookup *open_it(const char *socket) {
+    struct ssrequest_lookup *lookup;
+    const struct ssrequest_lookup_means means = {make, discard};
+    assert_int_equal(sem_init(&answers, 0, 0), 0);
+    assert_int_equal(sem_init(&discarded, 0, 0), 0);
+    wanted_socket = socket;
+    assert_int_equal(ssrequest_lookup_open(&lookup, &means, socket, NULL), 0);
+    return lookup;
+}
+
+static bool is_ready(const struct ssrequest_lookup *lookup, int milliseconds) {
+    struct pollfd ready = {.fd = ssrequest_lookup_descriptor(lookup), .events = POLLIN};
+    return poll(&ready, 1, milliseconds) == 1;
+}
+
+static const char *const urls[] = {"http://a/", "http://b/"};
+
+/* ---- cases ---- */
+
+static void the_caller_goes_on_meanwhile(void **state) {
+    (void)state;
+    struct ssrequest_lookup *lookup = open_it("/run/x");
+    struct ssrequest_aim aim;
+    struct ss_error error = {0};
+    assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, &error), 0);
+    assert_false(is_ready(lookup, 0));
+    assert_int_equal(ssrequest_lookup_begin(lookup, urls, 1, &error), -1);
+    assert_string_equal(error.message, "a lookup is under way: wait for its answer");
+    sem_post(&answers);
+    assert_true(is_ready(lookup, 60000));
+    assert_int_equal(ssrequest_lookup_take(lookup, &aim, NULL), 0);
+    assert_int_equal(aim.count, 2);
+    assert_string_equal(ssrequest_lookup_urls(lookup)[1], "http://b/");
+    assert_false(is_ready(lookup, 0));
+    discard(&aim);
+    ssrequest_lookup_close(lookup);
+}
+
+static void a_failure_is_told_and_another_may_follow(void **state) {
+    (void)state;
+    struct ssrequest_lookup *lookup = open_it(NULL);
+    struct ssrequest_aim aim;
+    struct ss_error error = {0};
+    assert_int_equal(
+        ssrequest_lookup_begin(lookup, (const char *const[]){"http://nowhere/"}, 1, NULL), 0);
+    sem_post(&answers);
+    assert_true(is_ready(lookup, 60000));
+    assert_int_equal(ssrequest_lookup_take(lookup, &aim, &error), -1);
+    assert_string_equal(error.message, "nowhere: no address");
+    assert_int_equal(ssrequest_lookup_begin(lookup, urls, 1, NULL), 0);
+    sem_post(&answers);
+    assert_true(is_ready(lookup, 60000));
+    assert_int_equal(ssrequest_lookup_take(lookup, &aim, NULL), 0);
+    assert_int_equal(aim.count, 1);
+    discard(&aim);
+    ssrequest_lookup_close(lookup);
+}
+
+/* What its thread finds is freed by it: sanitizers see a leak, and a use after that. */
+static void nobody_waits_for_the_end(void **state) {
+    (void)state;
+    struct ssrequest_lookup *lookup = open_it(NULL);
+    assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
+    ssrequest_lookup_close(lookup);
+    assert_int_equal(sem_trywait(&discarded), -1);
+    sem_post(&answers);
+    while (sem_wait(&discarded) < 0) {
+    }
+}
+
+/* What nobody has taken is freed at the end. */
+static void a_result_need_not_be_taken(void **state) {
+    (void)state;
+    struct ssrequest_lookup *lookup = open_it(NULL);
+    assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
+    sem_post(&answers);
+    assert_true(is_ready(lookup, 60000));
+    ssrequest_lookup_close(lookup);
+    while (sem_wait(&discarded) < 0) {
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(the_caller_goes_on_meanwhile),
+    cmocka_unit_test(a_failure_is_told_and_another_may_follow),
+    cmocka_unit_test(nobody_waits_for_the_end),
+    cmocka_unit_test(a_result_need_not_be_taken))

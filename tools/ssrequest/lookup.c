@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lookup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct ssrequest_lookup {
+    /*
+     * The caller, and the thread while there is one; the last of them frees it. A thread within
+     * getaddrinfo() can neither be cancelled safely nor be waited for.
+     */
+    _Atomic int owners;
+    struct ssrequest_lookup_means means;
+    char *socket;
+    int event;
+    bool busy; /* known to the caller alone */
+    char **urls;
+    uint32_t count;
+    /* Of the thread until the event: */
+    int result;
+    struct ssrequest_aim aim;
+    struct ss_error error;
+};
+
+static void free_urls(struct ssrequest_lookup *lookup) {
+    for (uint32_t i = 0; i < lookup->count; i++)
+        free(lookup->urls[i]);
+    free(lookup->urls);
+    lookup->urls = NULL;
+    lookup->count = 0;
+}
+
+static void leave(struct ssrequest_lookup *lookup) {
+    if (atomic_fetch_sub(&lookup->owners, 1) > 1)
+        return;
+    lookup->means.discard(&lookup->aim);
+    free_urls(lookup);
+    free(lookup->socket);
+    if (lookup->event >= 0)
+        close(lookup->event);
+    free(lookup);
+}
+
+static void *look_up(void *context) {
+    struct ssrequest_lookup *lookup = context;
+    lookup->result = lookup->means.make((const char *const *)lookup->urls, lookup->count,
+        lookup->socket, &lookup->aim, &lookup->error);
+    /* It cannot fail: the counter is 0. */
+    if (eventfd_write(lookup->event, 1) < 0)
+        abort();
+    leave(lookup);
+    return NULL;
+}
+
+int ssrequest_lookup_open(struct ssrequest_lookup **opened,
+    const struct ssrequest_lookup_means *means, const char *socket, struct ss_error *error) {
+    struct ssrequest_lookup *lookup = *opened = calloc(1, sizeof *lookup);
+    if (!lookup)
+        return ss_error_memory(error);
+    lookup->owners = 1;
+    lookup->means = *means;
+    lookup->socket = socket ? strdup(socket) : NULL;
+    lookup->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int result = 0;
+    if (lookup->event < 0)
+        result = ss_error_fail(error, "an event file cannot be had: %s", strerror(errno));
+    else if (socket && !lookup->socket)
+        result = ss_error_memory(error);
+    if (result == 0)
+        return 0;
+    leave(lookup);
+    *opened = NULL;
+    return -1;
+}
+
+void ssrequest_lookup_close(struct ssrequest_lookup *lookup) {
+    if (lookup)
+        leave(lookup);
+}
+
+static int copy_urls(struct ssrequest_lookup *lookup, const char *const *urls, uint32_t count) {
+    free_urls(lookup);
+    lookup->urls = calloc(count, sizeof *lookup->urls);
+    while (lookup->urls && lookup->count < count) {
+        char *copy = strdup(urls[lookup->count]);
+        if (!copy)
+            return -1;
+        lookup->urls[lookup->count++] = copy;
+    }
+    return lookup->urls ? 0 : -1;
+}
+
+static int start_thread(struct ssrequest_lookup *lookup) {
+    pthread_t thread;
+    pthread_attr_t how;
+    int why = pthread_attr_init(&how);
+    if (why)
+        return why;
+    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+    lookup->owners++;
+    why = pthread_create(&thread, &how, look_up, lookup);
+    if (why)
+        lookup->owners--;
+    pthread_attr_destroy(&how);
+    return why;
+}
+
+int ssrequest_lookup_begin(struct ssrequest_lookup *lookup, const char *const *urls, uint32_t count,
+    struct ss_error *error) {
+    if (lookup->busy)
+        return ss_error_fail(error, "a lookup is under way: wait for its answer");
+    if (copy_urls(lookup, urls, count) < 0)
+        return ss_error_memory(error);
+    lookup->aim = (struct ssrequest_aim){0};
+    lookup->error = (struct ss_error){0};
+    int why = start_thread(lookup);
+    if (why)
+        return ss_error_fail(error, "a thread to look names up cannot be had: %s", strerror(why));
+    lookup->busy = true;
+    return 0;
+}
+
+int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup) {
+    return lookup->event;
+}
+
+int ssrequest_lookup_take(
+    struct ssrequest_lookup *lookup, struct ssrequest_aim *aim, struct ss_error *error) {
+    eventfd_t count;
+    *aim = (struct ssrequest_aim){0};
+    if (eventfd_read(lookup->event, &count) < 0)
+        return ss_error_fail(error, "no lookup has ended");
+    lookup->busy = false;
+    *aim = lookup->aim;
+    lookup->aim = (struct ssrequest_aim){0};
+    if (lookup->result < 0 && error)
+        *error = lookup->error;
+    return lookup->result;
+}
+
+char *const *ssrequest_lookup_urls(const struct ssrequest_lookup *lookup) {
+    return lookup->urls;
+}
