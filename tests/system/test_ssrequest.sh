@@ -455,6 +455,8 @@ bad_usage() {
     refuses 'is no URL of HTTP' --rate 5 localhost:80
     refuses 'write http://' --rate 5 http://localhost:99999/
     refuses 'names no socket' --rate 5 http+unix:///page
+    refuses 'has %00 in the path' --rate 5 http+unix://%00/page
+    refuses 'has %00 in the path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
     refuses 'of a socket is at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
     refuses '--own-cpu: CPU 8000' --rate 5 --own-cpu 8000 http://localhost/

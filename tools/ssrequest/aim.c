@@ -37,9 +37,13 @@ static int split_socket(struct ssrequest_target *target, const char *url, struct
     size_t length = strcspn(host, "/?#");
     if (length == 0)
         return refuse_url(url, "names no socket", error);
-    char *path = curl_easy_unescape(NULL, host, (int)length, NULL);
+    int unescaped = 0;
+    char *path = curl_easy_unescape(NULL, host, (int)length, &unescaped);
+    bool whole = path && strlen(path) == (size_t)unescaped;
     target->socket = path ? strdup(path) : NULL;
     curl_free(path);
+    if (target->socket && !whole)
+        return refuse_url(url, "has %00 in the path of its socket", error);
     int written =
         asprintf(&target->url, "%s://localhost%s", target->tls ? "https" : "http", host + length);
     if (written < 0)
