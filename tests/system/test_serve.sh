@@ -330,6 +330,38 @@ a_short_backlog_is_told() {
     grep -q 'warning: only 100 connections can wait' err || fail "no warning: $(cat err)"
 }
 
+# Stopped, it accepts none, and all of these wait in the kernel's list.
+the_backlog_is_what_the_system_permits() {
+    need python3
+    if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
+        skip "namespaces: no network of one's own"
+    fi
+    # shellcheck disable=SC2016
+    unshare -n bash -c 'echo 6000 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
+        "$ssburn" >out 2>err &
+    server=$!
+    until grep -q listening out; do sleep 0.01; done
+    kill -STOP "$server"
+    local status=0
+    python3 - <<'END' || status=$?
+import resource, socket, sys
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+if 0 <= most < 5100:
+    sys.exit(77)
+sockets = []
+for number in range(5000):
+    sockets.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK))
+    sockets[-1].connect("socket")
+END
+    kill -KILL "$server"
+    wait "$server" || true
+    server=''
+    [ "$status" -ne 77 ] || skip "limits: too few descriptors"
+    [ "$status" -eq 0 ] || fail "not all 5000 could connect"
+    [ ! -s err ] || fail "$(cat err)"
+}
+
 what_cannot_be_is_refused() {
     expect_refusal 2 "--listen: 'here' is neither a port " --listen here
     expect_refusal 2 "--listen: '65536' is neither a port " --listen 65536
@@ -364,5 +396,6 @@ run_case a_second_signal_ends_it_at_once
 run_case an_ignored_hangup_stays_ignored
 run_case a_unix_socket_is_removed
 run_case a_short_backlog_is_told
+run_case the_backlog_is_what_the_system_permits
 run_case what_cannot_be_is_refused
 end_cases

@@ -17,6 +17,9 @@
 #include "serve_options.h"
 #include "serve_spread.h"
 
+/* What Linux permits unless it is told otherwise. */
+#define BACKLOG_USUAL 4096
+
 struct server {
     const struct serve_options *options;
     uint64_t units; /* the work of a request; its mean */
@@ -95,11 +98,11 @@ static double cpu_seconds(void) {
 static int announce(const struct server *server, struct ss_error *error) {
     const struct serve_listener *listener = &server->listener;
     long backlog = serve_listener_backlog();
-    if (backlog < SERVE_BACKLOG)
+    if (backlog >= 0 && backlog < BACKLOG_USUAL)
         fprintf(stderr,
             "ssburn: warning: only %ld connections can wait to be accepted, and more take "
-            "seconds: set net.core.somaxconn to %d\n",
-            backlog, SERVE_BACKLOG);
+            "seconds: sysctl -w net.core.somaxconn=%d\n",
+            backlog, BACKLOG_USUAL);
     printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",
         listener->path ? listener->path : listener->url);
     return ss_streams_flush(error);

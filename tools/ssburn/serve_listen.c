@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -21,9 +22,7 @@
 long serve_listener_backlog(void) {
     SS_OWNED(fclose) FILE *stream = fopen("/proc/sys/net/core/somaxconn", "re");
     long most;
-    if (!stream || fscanf(stream, "%ld", &most) != 1 || most > SERVE_BACKLOG)
-        return SERVE_BACKLOG;
-    return most;
+    return stream && fscanf(stream, "%ld", &most) == 1 ? most : -1;
 }
 
 /* ---- where ---- */
@@ -116,7 +115,7 @@ int serve_listener_open(struct serve_listener *listener, struct ss_error *error)
                  : listener->path   ? bind_path(listener)
                                     : bind_port(listener);
     if (result == 0)
-        result = listen(listener->file, SERVE_BACKLOG);
+        result = listen(listener->file, INT_MAX); /* the kernel makes it as many as it permits */
     int reason = errno;
     if (!listener->path)
         write_url(listener);

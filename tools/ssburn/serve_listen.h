@@ -7,9 +7,6 @@
 
 #include <showstopper/error.h>
 
-/* Fewer connections than this in the backlog, and a burst could find it full. */
-#define SERVE_BACKLOG 4096
-
 /* Where clients connect. */
 struct serve_listener {
     int file; /* the listening socket; -1: there is none, or it has been handed over */
@@ -30,7 +27,7 @@ int serve_listener_open(struct serve_listener *listener, struct ss_error *error)
 /* Closes what has not been handed over, and removes the Unix socket. */
 void serve_listener_close(struct serve_listener *listener);
 
-/* How many connections the kernel lets wait to be accepted, at most SERVE_BACKLOG. */
+/* How many connections the kernel lets wait to be accepted; negative: it is not known. */
 long serve_listener_backlog(void);
 
 #endif
