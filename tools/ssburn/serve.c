@@ -48,8 +48,8 @@ static void work(struct server *server, uint64_t number) {
 }
 
 static void stop_listening(struct server *server) {
+    serve_listener_close(&server->listener); /* before the socket is closed, see there */
     serve_http_quiesce(server->http);
-    serve_listener_close(&server->listener);
     serve_queue_close(&server->queue);
 }
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/local_socket.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -26,18 +26,6 @@ long serve_listener_backlog(void) {
 }
 
 /* ---- where ---- */
-
-static int find_path(struct serve_listener *listener, const char *path, struct ss_error *error) {
-    struct sockaddr_un *address = (struct sockaddr_un *)&listener->address;
-    if (strlen(path) >= sizeof address->sun_path)
-        return ss_error_fail(error, "--listen: %s: longer than the %zu bytes of a socket's path",
-            ss_words_show(path).text, sizeof address->sun_path - 1);
-    address->sun_family = AF_UNIX;
-    memcpy(address->sun_path, path, strlen(path) + 1);
-    listener->length = sizeof *address;
-    listener->path = path;
-    return 0;
-}
 
 static int find_port(struct serve_listener *listener, const char *port, const char *address,
     struct ss_error *error) {
@@ -56,8 +44,10 @@ int serve_listener_find(struct serve_listener *listener, const char *where, cons
     struct ss_error *error) {
     *listener = (struct serve_listener){.file = -1};
     uint64_t port;
-    if (strchr(where, '/'))
-        return find_path(listener, where, error);
+    if (strchr(where, '/')) {
+        listener->path = where;
+        return ss_local_socket_check(where, error) < 0 ? ss_error_wrap(error, "--listen") : 0;
+    }
     if (ss_units_count(where, &port, &(struct ss_error){0}) == 0 && port <= UINT16_MAX)
         return find_port(listener, where, address, error);
     return ss_error_fail(error,
@@ -67,36 +57,15 @@ int serve_listener_find(struct serve_listener *listener, const char *where, cons
 
 /* ---- the socket ---- */
 
-/* The server that made it was killed: the socket is there, and no process listens to it. */
-static bool is_abandoned(const struct serve_listener *listener) {
-    struct stat status;
-    SS_OWNED(close) int file = socket(AF_UNIX, SOCKET_FLAGS, 0);
-    return file >= 0 && stat(listener->path, &status) == 0 && S_ISSOCK(status.st_mode) &&
-           connect(file, (const struct sockaddr *)&listener->address, listener->length) < 0 &&
-           errno == ECONNREFUSED;
-}
-
-static int bind_once(const struct serve_listener *listener) {
-    return bind(listener->file, (const struct sockaddr *)&listener->address, listener->length);
-}
-
-static int bind_path(struct serve_listener *listener) {
-    int result = bind_once(listener);
-    if (result < 0 && errno == EADDRINUSE) {
-        if (is_abandoned(listener) && unlink(listener->path) == 0)
-            result = bind_once(listener);
-        else
-            errno = EADDRINUSE;
-    }
-    /* Nothing can have been removed yet that is not ours. */
-    return result < 0 ? result : stat(listener->path, &listener->mine);
-}
-
 static int bind_port(struct serve_listener *listener) {
     int on = 1;
+    const struct sockaddr *address = (const struct sockaddr *)&listener->address;
+    listener->file = socket(listener->address.ss_family, SOCKET_FLAGS, 0);
+    if (listener->file < 0)
+        return -1;
     /* Else the port of a server that has just ended could not be had for a minute. */
     setsockopt(listener->file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind_once(listener) < 0)
+    if (bind(listener->file, address, listener->length) < 0)
         return -1;
     return getsockname(listener->file, (struct sockaddr *)&listener->address, &listener->length);
 }
@@ -109,30 +78,38 @@ static void write_url(struct serve_listener *listener) {
     snprintf(listener->url, sizeof listener->url, format, host, port);
 }
 
+static int fail(const struct serve_listener *listener, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s",
+        listener->path ? ss_words_show(listener->path).text : listener->url, strerror(errno));
+}
+
+static int open_path(struct serve_listener *listener, struct ss_error *error) {
+    if (ss_local_socket_open(&listener->local, listener->path, 0777, error) < 0)
+        return -1;
+    listener->file = ss_owned_take(&listener->local.file);
+    return 0;
+}
+
+static int open_port(struct serve_listener *listener, struct ss_error *error) {
+    int result = bind_port(listener), reason = errno;
+    write_url(listener);
+    errno = reason;
+    return result < 0 ? fail(listener, error) : 0;
+}
+
 int serve_listener_open(struct serve_listener *listener, struct ss_error *error) {
-    listener->file = socket(listener->address.ss_family, SOCKET_FLAGS, 0);
-    int result = listener->file < 0 ? -1
-                 : listener->path   ? bind_path(listener)
-                                    : bind_port(listener);
-    if (result == 0)
-        result = listen(listener->file, INT_MAX); /* the kernel makes it as many as it permits */
-    int reason = errno;
-    if (!listener->path)
-        write_url(listener);
+    int result = listener->path ? open_path(listener, error) : open_port(listener, error);
+    /* The kernel makes it as many as it permits. */
+    if (result == 0 && listen(listener->file, INT_MAX) < 0)
+        result = fail(listener, error);
     if (result == 0)
         return 0;
-    ss_error_fail(error, "--listen: %s: %s",
-        listener->path ? ss_words_show(listener->path).text : listener->url, strerror(reason));
     serve_listener_close(listener);
-    return -1;
+    return ss_error_wrap(error, "--listen");
 }
 
 void serve_listener_close(struct serve_listener *listener) {
-    struct stat now;
+    ss_local_socket_remove(&listener->local);
     if (listener->file >= 0)
         close(ss_owned_take(&listener->file));
-    if (listener->path && listener->mine.st_ino && stat(listener->path, &now) == 0 &&
-        now.st_dev == listener->mine.st_dev && now.st_ino == listener->mine.st_ino)
-        unlink(listener->path);
-    listener->mine = (struct stat){0};
 }

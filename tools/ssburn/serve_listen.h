@@ -3,18 +3,19 @@
 #define SSBURN_SERVE_LISTEN_H
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <showstopper/error.h>
 
+#include "base/local_socket.h"
+
 /* Where clients connect. */
 struct serve_listener {
-    int file; /* the listening socket; -1: there is none, or it has been handed over */
-    struct sockaddr_storage address;
-    socklen_t length; /* of the address */
+    int file;         /* the listening socket; -1: there is none, or it has been handed over */
     const char *path; /* of a Unix socket, the caller's; NULL: it is a port */
-    struct stat mine; /* the Unix socket: it is not removed if another one has taken its place */
-    char url[128];    /* of a port */
+    struct ss_local_socket local;    /* of a path */
+    struct sockaddr_storage address; /* of a port, as the rest */
+    socklen_t length;
+    char url[128];
 };
 
 /* `where` is a port, or a path with a slash; `address` is that of the port, in digits. Nothing is

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
+#include "base/local_socket.h"
 #include "base/owned.h"
 #include "base/words.h"
 
@@ -53,13 +53,6 @@ static int split_socket(struct ssrequest_target *target, const char *url, struct
     return 0;
 }
 
-static int check_socket(const char *path, struct ss_error *error) {
-    if (strlen(path) < sizeof((struct sockaddr_un *)NULL)->sun_path)
-        return 0;
-    return ss_error_fail(error, "'%s': the path of a socket is at most %zu bytes long",
-        ss_words_show(path).text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
-}
-
 static bool begins(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
@@ -69,14 +62,15 @@ static int read_url(
     bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
     target->tls = begins(url, "https");
     if (joined)
-        return split_socket(target, url, error) < 0 ? -1 : check_socket(target->socket, error);
+        return split_socket(target, url, error) < 0 ? -1
+                                                    : ss_local_socket_check(target->socket, error);
     if (!begins(url, "http://") && !begins(url, "https://"))
         return refuse_url(url, "is no URL of HTTP", error);
     target->url = strdup(url);
     target->socket = socket ? strdup(socket) : NULL;
     if (!target->url || (socket && !target->socket))
         return ss_error_memory(error);
-    return socket ? check_socket(socket, error) : 0;
+    return socket ? ss_local_socket_check(socket, error) : 0;
 }
 
 static bool is_address(const char *host) {

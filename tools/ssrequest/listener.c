@@ -7,10 +7,9 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/owned.h"
+#include "base/local_socket.h"
 #include "base/words.h"
 
 #define CLIENTS   8
@@ -31,69 +30,30 @@ struct client {
 };
 
 struct ssrequest_listener {
-    int socket, events;
+    struct ss_local_socket door;
+    int events;
     ssrequest_obey *obey;
     void *context;
     void (*ready)(void *context); /* see ssrequest_listener_attend() */
     struct client *waiting;       /* for an answer that comes later; NULL: none does */
-    struct sockaddr_un address;
-    dev_t device; /* of the socket in the file system, which is to be removed */
-    ino_t number;
     struct client clients[CLIENTS];
 };
 
 /* ---- opening ---- */
-
-static int fail(const struct sockaddr_un *address, const char *why, struct ss_error *error) {
-    return ss_error_fail(error, "--control: %s: %s", ss_words_show(address->sun_path).text, why);
-}
-
-/* Removes the socket of a process that was killed. */
-static int remove_dead(const struct sockaddr_un *address, struct ss_error *error) {
-    struct stat status;
-    if (lstat(address->sun_path, &status) < 0)
-        return errno == ENOENT ? 0 : fail(address, strerror(errno), error);
-    if (!S_ISSOCK(status.st_mode))
-        return fail(address, "is there and is no socket: choose another path", error);
-    SS_OWNED(close)
-    int attempt = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (attempt < 0)
-        return fail(address, strerror(errno), error);
-    if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
-        errno != ECONNREFUSED)
-        return fail(address, "another process listens there: choose another path", error);
-    if (unlink(address->sun_path) < 0 && errno != ENOENT)
-        return fail(address, strerror(errno), error);
-    return 0;
-}
 
 static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t which) {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = which};
     return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-static int bind_it(struct ssrequest_listener *listener) {
-    struct stat status;
-    const struct sockaddr *address = (const struct sockaddr *)&listener->address;
-    /* No other user may connect, not even for the moment before a chmod(). */
-    mode_t before = umask(0177);
-    int result = bind(listener->socket, address, sizeof listener->address);
-    umask(before);
-    if (result < 0 || stat(listener->address.sun_path, &status) < 0)
+/* No other user may connect: a run does what it is told. */
+static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
+    if (ss_local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
-    listener->device = status.st_dev;
-    listener->number = status.st_ino;
-    return listen(listener->socket, CLIENTS);
-}
-
-static int open_all(struct ssrequest_listener *listener, struct ss_error *error) {
-    if (remove_dead(&listener->address, error) < 0)
-        return -1;
-    listener->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     listener->events = epoll_create1(EPOLL_CLOEXEC);
-    if (listener->socket < 0 || listener->events < 0 || bind_it(listener) < 0 ||
-        watch(listener, listener->socket, DOOR) < 0)
-        return fail(&listener->address, strerror(errno), error);
+    if (listener->events < 0 || listen(listener->door.file, CLIENTS) < 0 ||
+        watch(listener, listener->door.file, DOOR) < 0)
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
     return 0;
 }
 
@@ -103,25 +63,17 @@ int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path
     struct ssrequest_listener *listener = calloc(1, sizeof *listener);
     if (!listener)
         return ss_error_memory(error);
-    listener->socket = listener->events = -1;
+    listener->door.file = listener->events = -1;
     listener->obey = obey;
     listener->context = context;
-    listener->address.sun_family = AF_UNIX;
     for (int i = 0; i < CLIENTS; i++)
         listener->clients[i].connection = -1;
-    int result = 0;
-    if (strlen(path) >= sizeof listener->address.sun_path)
-        result = ss_error_fail(error, "--control: %s: the path of a socket has at most %zu letters",
-            ss_words_show(path).text, sizeof listener->address.sun_path - 1);
-    else
-        strcpy(listener->address.sun_path, path);
-    if (result == 0)
-        result = open_all(listener, error);
-    if (result == 0)
-        *opened = listener;
-    else
+    if (open_all(listener, path, error) < 0) {
         ssrequest_listener_close(listener);
-    return result;
+        return ss_error_wrap(error, "--control");
+    }
+    *opened = listener;
+    return 0;
 }
 
 /* ---- lines and answers ---- */
@@ -231,7 +183,7 @@ void ssrequest_listener_answer(
 }
 
 static void accept_one(struct ssrequest_listener *listener) {
-    int connection = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int connection = accept4(listener->door.file, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0)
         return;
     for (uint32_t i = 0; i < CLIENTS; i++) {
@@ -271,24 +223,20 @@ int ssrequest_listener_attend(struct ssrequest_listener *listener, int descripto
     void (*ready)(void *context), struct ss_error *error) {
     listener->ready = ready;
     if (watch(listener, descriptor, ATTENDED) < 0)
-        return fail(&listener->address, strerror(errno), error);
+        return ss_error_fail(error, "--control: %s", strerror(errno));
     return 0;
 }
 
 void ssrequest_listener_close(struct ssrequest_listener *listener) {
-    struct stat status;
     if (!listener)
         return;
     if (listener->waiting)
         answer(listener->waiting, "error:", "the run is over");
     for (int i = 0; i < CLIENTS; i++)
         disconnect(&listener->clients[i]);
-    /* What another process has put in its place stays. */
-    if (listener->number && lstat(listener->address.sun_path, &status) == 0 &&
-        status.st_dev == listener->device && status.st_ino == listener->number)
-        unlink(listener->address.sun_path);
-    if (listener->socket >= 0)
-        close(listener->socket);
+    ss_local_socket_remove(&listener->door);
+    if (listener->door.file >= 0)
+        close(listener->door.file);
     if (listener->events >= 0)
         close(listener->events);
     free(listener);

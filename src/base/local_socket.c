@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/local_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+#define SOCKET_FLAGS (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
+#define PATH_MOST    (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
+
+static int fail(const char *path, const char *why, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
+}
+
+int ss_local_socket_check(const char *path, struct ss_error *error) {
+    if (strlen(path) <= PATH_MOST)
+        return 0;
+    return ss_error_fail(error, "%s: the path of a socket is at most %zu bytes long",
+        ss_words_show(path).text, PATH_MOST);
+}
+
+/* Removes the socket of a process that was killed. */
+static int remove_dead(const struct sockaddr_un *address, struct ss_error *error) {
+    struct stat status;
+    const char *path = address->sun_path;
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT ? 0 : fail(path, strerror(errno), error);
+    if (!S_ISSOCK(status.st_mode))
+        return fail(path, "is there and is no socket: choose another path", error);
+    SS_OWNED(close) int attempt = socket(AF_UNIX, SOCKET_FLAGS, 0);
+    if (attempt < 0)
+        return fail(path, strerror(errno), error);
+    if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
+        errno != ECONNREFUSED)
+        return fail(path, "another process listens there: choose another path", error);
+    if (unlink(path) < 0 && errno != ENOENT)
+        return fail(path, strerror(errno), error);
+    return 0;
+}
+
+/* The umask, because another user could connect before a chmod(). */
+static int bind_it(struct ss_local_socket *local, mode_t permissions) {
+    mode_t before = umask(0777);
+    umask(before | (~permissions & 0777));
+    int result = bind(local->file, (const struct sockaddr *)&local->address, sizeof local->address);
+    umask(before);
+    return result;
+}
+
+static int open_it(struct ss_local_socket *local, mode_t permissions, struct ss_error *error) {
+    struct stat status;
+    const char *path = local->address.sun_path;
+    local->file = socket(AF_UNIX, SOCKET_FLAGS, 0);
+    int result = local->file < 0 ? -1 : bind_it(local, permissions);
+    if (result < 0 && local->file >= 0 && errno == EADDRINUSE) {
+        if (remove_dead(&local->address, error) < 0)
+            return -1;
+        result = bind_it(local, permissions);
+    }
+    if (result < 0 || lstat(path, &status) < 0)
+        return fail(path, strerror(errno), error);
+    local->device = status.st_dev;
+    local->number = status.st_ino;
+    return 0;
+}
+
+int ss_local_socket_open(
+    struct ss_local_socket *local, const char *path, mode_t permissions, struct ss_error *error) {
+    *local = (struct ss_local_socket){.file = -1, .address = {.sun_family = AF_UNIX}};
+    if (ss_local_socket_check(path, error) < 0)
+        return -1;
+    memcpy(local->address.sun_path, path, strlen(path) + 1);
+    int result = open_it(local, permissions, error);
+    if (result < 0 && local->file >= 0)
+        close(ss_owned_take(&local->file));
+    return result;
+}
+
+void ss_local_socket_remove(struct ss_local_socket *local) {
+    struct stat now;
+    if (local->number && lstat(local->address.sun_path, &now) == 0 && now.st_dev == local->device &&
+        now.st_ino == local->number)
+        unlink(local->address.sun_path);
+    local->number = 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/local_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static char folder[64], path[96];
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/local-socket-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/socket", folder);
+    return 0;
+}
+
+/* Whatever is left there is a failure. */
+static int remove_folder(void **state) {
+    (void)state;
+    return rmdir(folder);
+}
+
+static struct ss_local_socket open_it(mode_t permissions) {
+    struct ss_local_socket local;
+    struct ss_error error = {0};
+    if (ss_local_socket_open(&local, path, permissions, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(listen(local.file, 1), 0);
+    return local;
+}
+
+static void close_it(struct ss_local_socket *local) {
+    ss_local_socket_remove(local);
+    close(local->file);
+}
+
+static void assert_refused(const char *where, const char *why) {
+    struct ss_local_socket local;
+    struct ss_error error = {0};
+    assert_int_equal(ss_local_socket_open(&local, where, 0777, &error), -1);
+    assert_int_equal(local.file, -1);
+    assert_non_null(strstr(error.message, why));
+    ss_local_socket_remove(&local);
+}
+
+static void permissions_hold_from_the_start(void **state) {
+    (void)state;
+    struct stat status;
+    mode_t before = umask(027);
+    struct ss_local_socket local = open_it(0777);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0750);
+    close_it(&local);
+    local = open_it(0600);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    close_it(&local);
+    assert_int_equal(umask(before), 027);
+}
+
+static void what_lives_or_is_no_socket_stays(void **state) {
+    (void)state;
+    struct ss_local_socket local = open_it(0777);
+    assert_refused(path, "another process listens there");
+    assert_int_equal(access(path, F_OK), 0);
+    close_it(&local);
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    assert_refused(path, "is there and is no socket");
+    assert_int_equal(unlink(path), 0);
+    /* A link is none either, wherever it leads. */
+    assert_int_equal(symlink("/nowhere/x", path), 0);
+    assert_refused(path, "is there and is no socket");
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_dead_socket_is_replaced(void **state) {
+    (void)state;
+    struct ss_local_socket first = open_it(0777);
+    assert_int_equal(unlink(path), 0);
+    close(open_it(0777).file);
+    struct ss_local_socket local = open_it(0777);
+    /* The end of the first takes nothing away that is another's now. */
+    close_it(&first);
+    assert_int_equal(access(path, F_OK), 0);
+    close_it(&local);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_path_that_no_socket_can_have_is_refused(void **state) {
+    (void)state;
+    char much[109];
+    memset(much, 'x', sizeof much);
+    much[108] = '\0';
+    assert_refused(much, "the path of a socket is at most 107 bytes long");
+    much[107] = '\0';
+    assert_int_equal(ss_local_socket_check(much, NULL), 0);
+    assert_refused("/nowhere/x", "No such file or directory");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(permissions_hold_from_the_start, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(what_lives_or_is_no_socket_stays, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(a_dead_socket_is_replaced, make_folder, remove_folder),
+    cmocka_unit_test(a_path_that_no_socket_can_have_is_refused))
