@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/end_signals.h"
 #include "base/owned.h"
 #include "base/streams.h"
 #include "base/version.h"
@@ -74,16 +75,9 @@ static void play_part(void *shared, uint64_t number) {
 
 /* ---- the server ---- */
 
-/* All threads inherit the mask. A shell that starts a program in the background may have it ignore
-   INT, which is to end us all the same; a caller that has us ignore HUP wants us to go on. */
+/* All threads inherit the mask. The second signal is not blocked, and must not be ignored. */
 static void hold_signals(struct server *server) {
-    struct sigaction hangup;
-    sigemptyset(&server->ends);
-    sigaddset(&server->ends, SIGINT);
-    sigaddset(&server->ends, SIGTERM);
-    sigaction(SIGHUP, NULL, &hangup);
-    if (hangup.sa_handler != SIG_IGN)
-        sigaddset(&server->ends, SIGHUP);
+    ss_end_signals(&server->ends);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     pthread_sigmask(SIG_BLOCK, &server->ends, NULL);

@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/end_signals.h"
 #include "platform/platform.h"
 
 #define EVENTS_MOST 64
@@ -161,19 +162,9 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     return 0;
 }
 
-/* nohup has SIGHUP ignored, which stays so. */
-static void choose_signals(sigset_t *set) {
-    struct sigaction hangup;
-    sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        sigaddset(set, SIGHUP);
-}
-
 static int open_all(struct ssrequest_loop *loop) {
     sigset_t set;
-    choose_signals(&set);
+    ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* a server that hangs up, and a reader of our output that does */
     loop->poll = epoll_create1(EPOLL_CLOEXEC);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/end_signals.h"
+
+#include "unit.h"
+
+static void a_hangup_that_is_ignored_is_none(void **state) {
+    (void)state;
+    sigset_t set;
+    signal(SIGHUP, SIG_IGN);
+    ss_end_signals(&set);
+    assert_false(sigismember(&set, SIGHUP));
+    signal(SIGHUP, SIG_DFL);
+    ss_end_signals(&set);
+    assert_true(sigismember(&set, SIGHUP));
+    assert_true(sigismember(&set, SIGTERM));
+    assert_false(sigismember(&set, SIGQUIT));
+}
+
+static void an_interrupt_always_ends(void **state) {
+    (void)state;
+    sigset_t set;
+    signal(SIGINT, SIG_IGN);
+    ss_end_signals(&set);
+    assert_true(sigismember(&set, SIGINT));
+    signal(SIGINT, SIG_DFL);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_hangup_that_is_ignored_is_none),
+    cmocka_unit_test(an_interrupt_always_ends))
