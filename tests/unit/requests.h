@@ -41,6 +41,11 @@ static inline void made_up_open(struct made_up *it) {
     };
 }
 
+static inline void made_up_trial(struct ssrequest_capacity *capacity, double rate, bool held) {
+    const struct ssrequest_trial trial = {rate, 0.25, 0.5, held};
+    ssrequest_capacity_tell(capacity, &trial);
+}
+
 static inline void made_up_close(struct made_up *it) {
     ssrequest_tally_close(&it->tally);
     ssrequest_profile_free(&it->profile);

@@ -71,16 +71,17 @@ void ssrequest_capacity_begin(
     *capacity = (struct ssrequest_capacity){.search = *search};
 }
 
-void ssrequest_capacity_tell(struct ssrequest_capacity *capacity, double rate, bool held) {
+void ssrequest_capacity_tell(
+    struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial) {
     size_t i = 0;
-    while (i < capacity->count && capacity->rates[i].rate != rate)
-        i++;
-    if (i == SSREQUEST_TRIALS_MOST)
+    if (capacity->trial_count == SSREQUEST_TRIALS_MOST)
         return;
+    while (i < capacity->count && capacity->rates[i].rate != trial->rate)
+        i++;
     if (i == capacity->count)
-        capacity->rates[capacity->count++] = (struct ssrequest_trials){.rate = rate};
-    *(held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
-    capacity->trials++;
+        capacity->rates[capacity->count++] = (struct ssrequest_trials){.rate = trial->rate};
+    *(trial->held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
+    capacity->trials[capacity->trial_count++] = *trial;
 }
 
 /* What is known. Between `lowest_failed` and `highest_held`, if these are in this order, either may
@@ -151,7 +152,7 @@ bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *
     struct known known = look(capacity);
     bool inside = known.highest_held > 0 && known.lowest_failed < INFINITY;
     *rate = inside ? next_inside(capacity, &known) : next_outside(capacity, &known);
-    return *rate > 0 && capacity->trials < SSREQUEST_TRIALS_MOST;
+    return *rate > 0 && capacity->trial_count < SSREQUEST_TRIALS_MOST;
 }
 
 struct ssrequest_capacity_result ssrequest_capacity_result(

@@ -55,6 +55,13 @@ struct ssrequest_search {
     unsigned repeats; /* how many trials are to agree at each end: 5 */
 };
 
+struct ssrequest_trial {
+    double rate;
+    double seconds;       /* ssrequest_criterion_figure() */
+    double success_ratio; /* of all that was due */
+    bool held;
+};
+
 /* All trials of one rate. */
 struct ssrequest_trials {
     double rate;
@@ -65,7 +72,8 @@ struct ssrequest_capacity {
     struct ssrequest_search search;
     struct ssrequest_trials rates[SSREQUEST_TRIALS_MOST]; /* in the order of their first trials */
     size_t count;
-    unsigned trials; /* of all rates */
+    struct ssrequest_trial trials[SSREQUEST_TRIALS_MOST]; /* in order */
+    unsigned trial_count;
 };
 
 struct ssrequest_capacity_result {
@@ -81,7 +89,8 @@ void ssrequest_capacity_begin(
 bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate);
 
 /* How it went at the rate that next() gave. */
-void ssrequest_capacity_tell(struct ssrequest_capacity *capacity, double rate, bool held);
+void ssrequest_capacity_tell(
+    struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial);
 
 /* As far as it is known now. */
 struct ssrequest_capacity_result ssrequest_capacity_result(

@@ -71,7 +71,7 @@ static int run(struct finder *finder, double rate, ss_time duration, struct ss_e
         /* The same moments again would be the same trial again. */
         ssrequest_schedule_begin(&schedule, &profile,
             (enum ssrequest_arrival)finder->options->arrival,
-            finder->options->seed + finder->capacity->trials);
+            finder->options->seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, error);
     }
     ssrequest_profile_free(&profile);
@@ -107,16 +107,16 @@ static int settle(struct finder *finder, struct ss_error *error) {
                      LONE_MOST);
 }
 
-static void print_trial(const struct finder *finder, double rate, bool held) {
+static void print_trial(const struct finder *finder, const struct ssrequest_trial *trial) {
     const struct ssrequest_tally *tally = &finder->tally;
     if (!finder->lines)
         return;
-    if (finder->capacity->trials == 1)
+    if (finder->capacity->trial_count == 1)
         fprintf(finder->lines, "%12s %12s %12s\n", "requests/s", "when due", "succeeded");
-    fprintf(finder->lines, "%12s %12s %12s  %s\n", ssrequest_show_number(rate).text,
-        ssrequest_show_time(ssrequest_criterion_figure(&finder->options->criterion, tally)).text,
+    fprintf(finder->lines, "%12s %12s %12s  %s\n", ssrequest_show_number(trial->rate).text,
+        ssrequest_show_time(trial->seconds).text,
         ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
-        held ? "held" : "failed");
+        trial->held ? "held" : "failed");
     fflush(finder->lines);
 }
 
@@ -126,9 +126,14 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     /* What was cut short says nothing. */
     if (is_stopped(finder))
         return 0;
-    bool held = ssrequest_criterion_holds(&finder->options->criterion, &finder->tally);
-    ssrequest_capacity_tell(finder->capacity, rate, held);
-    print_trial(finder, rate, held);
+    const struct ssrequest_trial trial = {
+        .rate = rate,
+        .seconds = ssrequest_criterion_figure(&finder->options->criterion, &finder->tally),
+        .success_ratio = ssrequest_success_ratio(&finder->tally),
+        .held = ssrequest_criterion_holds(&finder->options->criterion, &finder->tally),
+    };
+    ssrequest_capacity_tell(finder->capacity, &trial);
+    print_trial(finder, &trial);
     return ssrequest_tally_failed(&finder->tally) > 0 ? settle(finder, error) : 0;
 }
 

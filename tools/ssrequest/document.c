@@ -118,12 +118,22 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
     print_end(json, "held_rate", "held_times", &result.held, result.held.held);
     print_end(json, "failed_rate", "failed_times", &result.failed, result.failed.failed);
     ss_json_bool(json, "sure", result.sure);
-    ss_json_open(json, "trials", '[');
+    ss_json_open(json, "rates", '[');
     for (size_t i = 0; i < capacity->count; i++) {
         ss_json_open(json, NULL, '{');
         ss_json_number(json, "rate", capacity->rates[i].rate);
         print_whole(json, "held", capacity->rates[i].held);
         print_whole(json, "failed", capacity->rates[i].failed);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+    ss_json_open(json, "trials", '[');
+    for (unsigned i = 0; i < capacity->trial_count; i++) {
+        ss_json_open(json, NULL, '{');
+        ss_json_number(json, "rate", capacity->trials[i].rate);
+        ss_json_number(json, "seconds", capacity->trials[i].seconds);
+        ss_json_number(json, "success_ratio", capacity->trials[i].success_ratio);
+        ss_json_bool(json, "held", capacity->trials[i].held);
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');

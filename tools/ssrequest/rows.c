@@ -214,7 +214,9 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
     if (rows->each.file < 0)
         return;
     char *to = ss_lines_begin(&rows->each, LINE_ROOM);
-    to += sprintf(to, "%llu,%u", (unsigned long long)one->number, one->label);
+    to += sprintf(to, "%llu,", (unsigned long long)one->number);
+    if (one->sent != SS_TIME_NEVER)
+        to += sprintf(to, "%u", one->label);
     to = put_moment(to, one->due);
     to = put_moment(to, one->sent);
     to = put_moment(to, ended->finished);

@@ -301,7 +301,7 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
             ssrequest_show_number(found.failed.rate).text, failed);
     if (!found.sure)
         say(stream, "It is not sure: %s.",
-            account->capacity->trials < SSREQUEST_TRIALS_MOST
+            account->capacity->trial_count < SSREQUEST_TRIALS_MOST
                 ? "the search was ended, or found only one end"
                 : "after 100 trials those at the same rate still differ");
 }

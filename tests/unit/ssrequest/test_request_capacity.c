@@ -69,6 +69,10 @@ static void a_criterion_counts_what_was_intended(void **state) {
 
 /* ---- the search ---- */
 
+static void tell(struct ssrequest_capacity *capacity, double rate, bool held) {
+    ssrequest_capacity_tell(capacity, &(struct ssrequest_trial){.rate = rate, .held = held});
+}
+
 /* The mean response time of a single server with constant work and Poisson arrivals. */
 static double mean_response(double rate, double work) {
     double busy = rate * work;
@@ -93,7 +97,7 @@ static struct ssrequest_capacity_result search(double start, double noise, uint6
     begin(start);
     for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
         double off = noise > 0 ? chance_draw_lognormal(random, noise) : 1;
-        ssrequest_capacity_tell(&capacity, rate, mean_response(rate, 0.01) * off <= 0.05);
+        tell(&capacity, rate, mean_response(rate, 0.01) * off <= 0.05);
     }
     return ssrequest_capacity_result(&capacity);
 }
@@ -111,7 +115,7 @@ static void without_noise_the_formula_is_found(void **state) {
         assert_int_equal(result.held.held, 5);
         assert_int_equal(result.failed.failed, 5);
         assert_int_equal(result.held.failed + result.failed.held, 0);
-        assert_true(capacity.trials <= 28);
+        assert_true(capacity.trial_count <= 28);
     }
 }
 
@@ -131,7 +135,7 @@ static void with_noise_the_interval_is_wider_and_right(void **state) {
             assert_true(result.held.held >= 5 && result.failed.failed >= 5);
             right += result.held.rate <= truth && truth < result.failed.rate;
             width += (result.failed.rate - result.held.rate) / result.failed.rate / 400;
-            assert_true(capacity.trials <= 70);
+            assert_true(capacity.trial_count <= 70);
         }
         assert_true(right >= 370);
         assert_true(width < 4 * fmax(noises[i], 0.02));
@@ -146,7 +150,7 @@ static void a_service_that_never_holds_ends_the_search(void **state) {
     double rate;
     unsigned trials = 0;
     for (; ssrequest_capacity_next(&capacity, &rate); trials++)
-        ssrequest_capacity_tell(&capacity, rate, false);
+        tell(&capacity, rate, false);
     assert_in_range(trials, 10, 12);
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.held.rate == 0);
@@ -160,7 +164,7 @@ static void a_service_that_always_holds_is_known_up_to_the_most(void **state) {
     capacity.search.most = 1000;
     for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
         assert_true(rate <= 1000);
-        ssrequest_capacity_tell(&capacity, rate, true);
+        tell(&capacity, rate, true);
     }
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.held.rate == 1000);
@@ -175,9 +179,9 @@ static void pure_chance_ends_the_search(void **state) {
     for (unsigned i = 0; i < 200; i++) {
         begin(100);
         for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-            assert_true(capacity.trials < SSREQUEST_TRIALS_MOST);
+            assert_true(capacity.trial_count < SSREQUEST_TRIALS_MOST);
             assert_true(rate > 0 && isfinite(rate));
-            ssrequest_capacity_tell(&capacity, rate, ss_random_next(&random) < 0.5);
+            tell(&capacity, rate, ss_random_next(&random) < 0.5);
         }
         struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
         for (size_t j = 0; j < capacity.count; j++) {
@@ -197,7 +201,7 @@ static void an_accident_widens_the_interval(void **state) {
         bool held = rate < 89;
         if (rate == 40 && accident)
             held = accident = false;
-        ssrequest_capacity_tell(&capacity, rate, held);
+        tell(&capacity, rate, held);
     }
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.sure);
@@ -229,7 +233,7 @@ static void the_capacity_of_a_queue_is_that_of_the_formula(void **state) {
     (void)state;
     begin(10);
     for (double rate; ssrequest_capacity_next(&capacity, &rate);)
-        ssrequest_capacity_tell(&capacity, rate, try_queue(rate, capacity.trials));
+        tell(&capacity, rate, try_queue(rate, capacity.trial_count));
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.sure);
     assert_true(result.held.rate <= 800.0 / 9 && 800.0 / 9 < result.failed.rate);

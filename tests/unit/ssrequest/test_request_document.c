@@ -85,8 +85,8 @@ static void a_search_says_its_interval_and_its_trials(void **state) {
     made_up_open(&it);
     struct ssrequest_capacity capacity = {
         .search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 2}};
-    ssrequest_capacity_tell(&capacity, 100, true);
-    ssrequest_capacity_tell(&capacity, 101, false);
+    made_up_trial(&capacity, 100, true);
+    made_up_trial(&capacity, 101, false);
     it.account.tally = NULL;
     it.account.rate = NAN;
     it.account.timeout = 3 * SS_SECOND;
@@ -99,9 +99,12 @@ static void a_search_says_its_interval_and_its_trials(void **state) {
         "\"demand\": \"p95=2s\",\n    \"held_rate\": 100,\n    \"held_times\": 1,\n    "
         "\"failed_rate\": 101,\n    \"failed_times\": 1,\n    \"sure\": false,");
     assert_says(text, "\"rate\": 101,\n        \"held\": 0,\n        \"failed\": 1\n");
+    assert_says(text,
+        "\"trials\": [\n      {\n        \"rate\": 100,\n        \"seconds\": 0.25,\n        "
+        "\"success_ratio\": 0.5,\n        \"held\": true\n");
     free(text);
-    ssrequest_capacity_tell(&capacity, 100, true);
-    ssrequest_capacity_tell(&capacity, 101, false);
+    made_up_trial(&capacity, 100, true);
+    made_up_trial(&capacity, 101, false);
     text = made_up_print(ssrequest_document_print, &it.account);
     assert_says(text, "\"sure\": true");
     free(text);

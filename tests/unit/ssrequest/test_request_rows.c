@@ -226,8 +226,8 @@ static void each_request_has_a_line(void **state) {
         assert_string_equal(text,
             "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n"
             "0,7,0.000000000,0.001000000,0.002000000,cut,50\n"
-            "1,0,0.005000000,,1.000000000,refused,0\n"
-            "1,0,0.005000000,,1.000000000,waiting,0\n"
+            "1,,0.005000000,,1.000000000,refused,0\n"
+            "1,,0.005000000,,1.000000000,waiting,0\n"
             "0,7,0.000000000,0.001000000,1.000000000,unfinished,0\n");
         free(text);
     }

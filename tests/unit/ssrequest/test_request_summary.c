@@ -174,20 +174,20 @@ static void a_search_says_how_sure_it_is(void **state) {
     made_up_open(&it);
     struct ssrequest_capacity capacity = {
         .search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 1}};
-    ssrequest_capacity_tell(&capacity, 100, true);
+    made_up_trial(&capacity, 100, true);
     char *text = print_search(&it, &capacity);
     assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
                       "held there.");
     assert_says(text, "- It is not sure: the search was ended, or found only one end.");
     free(text);
-    ssrequest_capacity_tell(&capacity, 101, false);
+    made_up_trial(&capacity, 101, false);
     text = print_search(&it, &capacity);
     assert_says(text, "- The capacity for mean=1s is between 100 and 101 requests per second: 1 of "
                       "1 trial held at 100, 1 of 1 trial failed at 101.");
     assert_does_not_say(text, "not sure");
     free(text);
     struct ssrequest_capacity none = {.search = capacity.search};
-    ssrequest_capacity_tell(&none, 5, false);
+    made_up_trial(&none, 5, false);
     text = print_search(&it, &none);
     assert_says(text, "- The capacity for mean=1s is below 5 requests per second");
     free(text);
