@@ -131,7 +131,7 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
     for (unsigned i = 0; i < capacity->trial_count; i++) {
         ss_json_open(json, NULL, '{');
         ss_json_number(json, "rate", capacity->trials[i].rate);
-        ss_json_number(json, "seconds", capacity->trials[i].seconds);
+        ss_json_number(json, "value_seconds", capacity->trials[i].seconds);
         ss_json_number(json, "success_ratio", capacity->trials[i].success_ratio);
         ss_json_bool(json, "held", capacity->trials[i].held);
         ss_json_close(json, '}');
