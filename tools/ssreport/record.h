@@ -61,6 +61,7 @@ struct ssreport_record {
     char *name;       /* what it is called here */
     struct ssreport_notes notes;
     bool interrupted;
+    bool never_stopped; /* by a fixed duty of 100 % */
 
     /* Owned; NULL: not known. */
     char *version, *command, *started, *ended_by;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/version.h"
@@ -49,6 +50,24 @@ static void read_labels(struct ssreport_record *record, yajl_val labels) {
     }
 }
 
+/* A given duty of 100 %: nothing is ever stopped, whatever the target is. */
+static bool is_never_stopped(yajl_val plan) {
+    yajl_val modules = ssreplay_document_get(plan, "modules", yajl_t_object);
+    yajl_val control = ssreplay_document_get(modules, "control", yajl_t_object);
+    yajl_val options = ssreplay_document_get(control, "options", yajl_t_object);
+    const char *name = ssreplay_document_text(control, "name");
+    return name && strcmp(name, "fixed") == 0 && ssreplay_document_number(options, "duty") >= 1;
+}
+
+/* The words that name the control module as what keeps a target from being reached. */
+#define OPEN_LOOP "does not follow the load"
+
+/* A run that is never stopped is there to be compared with: it is to reach no target. */
+static void note_warning(struct ssreport_record *record, const char *warning) {
+    if (!record->never_stopped || !warning || !strstr(warning, OPEN_LOOP))
+        ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
+}
+
 static void read_plan(struct ssreport_record *record) {
     struct ss_error error = {0};
     yajl_val plan = ssreplay_document_read(record->path, "plan.json", "", &error);
@@ -59,6 +78,7 @@ static void read_plan(struct ssreport_record *record) {
     record->command = join(ssreplay_document_get(plan, "command", yajl_t_array));
     record->instance_count = ssreplay_document_number(plan, "instances");
     record->cpu_count = ssreplay_document_number(plan, "cpu_count");
+    record->never_stopped = is_never_stopped(plan);
     read_labels(record, ssreplay_document_get(plan, "labels", yajl_t_object));
     if (record->version && strcmp(record->version, ss_version()) != 0)
         ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
@@ -89,10 +109,8 @@ static void read_summary(struct ssreport_record *record) {
     yajl_val lateness = ssreplay_document_get(summary, "wake_lateness_us", yajl_t_object);
     record->lateness_p99_us = ssreplay_document_number(lateness, "p99");
     yajl_val warnings = ssreplay_document_get(summary, "warnings", yajl_t_array);
-    for (size_t i = 0; warnings && i < warnings->u.array.len; i++) {
-        const char *warning = YAJL_GET_STRING(warnings->u.array.values[i]);
-        ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
-    }
+    for (size_t i = 0; warnings && i < warnings->u.array.len; i++)
+        note_warning(record, YAJL_GET_STRING(warnings->u.array.values[i]));
     yajl_tree_free(summary);
 }
 

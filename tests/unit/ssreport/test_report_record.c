@@ -140,6 +140,32 @@ static void a_high_index_has_room(void **state) {
     ssreport_record_free(&record);
 }
 
+/* Only where nothing else kept it from its target. */
+static void a_run_that_is_never_stopped_misses_no_target(void **state) {
+    (void)state;
+    static const char *const duties[] = {"1", "0.5", "null"};
+    for (size_t i = 0; i < 3; i++) {
+        char plan[256];
+        folder_open();
+        folder_write_record("a");
+        snprintf(plan, sizeof plan,
+            "{\"instances\": 2, \"modules\": {\"control\": {\"name\": \"fixed\", "
+            "\"options\": {\"duty\": %s}}}}",
+            duties[i]);
+        folder_write("a/plan.json", plan);
+        folder_change("a/summary.json", "\"warnings\": []",
+            "\"warnings\": [\"the target could not be reached: the control module 'fixed' does "
+            "not follow the load\", \"the target could not be reached: a CPU quota\"]");
+        struct ssreport_record record = read_record("a");
+        assert_noted(&record, "a CPU quota");
+        if (i == 0)
+            assert_not_noted(&record, "does not follow the load");
+        else
+            assert_noted(&record, "does not follow the load");
+        ssreport_record_free(&record);
+    }
+}
+
 static void broken_json_is_noted(void **state) {
     (void)state;
     folder_open();
@@ -405,6 +431,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_line_cut_off_is_left_out),
     cmocka_unit_test(a_clock_gone_mad_does_no_harm),
     cmocka_unit_test(a_high_index_has_room),
+    cmocka_unit_test(a_run_that_is_never_stopped_misses_no_target),
     cmocka_unit_test(broken_json_is_noted),
     cmocka_unit_test(nothing_done_is_not_nothing_counted),
     cmocka_unit_test(iterations_that_were_left_out_have_no_rates),
