@@ -148,3 +148,7 @@ bool ssreport_responses_stretch(const struct ssreport_responses *responses, doub
             ssreport_responses_of(counted, stretch->count, (enum ssreport_origin)origin);
     return true;
 }
+
+double ssreport_responses_added_by_stops(double duty, double tau, double work) {
+    return (1 - duty) * (1 - duty) * tau / 2 + (1 - duty) * work;
+}

@@ -100,6 +100,18 @@ double ssreport_responses_quantile(const struct ssreport_response_second *second
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);
 
+/* ---- throttled or not ---- */
+
+/* What is stopped less than this is compared with as if it were not stopped at all. */
+#define SSREPORT_DUTY_FULL 0.995
+
+/*
+ * What stops add to the mean under light load, where tau is from the begin of one to the begin of
+ * the next: a request that comes within a stop waits for half of one, and one that comes before it
+ * may have to sit through a whole one. `work` is the mean without stops.
+ */
+double ssreport_responses_added_by_stops(double duty, double tau, double work);
+
 /* ---- stretches of constant rate ---- */
 
 struct ssreport_stretch {

@@ -19,9 +19,6 @@
 #define LATE_SHARE 0.1
 #define LATE_LEAST 0.001 /* seconds */
 
-/* A throttle is compared with a point at the same rate whose duty is at least this. */
-#define DUTY_FULL 0.995
-
 __attribute__((format(printf, 4, 5))) static void add(struct ssreport_report *report,
     const char *kind, const struct ssreport_responses *of, const char *format, ...) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
@@ -155,19 +152,12 @@ static const struct ssreport_rate_point *find_full(
     const struct ssreport_report *report, const struct ssreport_rate_point *point) {
     for (size_t i = 0; i < report->point_count; i++) {
         const struct ssreport_rate_point *full = &report->points[i];
-        if (ssreport_rate_point_is_service(full, point) && full->joined.duty >= DUTY_FULL &&
-            full->stretch.rate == point->stretch.rate && keeps_up(full))
+        if (ssreport_rate_point_is_service(full, point) &&
+            full->joined.duty >= SSREPORT_DUTY_FULL && full->stretch.rate == point->stretch.rate &&
+            keeps_up(full))
             return full;
     }
     return NULL;
-}
-
-/*
- * What stops add to the mean under light load: a request that comes within a stop waits for half of
- * one, and one that comes before it may have to sit through a whole one.
- */
-static double added_by_stops(double duty, double tau, double work) {
-    return (1 - duty) * (1 - duty) * tau / 2 + (1 - duty) * work;
 }
 
 static void tell_stopping(struct ssreport_report *report, const struct ssreport_rate_point *point) {
@@ -182,7 +172,7 @@ static void tell_stopping(struct ssreport_report *report, const struct ssreport_
     if (tau > 0)
         snprintf(expected, sizeof expected,
             "; stops in rounds of %s account for %s where requests are few", show(tau).text,
-            show(added_by_stops(duty, tau, without)).text);
+            show(ssreport_responses_added_by_stops(duty, tau, without)).text);
     add(report, "stopping", point->of,
         "%s: at %.4g requests a second a duty of %.3g %% adds %s to the mean response time (%s "
         "instead of %s)%s.",
@@ -196,8 +186,8 @@ static void tell_throttle(struct ssreport_report *report, size_t first) {
     for (size_t i = first; i < report->point_count; i++) {
         const struct ssreport_rate_point *point = &report->points[i];
         if (ssreport_rate_point_is_series(&report->points[first], point) && !point->of->closed &&
-            point->joined.duty < DUTY_FULL && keeps_up(point) && find_full(report, point) &&
-            (!lowest || point->stretch.rate < lowest->stretch.rate))
+            point->joined.duty < SSREPORT_DUTY_FULL && keeps_up(point) &&
+            find_full(report, point) && (!lowest || point->stretch.rate < lowest->stretch.rate))
             lowest = point;
     }
     if (lowest)

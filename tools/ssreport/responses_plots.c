@@ -98,8 +98,45 @@ static void write_place(FILE *script, const struct place *place) {
     fputc('\n', script);
 }
 
-static void write_figures(FILE *script, bool lines) {
+/* Moments at which the formula's curve is computed, per percent of duty. */
+#define CURVE_PER_PERCENT 2
+
+/*
+ * The mean that is to be expected of stops where requests are few, as a curve of its own. False:
+ * there is no point without stops to begin from, or not one tau for all that are stopped.
+ */
+static bool write_expected(FILE *script, const struct place *places, size_t count) {
+    const struct ssreport_rate_point *full = NULL;
+    double tau = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct ssreport_rate_point *point = places[i].point;
+        bool stopped = point->joined.duty < SSREPORT_DUTY_FULL;
+        if (!stopped && !full)
+            full = point;
+        if (stopped && (!(point->of->tau > 0) || (tau > 0 && point->of->tau != tau)))
+            return false;
+        if (stopped)
+            tau = point->of->tau;
+    }
+    if (!full || !(tau > 0))
+        return false;
+    double work = full->stretch.response[SSREPORT_INTENDED].mean;
+    fputs("$expected << END\n", script);
+    for (int i = 0; i <= 100 * CURVE_PER_PERCENT; i++) {
+        double duty = i / (100.0 * CURVE_PER_PERCENT);
+        fprintf(script, "%g", 100 * duty);
+        put_milliseconds(script, work + ssreport_responses_added_by_stops(duty, tau, work));
+        fputc('\n', script);
+    }
+    fputs("END\n", script);
+    return true;
+}
+
+static void write_figures(FILE *script, bool lines, bool expected) {
     fputs("plot ", script);
+    if (expected)
+        fputs("$expected using 1:2 with lines lw 3 lc rgb \"#c5e8dc\" title \"mean expected\", ",
+            script);
     for (size_t i = 0; i < FIGURES; i++)
         fprintf(script,
             "$points using 1:%zu with %s pt %d ps 0.5 lw 1.4 lc rgb \"%s\" title \"%s\", ", i + 2,
@@ -126,7 +163,8 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
     for (size_t i = 0; i < count; i++)
         write_place(script, &places[i]);
     fputs("END\n", script);
-    write_figures(script, count <= LINED_MOST);
+    bool expected = abscissa == SSREPORT_OVER_DUTY && write_expected(script, places, count);
+    write_figures(script, count <= LINED_MOST, expected);
     free(places);
     return true;
 }

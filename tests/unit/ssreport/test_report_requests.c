@@ -392,7 +392,23 @@ static void stops_are_held_against_the_formula(void **state) {
     assert_false(ssreport_responses_plot_series(script.stream, &report, 0));
     end(&script);
     assert_has(&script, "\n60 31 10 22 33 10 NaN NaN 30\n100 11 10 22 33 10 NaN NaN 30\n");
+    /* 11 ms, and what the formula adds; at a duty of 0 half of tau and the work of a request. */
+    assert_has(&script, "$expected << END\n0 72\n");
+    assert_has(&script, "\n60 23.4\n");
+    assert_has(&script, "\n100 11\nEND\n");
+    assert_has(&script, "plot $expected using 1:2");
     assert_has(&script, "set logscale y");
+    free(script.bytes);
+    ssreport_report_free(&report);
+    /* Without a tau there is no formula. */
+    report = gather_rows("runs/x/service,latency,serve,averageq,service,,,0.6,,,1,rapl\n"
+                         "runs/x/requests,latency,serve,averageq,requests,,,0.6,,,1,rapl\n"
+                         "runs/y/service,latency,serve,averageq,service,,,1,,,1,rapl\n"
+                         "runs/y/requests,latency,serve,averageq,requests,,,1,,,1,rapl\n");
+    begin(&script);
+    assert_true(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_DUTY));
+    end(&script);
+    assert_has_not(&script, "$expected");
     free(script.bytes);
     ssreport_report_free(&report);
 }
