@@ -17,7 +17,7 @@
 
 void ssrequest_aim_free(struct ssrequest_aim *aim) {
     for (uint32_t i = 0; i < aim->count; i++) {
-        free(aim->targets[i].url);
+        curl_url_cleanup(aim->targets[i].url);
         free(aim->targets[i].socket);
         free(aim->targets[i].lost);
     }
@@ -32,7 +32,8 @@ static int refuse_url(const char *url, const char *why, struct ss_error *error) 
 }
 
 /* "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
-static int split_socket(struct ssrequest_target *target, const char *url, struct ss_error *error) {
+static int split_socket(
+    struct ssrequest_target *target, const char *url, char **text, struct ss_error *error) {
     const char *host = strchr(url, '/') + 2;
     size_t length = strcspn(host, "/?#");
     if (length == 0)
@@ -44,11 +45,9 @@ static int split_socket(struct ssrequest_target *target, const char *url, struct
     curl_free(path);
     if (target->socket && !whole)
         return refuse_url(url, "has %00 in the path of its socket", error);
-    int written =
-        asprintf(&target->url, "%s://localhost%s", target->tls ? "https" : "http", host + length);
-    if (written < 0)
-        target->url = NULL;
-    if (!target->socket || !target->url)
+    if (asprintf(text, "%s://localhost%s", target->tls ? "https" : "http", host + length) < 0)
+        *text = NULL;
+    if (!target->socket || !*text)
         return ss_error_memory(error);
     return 0;
 }
@@ -57,18 +56,20 @@ static bool begins(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-static int read_url(
-    struct ssrequest_target *target, const char *url, const char *socket, struct ss_error *error) {
+/* `text` is what libcurl is to read. */
+static int read_url(struct ssrequest_target *target, const char *url, const char *socket,
+    char **text, struct ss_error *error) {
     bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
     target->tls = begins(url, "https");
     if (joined)
-        return split_socket(target, url, error) < 0 ? -1
-                                                    : ss_local_socket_check(target->socket, error);
+        return split_socket(target, url, text, error) < 0
+                   ? -1
+                   : ss_local_socket_check(target->socket, error);
     if (!begins(url, "http://") && !begins(url, "https://"))
         return refuse_url(url, "is no URL of HTTP", error);
-    target->url = strdup(url);
+    *text = strdup(url);
     target->socket = socket ? strdup(socket) : NULL;
-    if (!target->url || (socket && !target->socket))
+    if (!*text || (socket && !target->socket))
         return ss_error_memory(error);
     return socket ? ss_local_socket_check(socket, error) : 0;
 }
@@ -120,11 +121,11 @@ static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, c
 }
 
 /* Has libcurl read the URL, and finds the addresses of its host. */
-static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *target,
+static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *text,
     const char *given, struct ss_error *error) {
     char *host = NULL, *port = NULL;
-    CURLU *url = curl_url();
-    CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, target->url, 0) : CURLUE_OUT_OF_MEMORY;
+    CURLU *url = target->url = curl_url();
+    CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
     why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
     why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
     int result = 0;
@@ -134,7 +135,6 @@ static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *targe
         result = look_up(aim, target, host, port, error);
     curl_free(host);
     curl_free(port);
-    curl_url_cleanup(url);
     return result;
 }
 
@@ -145,8 +145,9 @@ int ssrequest_aim_make(const char *const *urls, uint32_t count, const char *sock
         return ss_error_memory(error);
     for (uint32_t i = 0; i < count; i++) {
         struct ssrequest_target *target = &aim->targets[i];
-        if (read_url(target, urls[i], socket, error) < 0 ||
-            examine_url(aim, target, urls[i], error) < 0) {
+        SS_OWNED(free) char *text = NULL;
+        if (read_url(target, urls[i], socket, &text, error) < 0 ||
+            examine_url(aim, target, text, urls[i], error) < 0) {
             ssrequest_aim_free(aim);
             return -1;
         }

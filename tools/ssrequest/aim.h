@@ -10,8 +10,8 @@
 #include <showstopper/error.h>
 
 struct ssrequest_target {
-    char *url;    /* as libcurl gets it */
-    char *socket; /* NULL: TCP */
+    struct Curl_URL *url; /* as libcurl has read it: with each request that would cost a tenth */
+    char *socket;         /* NULL: TCP */
     bool tls;
     uint64_t connections; /* that are open; whoever opens them counts */
     char *lost;           /* why its host has no address; NULL: it has one */

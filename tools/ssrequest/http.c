@@ -27,6 +27,7 @@ struct slot {
     CURL *easy;
     struct ssrequest_http *http;
     struct ssrequest_one *one; /* NULL: it is idle */
+    CURLU *url;                /* its own: an aim may end before its requests do */
     uint32_t target;           /* that the handle is set to, of the set of this number: */
     uint64_t aim;
     bool tls;                     /* likewise */
@@ -422,9 +423,14 @@ static bool point(struct slot *slot, uint32_t number) {
         curl_easy_setopt(slot->easy, CURLOPT_RESOLVE, http->aim.addresses);
     slot->aim = http->aim_number;
     slot->target = NO_TARGET;
-    if (curl_easy_setopt(slot->easy, CURLOPT_URL, target->url) ||
-        curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket))
+    CURLU *url = curl_url_dup(target->url);
+    if (!url || curl_easy_setopt(slot->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket) ||
+        curl_easy_setopt(slot->easy, CURLOPT_CURLU, url)) {
+        curl_url_cleanup(url);
         return false;
+    }
+    curl_url_cleanup(slot->url);
+    slot->url = url;
     slot->target = number;
     slot->tls = target->tls;
     return true;
@@ -639,8 +645,10 @@ void ssrequest_http_close(struct ssrequest_http *http) {
     if (!http)
         return;
     ssrequest_http_forget(http);
-    for (uint64_t i = 0; http->slots && i < http->rules.slots; i++)
+    for (uint64_t i = 0; http->slots && i < http->rules.slots; i++) {
         curl_easy_cleanup(http->slots[i].easy);
+        curl_url_cleanup(http->slots[i].url);
+    }
     curl_multi_cleanup(http->multi);
     ssrequest_aim_free(&http->aim);
     free(http->slots);

@@ -17,7 +17,7 @@
 
 struct ssrequest_loop {
     int poll, timer, signals;
-    ss_time armed; /* what the timer is set to, from the begin; SS_TIME_NEVER: it is not */
+    ss_time armed; /* what the timer is set to, from the begin; 0: it has passed, or was not set */
     struct ssrequest_generator *generator;
     struct ssrequest_http *http;
     const struct ssrequest_beside *beside;
@@ -82,9 +82,13 @@ static ss_time earlier(ss_time a, ss_time b) {
     return a < b ? a : b;
 }
 
-/* Setting the timer again also makes it unreadable, so that it never has to be read. */
+/*
+ * Setting the timer again also makes it unreadable, so that it never has to be read. One that is
+ * set to an earlier moment stays: time limits move with each answer, and would be a system call
+ * each time.
+ */
 static void arm(struct ssrequest_loop *loop, ss_time moment) {
-    if (moment == loop->armed)
+    if (loop->armed > 0 && loop->armed <= moment)
         return;
     loop->armed = moment;
     ss_time at = ss_time_add(loop->begin, moment);
@@ -110,7 +114,7 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
         return;
     int descriptor = (int)event->data.u64;
     if (descriptor == loop->timer)
-        loop->armed = 0; /* it has passed, and is to be set again */
+        loop->armed = 0;
     else if (descriptor == loop->signals)
         on_signal(loop);
     else if (loop->beside && descriptor == loop->beside->descriptor)
@@ -147,6 +151,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     loop->beside = beside;
     loop->course = course;
     loop->second = SS_SECOND;
+    loop->armed = 0; /* it counted from another begin */
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;
     loop->begin = ss_platform_now();
@@ -180,7 +185,6 @@ int ssrequest_loop_open(struct ssrequest_loop **loop, struct ss_error *error) {
     if (!*loop)
         return ss_error_memory(error);
     (*loop)->poll = (*loop)->timer = (*loop)->signals = -1;
-    (*loop)->armed = SS_TIME_NEVER;
     if (open_all(*loop) == 0)
         return 0;
     ss_error_fail(error, "epoll, a timer or signals as files cannot be had: %s", strerror(errno));
