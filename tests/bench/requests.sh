@@ -51,8 +51,11 @@ serve() {
 request() {
     local file=$kept/$1.json status=0
     [ ! -s "$file" ] || return 0
-    ssrequest --own-cpu "$generator" --json "$file.new" "${@:2}" "$url" >"$kept/$1.log" 2>&1 ||
-        status=$?
+    # Beside the bench, or a signal to the bench would wait for the end of the run.
+    ssrequest --own-cpu "$generator" --json "$file.new" "${@:2}" "$url" >"$kept/$1.log" 2>&1 &
+    started+=($!)
+    wait "${started[-1]}" || status=$?
+    unset 'started[-1]'
     [[ $status -le 1 && -s $file.new ]] || fail "$1: status $status: $(tail -n 1 "$kept/$1.log")"
     mv "$file.new" "$file"
 }
