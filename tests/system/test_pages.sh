@@ -38,7 +38,7 @@ paragraphs_of() {
         /^\.(TP|SH|SS)/ { if (text) print text; text = ""; next }
         { sub(/^\.[A-Z]+ /, ""); text = text " " $0 }
         END { print text }' "$1" |
-        sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/\\\(mc/u/g; s/\\ / /g; s/"//g; s/  +/ /g' |
+        sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/\\ / /g; s/"//g; s/  +/ /g' |
         grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s)\b/\1\2/g'
 }
 
@@ -69,6 +69,9 @@ check() {
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 {
+    # Terminals without them show nothing at all: "42 \(mcs" becomes "42 s".
+    find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
+        -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
     check "$1/bin/showstopper" "$source/src/showstopper.1"
     for program in ssload ssrequest sssim ssreport; do
         # Not all are built where their libraries are missing.
