@@ -100,11 +100,13 @@ static void tell_series(struct ssreport_report *report, size_t first) {
     if (reach.last) {
         const struct ssreport_response *response = reach.last->stretch.response;
         char beyond[120] = "";
+        /* The runs of a series may have names of their own. */
+        ssreport_rate_point_describe(reach.last, name, sizeof name);
         if (reach.fails)
             snprintf(beyond, sizeof beyond,
                 ", and not with %.4g (%.4g %% of those due succeeded in this time)",
                 reach.fails->stretch.rate, 100 * reach.fails->in_time);
-        add(report, "rate", point->of,
+        add(report, "rate", reach.last->of,
             "%s: keeps up with %.4g requests a second%s. At %.4g the response time is %s on "
             "average and at most %s for 95 %% of the requests, from when they were due.",
             name, reach.last->stretch.rate, beyond, reach.last->stretch.rate,

@@ -299,6 +299,19 @@ static void assert_found(const struct ssreport_report *report, const char *part)
     fail_msg("no '%s' in the findings", part);
 }
 
+static void a_rate_is_found_in_the_run_that_had_it(void **state) {
+    (void)state;
+    folder_open();
+    write_constant("a", TEN, 10, 5);
+    write_constant("b", TEN + 60, 20, 5);
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    finish_report(&report);
+    assert_found(&report, "/b: keeps up with 20 requests a second.");
+    ssreport_report_free(&report);
+}
+
 static void findings_come_first(void **state) {
     (void)state;
     folder_open();
@@ -444,6 +457,7 @@ UNIT_MAIN(
     cmocka_unit_test(half_a_record_is_reported),
     cmocka_unit_test(percentiles_of_seconds_are_put_together),
     cmocka_unit_test(stretches_of_one_rate_are_points),
+    cmocka_unit_test(a_rate_is_found_in_the_run_that_had_it),
     cmocka_unit_test(requests_meet_the_record_of_the_same_time),
     cmocka_unit_test(findings_come_first),
     cmocka_unit_test(a_closed_loop_is_called_so),
