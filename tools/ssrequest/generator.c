@@ -358,16 +358,28 @@ ss_time ssrequest_generator_over(const struct ssrequest_generator *generator) {
     return generator->over;
 }
 
+static void never_send(
+    struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
+    ssrequest_tally_abandon(generator->tally, due, SS_TIME_NEVER, now);
+    tell_of_unsent(generator, number, due, SSREQUEST_NEVER_SENT, now);
+}
+
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now) {
-    if (!generator->stopped)
-        over_not_before(generator, now);
-    generator->stopped = true;
+    if (generator->stopped)
+        return;
+    over_not_before(generator, now);
     while (generator->waiting.count > 0) {
         uint64_t number = generator->intended - generator->waiting.count;
-        ss_time due = line_take(&generator->waiting);
-        ssrequest_tally_abandon(generator->tally, due, SS_TIME_NEVER, now);
-        tell_of_unsent(generator, number, due, SSREQUEST_NEVER_SENT, now);
+        never_send(generator, number, line_take(&generator->waiting), now);
     }
+    /* A generator that could not keep up has not even come to these. */
+    while (generator->rules.closed == 0 && is_due(generator, now)) {
+        ss_time due = next_due(generator);
+        take_due(generator, due);
+        ssrequest_tally_due(generator->tally);
+        never_send(generator, generator->intended++, due, now);
+    }
+    generator->stopped = true;
 }
 
 void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now) {

@@ -89,13 +89,13 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
                                      : ssrequest_mean_rate(account->profile, 0, account->asked);
     bool mean = account->turned || account->shape != SSREQUEST_CONSTANT;
     say(stream,
-        "An open loop: %s%s requests per second were asked for (%s%s, %s), %s were due in %s; %s "
+        "An open loop: %s%s requests per second were asked for (%s%s, %s), %s %s due in %s; %s "
         "per "
         "second were answered with success.",
         ssrequest_show_number(offered).text, mean ? " (mean)" : "",
         ssrequest_shape_name(account->shape), account->turned ? ", then changed" : "",
         ssrequest_arrival_name(account->arrival), ssrequest_show_count(tally->intended).text,
-        ssrequest_show_time(seconds).text,
+        tally->intended == 1 ? "was" : "were", ssrequest_show_time(seconds).text,
         ssrequest_show_number(ssrequest_throughput(account)).text);
 }
 

@@ -278,6 +278,23 @@ static void many_that_are_due_are_sent_bit_by_bit(void **state) {
     }
 }
 
+static void what_was_due_at_a_stop_is_counted(void **state) {
+    (void)state;
+    make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
+    life_begin(&life, SSREQUEST_CONCURRENT, 1);
+    ssrequest_generator_advance(life.generator, 0);
+    uint64_t sent = life.tally.sent;
+    assert_true(sent < 500);
+    ssrequest_generator_stop(life.generator, 0);
+    assert_int_equal(life.tally.intended, 500);
+    assert_int_equal(life.tally.waiting, 500 - sent);
+    assert_int_equal(life.fates[SSREQUEST_NEVER_SENT], 500 - sent);
+    life_check(&life);
+    ssrequest_generator_stop(life.generator, 1);
+    assert_int_equal(life.tally.intended, 500);
+    life_end(&life);
+}
+
 /* As many as that after the end of the profile, too, if the caller was away. */
 static void a_late_call_sends_all_that_was_due(void **state) {
     (void)state;
@@ -612,6 +629,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_turn_takes_what_is_due_before),
     cmocka_unit_test(many_wait_in_order),
     cmocka_unit_test(many_that_are_due_are_sent_bit_by_bit),
+    cmocka_unit_test(what_was_due_at_a_stop_is_counted),
     cmocka_unit_test(a_late_call_sends_all_that_was_due),
     cmocka_unit_test(it_lasts_until_its_end),
     cmocka_unit_test(a_line_without_end_is_refused),
