@@ -215,7 +215,7 @@ pause_after() {
 pause() {
     local cap
     printf '\nThe server is stopped for 1 s of 10, 200 a second, no work; times in s\n\n'
-    printf '| cap | requests | failed | intended p95 | theory | p99 | theory | actual p95 | p99 | most |\n'
+    printf '| cap | due | failed | intended p95 | theory | p99 | theory | actual p95 | p99 | most |\n'
     printf '|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n'
     for cap in 200 1; do
         serve --work 0
@@ -226,7 +226,7 @@ pause() {
             end_last
         fi
         end_last
-        of "pause-$cap" sent failed response.successes.intended.p95_seconds \
+        of "pause-$cap" intended failed response.successes.intended.p95_seconds \
             response.successes.intended.p99_seconds response.successes.actual.p95_seconds \
             response.successes.actual.p99_seconds response.successes.actual.most_seconds |
             awk -v cap="$cap" '{ printf "| %d | %d | %d | %.3f | 0.5 | %.3f | 0.9 | %.4f | %.4f | %.3f |\n",
