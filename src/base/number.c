@@ -66,5 +66,6 @@ char *ss_number_put_fixed(char *to, double number, int decimals) {
 
 char *ss_number_put_seconds(char *to, int64_t nanoseconds) {
     uint64_t size = nanoseconds < 0 ? -(uint64_t)nanoseconds : (uint64_t)nanoseconds;
-    return put_amount(to, nanoseconds < 0, (size + 500) / 1000, 1000000, 6);
+    uint64_t half = nanoseconds < 0 ? 499 : 500;
+    return put_amount(to, nanoseconds < 0, (size + half) / 1000, 1000000, 6);
 }

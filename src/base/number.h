@@ -25,7 +25,8 @@ SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 /* With so many decimals, at most 9, halves rounded up; nothing for what is not below 1e18 then. */
 SS_NONNULL() char *ss_number_put_fixed(char *to, double number, int decimals);
 
-/* Seconds, with six decimals. */
+/* Seconds, with six decimals; halves go up, also below 0, so that whole microseconds between two
+ * moments stay what they are. */
 SS_NONNULL() char *ss_number_put_seconds(char *to, int64_t nanoseconds);
 
 #endif

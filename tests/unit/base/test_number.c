@@ -95,6 +95,12 @@ static void seconds_have_six_decimals(void **state) {
     assert_string_equal(text, "0.001500");
     ss_number_put_seconds(text, -2500000499);
     assert_string_equal(text, "-2.500000");
+    ss_number_put_seconds(text, 500);
+    assert_string_equal(text, "0.000001");
+    ss_number_put_seconds(text, -500);
+    assert_string_equal(text, "0.000000");
+    ss_number_put_seconds(text, -2500000501);
+    assert_string_equal(text, "-2.500001");
     ss_number_put_seconds(text, INT64_MIN);
     assert_string_equal(text, "-9223372036.854776");
 }
