@@ -165,10 +165,12 @@ static int load_module(
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
-    /* The monitor needs the system's counters even if control does not. */
+    if (plan->source.source != SS_SOURCE_SENSOR)
+        plan->set.load_cpus = plan->cpu_count;
     if (plan->source.source == SS_SOURCE_OWN)
         snprintf(plan->reader.path, sizeof plan->reader.path, "%s",
             ss_platform_task_clock_works() ? "perf_event_open and /proc" : "/proc");
+    /* The monitor needs the system's counters even if control does not. */
     if (!ss_plan_reads_counters(plan))
         return 0;
     struct ss_source_request request = plan->source;
@@ -181,8 +183,8 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
             plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->reader.reason);
     if (plan->source.source != SS_SOURCE_NONE)
         plan->source.source = plan->reader.source;
-    plan->set.load_cpus =
-        plan->source.source == SS_SOURCE_CGROUP ? plan->reader.capacity : plan->cpu_count;
+    if (plan->source.source == SS_SOURCE_CGROUP)
+        plan->set.load_cpus = plan->reader.capacity;
     return 0;
 }
 

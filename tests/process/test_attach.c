@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "family.h"
+#include "json_text.h"
 #include "process.h"
 #include "run.h"
 
@@ -77,6 +78,19 @@ START_TEST(a_process_runs_on_after_the_planned_end) {
     run_expect(run_wait(run), 0);
     expect_free(&one, target);
     run_free(run);
+}
+END_TEST
+
+START_TEST(a_limit_is_given_in_cpus) {
+    struct run *target = start_one();
+    struct run *run = START("-q", "--attach", pid_text(target->pid), "-f", "own", "-l", "0.5cpu",
+        "--duration", "1s", "--json", "-");
+    run_expect(run_wait(run), 0);
+    double cpus = json_number(run->out.bytes, "capacity_cpus");
+    ck_assert_msg(cpus >= 1, "%s", run->out.bytes);
+    ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.5 / cpus, 1e-6);
+    run_free(run);
+    run_free(target);
 }
 END_TEST
 
@@ -517,6 +531,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_process_is_stopped_and_continued),
     SS_CASE(a_process_runs_on_after_the_planned_end),
+    SS_CASE(a_limit_is_given_in_cpus),
     SS_CASE(the_end_of_the_process_ends_the_run),
     SS_CASE(a_process_that_was_stopped_by_others_is_continued),
     SS_CASE(a_killed_master_leaves_it_running),

@@ -163,6 +163,7 @@ START_TEST(modules_are_taken_with_their_options) {
     PLAN("load=0.5", "true");
     PLAN_WITHOUT_LOAD("load=0.6", "--load", "6/10", "true");
     PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "true");
+    PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "-f", "own", "true");
     PLAN_WITHOUT_LOAD("mean=0.5,amplitude=0.2", "--cpus", "0", "-t", "sine", "-T",
         "mean=0.5cpus,amplitude=20%,period=1M", "true");
     PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", "0", "-t", "staircase", "-T",

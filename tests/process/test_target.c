@@ -47,6 +47,18 @@ START_TEST(target_is_set_in_cpus) {
 }
 END_TEST
 
+/* The load of the run's own processes is a fraction of the same CPUs as that of all processes. */
+START_TEST(own_load_is_given_in_cpus) {
+    struct run *run = START("-v", "-n", "1", "--cpus", "0", "-f", "own", "-t", "staircase", "-T",
+        "0.2cpu:0.2cpu:0.1cpu,hold=1h", PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    run_expect(RUN("--set", number_of(run), "0.3cpu"), 0);
+    run_wait_text(run, "the target was set to 30 %");
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+}
+END_TEST
+
 START_TEST(target_goes_back_to_the_trace) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
@@ -183,6 +195,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(target_is_set_while_it_runs),
+    SS_CASE(own_load_is_given_in_cpus),
     SS_CASE(target_is_set_in_cpus),
     SS_CASE(target_goes_back_to_the_trace),
     SS_CASE(target_reaches_the_instances),
