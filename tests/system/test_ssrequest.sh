@@ -257,6 +257,36 @@ unix_sockets() {
     [ "$requests" -eq 40 ] || fail "the server has got $requests"
 }
 
+# Without the option its requests would fail: the server begins later.
+it_waits_for_the_service() {
+    local status=0
+    "$bin/ssrequest" --json json --rate 100 --duration 200m --wait-for 1M --unix-socket "$folder/late" \
+        http://any.invalid/ >out 2>err &
+    local asker=$!
+    pids+=("$asker")
+    serve well "$folder/late"
+    wait "$asker" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
+    expect succeeded 20
+    end_server
+    [ "$requests" -eq 20 ] || fail "the server has got $requests"
+}
+
+a_service_that_does_not_start_is_named() {
+    local status=0
+    refuses '--wait-for: http://127.0.0.1:1/ accepts no connection within 100m: Connection refused' \
+        --rate 100 --wait-for 100m --record kept http://127.0.0.1:1/
+    [ ! -e kept ] || fail "a record of nothing"
+    refuses 'nothing to wait for' --dry-run --rate 1 --wait-for 1s
+    "$bin/ssrequest" --rate 100 --wait-for 1h http://127.0.0.1:1/ >out 2>err &
+    local asker=$!
+    pids+=("$asker")
+    until grep -q '^SigBlk:.*[1-9a-f]' "/proc/$asker/status"; do sleep 0.02; done
+    kill -TERM "$asker"
+    wait "$asker" || status=$?
+    [ "$status" -eq 143 ] || fail "status $status: $(cat out err)"
+}
+
 # Behind a full queue nothing waits, as it does with TCP.
 a_full_unix_socket_refuses() {
     serve full "$folder/full"
@@ -711,6 +741,8 @@ run_case the_least_loaded_target_is_next
 run_case connections_are_reused_or_not
 run_case connections_to_several_servers_are_kept
 run_case unix_sockets
+run_case it_waits_for_the_service
+run_case a_service_that_does_not_start_is_named
 run_case a_full_unix_socket_refuses
 run_case a_proxy_of_the_environment_is_not_used
 run_case the_cap_holds

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "output.h"
 #include "platform/platform.h"
+#include "wait.h"
 
 /* What a run consists of. Zeroed: nothing of it is open. */
 struct run {
@@ -69,8 +70,9 @@ static int aim(struct run *run, struct ss_error *error) {
             fprintf(stderr, "ssrequest: warning: %s: none of its requests can be sent\n",
                 found.targets[i].lost);
     }
+    int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
     ssrequest_http_aim(run->http, &found);
-    return 0;
+    return result;
 }
 
 static int open_http(struct run *run, struct ss_error *error) {

@@ -48,6 +48,8 @@ static const struct ss_argument rows[] = {
     {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
         .choices = "round-robin least-connections", .initial = "round-robin",
         .help = "which of several URLs is next"}, .heading = "Over the network:"},
+    {0, "TIME", {"wait-for", SS_OPTION_TIME, AT(wait_for), .min = "1m", .max = "1h",
+        .help = "first wait until each URL accepts connections, at most this long"}},
     {0, "HOW", {"connections", SS_OPTION_CHOICE, AT(connections), .choices = "reuse fresh",
         .initial = "reuse", .help = "a connection serves many requests, or one"}},
     {0, NULL, {"http2", AT(http2),
@@ -148,10 +150,10 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
         return -1;
     if (options->insecure && options->authorities)
         return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
-    if (options->dry_run &&
-        (options->record || options->each || options->json || options->control || options->quiet))
+    if (options->dry_run && (options->record || options->each || options->json ||
+                                options->control || options->quiet || options->wait_for > 0))
         return ss_error_fail(
-            error, "--dry-run sends nothing: there is nothing to keep or to change");
+            error, "--dry-run sends nothing: there is nothing to wait for, to keep or to change");
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(error, "there is no URL: ssrequest --rate 50 http://127.0.0.1:8080/");
     return 0;

@@ -26,6 +26,7 @@ struct ssrequest_options {
     uint64_t cap;
     int when_full; /* enum ssrequest_when_full */
     ss_time timeout;
+    ss_time wait_for;     /* how long the service may take to start; 0: it has to run */
     uint64_t closed;      /* clients; 0: the loop is open */
     const char *capacity; /* what is demanded of the rate that is searched; NULL: none is */
     struct ssrequest_criterion criterion; /* of that */

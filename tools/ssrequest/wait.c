@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wait.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/end_signals.h"
+#include "base/units.h"
+#include "platform/platform.h"
+
+/* Between two attempts. */
+#define PAUSE (20 * SS_MILLISECOND)
+
+/* Where the first packet is dropped, libcurl alone would wait until the end. */
+#define ATTEMPT SS_SECOND
+
+/* Attempts to connect to one target. */
+struct attempts {
+    CURL *easy;
+    CURLU *url;
+};
+
+static void end_attempts(struct attempts *attempts) {
+    curl_easy_cleanup(attempts->easy);
+    curl_url_cleanup(attempts->url);
+}
+
+/* The port is what has to be open: TLS is left to the requests, which have options for it. */
+static bool aim_at_port(CURLU *url) {
+    char *port = NULL;
+    bool aimed = curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
+                 curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
+                 curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
+    curl_free(port);
+    return aimed;
+}
+
+static bool begin_attempts(struct attempts *attempts, const struct ssrequest_aim *aim,
+    const struct ssrequest_target *target) {
+    attempts->easy = curl_easy_init();
+    attempts->url = curl_url_dup(target->url);
+    if (!attempts->easy || !attempts->url || !aim_at_port(attempts->url) ||
+        curl_easy_setopt(attempts->easy, CURLOPT_UNIX_SOCKET_PATH, target->socket) ||
+        curl_easy_setopt(attempts->easy, CURLOPT_CURLU, attempts->url))
+        return false;
+    curl_easy_setopt(attempts->easy, CURLOPT_RESOLVE, aim->addresses);
+    curl_easy_setopt(attempts->easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(attempts->easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(attempts->easy, CURLOPT_CONNECT_ONLY, 1L);
+    return true;
+}
+
+static ss_time earlier(ss_time a, ss_time b) {
+    return a < b ? a : b;
+}
+
+/* Waits for the next attempt. The end signals are blocked, and nobody else looks for them yet. */
+static void pause_attempts(ss_time left) {
+    const struct timespec pause = {.tv_nsec = (long)earlier(left, PAUSE)};
+    sigset_t set;
+    ss_end_signals(&set);
+    int number = sigtimedwait(&set, NULL, &pause);
+    if (number < 0)
+        return;
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int refuse(const struct attempts *attempts, ss_time patience, struct ss_error *error) {
+    long why = 0;
+    char *url = NULL;
+    char time[32];
+    curl_easy_getinfo(attempts->easy, CURLINFO_OS_ERRNO, &why);
+    curl_url_get(attempts->url, CURLUPART_URL, &url, 0);
+    ss_units_print_time(time, sizeof time, patience);
+    ss_error_fail(error, "--wait-for: %s accepts no connection within %s%s%s",
+        url ? url : "the URL", time, why ? ": " : "", why ? strerror((int)why) : "");
+    curl_free(url);
+    return -1;
+}
+
+static int wait_for_target(
+    const struct attempts *attempts, ss_time begin, ss_time patience, struct ss_error *error) {
+    ss_time left = patience;
+    do {
+        ss_time limit = earlier(left, ATTEMPT) / SS_MILLISECOND;
+        curl_easy_setopt(attempts->easy, CURLOPT_CONNECTTIMEOUT_MS, limit > 0 ? (long)limit : 1L);
+        if (curl_easy_perform(attempts->easy) == CURLE_OK)
+            return 0;
+        ss_time passed = ss_time_since(ss_platform_now(), begin);
+        left = passed < patience ? patience - passed : 0;
+        pause_attempts(left);
+    } while (left > 0);
+    return refuse(attempts, patience, error);
+}
+
+int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error) {
+    ss_time begin = ss_platform_now();
+    int result = 0;
+    for (uint32_t i = 0; result == 0 && i < aim->count; i++) {
+        struct attempts attempts = {0};
+        if (aim->targets[i].lost)
+            continue;
+        result = begin_attempts(&attempts, aim, &aim->targets[i])
+                     ? wait_for_target(&attempts, begin, patience, error)
+                     : ss_error_memory(error);
+        end_attempts(&attempts);
+    }
+    return result;
+}
