@@ -384,6 +384,37 @@ struct ss_quota {
 SS_NONNULL(2)
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota);
 
+/* ---- a control group of our own that limits CPU time ---- */
+
+#define SS_GROUP_PATH_SIZE 4400
+
+struct ss_limit_group {
+    char folder[SS_GROUP_PATH_SIZE]; /* empty: not made */
+    bool unified;                    /* version 2 */
+    char left[SS_GROUP_PATH_SIZE];   /* the group that the caller left for `caller`; empty: none */
+    char caller[SS_GROUP_PATH_SIZE];
+};
+
+/*
+ * Makes a group PREFIX-PID, and removes those of processes that no longer exist. In version 1 it is
+ * below our own group. In version 2 it is below the nearest group, from our own upward, that can
+ * give controllers to its children. A group that has limits is not left for one above it. A group
+ * that has no other process than the caller can: the caller moves into a child of its own until
+ * the group is removed.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_limit_group_make(struct ss_limit_group *group,
+    const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
+
+/* So many CPUs, on average over each period. Returns 0 or a negative errno. */
+SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
+    const struct ss_limit_group *group, double cpus, ss_time period);
+
+/* Moves the caller into it; may be called between fork and exec. Returns 0 or a negative errno. */
+SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_enter(const struct ss_limit_group *group);
+
+/* No effect if it was not made. Its processes must have ended. */
+SS_NONNULL() void ss_platform_limit_group_remove(struct ss_limit_group *group);
+
 /* The number of threads of the machine that run or want to, the caller's included; -1: unknown. */
 long ss_platform_runnable(const struct ss_platform_roots *roots);
 

@@ -282,10 +282,32 @@ a_terminated_one_brings_its_record_out() {
     [ ! -e shared/record/interrupted ] || fail "the record is not complete"
 }
 
+# Version 2 gives no controller to the children of a group with processes, except the root.
+quota_of_a_populated_group_is_set_above_it() {
+    need_guest
+    [ -x "$build/bin/ssprofile" ] || skip "libraries: ssprofile was not built"
+    # shellcheck disable=SC2016 # expanded in the guest
+    echo 'quota cpu - higher "sh -c '\''own=$(cut -d: -f3 /proc/self/cgroup);
+        echo $own $(cat /sys/fs/cgroup$own/cpu.max) | tee -a shared/said'\''" "([0-9]+) 10000$"' |
+        paste -sd ' ' >shared/battery
+    # shellcheck disable=SC2016 # expanded in the guest
+    begin --share shared -- sh -c 'cd /sys/fs/cgroup && mkdir -p user/session user/alone || exit
+        measure="ssprofile measure --battery shared/battery --repetitions 1 --under quota=40% shared"
+        (sh -c "echo \$PPID >user/session/cgroup.procs"; cd "$0" && $measure/first; true) || exit
+        sh -c "echo \$\$ >user/alone/cgroup.procs; cd $0 && exec $measure/second" || exit
+        cd "$0" && find /sys/fs/cgroup -name "ssprofile-*" >shared/left
+        cat /sys/fs/cgroup/user/alone/cgroup.subtree_control >>shared/left' "$scratch"
+    ends 0 250
+    [ "$(sed -E 's/-[0-9]+ /-PID /' shared/said)" = "/user/ssprofile-PID 4000 10000
+/user/alone/ssprofile-PID 4000 10000" ] || fail "quotas: $(cat shared/said)"
+    [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "left: $(cat shared/left)"
+}
+
 run_case words_are_checked
 run_case guests_are_made_whole
 run_case what_guests_cannot_have_is_named
 run_case a_command_runs_in_a_guest
+run_case quota_of_a_populated_group_is_set_above_it
 run_case a_run_in_a_guest_begins_in_time
 run_case sides_are_in_guests alone
 run_case a_killed_one_leaves_nothing

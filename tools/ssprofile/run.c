@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,14 +18,11 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "frequency.h"
-#include "platform/platform.h"
 
 #define OUTPUT_MOST 65536
 #define WORDS_MOST  256
 
 #define LOOK_EACH 100 /* milliseconds */
-
-#define GROUP_NAME "ssprofile-%d"
 
 /* ---- interruption ---- */
 
@@ -84,89 +79,7 @@ void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *thr
         snprintf(name, 32, "%s-%.0f", kinds[throttle->kind], 10000 * throttle->setting);
 }
 
-/* ---- the control group of a quota: version 2, or version 1 ---- */
-
-static int write_file(const char *folder, const char *name, const char *text) {
-    char path[4600];
-    snprintf(path, sizeof path, "%.4400s/%s", folder, name);
-    SS_OWNED(close) int file = open(path, O_WRONLY | O_CLOEXEC);
-    return file < 0 || write(file, text, strlen(text)) < 0 ? -1 : 0;
-}
-
-/* The folder of our own group; version 2 has a line 0::PATH. False: there is none. */
-static bool find_group(char folder[4300], bool *second) {
-    SS_OWNED(fclose) FILE *stream = fopen("/proc/self/cgroup", "re");
-    char line[4200];
-    bool found = false;
-    while (stream && !found && fgets(line, sizeof line, stream)) {
-        line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *path;
-        if (!controllers || !(path = strchr(controllers + 1, ':')))
-            continue;
-        *controllers++ = '\0';
-        *path++ = '\0';
-        *second = !*controllers && access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
-        found = *second || ss_words_has(controllers, ',', "cpu");
-        snprintf(folder, 4300, "/sys/fs/cgroup%s%.4000s", *second ? "" : "/cpu",
-            strcmp(path, "/") == 0 ? "" : path);
-    }
-    return found;
-}
-
-static bool is_second(const struct ssprofile_runner *runner) {
-    char path[4500];
-    snprintf(path, sizeof path, "%s/cpu.max", runner->group);
-    return access(path, F_OK) == 0;
-}
-
-static int write_quota(const struct ssprofile_runner *runner) {
-    char text[64];
-    unsigned long long period = runner->throttle.period / 1000;
-    unsigned long long quota =
-        (unsigned long long)(runner->throttle.setting * (double)period + 0.5);
-    if (is_second(runner)) {
-        snprintf(text, sizeof text, "%llu %llu", quota, period);
-        return write_file(runner->group, "cpu.max", text);
-    }
-    snprintf(text, sizeof text, "%llu", period);
-    if (write_file(runner->group, "cpu.cfs_period_us", text) < 0)
-        return -1;
-    snprintf(text, sizeof text, "%llu", quota);
-    return write_file(runner->group, "cpu.cfs_quota_us", text);
-}
-
-/* Groups of processes that were killed. One that still runs a benchmark cannot be removed. */
-static void remove_old_groups(const char *folder) {
-    SS_OWNED(closedir) DIR *entries = opendir(folder);
-    const struct dirent *entry;
-    while (entries && (entry = readdir(entries)) != NULL) {
-        char path[4700];
-        int pid, end = 0;
-        if (sscanf(entry->d_name, GROUP_NAME "%n", &pid, &end) != 1 || entry->d_name[end] ||
-            pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        rmdir(path);
-    }
-}
-
-static int make_group(struct ssprofile_runner *runner, struct ss_error *error) {
-    char folder[4300];
-    bool second;
-    if (!find_group(folder, &second))
-        return ss_error_fail(error, "there is no control group of CPU time here: throttle by duty");
-    if (second)
-        write_file(folder, "cgroup.subtree_control", "+cpu");
-    remove_old_groups(folder);
-    snprintf(runner->group, sizeof runner->group, "%s/" GROUP_NAME, folder, (int)getpid());
-    if (mkdir(runner->group, 0755) == 0)
-        return 0;
-    int why = errno;
-    ss_error_fail(error, "a quota takes a control group of its own, %s: %s: throttle by duty",
-        runner->group, strerror(why));
-    runner->group[0] = '\0';
-    return -1;
-}
+/* ---- the runner ---- */
 
 static void warn_of_quota(void) {
     struct ss_quota quota = {0};
@@ -180,7 +93,7 @@ static void warn_of_quota(void) {
 
 void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
     warn_of_quota();
-    runner->group[0] = '\0';
+    runner->group = (struct ss_limit_group){0};
     catch_signals();
     if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
         runner->bin[0] = '\0';
@@ -195,18 +108,18 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
     runner->throttle = *throttle;
     if (throttle->kind != SSPROFILE_QUOTA)
         return 0;
-    if (!runner->group[0] && make_group(runner, error) < 0)
-        return -1;
-    return write_quota(runner) == 0
-               ? 0
-               : ss_error_fail(error, "the quota of %s cannot be set: %s: throttle by duty",
-                     runner->group, strerror(errno));
+    if (!*runner->group.folder &&
+        ss_platform_limit_group_make(&runner->group, "ssprofile", NULL, error) < 0)
+        return ss_error_wrap(error, "a quota: throttle by duty instead");
+    int result =
+        ss_platform_limit_group_set_cpus(&runner->group, throttle->setting, throttle->period);
+    return result == 0 ? 0
+                       : ss_error_fail(error, "cannot set the quota of %s: %s: throttle by duty",
+                             runner->group.folder, strerror(-result));
 }
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {
-    if (runner->group[0])
-        rmdir(runner->group);
-    runner->group[0] = '\0';
+    ss_platform_limit_group_remove(&runner->group);
     if (runner->awake >= 0)
         close(runner->awake);
     runner->awake = -1;
@@ -280,7 +193,7 @@ _Noreturn static void become(const struct ssprofile_runner *runner, char *const 
        every run. Where that is not allowed it differs. */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
     if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
-        write_file(runner->group, "cgroup.procs", "0") < 0)
+        ss_platform_limit_group_enter(&runner->group) < 0)
         _exit(123);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);

@@ -10,6 +10,7 @@
 #include <showstopper/time.h>
 
 #include "battery.h"
+#include "platform/platform.h"
 
 enum ssprofile_throttle_kind {
     SSPROFILE_NO_THROTTLE,
@@ -36,10 +37,10 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;  /* where the CPU's frequency is read; NULL: nowhere */
-    char bin[4096];   /* folder of our programs, which is put first into PATH */
-    char group[4400]; /* control group of quotas; "": none was needed yet */
-    int awake;        /* descriptor that holds idle states off; -1: they are as they are */
+    const char *sys;             /* where the CPU's frequency is read; NULL: nowhere */
+    char bin[4096];              /* folder of our programs, which is put first into PATH */
+    struct ss_limit_group group; /* of quotas, made when the first is used */
+    int awake; /* descriptor that holds idle states off; -1: they are as they are */
 };
 
 /* Whether benchmarks can be pinned to this CPU. */

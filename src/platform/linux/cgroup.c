@@ -10,10 +10,6 @@
 /* Large enough for the path of any group. */
 #define FOLDER_SIZE 4200
 
-static const char *cgroup_root(const struct ss_platform_roots *roots) {
-    return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
-}
-
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
     char file[4096];
@@ -70,7 +66,7 @@ static const char *path_in_hierarchy(const char *folder, const char *root) {
 
 static int find_group(struct ss_counter_reader *reader, const char *group,
     const struct ss_platform_roots *roots, char folder[FOLDER_SIZE], struct ss_error *error) {
-    const char *root = cgroup_root(roots);
+    const char *root = ss_linux_cgroup_root(roots);
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
         char name[2048];
         if (group)
@@ -154,7 +150,7 @@ static void tighten(struct quota *tightest, const char *folder, const char *root
 static void find_quota(struct quota *tightest, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
     static const char *const places[] = {"/cpu", "/cpu,cpuacct"};
-    const char *root = cgroup_root(roots);
+    const char *root = ss_linux_cgroup_root(roots);
     char name[2048], other[FOLDER_SIZE];
     tighten(tightest, folder, root);
     if (group || ss_linux_own_cgroup(roots, "cpu", name, sizeof name) < 0)
@@ -176,7 +172,7 @@ static uint64_t read_count(const char *text, const char *name) {
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota) {
     static const struct hierarchy places[] = {
         {"/cpu", "cpu"}, {"/cpu,cpuacct", "cpu"}, {"/unified", NULL}, {"", NULL}};
-    const char *root = cgroup_root(roots);
+    const char *root = ss_linux_cgroup_root(roots);
     struct quota tightest = {0};
     char folder[FOLDER_SIZE], group[2048], path[4600], text[4096];
     *quota = (struct ss_quota){0};
@@ -206,7 +202,7 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
  * find_quota(), version 1 has them in a hierarchy of their own. */
 static uint32_t allowed_cpus(const char *folder, const char *group,
     const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
-    const char *root = cgroup_root(roots);
+    const char *root = ss_linux_cgroup_root(roots);
     char name[2048], path[FOLDER_SIZE + 64];
     struct ss_cpus cpus;
     snprintf(path, sizeof path, "%s/cpuset.cpus.effective", folder);

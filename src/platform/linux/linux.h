@@ -57,6 +57,10 @@ static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
     return roots && roots->proc ? roots->proc : "/proc";
 }
 
+static inline const char *ss_linux_cgroup_root(const struct ss_platform_roots *roots) {
+    return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
+}
+
 /* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
 SS_WRITES(3, 4)
 int ss_linux_own_cgroup(

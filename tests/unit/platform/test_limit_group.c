@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which group a quota's group is made in, on recorded trees. The files that the kernel would put
+ * into a new group are written before: a group of our own pid may exist.
+ * tests/system/test_guests.sh has the kernel itself.
+ */
+#include "platform/platform.h"
+
+#include "tree.h"
+
+static struct ss_limit_group group;
+
+/* PREFIX-PID below a group of the tree. */
+static const char *ours(const char *parent, const char *file) {
+    static char names[4][512];
+    static unsigned turn;
+    char *name = names[turn++ % 4];
+    snprintf(name, sizeof names[0], "cgroup%s/test-%d%s%s", parent, (int)getpid(), *file ? "/" : "",
+        file);
+    return name;
+}
+
+static void write_group(const char *name, const char *gives, const char *processes) {
+    char path[512];
+    snprintf(path, sizeof path, "cgroup%s/cgroup.controllers", name);
+    tree_write(path, "cpuset cpu io memory pids\n");
+    snprintf(path, sizeof path, "cgroup%s/cgroup.subtree_control", name);
+    tree_write(path, gives);
+    snprintf(path, sizeof path, "cgroup%s/cgroup.procs", name);
+    tree_write(path, processes);
+    if (*name) {
+        snprintf(path, sizeof path, "cgroup%s/cgroup.type", name);
+        tree_write(path, "domain\n");
+    }
+}
+
+static int make(struct ss_error *error) {
+    struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
+    return ss_platform_limit_group_make(&group, "test", &roots, error);
+}
+
+static void make_in(const char *parent) {
+    struct ss_error error = {0};
+    if (make(&error) < 0)
+        fail_msg("%s", error.message);
+    assert_string_equal(group.folder, tree_path(ours(parent, "")));
+}
+
+static void refuse(const char *words) {
+    struct ss_error error = {0};
+    assert_int_equal(make(&error), -1);
+    if (!strstr(error.message, words))
+        fail_msg("message without '%s': %s", words, error.message);
+    assert_string_equal(group.folder, "");
+}
+
+static void assert_file(const char *name, const char *text) {
+    char found[256] = "";
+    FILE *file = fopen(tree_path(name), "re");
+    assert_non_null(file);
+    assert_int_equal(fread(found, 1, sizeof found - 1, file), strlen(text));
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
+static void v1_group_is_below_our_own(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "4:cpu,cpuacct:/a/b\n0::/\n");
+    tree_write("cgroup/cpu,cpuacct/a/b/cgroup.procs", "1\n2\n");
+    tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "");
+    tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "");
+    make_in("/cpu,cpuacct/a/b");
+    assert_false(group.unified);
+    assert_int_equal(ss_platform_limit_group_set_cpus(&group, 0.4, 10 * SS_MILLISECOND), 0);
+    assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "4000");
+    assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
+}
+
+static void v2_root_may_have_processes(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/\n");
+    write_group("", "", "1\n2\n");
+    tree_write(ours("", "cpu.max"), "");
+    tree_write(ours("", "cgroup.procs"), "");
+    make_in("");
+    assert_file("cgroup/cgroup.subtree_control", "+cpu");
+    assert_int_equal(ss_platform_limit_group_set_cpus(&group, 1.5, 100 * SS_MILLISECOND), 0);
+    assert_file(ours("", "cpu.max"), "150000 100000");
+    assert_int_equal(ss_platform_limit_group_enter(&group), 0);
+    assert_file(ours("", "cgroup.procs"), "0");
+}
+
+static void v2_mount_of_mixed_hierarchies_is_found(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "1:memory:/a\n0::/\n");
+    write_group("/unified", "cpu", "");
+    tree_write(ours("/unified", "cpu.max"), "");
+    make_in("/unified");
+    assert_file("cgroup/unified/cgroup.subtree_control", "cpu");
+}
+
+/* The kernel refuses controllers to the children of a group with processes. */
+static void v2_populated_group_is_passed(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/user/session\n");
+    write_group("", "cpu memory", "1\n");
+    write_group("/user", "memory", "");
+    write_group("/user/session", "", "70\n71\n");
+    tree_write(ours("/user", "cpu.max"), "");
+    make_in("/user");
+    assert_file("cgroup/user/cgroup.subtree_control", "+cpury");
+    assert_file("cgroup/user/session/cgroup.subtree_control", "");
+    /* One that gives it to its children already is left as it is. */
+    write_group("/user", "cpu memory", "");
+    make_in("/user");
+    assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");
+}
+
+static void v2_limited_group_is_not_left(void **state) {
+    static const char *const limits[][2] = {
+        {"cgroup/user/cpu.max", "50000 100000\n"},
+        {"cgroup/user/memory.max", "1000000\n"},
+        {"cgroup/user/cpuset.cpus", "0-1\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        tree_new();
+        tree_write("proc/self/cgroup", "0::/user\n");
+        write_group("", "cpu", "1\n");
+        write_group("/user", "", "70\n71\n");
+        tree_write(ours("", "cpu.max"), "");
+        tree_write(limits[i][0], "max\n");
+        if (i == 2)
+            tree_write(limits[i][0], "\n");
+        make_in("");
+        tree_write(limits[i][0], limits[i][1]);
+        refuse("no control group here may hold a CPU quota");
+    }
+}
+
+static void v2_only_process_moves_into_a_child(void **state) {
+    char own[32], child[512];
+    (void)state;
+    tree_new();
+    snprintf(own, sizeof own, "%d\n", (int)getpid());
+    tree_write("proc/self/cgroup", "0::/run\n");
+    write_group("", "", "1\n");
+    write_group("/run", "", own);
+    tree_write(ours("/run", "cpu.max"), "");
+    snprintf(child, sizeof child, "cgroup/run/test-%d.caller/cgroup.procs", (int)getpid());
+    tree_write(child, "");
+    make_in("/run");
+    assert_file(child, "0");
+    assert_file("cgroup/run/cgroup.subtree_control", "+cpu");
+    ss_platform_limit_group_remove(&group);
+    assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
+}
+
+static void v2_container_root_must_be_empty(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/\n");
+    write_group("", "", "1\n2\n");
+    tree_write("cgroup/cgroup.type", "domain\n");
+    refuse("systemd-run --scope -p Delegate=yes");
+}
+
+static void group_without_a_quota_is_refused(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/\n");
+    write_group("", "cpu", "1\n2\n");
+    refuse("cannot make the control group");
+    assert_int_not_equal(access(tree_path(ours("", "")), F_OK), 0);
+    tree_new();
+    refuse("no control group here may hold a CPU quota");
+}
+
+static void groups_of_dead_processes_are_removed(void **state) {
+    char living[64];
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "0::/\n");
+    write_group("", "cpu", "1\n");
+    tree_write(ours("", "cpu.max"), "");
+    snprintf(living, sizeof living, "cgroup/test-%d", (int)getppid());
+    /* Larger than any pid. */
+    assert_int_equal(mkdir(tree_path("cgroup/test-2147483647"), 0755), 0);
+    assert_int_equal(mkdir(tree_path(living), 0755), 0);
+    assert_int_equal(mkdir(tree_path("cgroup/test-x"), 0755), 0);
+    make_in("");
+    assert_int_not_equal(access(tree_path("cgroup/test-2147483647"), F_OK), 0);
+    assert_int_equal(access(tree_path(living), F_OK), 0);
+    assert_int_equal(access(tree_path("cgroup/test-x"), F_OK), 0);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(v1_group_is_below_our_own),
+    cmocka_unit_test(v2_root_may_have_processes),
+    cmocka_unit_test(v2_mount_of_mixed_hierarchies_is_found),
+    cmocka_unit_test(v2_populated_group_is_passed),
+    cmocka_unit_test(v2_limited_group_is_not_left),
+    cmocka_unit_test(v2_only_process_moves_into_a_child),
+    cmocka_unit_test(v2_container_root_must_be_empty),
+    cmocka_unit_test(group_without_a_quota_is_refused),
+    cmocka_unit_test(groups_of_dead_processes_are_removed))
