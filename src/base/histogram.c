@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/histogram.h"
 
-/* Bucket 0 ends at 1 us; from there on four to a doubling, found without a logarithm. */
-static ss_time bucket_end(unsigned bucket) {
-    ss_time octave = SS_MICROSECOND << (bucket / 4);
-    return octave + octave / 4 * (bucket % 4);
+unsigned ss_histogram_bucket(ss_time value, unsigned bits) {
+    if (value >> bits == 0)
+        return (unsigned)value;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(value) - bits;
+    return (shift << bits) + (unsigned)(value >> shift);
 }
 
+ss_time ss_histogram_bucket_least(unsigned bucket, unsigned bits) {
+    if (bucket >> bits == 0)
+        return bucket;
+    unsigned shift = (bucket >> bits) - 1;
+    return ((ss_time)bucket - ((ss_time)shift << bits)) << shift;
+}
+
+/* Four buckets to a doubling, of multiples of a unit: 1 us and more is a doubling of its own. */
+#define COARSE_BITS 2
+#define COARSE_UNIT (SS_MICROSECOND >> COARSE_BITS)
+
+/* A value at the end of a bucket belongs to it, because quantiles are rounded up. */
 static unsigned bucket_of(ss_time value) {
-    unsigned bucket = 0;
-    while (bucket + 4 < SS_HISTOGRAM_BUCKETS && bucket_end(bucket + 4) < value)
-        bucket += 4;
-    while (bucket < SS_HISTOGRAM_BUCKETS - 1 && bucket_end(bucket) < value)
-        bucket++;
-    return bucket;
+    unsigned bucket = ss_histogram_bucket(value > 0 ? (value - 1) / COARSE_UNIT : 0, COARSE_BITS);
+    return bucket < SS_HISTOGRAM_BUCKETS ? bucket : SS_HISTOGRAM_BUCKETS - 1;
+}
+
+static ss_time bucket_end(unsigned bucket) {
+    return ss_histogram_bucket_least(bucket + 1, COARSE_BITS) * COARSE_UNIT;
 }
 
 void ss_histogram_add(struct ss_histogram *histogram, ss_time value) {

@@ -8,8 +8,20 @@
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-/* Four buckets to each doubling from 1 us on: a quantile is known to within a quarter. */
-#define SS_HISTOGRAM_BUCKETS 128
+/*
+ * Buckets for lengths of time. Values below 2^bits have a bucket each; from there on 2^bits equal
+ * buckets make a doubling, so the relative width of a bucket is at most 2^-bits.
+ */
+unsigned ss_histogram_bucket(ss_time value, unsigned bits);
+
+/* The smallest value in a bucket. */
+ss_time ss_histogram_bucket_least(unsigned bucket, unsigned bits);
+
+/* So many buckets hold every value. */
+#define SS_HISTOGRAM_BUCKETS_OF(bits) ((65U - (bits)) << (bits))
+
+/* Up to 1 us in steps of 250 ns, then four to each doubling: a quantile is known to a quarter. */
+#define SS_HISTOGRAM_BUCKETS 132
 
 /* A distribution of lengths of time, written by one process and read by others. Zeroed: empty. */
 struct ss_histogram {

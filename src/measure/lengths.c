@@ -4,35 +4,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Every second one goes: what is left is as evenly spread as before. */
-static void thin_out(struct ss_lengths *lengths) {
-    for (size_t i = 0; 2 * i < lengths->kept_count; i++)
-        lengths->kept[i] = lengths->kept[2 * i];
-    lengths->kept_count = (lengths->kept_count + 1) / 2;
-    lengths->step *= 2;
-}
+#include "base/histogram.h"
 
-static void keep(struct ss_lengths *lengths, double seconds) {
-    if (lengths->kept_count == lengths->capacity) {
-        size_t capacity = lengths->capacity ? 2 * lengths->capacity : 64;
-        double *kept = reallocarray(lengths->kept, capacity, sizeof *kept);
-        if (!kept)
-            return;
-        lengths->kept = kept;
-        lengths->capacity = capacity;
-    }
-    lengths->kept[lengths->kept_count++] = seconds;
-    if (lengths->kept_count == SS_LENGTHS_KEPT)
-        thin_out(lengths);
-}
+#define BUCKETS SS_HISTOGRAM_BUCKETS_OF(SS_LENGTHS_BITS)
 
 void ss_lengths_add(struct ss_lengths *lengths, ss_time length) {
     double seconds = ss_time_seconds(length);
     double away = seconds - lengths->mean;
-    if (lengths->step == 0)
-        lengths->step = 1;
-    if (lengths->count % lengths->step == 0)
-        keep(lengths, seconds);
+    /* Pages of buckets without a length take no memory. */
+    if (lengths->count == 0)
+        lengths->buckets = calloc(BUCKETS, sizeof *lengths->buckets);
+    if (lengths->buckets) {
+        struct ss_lengths_bucket *bucket =
+            &lengths->buckets[ss_histogram_bucket(length, SS_LENGTHS_BITS)];
+        bucket->count++;
+        bucket->sum += length;
+    }
     lengths->count++;
     /* Welford: no difference of large sums. */
     lengths->mean += away / (double)lengths->count;
@@ -47,24 +34,26 @@ double ss_lengths_deviation(const struct ss_lengths *lengths) {
     return lengths->count > 1 ? sqrt(lengths->squares / (double)(lengths->count - 1)) : NAN;
 }
 
-static int compare(const void *left, const void *right) {
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
+/* The n-th smallest length, from 0 on, in seconds. There is one. */
+static double find_length(const struct ss_lengths *lengths, uint64_t rank) {
+    const struct ss_lengths_bucket *bucket = lengths->buckets;
+    for (uint64_t seen = bucket->count; seen <= rank; seen += bucket->count)
+        bucket++;
+    return (double)bucket->sum / (double)bucket->count / 1e9;
 }
 
-double ss_lengths_quantile(struct ss_lengths *lengths, double share) {
-    if (lengths->kept_count == 0)
+double ss_lengths_quantile(const struct ss_lengths *lengths, double share) {
+    if (lengths->count == 0 || !lengths->buckets)
         return NAN;
-    qsort(lengths->kept, lengths->kept_count, sizeof *lengths->kept, compare);
-    double at = share * (double)(lengths->kept_count - 1);
-    size_t below = (size_t)at;
-    size_t above = below + 1 < lengths->kept_count ? below + 1 : below;
-    double rest = at - (double)below;
-    return lengths->kept[below] + rest * (lengths->kept[above] - lengths->kept[below]);
+    double at = share * (double)(lengths->count - 1);
+    uint64_t rank = (uint64_t)at;
+    double rest = at - (double)rank;
+    double below = find_length(lengths, rank);
+    double above = rank + 1 < lengths->count ? find_length(lengths, rank + 1) : below;
+    return below + rest * (above - below);
 }
 
 void ss_lengths_free(struct ss_lengths *lengths) {
-    free(lengths->kept);
+    free(lengths->buckets);
     *lengths = (struct ss_lengths){0};
 }

@@ -7,24 +7,27 @@
 
 #include <showstopper/time.h>
 
-/* So many lengths are kept at most. */
-#define SS_LENGTHS_KEPT 65536
+/* 1024 buckets to each doubling, so a quantile is off by less than 0.1 % of its value. */
+#define SS_LENGTHS_BITS 10
+
+/* Lengths that differ by less than 0.1 %, in nanoseconds. Their mean stands for each of them. */
+struct ss_lengths_bucket {
+    uint64_t count;
+    uint64_t sum;
+};
 
 /*
- * How long iterations took. Count, mean and deviation are exact; quantiles are, too, as long as all
- * lengths can be kept, and from then on those of every second one, of every fourth, and so on.
- * Zeroed: none.
+ * How long iterations took. Count, mean and deviation are exact; quantiles come from a histogram of
+ * all lengths, whose size does not depend on their number. Zeroed: empty.
  */
 struct ss_lengths {
     uint64_t count;
     double mean;    /* seconds */
-    double squares; /* sum of the squares of what lies between the lengths and their mean */
-    uint64_t step;  /* every step-th length is kept; 0: of none yet */
-    double *kept;   /* seconds */
-    size_t kept_count, capacity;
+    double squares; /* sum of the squared differences between the lengths and their mean */
+    struct ss_lengths_bucket *buckets; /* NULL: no length yet */
 };
 
-/* Without memory for it a length is left out of the quantiles. */
+/* Without memory there are no quantiles. */
 void ss_lengths_add(struct ss_lengths *lengths, ss_time length);
 
 /* Seconds. NaN: there are too few for that. */
@@ -32,10 +35,10 @@ double ss_lengths_mean(const struct ss_lengths *lengths);
 double ss_lengths_deviation(const struct ss_lengths *lengths); /* of the sample: n - 1 */
 
 /*
- * What the part `share` (0 to 1) of the lengths does not exceed, interpolated as ssreport does it.
- * Sorts those that are kept.
+ * What the part `share` (0 to 1) of the lengths does not exceed, interpolated between two lengths
+ * as ssreport does it.
  */
-double ss_lengths_quantile(struct ss_lengths *lengths, double share);
+double ss_lengths_quantile(const struct ss_lengths *lengths, double share);
 
 void ss_lengths_free(struct ss_lengths *lengths);
 

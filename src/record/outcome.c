@@ -148,7 +148,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     ss_outcome_warn_of_own(outcome);
 }
 
-static struct ss_iteration_times find_times(struct ss_lengths *lengths) {
+static struct ss_iteration_times find_times(const struct ss_lengths *lengths) {
     return (struct ss_iteration_times){
         .mean = ss_lengths_mean(lengths),
         .deviation = ss_lengths_deviation(lengths),

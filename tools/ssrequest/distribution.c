@@ -5,25 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values below this have a bucket each; from there on as many buckets make a doubling. */
-#define STEPS      1024
-#define STEPS_BITS 10
+#include "base/histogram.h"
 
 static unsigned bucket_of(ss_time value) {
-    if (value < STEPS)
-        return (unsigned)value;
-    unsigned shift = 63 - (unsigned)__builtin_clzll(value) - STEPS_BITS;
-    uint64_t bucket = (uint64_t)shift * STEPS + (value >> shift);
-    return bucket < SSREQUEST_BUCKETS ? (unsigned)bucket : SSREQUEST_BUCKETS - 1;
+    unsigned bucket = ss_histogram_bucket(value, SSREQUEST_BUCKET_BITS);
+    return bucket < SSREQUEST_BUCKETS ? bucket : SSREQUEST_BUCKETS - 1;
 }
 
 /* Half-way between the least and the largest value that it counts. */
 static double bucket_middle(unsigned bucket) {
-    if (bucket < STEPS)
-        return bucket;
-    unsigned shift = bucket / STEPS - 1;
-    double least = ldexp(STEPS + bucket % STEPS, (int)shift);
-    return least + (ldexp(1, (int)shift) - 1) / 2;
+    ss_time least = ss_histogram_bucket_least(bucket, SSREQUEST_BUCKET_BITS);
+    ss_time next = ss_histogram_bucket_least(bucket + 1, SSREQUEST_BUCKET_BITS);
+    return (double)least + (double)(next - 1 - least) / 2;
 }
 
 int ssrequest_distribution_open(

@@ -11,7 +11,8 @@
 #include <showstopper/time.h>
 
 /* 1024 buckets to each doubling: a quantile is known to within 0.05 %. */
-#define SSREQUEST_BUCKETS (1024 * 45)
+#define SSREQUEST_BUCKET_BITS 10
+#define SSREQUEST_BUCKETS     (1024 * 45)
 
 struct ssrequest_distribution {
     uint64_t count;

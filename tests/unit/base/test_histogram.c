@@ -66,10 +66,10 @@ static void buckets_end_at_four_steps_to_a_doubling(void **state) {
         clear();
         ss_histogram_add(&histogram, ends[i]);
         ss_histogram_add(&histogram, SS_SECOND);
-        assert_int_equal(histogram.buckets[i], 1);
+        assert_int_equal(histogram.buckets[3 + i], 1);
         assert_int_equal(ss_histogram_quantile(&histogram, 0.5), ends[i]);
         ss_histogram_add(&histogram, ends[i] + 1);
-        assert_int_equal(histogram.buckets[i + 1], 1);
+        assert_int_equal(histogram.buckets[4 + i], 1);
     }
 }
 
@@ -113,13 +113,31 @@ static void merging_adds_counts(void **state) {
     ss_histogram_add(&histogram, 2000);
     ss_histogram_merge(&into, &histogram);
     assert_int_equal(counted(&into), 4);
-    assert_int_equal(into.buckets[0], 2);
+    assert_int_equal(into.buckets[3], 2);
     assert_int_equal(into.largest, 5000);
     assert_int_equal(counted(&histogram), 2);
     ss_histogram_add(&histogram, 9000);
     ss_histogram_merge(&into, &histogram);
     assert_int_equal(counted(&into), 7);
     assert_int_equal(into.largest, 9000);
+}
+
+/* At both ends of each bucket, with any width. */
+static void buckets_follow_one_another(void **state) {
+    (void)state;
+    for (unsigned bits = 1; bits <= 11; bits++) {
+        ss_time next = 0;
+        for (unsigned bucket = 0; bucket < SS_HISTOGRAM_BUCKETS_OF(bits); bucket++) {
+            ss_time least = ss_histogram_bucket_least(bucket, bits);
+            assert_int_equal(least, next);
+            next = ss_histogram_bucket_least(bucket + 1, bits);
+            assert_int_equal(ss_histogram_bucket(least, bits), bucket);
+            assert_int_equal(ss_histogram_bucket(next - 1, bits), bucket);
+            /* The last bucket ends with the last value: next is 0 then. */
+            assert_true(next - least == 1 || (double)(next - least) * (1 << bits) <= (double)least);
+        }
+        assert_int_equal(next, 0);
+    }
 }
 
 // clang-format off
@@ -130,4 +148,5 @@ UNIT_MAIN(
     cmocka_unit_test(buckets_end_at_four_steps_to_a_doubling),
     cmocka_unit_test(quantiles_count_values),
     cmocka_unit_test(values_beyond_all_buckets_are_counted),
-    cmocka_unit_test(merging_adds_counts))
+    cmocka_unit_test(merging_adds_counts),
+    cmocka_unit_test(buckets_follow_one_another))
