@@ -77,7 +77,9 @@ struct ss_feedback_module {
 
     /*
      * The load, from 0 to 1. False as long as nothing has been seen of the present stretch of
-     * control; the instances then run at a duty equal to the target.
+     * control; the instances then run at a duty equal to the target, or, if there are more of them
+     * than CPUs and the control keeps an account, at that divided by the number of instances per
+     * CPU.
      */
     bool (*estimate)(const struct ss_self *self, const struct ss_moment *moment, double *load);
 

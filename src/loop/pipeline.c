@@ -96,6 +96,19 @@ static double ask_feedback(
     return fmin(fmax(load, 0), 1);
 }
 
+/*
+ * The duty until the load is known. A control that keeps an account takes instances to use one CPU
+ * each at first. If they share CPUs, the target itself is far too much: half of a round for each of
+ * 64 on two CPUs is more than all of them may have.
+ */
+static double first_duty(
+    const struct ss_pipeline *pipeline, const struct ss_control_module *control, double target) {
+    double instances = pipeline->place.count;
+    double cpus = pipeline->set->load_cpus;
+    bool shared = control->keeps_account && cpus > 0 && cpus < instances;
+    return shared ? target * cpus / instances : target;
+}
+
 /* Returns the global duty: this executor's own output, averaged with its peers'. */
 static double ask_control(
     struct ss_pipeline *pipeline, const struct ss_control_input *input, enum ss_failure *failure) {
@@ -103,7 +116,7 @@ static double ask_control(
         &pipeline->set->modules[SS_KIND_CONTROL].table.control;
     const struct ss_self *self = &pipeline->selves[SS_KIND_CONTROL];
     if (isnan(input->load) && !control->open_loop)
-        return input->target;
+        return first_duty(pipeline, control, input->target);
     double own = control->update(self, input);
     if (isnan(own)) {
         *failure = SS_FAILURE_NOT_A_NUMBER;

@@ -3,6 +3,7 @@
 /* What a run leaves in --record, however it ends. */
 
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,46 @@ START_TEST(figures_are_those_of_the_table) {
     struct run_text summary = read_record(record, "summary.json");
     ck_assert_double_eq_tol(json_number(summary.bytes, "error_mean_percent"), sum / count, 1e-3);
     ck_assert_double_eq_tol(json_number(summary.bytes, "error_mse_e4"), squares / count, 0.05);
+    run_free(run);
+}
+END_TEST
+
+/* The CPU that a process may use for certain. */
+static int first_cpu(void) {
+    cpu_set_t set;
+    int cpu = 0;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    while (!CPU_ISSET(cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+/*
+ * What they may use together is decided before anything is known of them, too. Others' load only
+ * lowers the duty.
+ */
+START_TEST(many_instances_begin_on_target) {
+    const char *record = run_path(run_make_folder(), "record");
+    char cpu[16];
+    snprintf(cpu, sizeof cpu, "%d", first_cpu());
+    run_greedily();
+    struct run *run = run_wait(START("-q", "-n", "64", "--cpus", cpu, "-l", "20%", "--duration",
+        "1s", "--record", record, PAYLOAD, "spin"));
+    run_expect(run, 0);
+    struct run_text events = read_record(record, "events.jsonl");
+    char *counting = strstr(events.bytes, "\"event\":\"counting\"");
+    ck_assert_ptr_nonnull(counting);
+    *counting = 0;
+    events.length = (size_t)(counting - events.bytes);
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 64);
+    struct run_text samples = read_record(record, "samples.csv");
+    char *row = strchr(samples.bytes, '\n') + 1;
+    row[strcspn(row, "\n")] = 0;
+    char *duty = strrchr(row, ',');
+    ck_assert_str_eq(duty, ",1");
+    *duty = 0;
+    duty = strrchr(row, ',') + 1;
+    ck_assert_msg(strtod(duty, NULL) < 3 * 0.2 / 64, "a duty of %s: %s", duty, row);
     run_free(run);
 }
 END_TEST
@@ -646,6 +687,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_run_is_kept),
     SS_CASE(figures_are_those_of_the_table),
+    SS_CASE(many_instances_begin_on_target),
     SS_CASE(a_step_belongs_to_the_next_sample),
     SS_CASE(rows_of_a_group_are_of_the_group_alone),
     SS_CASE(rows_of_a_sensor_have_no_parts),

@@ -47,6 +47,24 @@ static void the_default_holds_a_load(void **state) {
     }
 }
 
+/* Many more instances than CPUs, from the first sample on. */
+static void many_instances_begin_on_target(void **state) {
+    (void)state;
+    static const char *const loads[] = {"20%", "50%", "80%"};
+    for (size_t i = 0; i < 3; i++) {
+        struct log log = {.count = 0};
+        struct trial_options options = make_options(2, 64, loads[i]);
+        options.modules[SS_KIND_FEEDBACK] = "exact";
+        options.modules[SS_KIND_CONTROL] = "deadbeat";
+        options.modules[SS_KIND_DITHERING] = "stagger";
+        options.settle = 0;
+        options.on_sample = note;
+        options.context = &log;
+        run(&options, 2 * SS_SECOND);
+        assert_settled(&log, 0, 2, 0.01);
+    }
+}
+
 /* With the default modules, in samples of 100 ms; `most` by class. */
 static void assert_windows_held(
     const struct trial_options *machine, const char *const *classes, const double *most) {
@@ -417,6 +435,7 @@ static void a_warm_up_is_counted_nowhere(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_machine_counts_exactly),
     cmocka_unit_test(the_default_holds_a_load),
+    cmocka_unit_test(many_instances_begin_on_target),
     cmocka_unit_test(short_windows_are_held_even),
     cmocka_unit_test(short_windows_are_held_even_with_ticks),
     cmocka_unit_test(serial_instances_are_held_as_published),
