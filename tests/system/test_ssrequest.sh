@@ -530,6 +530,8 @@ what_is_kept() {
           at = at " " $column["elapsed_seconds"] }
         END { exit !(due == 150 && sent == 150 && done == 150 && at ~ /^ 1.000000 1.5[0-9]*$/) }' \
         record/requests.csv || fail "$(cat record/requests.csv)"
+    awk -F, 'NR > 1 { intended += $3; actual += $4 } END { exit !(intended == 150 && actual == 150) }' \
+        record/response-times.csv || fail "$(cat record/response-times.csv)"
     grep -q '^- An open loop: 100 requests per second' out || fail "no summary: $(cat out)"
     refuses '--record: record is there' --rate 5 --record record "$url"
     refuses '--json: none/json cannot be written: No such file' --json none/json --rate 5 "$url"

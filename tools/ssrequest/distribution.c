@@ -7,15 +7,17 @@
 
 #include "base/histogram.h"
 
+#define BIN_BUCKETS (SSREQUEST_BUCKETS / SSREQUEST_BINS)
+
 static unsigned bucket_of(ss_time value) {
     unsigned bucket = ss_histogram_bucket(value, SSREQUEST_BUCKET_BITS);
     return bucket < SSREQUEST_BUCKETS ? bucket : SSREQUEST_BUCKETS - 1;
 }
 
-/* Half-way between the least and the largest value that it counts. */
-static double bucket_middle(unsigned bucket) {
+/* Half-way between the smallest and the largest value that these adjacent buckets count. */
+static double middle_of(unsigned bucket, unsigned buckets) {
     ss_time least = ss_histogram_bucket_least(bucket, SSREQUEST_BUCKET_BITS);
-    ss_time next = ss_histogram_bucket_least(bucket + 1, SSREQUEST_BUCKET_BITS);
+    ss_time next = ss_histogram_bucket_least(bucket + buckets, SSREQUEST_BUCKET_BITS);
     return (double)least + (double)(next - 1 - least) / 2;
 }
 
@@ -76,7 +78,25 @@ double ssrequest_distribution_quantile(
     unsigned bucket = 0;
     for (uint64_t seen = distribution->buckets[0]; seen < rank;)
         seen += distribution->buckets[++bucket];
-    double middle = bucket_middle(bucket);
+    double middle = middle_of(bucket, 1);
     double bounded = fmin(fmax(middle, (double)distribution->least), (double)distribution->most);
     return bounded / 1e9;
+}
+
+/* ---- bins ---- */
+
+/* A doubling has a whole number of bins, so all buckets of a bin are of one width. */
+_Static_assert(
+    (1 << SSREQUEST_BUCKET_BITS) % BIN_BUCKETS == 0, "a bin holds buckets of different widths");
+
+uint64_t ssrequest_distribution_bin(
+    const struct ssrequest_distribution *distribution, unsigned bin) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < BIN_BUCKETS; i++)
+        count += distribution->buckets[bin * BIN_BUCKETS + i];
+    return count;
+}
+
+double ssrequest_bin_middle(unsigned bin) {
+    return floor(middle_of(bin * BIN_BUCKETS, BIN_BUCKETS)) / 1e9;
 }

@@ -28,6 +28,15 @@ void ssrequest_distribution_clear(struct ssrequest_distribution *distribution);
 
 void ssrequest_distribution_add(struct ssrequest_distribution *distribution, ss_time value);
 
+/* Groups of 8 buckets, for a distribution that is kept: 128 to each doubling. */
+#define SSREQUEST_BINS (SSREQUEST_BUCKETS / 8)
+
+/* How many values a bin counts, and the middle of these, in seconds, which is within 0.4 % of each.
+ */
+uint64_t ssrequest_distribution_bin(
+    const struct ssrequest_distribution *distribution, unsigned bin);
+double ssrequest_bin_middle(unsigned bin);
+
 /* NaN where there are none. Both in seconds. */
 double ssrequest_distribution_mean(const struct ssrequest_distribution *distribution);
 

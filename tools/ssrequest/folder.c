@@ -25,7 +25,7 @@ int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct 
         result =
             ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
     else if (rows)
-        result = ssrequest_rows_keep(rows, folder, "requests.csv", error);
+        result = ssrequest_rows_keep(rows, folder, error);
     if (result < 0)
         rmdir(path);
     return result;

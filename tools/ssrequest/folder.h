@@ -3,13 +3,13 @@
 #define SSREQUEST_FOLDER_H
 
 /*
- * What --record keeps: requests.csv while the run goes on, requests.json at its end. Where the
- * second is missing the run has not ended.
+ * The files of --record: requests.csv and response-times.csv are written during the run,
+ * requests.json at its end. If that is missing, the run has not ended.
  */
 
 #include "rows.h"
 
-/* Creates the folder, which must not be there, and begins requests.csv, if there are rows. On
+/* Creates the folder, which must not be there, and begins the tables, if there are rows. On
  * failure nothing is left. */
 int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error);
 

@@ -21,6 +21,10 @@ static const char seconds_heading[] =
     "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
     "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
 
+/* A line for each bin that has any: how many of the successes that ended in the second took so
+ * long. */
+static const char times_heading[] = "elapsed_seconds,response_seconds,intended,actual\n";
+
 static const char each_heading[] =
     "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n";
 
@@ -43,7 +47,7 @@ struct ssrequest_rows {
 
     const char *each_path;
     bool each_is_new; /* and empty, and not wanted if there is no run */
-    struct ss_lines seconds, each;
+    struct ss_lines seconds, distributions, each;
 };
 
 int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_tally *tally,
@@ -55,7 +59,7 @@ int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_t
     rows->profile = profile;
     rows->turned = -1;
     rows->lateness_most = rows->epoch = NAN;
-    rows->seconds.file = rows->each.file = -1;
+    rows->seconds.file = rows->distributions.file = rows->each.file = -1;
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         if (ssrequest_distribution_open(&rows->times[origin], error) < 0) {
             ssrequest_rows_close(rows, NULL);
@@ -77,7 +81,9 @@ static int close_lines(struct ss_lines *lines, const char *name, struct ss_error
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error) {
     if (!rows)
         return 0;
-    int result = close_lines(&rows->seconds, "requests.csv", error);
+    int result = close_lines(&rows->seconds, SSREQUEST_ROWS_SECONDS, error);
+    if (close_lines(&rows->distributions, SSREQUEST_ROWS_TIMES, error) < 0)
+        result = -1;
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
     if (rows->each_is_new)
@@ -93,12 +99,21 @@ static void add_heading(struct ss_lines *lines, const char *heading, size_t leng
     ss_lines_flush(lines);
 }
 
-int ssrequest_rows_keep(
-    struct ssrequest_rows *rows, int folder, const char *name, struct ss_error *error) {
-    int why = ss_lines_open(&rows->seconds, folder, name);
-    if (why < 0)
-        return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(-why));
+static int keep(struct ss_lines *lines, int folder, const char *name, struct ss_error *error) {
+    int why = ss_lines_open(lines, folder, name);
+    return why < 0 ? ss_error_fail(error, "%s: %s", name, strerror(-why)) : 0;
+}
+
+int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error *error) {
+    if (keep(&rows->seconds, folder, SSREQUEST_ROWS_SECONDS, error) < 0)
+        return -1;
+    if (keep(&rows->distributions, folder, SSREQUEST_ROWS_TIMES, error) < 0) {
+        ss_lines_close(&rows->seconds);
+        unlinkat(folder, SSREQUEST_ROWS_SECONDS, 0);
+        return -1;
+    }
     add_heading(&rows->seconds, seconds_heading, sizeof seconds_heading - 1);
+    add_heading(&rows->distributions, times_heading, sizeof times_heading - 1);
     return 0;
 }
 
@@ -201,6 +216,24 @@ static void write_second(struct ssrequest_rows *rows, const struct ssrequest_sec
     ss_lines_flush(&rows->seconds);
 }
 
+static void write_distributions(struct ssrequest_rows *rows, ss_time end) {
+    const struct ssrequest_distribution *times = rows->times;
+    for (unsigned bin = 0; bin < SSREQUEST_BINS; bin++) {
+        uint64_t intended = ssrequest_distribution_bin(&times[SSREQUEST_INTENDED], bin);
+        uint64_t actual = ssrequest_distribution_bin(&times[SSREQUEST_ACTUAL], bin);
+        if (intended == 0 && actual == 0)
+            continue;
+        char *to = ss_lines_begin(&rows->distributions, LINE_ROOM);
+        to = ss_number_put_fixed(to, ss_time_seconds(end), 6);
+        to = put_number(to, ssrequest_bin_middle(bin), 9);
+        to = put_count(to, intended);
+        to = put_count(to, actual);
+        *to++ = '\n';
+        ss_lines_end(&rows->distributions, to);
+    }
+    ss_lines_flush(&rows->distributions);
+}
+
 static char *put_moment(char *to, ss_time moment) {
     *to++ = ',';
     return moment == SS_TIME_NEVER ? to : ss_number_put_fixed(to, ss_time_seconds(moment), 9);
@@ -267,6 +300,9 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
         .bytes = rows->bytes,
         .lateness_most = rows->lateness_most,
     };
+    /* Before its line, so that a run that is killed leaves no line without them. */
+    if (rows->distributions.file >= 0 && second.completed > 0)
+        write_distributions(rows, end);
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
         if (rows->times[origin].count > 0)

@@ -30,9 +30,12 @@ int ssrequest_rows_open(struct ssrequest_rows **rows, const struct ssrequest_tal
 /* Closes the files. Fails where lines have been lost, and names the first file of which. */
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
 
-/* Keeps a line per second in this new file. */
-int ssrequest_rows_keep(
-    struct ssrequest_rows *rows, int folder, const char *name, struct ss_error *error);
+/* Both in a folder that is kept: a line per second, and how its response times are distributed. */
+#define SSREQUEST_ROWS_SECONDS "requests.csv"
+#define SSREQUEST_ROWS_TIMES   "response-times.csv"
+
+/* Begins both files, which must not be there; on failure neither is. */
+int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error *error);
 
 /* Keeps a line per request in this file, which is replaced when the run begins. */
 int ssrequest_rows_keep_each(struct ssrequest_rows *rows, const char *path, struct ss_error *error);

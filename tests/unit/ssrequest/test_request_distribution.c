@@ -58,6 +58,21 @@ static void a_value_is_known_to_a_two_thousandth(void **state) {
     }
 }
 
+static void a_bin_stands_for_its_values_to_four_thousandths(void **state) {
+    (void)state;
+    unsigned bin = 0;
+    for (ss_time value = 128; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
+        ssrequest_distribution_clear(&distribution);
+        ssrequest_distribution_add(&distribution, value);
+        ssrequest_distribution_add(&distribution, value);
+        while (ssrequest_distribution_bin(&distribution, bin) == 0)
+            assert_true(++bin < SSREQUEST_BINS);
+        assert_int_equal(ssrequest_distribution_bin(&distribution, bin), 2);
+        double middle = 1e9 * ssrequest_bin_middle(bin);
+        assert_true(fabs(middle - (double)value) <= fmax(4, 0.004 * (double)value));
+    }
+}
+
 static int compare(const void *a, const void *b) {
     ss_time left = *(const ss_time *)a, right = *(const ss_time *)b;
     return (left > right) - (left < right);
@@ -105,5 +120,6 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(of_none_nothing_is_known, make, forget),
     cmocka_unit_test_setup_teardown(one_value_is_exact, make, forget),
     cmocka_unit_test_setup_teardown(a_value_is_known_to_a_two_thousandth, make, forget),
+    cmocka_unit_test_setup_teardown(a_bin_stands_for_its_values_to_four_thousandths, make, forget),
     cmocka_unit_test_setup_teardown(percentiles_of_ten_million_are_within_a_thousandth, make, forget),
     cmocka_unit_test_setup_teardown(a_quantile_counts_values, make, forget))

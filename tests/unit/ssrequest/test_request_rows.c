@@ -32,6 +32,7 @@ static char *path_of(const char *folder, const char *name) {
 static void close_it(struct fixture *it) {
     made_up_close(&it->made);
     unlink(path_of(it->path, "requests.csv"));
+    unlink(path_of(it->path, "response-times.csv"));
     unlink(path_of(it->path, "requests.json"));
     rmdir(it->path);
     unlink(path_of(it->folder, "each.csv"));
@@ -95,6 +96,48 @@ static void what_happens_is_counted_in_its_second(void **state) {
         "1795000002.500000,2.000000,100,0,0,0,1,0,0,2,1,100,,,,,,,,,,,\n"
         "1795000003.000000,2.500000,100,0,0,0,1,0,0,0,0,0,,,,,,,,,,,\n");
     free(text);
+    close_it(it);
+}
+
+static void response_times_of_each_second_are_kept(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
+    ssrequest_rows_begin(it->rows, 1795000000.5);
+    struct ssrequest_one first = send_one(it, 0, 0, 0);
+    struct ssrequest_one second = send_one(it, 1, 0, 2 * SS_MILLISECOND);
+    struct ssrequest_one third = send_one(it, 2, 0, 0);
+    struct ssrequest_one failed = send_one(it, 3, 0, 0);
+    end_one(it, &first, 2 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    end_one(it, &second, 4 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    end_one(it, &failed, 5 * SS_MILLISECOND, SSREQUEST_RESET);
+    ssrequest_rows_advance(it->rows, 2 * SS_SECOND);
+    end_one(it, &third, 2004 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    ssrequest_rows_finish(it->rows, 2500 * SS_MILLISECOND);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    char *text = read_whole(path_of(it->path, "response-times.csv"));
+    /* The middles of bins, which are 8.192 us wide at 2 ms and twice that at 4 ms. */
+    assert_string_equal(text, "elapsed_seconds,response_seconds,intended,actual\n"
+                              "1.000000,0.002002943,1,2\n"
+                              "1.000000,0.004005887,1,0\n"
+                              "2.500000,2.000683007,1,1\n");
+    free(text);
+    close_it(it);
+}
+
+static void half_a_record_is_not_left(void **state) {
+    (void)state;
+    struct fixture *it = open_it();
+    struct ss_error error = {0};
+    assert_int_equal(mkdir(it->path, 0777), 0);
+    assert_int_equal(mkdir(path_of(it->path, "response-times.csv"), 0777), 0);
+    int folder = open(it->path, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(ssrequest_rows_keep(it->rows, folder, &error), -1);
+    assert_string_equal(error.message, "response-times.csv: File exists");
+    assert_int_equal(access(path_of(it->path, "requests.csv"), F_OK), -1);
+    assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
+    close(folder);
+    assert_int_equal(rmdir(path_of(it->path, "response-times.csv")), 0);
     close_it(it);
 }
 
@@ -265,6 +308,8 @@ static void lines_that_are_lost_are_told(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(what_happens_is_counted_in_its_second),
+    cmocka_unit_test(response_times_of_each_second_are_kept),
+    cmocka_unit_test(half_a_record_is_not_left),
     cmocka_unit_test(the_heading_names_as_many_columns_as_there_are),
     cmocka_unit_test(a_rate_that_was_turned_holds_to_the_end_of_the_profile),
     cmocka_unit_test(the_second_of_a_turn_has_the_mean_of_both_rates),
