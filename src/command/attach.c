@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/attach.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "loop/board.h"
@@ -75,6 +77,96 @@ static int refuse_other_runs(pid_t pid, struct ss_error *error) {
     return 0;
 }
 
+/* ---- its tree ---- */
+
+/* A process in line with the one to be attached that forbids it; 0: none. */
+struct tree {
+    int depth;
+    pid_t claimed; /* by another showstopper, which has not written to its board yet */
+    pid_t stopped; /* below it */
+};
+
+static void inspect(void *context, pid_t pid) {
+    struct tree *tree = context;
+    struct ss_process process;
+    if (tree->depth == DEPTH_MAX || !ss_platform_process_look(pid, &process))
+        return;
+    if (!tree->stopped && process.state == 'T')
+        tree->stopped = pid;
+    if (!tree->claimed && ss_platform_process_is_claimed(pid))
+        tree->claimed = pid;
+    tree->depth++;
+    ss_platform_process_children(pid, inspect, tree);
+    tree->depth--;
+}
+
+static void inspect_ancestors(struct tree *tree, pid_t pid) {
+    struct ss_process process;
+    for (int depth = 0; depth < DEPTH_MAX && ss_platform_process_look(pid, &process); depth++) {
+        pid = process.parent;
+        if (pid <= 1)
+            return;
+        if (ss_platform_process_is_claimed(pid))
+            tree->claimed = pid;
+    }
+}
+
+/*
+ * A program that was stopped is meant to stay so, by its user or by job control, but the run would
+ * continue it with the first round.
+ */
+static int refuse_stopped(pid_t pid, pid_t stopped, struct ss_error *error) {
+    if (pid == stopped)
+        return ss_error_fail(error,
+            "process %d is stopped and would be continued: continue it first, with "
+            "`kill -CONT %d`, or with `bg` in its shell",
+            (int)pid, (int)pid);
+    if (stopped)
+        return ss_error_fail(error,
+            "process %d, a descendant of process %d, is stopped and would be continued: continue "
+            "it first, with `kill -CONT %d`, or end it",
+            (int)stopped, (int)pid, (int)stopped);
+    return 0;
+}
+
+static int refuse_claimed(pid_t pid, pid_t claimed, struct ss_error *error) {
+    if (!claimed)
+        return 0;
+    if (pid == claimed)
+        return ss_error_fail(
+            error, "another showstopper has attached process %d: let that run end first", (int)pid);
+    return ss_error_fail(error,
+        "another showstopper has attached process %d, in the same tree as process %d: let that run "
+        "end first",
+        (int)claimed, (int)pid);
+}
+
+/*
+ * The claim comes before any look at others, so that of two that attach one process, or processes
+ * of one tree, at the same moment each knows of the other. It lasts as long as any process of the
+ * run. Where the system has no claims, `claim` is negative and only runs that have a board already
+ * are found.
+ */
+static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
+    SS_OWNED(close) int claimed = ss_platform_process_claim(pid);
+    struct tree tree = {.claimed = claimed == -EBUSY ? pid : 0};
+    if (refuse_other_runs(pid, error) < 0)
+        return -1;
+    if (!tree.claimed) {
+        inspect_ancestors(&tree, pid);
+        ss_platform_process_children(pid, inspect, &tree);
+    }
+    if (refuse_claimed(pid, tree.claimed, error) < 0)
+        return -1;
+    struct ss_process process;
+    if (ss_platform_process_look(pid, &process) && process.state == 'T')
+        tree.stopped = pid;
+    if (refuse_stopped(pid, tree.stopped, error) < 0)
+        return -1;
+    *claim = ss_owned_take(&claimed);
+    return 0;
+}
+
 /* ---- one process ---- */
 
 static int check(pid_t pid, struct ss_process *process, struct ss_error *error) {
@@ -110,14 +202,16 @@ static int add(struct ss_attachments *attachments, pid_t pid, struct ss_error *e
                     : "process %d and process %d belong to one tree: name only the upper one",
                 (int)pid, (int)other);
     }
-    if (refuse_other_runs(pid, error) < 0)
-        return -1;
     struct ss_attachment *items =
         reallocarray(attachments->items, attachments->count + 1, sizeof *items);
     if (!items)
         return ss_error_memory(error);
     attachments->items = items;
-    items[attachments->count++] = (struct ss_attachment){.pid = pid, .started = process.started};
+    struct ss_attachment *item = &items[attachments->count];
+    *item = (struct ss_attachment){.pid = pid, .started = process.started};
+    if (take_tree(pid, &item->claim, error) < 0)
+        return -1;
+    attachments->count++;
     return 0;
 }
 
@@ -218,6 +312,10 @@ int ss_attach_resolve(struct ss_attachments *attachments, const char *pids, cons
 }
 
 void ss_attach_free(struct ss_attachments *attachments) {
+    for (uint32_t i = 0; i < attachments->count; i++) {
+        if (attachments->items[i].claim >= 0)
+            close(attachments->items[i].claim);
+    }
     free(attachments->items);
     *attachments = (struct ss_attachments){0};
 }

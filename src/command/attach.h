@@ -11,6 +11,7 @@
 struct ss_attachment {
     pid_t pid;
     uint64_t started; /* see ss_platform_process_started() */
+    int claim;        /* see ss_platform_process_claim() */
 };
 
 /* Zero-initialized: none. */

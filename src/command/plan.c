@@ -315,8 +315,8 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
 
 static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
-    /* The guardian has two per instance, the master two for its output. */
-    uint64_t files = 2 * (uint64_t)plan->instances + 32;
+    /* The guardian has two per instance, the master two for its output; all have the claims. */
+    uint64_t files = 2 * (uint64_t)plan->instances + plan->attached.count + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)
         return ss_error_wrap(error, "%u instances", plan->instances);
     return 0;

@@ -210,6 +210,14 @@ int ss_platform_process_signal_group(int pidfd, int signal);
 /* The same without an open pidfd, also on systems without pidfds. */
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
+/*
+ * Claims a process for one holder on the machine, whichever user that is, until the last copy of
+ * the returned descriptor is closed; forks inherit copies. -EBUSY: another has claimed it; another
+ * negative errno: no such process, or the system has no claims.
+ */
+int ss_platform_process_claim(pid_t pid);
+bool ss_platform_process_is_claimed(pid_t pid);
+
 /* Whether the leader's pidfd reaches its group even after the leader's end. */
 bool ss_platform_process_holds_groups(void);
 

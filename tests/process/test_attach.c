@@ -2,9 +2,11 @@
 
 /* Programs that ran before: limited while the run lasts, and left running whatever dies. */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -463,6 +465,76 @@ START_TEST(one_tree_is_attached_once) {
 }
 END_TEST
 
+/* Whichever comes first: the other must not run, even for a moment. */
+START_TEST(one_of_two_at_once_is_refused) {
+    for (int i = 0; i < 8; i++) {
+        struct run *target = start_one();
+        struct run *runs[2];
+        for (int which = 0; which < 2; which++)
+            runs[which] = START(SLOW, "--attach", pid_text(target->pid));
+        RUN_UNTIL(runs[0], (run_look(runs[1]), runs[0]->ended || runs[1]->ended));
+        struct run *refused = runs[runs[1]->ended], *run = runs[!runs[1]->ended];
+        run_expect(refused, 125);
+        ck_assert_uint_eq(run_count_text(&refused->err, "\n"), 1);
+        run_expect_text(&refused->err, "let that run end first");
+        RUN_UNTIL(run, run_state(target->pid) == 'T');
+        ck_assert(!run->ended);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        run_free(refused);
+        run_free(run);
+        run_free(target);
+    }
+}
+END_TEST
+
+/* By another showstopper, which is about to begin. */
+START_TEST(claimed_tree_is_refused) {
+    char path[64];
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    pid_t child = family_find("payload-session").pids[0];
+    snprintf(path, sizeof path, "/proc/%d", (int)target->pid);
+    int claim = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(claim, LOCK_EX | LOCK_NB), 0);
+    REFUSED("another showstopper has attached process", "--attach", pid_text(target->pid));
+    REFUSED("in the same tree as process", "--attach", pid_text(child));
+    close(claim);
+    snprintf(path, sizeof path, "/proc/%d", (int)child);
+    claim = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(claim, LOCK_EX | LOCK_NB), 0);
+    REFUSED("in the same tree as process", "--attach", pid_text(target->pid));
+    close(claim);
+    struct family tree = family_find("payload");
+    struct run *run = attach(target, 3, "-v");
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    expect_free(&tree, target);
+    run_free(run);
+}
+END_TEST
+
+START_TEST(stopped_process_is_refused) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "1"));
+    pid_t child = family_find("payload-session").pids[0];
+    kill(target->pid, SIGSTOP);
+    RUN_UNTIL(NULL, run_state(target->pid) == 'T');
+    REFUSED("is stopped and would be continued", "--attach", pid_text(target->pid));
+    ck_assert_int_eq(run_state(target->pid), 'T');
+    kill(target->pid, SIGCONT);
+    kill(child, SIGSTOP);
+    RUN_UNTIL(NULL, run_state(child) == 'T');
+    REFUSED("a descendant of process", "--attach", pid_text(target->pid));
+    ck_assert_int_eq(run_state(child), 'T');
+    kill(child, SIGCONT);
+    struct family tree = family_find("payload");
+    struct run *run = attach(target, 2, "-v");
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    expect_free(&tree, target);
+    run_free(run);
+}
+END_TEST
+
 START_TEST(what_makes_no_sense_is_refused) {
     struct run *target = start_one();
     const char *pid = pid_text(target->pid);
@@ -559,6 +631,9 @@ PROCESS_MAIN(
     SS_CASE(the_load_of_short_lived_children_is_counted),
     SS_CASE(what_cannot_be_attached_is_refused),
     SS_CASE(one_tree_is_attached_once),
+    SS_CASE(one_of_two_at_once_is_refused),
+    SS_CASE(claimed_tree_is_refused),
+    SS_CASE(stopped_process_is_refused),
     SS_CASE(what_makes_no_sense_is_refused),
     SS_CASE(a_recorded_run_of_attached_processes_is_not_repeated),
     SS_CASE(with_end_a_process_is_asked_to_end),

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A process is claimed by a lock on its folder in /proc. The folder's inode belongs to this process
+ * and not to its pid, every user can open it, and the kernel drops the lock with its last holder.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "platform/linux/linux.h"
+
+static int lock(pid_t pid, int how) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return -errno;
+    if (flock(folder, how | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? -EBUSY : -errno;
+    return ss_owned_take(&folder);
+}
+
+int ss_platform_process_claim(pid_t pid) {
+    return lock(pid, LOCK_EX);
+}
+
+bool ss_platform_process_is_claimed(pid_t pid) {
+    SS_OWNED(close) int folder = lock(pid, LOCK_SH);
+    return folder == -EBUSY;
+}
