@@ -190,7 +190,7 @@ throttles_are_measured_together() {
     local order
     measure --under without,duty=50% --repetitions 3 "$folder/both"
     says 'without: 2 of 2 benchmarks measured, 0 unstable'
-    says 'duty-5000: 2 of 2 benchmarks measured, 0 unstable'
+    says 'duty-5000 \(run for 50% of the time\): 2 of 2 benchmarks measured, 0 unstable'
     [ "$(grep -c '^one,duty-5000,fast,false,cpu,[123],50$' "$folder/both/results.csv")" -eq 3 ] ||
         fail "$(cat "$folder/both/results.csv")"
     [ "$(grep -c '^one,without,slow,true,cpu,[123],10$' "$folder/both/results.csv")" -eq 3 ] ||
@@ -303,6 +303,7 @@ profiles_are_compared() {
     local data=$source/tests/data/profile
     expect 0 compare -o "$folder/compared" "$data/results.csv:base" "$data/results.csv:target" \
         "$data/results.csv:target:quota-3900"
+    says 'quota-3900: a quota of 39% of a CPU.'
     says 'target:without +target:quota-3900 +25 +2\.6479 +2\.5745 +1\.0285 +97\.1'
     [ "$(sed -n '1p' "$folder/out")" = "Base: base:without" ] || fail "no base in the first line"
     says_in_all "- target:without is 1.65 to 4.79 times as fast as base:without (25 benchmarks, "
@@ -501,19 +502,48 @@ other_versions_take_force() {
     expect 0 calibrate --force --base "$folder/second"
 }
 
+chosen_benchmarks_are_measured() {
+    expect 0 measure --battery "$folder/battery" --benchmarks 'f*' --repetitions 2 "$folder/chosen"
+    says '^1 of 1 benchmarks measured, 0 unstable'
+    [ "$(cut -d, -f3 "$folder/chosen/results.csv" | sort -u | paste -sd ' ')" = "benchmark fast" ] ||
+        fail "$(cat "$folder/chosen/results.csv")"
+    expect 0 measure --battery "$folder/battery" --repetitions 2 "$folder/chosen"
+    says '^2 of 2 benchmarks measured, 0 unstable'
+    expect 125 measure --battery "$folder/battery" --benchmarks 'fast,quick' "$folder/other"
+    says "--benchmarks: the battery .* has no benchmark 'quick'"
+    [ ! -e "$folder/other" ] || fail "a folder was made"
+}
+
+folder_without_ratios_is_named() {
+    mkdir "$folder/empty"
+    expect 125 predict "$folder/empty"
+    says "$folder/empty: no ratios.csv in this folder: name that table, or the folder that .*"
+}
+
 unstable_benchmarks_are_left_out() {
     measure "$folder/calm"
     measure "$folder/noisy"
     sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
     expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/noisy"
-    says 'fast is unstable: its repetitions spread by'
+    says 'fast is unstable: its mean is uncertain by [0-9]+% \(95% confidence, 2 repetitions\)'
+    says '^  at a limit of  2%: 1 unstable, ratios uncertain by up to 2.8%$'
+    says '^  at a limit of 10%: 1 unstable, ratios uncertain by up to 14.1%$'
+    says '^  --until-spread 2% for this folder would take about 48 more runs'
     expect 0 compare "$folder/calm" "$folder/noisy"
     says 'fast: left out: unstable on one:without'
     expect 0 compare --spread 1000% "$folder/calm" "$folder/noisy"
     ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
     expect 0 calibrate --base "$folder/noisy"
-    says 'fast is left out: unstable on the base: its repetitions spread by'
+    says 'fast is left out: unstable on the base: its mean is uncertain by [0-9]+% \(95% confidence, 2 '
+    expect 125 calibrate --spread 1000% --method search --base "$folder/noisy"
+    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
     cp "$folder/noisy/results.csv" "$folder/others.csv"
+    grep -v slow "$folder/noisy/results.csv" >"$folder/results"
+    cp "$folder/results" "$folder/noisy/results.csv"
+    expect 125 compare "$folder/calm" "$folder/noisy"
+    says 'compared \(1 are unstable: measure more repetitions, or allow more with --spread\)'
+    expect 125 calibrate --base "$folder/noisy"
+    says 'or none that is stable: measure more repetitions of it, or allow more with --spread'
     expect 0 compare "$folder/calm" "$folder/others.csv"
     ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
 }
@@ -637,6 +667,8 @@ run_case tables_are_read_as_they_come
 run_case damage_changes_no_figure_and_is_told
 run_case other_versions_take_force
 run_case unstable_benchmarks_are_left_out
+run_case chosen_benchmarks_are_measured
+run_case folder_without_ratios_is_named
 run_case calibration_finds_the_setting
 run_case an_interval_lies_around_the_estimate
 run_case what_cannot_calibrate_is_left_out

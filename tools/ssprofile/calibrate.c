@@ -32,6 +32,7 @@ struct request {
     const char *base, *battery, *only, *output;
     int throttle, method;
     uint64_t cpu, repetitions;
+    double spread; /* percent; not above 0: not given */
     ss_time period, quantum;
     int idle_states, force, help;
 };
@@ -54,6 +55,9 @@ static const struct ss_argument rows[] = {
         .initial = "closed", .help = "the published search, or the closed method"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "calibrate with these: patterns as of a shell, with commas between them"}},
+    {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
+        .help = "leave out benchmarks of the base whose mean is less certain than this; without "
+                "it, than 2%"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
         .help = "what is run; without it, the battery of the base's folder, or own"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
@@ -428,6 +432,8 @@ static int choose(struct calibration *calibration, const char *base_path, struct
     /* What others have published is taken as it is. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
+    double bound = calibration->request->spread > 0 ? calibration->request->spread / 100
+                                                    : SSPROFILE_SPREAD_MOST;
     struct ssprofile_matching matching = {
         .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
     for (size_t i = 0; i < calibration->battery.count; i++) {
@@ -441,11 +447,11 @@ static int choose(struct calibration *calibration, const char *base_path, struct
         else if (benchmark->contradictory || benchmark->lower != task->lower)
             fprintf(
                 stderr, "ssprofile: warning: %s is left out: its direction differs\n", task->name);
-        else if (measured && ssprofile_spread(benchmark) > SSPROFILE_SPREAD_MOST)
+        else if (measured && ssprofile_spread(benchmark) > bound)
             fprintf(stderr,
-                "ssprofile: warning: %s is left out: unstable on the base: its repetitions spread "
-                "by %.3g%%\n",
-                task->name, 100 * ssprofile_spread(benchmark));
+                "ssprofile: warning: %s is left out: unstable on the base: " SSPROFILE_UNCERTAIN
+                "\n",
+                task->name, 100 * ssprofile_spread(benchmark), benchmark->count);
         else if (calibration->request->method == METHOD_CLOSED && benchmark->count < 2)
             fprintf(stderr,
                 "ssprofile: warning: %s is left out: the base has one repetition of it, and the "
@@ -457,9 +463,11 @@ static int choose(struct calibration *calibration, const char *base_path, struct
         else
             calibration->chosen[calibration->count++] = i;
     }
-    return calibration->count > 0 ? 0
-                                  : ss_error_fail(error, "the base has none of the benchmarks to "
-                                                         "calibrate with, or none that is stable");
+    return calibration->count > 0
+               ? 0
+               : ss_error_fail(error, "the base has none of the benchmarks to calibrate with, or "
+                                      "none that is stable: measure more repetitions of it, or "
+                                      "allow more with --spread");
 }
 
 /* The battery of the base's folder, unless another one is named. */

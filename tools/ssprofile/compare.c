@@ -14,6 +14,7 @@
 #include "pictures.h"
 #include "published.h"
 #include "ratios.h"
+#include "run.h"
 #include "ssreport/published.h"
 #include "ssreport/statistics.h"
 
@@ -341,6 +342,20 @@ static void draw(struct comparison *comparison) {
     }
 }
 
+/* Profiles carry the short names of throttles; each is spelled out once. */
+static void explain_limits(struct comparison *comparison) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const char *limits = comparison->sides[i].profile->limits;
+        char meaning[64];
+        size_t first = 0;
+        while (strcmp(comparison->sides[first].profile->limits, limits) != 0)
+            first++;
+        ssprofile_throttle_explain(meaning, limits);
+        if (first == i && *meaning)
+            ssprofile_say(&comparison->findings, "%s: %s.", limits, meaning);
+    }
+}
+
 /* The spread above which a benchmark is unstable. What others have published is taken as it is. */
 static double bound_of(
     const struct comparison *comparison, const struct side *side, const struct request *request) {
@@ -392,6 +407,7 @@ static int fill(
     }
     if (fill_reductions(comparison) < 0)
         return ss_error_memory(error);
+    explain_limits(comparison);
     for (size_t i = 1; i < comparison->count && !request->halves; i++) {
         const struct side *side = &comparison->sides[i];
         if (!side->is_paired && strcmp(side->profile->limits, SSPROFILE_WITHOUT) == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 #define SETTINGS_MOST     16
 
 struct request {
-    const char *battery, *under, *machine, *sys, *folder;
+    const char *battery, *only, *under, *machine, *sys, *folder;
     uint64_t cpu, repetitions;
     double until, unstable; /* percent; not above 0: not given */
     ss_time period, quantum;
@@ -52,6 +53,9 @@ static int take_folder(
 static const struct ss_argument rows[] = {
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery), .initial = "own",
         .help = "what is measured: own, stress-ng, or a file"}},
+    {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
+        .help = "measure only benchmarks with these names: patterns as of a shell, with commas "
+                "between them"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "measure on this CPU"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
@@ -398,6 +402,36 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     return read_results(measurement, error);
 }
 
+static size_t count_unstable(const struct setting *setting, double limit) {
+    size_t count = 0;
+    for (size_t i = 0; setting->profile && i < setting->profile->count; i++)
+        count += 100 * ssprofile_spread(&setting->profile->benchmarks[i]) > limit;
+    return count;
+}
+
+/* Which limits the results would meet, and what each costs: the uncertainty of a ratio of two. */
+static void tell_limits(const struct measurement *measurement, const struct setting *setting) {
+    static const double limits[] = {2, 5, 10};
+    double repetitions = 0,
+           spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        printf("  at a limit of %2.0f%%: %zu unstable, ratios uncertain by up to %.1f%%\n",
+            limits[i], count_unstable(setting, limits[i]), limits[i] * sqrt(2));
+    /* The interval of a mean narrows with the root of their number. */
+    for (size_t i = 0; i < setting->profile->count; i++) {
+        const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
+        double ratio = 100 * ssprofile_spread(benchmark) / measurement->request->unstable;
+        if (ratio > 1)
+            repetitions += fmin(REPETITIONS_MOST, (double)benchmark->count * ratio * ratio) -
+                           (double)benchmark->count;
+    }
+    printf("  --until-spread %g%% for this folder would take about %.0f more runs",
+        measurement->request->unstable, ceil(fmax(repetitions, 1)));
+    if (measurement->done > 0)
+        printf(" (%.0f s)", repetitions * spent / (double)measurement->done);
+    printf("\n  `ssprofile compare --spread PERCENT` allows another limit\n");
+}
+
 /* How many benchmarks are unstable under it. */
 static size_t tell_unstable(const struct measurement *measurement, const struct setting *setting) {
     double limit = measurement->request->unstable;
@@ -409,23 +443,32 @@ static size_t tell_unstable(const struct measurement *measurement, const struct 
         if (!(spread > limit))
             continue;
         unstable++;
-        fprintf(stderr,
-            "ssprofile: warning: %s%s%s is unstable: its repetitions spread by %.2f%%\n",
-            benchmark->name, several ? " under " : "", several ? setting->limits : "", spread);
+        fprintf(stderr, "ssprofile: warning: %s%s%s is unstable: " SSPROFILE_UNCERTAIN "\n",
+            benchmark->name, several ? " under " : "", several ? setting->limits : "", spread,
+            benchmark->count);
     }
     return unstable;
+}
+
+static void print_limits(const char *limits) {
+    char meaning[64];
+    ssprofile_throttle_explain(meaning, limits);
+    printf("%s%s%s%s: ", limits, *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
 static int conclude(const struct measurement *measurement, struct ss_error *error) {
     size_t measured = 0;
     for (size_t i = 0; i < measurement->setting_count; i++) {
         const struct setting *setting = &measurement->settings[i];
-        size_t count = setting->profile ? setting->profile->count : 0;
+        size_t count = 0, wanted = measurement->count / measurement->setting_count;
+        for (size_t j = i * wanted; j < (i + 1) * wanted; j++)
+            count += find_done(&measurement->jobs[j]) != NULL;
         size_t unstable = tell_unstable(measurement, setting);
         if (measurement->setting_count > 1)
-            printf("%s: ", setting->limits);
-        printf("%zu of %zu benchmarks measured, %zu unstable\n", count, measurement->battery.count,
-            unstable);
+            print_limits(setting->limits);
+        printf("%zu of %zu benchmarks measured, %zu unstable\n", count, wanted, unstable);
+        if (unstable > 0)
+            tell_limits(measurement, setting);
         measured += count;
     }
     return measured > 0 ? 0 : ss_error_fail(error, "no benchmark has given a result");
@@ -456,15 +499,45 @@ static int take_settings(struct measurement *measurement, struct ss_error *error
     return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "it names no throttle");
 }
 
+/* NULL: all. */
+static const char *only_of(const struct request *request) {
+    return strcmp(request->only, "all") == 0 ? NULL : request->only;
+}
+
+/* A pattern without a benchmark is a mistake, which would otherwise show after the measurement. */
+static int check_names(const struct measurement *measurement, struct ss_error *error) {
+    const struct ssprofile_battery *battery = &measurement->battery;
+    const char *at = only_of(measurement->request);
+    struct ss_words_part part;
+    while (at && ss_words_next(&at, ',', &part)) {
+        char pattern[256];
+        size_t i = 0;
+        snprintf(pattern, sizeof pattern, "%.*s", (int)(part.length < 255 ? part.length : 255),
+            part.text);
+        while (i < battery->count && fnmatch(pattern, battery->tasks[i].name, 0) != 0)
+            i++;
+        if (i == battery->count)
+            return ss_error_fail(error, "--benchmarks: the battery %s has no benchmark '%s'",
+                measurement->request->battery, ss_words_show(pattern).text);
+    }
+    return 0;
+}
+
 static int make_jobs(struct measurement *measurement, struct ss_error *error) {
-    size_t tasks = measurement->battery.count;
-    measurement->count = tasks * measurement->setting_count;
-    measurement->jobs = calloc(measurement->count, sizeof *measurement->jobs);
+    const struct ssprofile_battery *battery = &measurement->battery;
+    struct ssprofile_matching matching = {.only = only_of(measurement->request)};
+    measurement->jobs =
+        calloc(battery->count * measurement->setting_count, sizeof *measurement->jobs);
     if (!measurement->jobs)
         return ss_error_memory(error);
-    for (size_t i = 0; i < measurement->count; i++)
-        measurement->jobs[i] = (struct job){
-            &measurement->settings[i / tasks], &measurement->battery.tasks[i % tasks], false};
+    for (size_t i = 0; i < measurement->setting_count; i++) {
+        for (size_t j = 0; j < battery->count; j++) {
+            const struct ssprofile_task *task = &battery->tasks[j];
+            if (ssprofile_is_chosen(&matching, task->name, task->class))
+                measurement->jobs[measurement->count++] =
+                    (struct job){&measurement->settings[i], task, false};
+        }
+    }
     return 0;
 }
 
@@ -481,7 +554,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_wrap(error, "--under");
     if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0)
         return -1;
-    if (make_jobs(measurement, error) < 0)
+    if (check_names(measurement, error) < 0 || make_jobs(measurement, error) < 0)
         return -1;
     uname(&names);
     const char *machine = request->machine ? request->machine : names.nodename;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/owned.h"
 #include "commands.h"
@@ -122,6 +123,13 @@ static int read_table(struct table *table, const char *path, struct ss_error *er
         snprintf(
             folder, sizeof folder, "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
     }
+    char inside[4300];
+    snprintf(inside, sizeof inside, "%s/%s", folder, name);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(inside, F_OK) < 0)
+        return ss_error_fail(error,
+            "%s: no ratios.csv in this folder: name that table, or the folder that `ssprofile "
+            "compare -o` wrote it to",
+            path);
     struct ssreport_csv csv = {
         .name = name, .columns = columns, .take = take_ratio, .context = table};
     if (ssreport_csv_read(folder, &csv, &notes, error) < 0)

@@ -137,8 +137,8 @@ static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2]
         double spread = ssprofile_spread(benchmarks[i]);
         if (!(spread > matching->unstable))
             continue;
-        ssprofile_warn(warnings, "%s: left out: unstable on %s: its repetitions spread by %.3g%%",
-            name, name_of(sides[i], text), 100 * spread);
+        ssprofile_warn(warnings, "%s: left out: unstable on %s: " SSPROFILE_UNCERTAIN, name,
+            name_of(sides[i], text), 100 * spread, benchmarks[i]->count);
         return SSPROFILE_UNSTABLE;
     }
     return NULL;
@@ -242,8 +242,9 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
     for (size_t i = 0; i < ratios->left_out_count; i++)
         unstable += strcmp(ratios->left_out[i].why, SSPROFILE_UNSTABLE) == 0;
     return ss_error_fail(error,
-        "%s and %s have no benchmark in common that can be compared (%zu are unstable)",
-        name_of(sides[0], text[0]), name_of(sides[1], text[1]), unstable);
+        "%s and %s have no benchmark in common that can be compared (%zu are unstable%s)",
+        name_of(sides[0], text[0]), name_of(sides[1], text[1]), unstable,
+        unstable > 0 ? ": measure more repetitions, or allow more with --spread" : "");
 }
 
 void ssprofile_ratios_free(struct ssprofile_ratios *ratios) {

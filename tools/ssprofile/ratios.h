@@ -55,6 +55,9 @@ bool ssprofile_is_chosen(
  * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
  * part of the mean. NaN: there are fewer than two.
  */
+/* Explains a spread in percent by the number of repetitions (size_t). */
+#define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
+
 #define SSPROFILE_SPREAD_MOST 0.02 /* of a stable benchmark, unless something else is asked for */
 
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);

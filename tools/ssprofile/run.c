@@ -79,6 +79,20 @@ void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *thr
         snprintf(name, 32, "%s-%.0f", kinds[throttle->kind], 10000 * throttle->setting);
 }
 
+void ssprofile_throttle_explain(char text[64], const char *name) {
+    static const char *const meanings[] = {
+        "", "run for %g%% of the time", "held at a load of %g%%", "a quota of %g%% of a CPU"};
+    double setting;
+    int end = 0;
+    *text = '\0';
+    for (int kind = SSPROFILE_DUTY; kind <= SSPROFILE_QUOTA; kind++) {
+        size_t length = strlen(kinds[kind]);
+        if (strncmp(name, kinds[kind], length) == 0 &&
+            sscanf(name + length, "-%lf%n", &setting, &end) == 1 && !name[length + (size_t)end])
+            snprintf(text, 64, meanings[kind], setting / 100);
+    }
+}
+
 /* ---- the runner ---- */
 
 static void warn_of_quota(void) {

@@ -34,6 +34,9 @@ int ssprofile_throttle_parse(
 /* As results.csv names it: "without", "quota-4000". */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
+/* Spells such a name out: "a quota of 40% of a CPU". Empty: it is not a throttle's. */
+SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
+
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
