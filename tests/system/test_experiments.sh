@@ -103,6 +103,40 @@ quick_ones_are_quick() {
 tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --warmup 0
     --settle 0 --seconds 2 --energy "echo 7.5")
 
+# A run that is done outlasts a power cut: its data are on disk before it has its name, and its name before
+# the manifest has the row. Calls of sync and mv are logged with the number of such rows at that time.
+done_is_on_disk() {
+    local results=$scratch/synced run=serial-25-cdc-107m-1 name file
+    local part=$results/runs/.$run.part
+    mkdir "$scratch/log"
+    for name in sync mv; do
+        cat >"$scratch/log/$name" <<END
+#!/bin/bash
+rows=\$(grep -c ',done,' '$results/manifest.csv' 2>/dev/null)
+for word; do
+    [[ \$word = -* ]] || echo "$name \$word \${rows:-0}" >>'$scratch/operations'
+done
+exec '$(command -v "$name")' "\$@"
+END
+    done
+    chmod +x "$scratch/log/"*
+    PATH=$scratch/log:$PATH experiment "${tiny[@]}" --targets 25 --output "$results"
+    output=$scratch/operations
+    for file in "$results/runs/$run/"*; do
+        prints "sync $part/${file##*/} 0"
+    done
+    # A folder comes after its files, and then it is renamed.
+    [ "$(sed -n "/ ${results//\//\\/}\/runs/s,$results/,,p" "$output" | tail -n 4 | paste -sd ,)" = "$(:
+        )sync runs/.$run.part 0,mv runs/.$run.part 0,mv runs/$run 0,sync runs 0" ] ||
+        fail "in which order?"
+    grep -Fqx "sync $results/manifest.csv 1" "$output" || fail "the row is not synced"
+    # The folder and its settings, without which it could not be used again.
+    [ "$(head -n 3 "$output" | paste -sd ,)" = "sync $results/runs 0,sync $results 0,sync $scratch 0" ] ||
+        fail "the folder"
+    [ "$(grep -A 3 -Fx "sync $results/settings.new 0" "$output" | sed "s,$results/,," | paste -sd ,)" = "$(:
+        )sync settings.new 0,mv settings.new 0,mv settings 0,sync $results 0" ] || fail "the settings"
+}
+
 # Whoever was started for a run knows its data's folder.
 nothing_runs() {
     local file
@@ -488,6 +522,7 @@ run_case words_are_checked
 run_case plans
 run_case units_are_those_of_showstopper
 run_case quick_ones_are_quick
+run_case done_is_on_disk
 run_case interrupted_and_resumed
 run_case terminated
 run_case others_hold_it

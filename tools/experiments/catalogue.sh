@@ -321,7 +321,7 @@ keep_definition() {
     done)
     if [ ! -e "$file" ]; then
         echo "$now" >"$file.new"
-        mv "$file.new" "$file"
+        put_in_place "$file"
     elif [ "$(cat "$file")" != "$now" ]; then
         fail "$1 is defined in another way than in the runs of $output; choose another --output"
     fi

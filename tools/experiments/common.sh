@@ -170,6 +170,13 @@ check_words() {
     done
 }
 
+# put_in_place FILE: renames FILE.new to FILE. After a power cut FILE is whole, or what it was before.
+put_in_place() {
+    sync -- "$1.new"
+    mv -- "$1.new" "$1"
+    sync -- "$(dirname -- "$1")"
+}
+
 # compute EXPRESSION: of awk.
 compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
@@ -251,7 +258,7 @@ work_of() {
     if [ ! -s "$file" ]; then
         ssburn "$1" --iterations 0 ${2:+--memory "$2"} | sed -n 's/^# work //p' >"$file.new"
         [ -s "$file.new" ] || fail "ssburn $1 cannot be calibrated"
-        mv "$file.new" "$file"
+        put_in_place "$file"
     fi
     cat "$file"
 }

@@ -73,7 +73,7 @@ measure_one() {
             fail "$1: its load alone cannot be measured: $(head -n 1 "$scratch/messages")"
         figure "$scratch/one.json" load_mean >"$file.new"
         awk '!($1 > 0) { exit 1 }' "$file.new" || fail "$1: alone it makes no load"
-        mv "$file.new" "$file"
+        put_in_place "$file"
         rm -rf "$scratch"/data/*
     fi
     one=$(cat "$file")

@@ -69,7 +69,9 @@ holds_runs() {
 check_settings() {
     settings_now=$(settings "$@" instances memory iteration repeat ${counters:+counters})
     if [ ! -e "$output/settings" ]; then
-        [ ! -e "$output/runs" ] || fail "$output is no folder of an experiment"
+        # A call may have been killed between making the folder and writing the settings.
+        [ ! -e "$output/runs" ] || [ -z "$(ls -A "$output/runs")" ] ||
+            fail "$output is not an experiment folder; choose another --output"
     elif holds_runs && ! diff "$output/settings" - <<<"$settings_now" >/dev/null; then
         fail "$output holds runs made in another way; choose another --output:"$'\n'"$(
             diff "$output/settings" - <<<"$settings_now" | grep '^[<>]')"
@@ -81,7 +83,7 @@ write_settings() {
     [ "$settings_now" != "$(cat "$output/settings" 2>/dev/null)" ] || return 0
     rm -rf "$output"/{work,workload,one-load}.* "$output/failed"
     echo "$settings_now" >"$output/settings.new"
-    mv "$output/settings.new" "$output/settings"
+    put_in_place "$output/settings"
 }
 
 # done_rows: prints the manifest's lines of finished runs, without the heading.

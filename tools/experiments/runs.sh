@@ -184,8 +184,13 @@ keep_run() {
         cp "$file" "$part/$role/${kind%%.*}.csv"
     done
     write_rows "$1" status=done "others=$2" >"$part/manifest.rows"
-    cat "$part/manifest.rows" >>"$output/manifest.csv"
+    # A power cut may drop whatever is not on disk, in any order: so the data come before the name under
+    # which they count, and the name before the row that says "done".
+    find "$part" -depth \( -type f -o -type d \) -print0 | xargs -0 sync --
     mv -T "$part" "$output/runs/$1"
+    sync -- "$output/runs"
+    cat "$output/runs/$1/manifest.rows" >>"$output/manifest.csv"
+    sync -- "$output/manifest.csv"
     rm -rf "$output/failed/$1"
     ! is_more "$2" "$others" || say "$1: others used $(percent "$2") of the machine"
 }
@@ -328,8 +333,7 @@ open_output() {
     started=()
     launched=() # the role of each pid
     failures=0
-    mkdir -p "$output/runs"
-    output=$(cd "$output" && pwd)
+    make_output runs
     lock_output
     rm -rf "$output"/runs/.*.part
     leftovers=$output/left
@@ -342,6 +346,19 @@ open_output() {
     trap close_output EXIT
     trap 'interrupted=yes; exit 130' INT
     trap 'interrupted=yes; exit 143' TERM HUP
+}
+
+# make_output [FOLDER]: makes the folder of results, with this one in it, so that a power cut does not take it
+# away from runs that are done; `output` becomes an absolute path.
+make_output() {
+    local folder=$output${1:+/$1} made=()
+    while [ ! -d "$folder" ]; do
+        made+=("$folder")
+        folder=$(dirname -- "$folder")
+    done
+    mkdir -p -- "$output${1:+/$1}" || fail "--output: $output cannot be made"
+    [ ${#made[@]} -eq 0 ] || sync -- "${made[@]}" "$folder"
+    output=$(cd "$output" && pwd)
 }
 
 # is_experiment PID: another process may have the pid of one that was killed.
