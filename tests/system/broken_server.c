@@ -121,6 +121,16 @@ static void half_chunk(int client) {
     answer_once(client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\nhalf of it");
 }
 
+/* More than any number can hold: libcurl then takes what comes until the end for all of it. */
+static void absurd_length(int client) {
+    answer_once(
+        client, "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhalf of it");
+}
+
+static void negative_length(int client) {
+    answer_once(client, "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhalf of it");
+}
+
 static void reset_in_body(int client) {
     if (read_request(client) &&
         say(client, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf of it"))
@@ -176,6 +186,18 @@ static void slow_body(int client) {
         nap(0.05);
 }
 
+/* Chunks of one byte each, as fast as they are read. */
+static void endless_chunks(int client) {
+    char chunks[6 * 4096];
+    for (size_t i = 0; i < sizeof chunks; i += 6)
+        memcpy(chunks + i, "1\r\na\r\n", 6);
+    if (!read_request(client) ||
+        !say(client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
+        return;
+    while (say_bytes(client, chunks, sizeof chunks))
+        continue;
+}
+
 /* Interim answers are none. */
 static void only_interim(int client) {
     answer_once(client, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
@@ -211,6 +233,8 @@ static const struct way {
     {"half-headers", half_headers},
     {"half-body", half_body},
     {"half-chunk", half_chunk},
+    {"absurd-length", absurd_length},
+    {"negative-length", negative_length},
     {"reset-in-body", reset_in_body},
     {"garbage", garbage},
     {"never-answer", never_answer},
@@ -220,6 +244,7 @@ static const struct way {
     {"status-500", status_500},
     {"redirect", redirect},
     {"slow-body", slow_body},
+    {"endless-chunks", endless_chunks},
     {"only-interim", only_interim},
     {"tls-alert", tls_alert},
     {"refuse-first-bytes", refuse_first_bytes},

@@ -83,6 +83,25 @@ void ssrequest_control_free(struct ssrequest_control *control) {
     control->words = control->urls = NULL;
 }
 
+static bool is_taken(const uint32_t *matches, uint32_t count, uint32_t number) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (matches[i] == number)
+            return true;
+    }
+    return false;
+}
+
+void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
+    uint32_t before_count, uint32_t *matches) {
+    for (uint32_t i = 0; i < count; i++) {
+        matches[i] = SSREQUEST_TARGET_NEW;
+        for (uint32_t j = 0; j < before_count && matches[i] == SSREQUEST_TARGET_NEW; j++) {
+            if (strcmp(urls[i], before[j]) == 0 && !is_taken(matches, i, j))
+                matches[i] = j;
+        }
+    }
+}
+
 void ssrequest_control_describe(
     char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now) {
     char shown[SS_NUMBER_PLAIN_ROOM] = "none";

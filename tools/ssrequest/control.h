@@ -29,6 +29,11 @@ int ssrequest_control_parse(
     struct ssrequest_control *control, const char *line, struct ss_error *error);
 void ssrequest_control_free(struct ssrequest_control *control);
 
+/* Which of the URLs before each of the new ones is, if any: see ssrequest_generator_retarget(). One
+ * that is there twice is each of them once. */
+void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
+    uint32_t before_count, uint32_t *matches);
+
 /* What `status` is answered; `rate` is NaN in a closed loop. */
 void ssrequest_control_describe(
     char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);

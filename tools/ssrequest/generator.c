@@ -17,6 +17,8 @@
  */
 #define SENDS_AT_ONCE 16
 
+#define NO_TARGET SSREQUEST_TARGET_NEW
+
 /* First in, first out. */
 struct line {
     ss_time *moments;
@@ -26,7 +28,7 @@ struct line {
 struct slot {
     struct ssrequest_one one; /* first: one is the other */
     bool used;
-    bool balanced;      /* it counts in `unfinished` of its target */
+    uint32_t balanced;  /* the target in whose `unfinished_of` it counts; else NO_TARGET */
     uint32_t next_free; /* while it is not used */
 };
 
@@ -186,7 +188,8 @@ static void send_one(
     generator->sends--;
     generator->unfinished++;
     generator->unfinished_of[target]++;
-    slot->used = slot->balanced = true;
+    slot->used = true;
+    slot->balanced = target;
     slot->one.number = number;
     slot->one.due = due;
     slot->one.sent = now;
@@ -306,11 +309,26 @@ void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now
     ssrequest_schedule_turn(generator->schedule, now, rate);
 }
 
-void ssrequest_generator_retarget(struct ssrequest_generator *generator, uint32_t targets) {
-    for (uint32_t i = 0; i < generator->rules.cap; i++)
-        generator->slots[i].balanced = false;
+static uint32_t find_target(const uint32_t *before, uint32_t targets, uint32_t number) {
+    for (uint32_t i = 0; i < targets; i++) {
+        if (before[i] == number)
+            return i;
+    }
+    return NO_TARGET;
+}
+
+void ssrequest_generator_retarget(
+    struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets) {
     for (uint32_t i = 0; i < SSREQUEST_TARGETS_MOST; i++)
         generator->unfinished_of[i] = 0;
+    for (uint32_t i = 0; i < generator->rules.cap; i++) {
+        struct slot *slot = &generator->slots[i];
+        if (!slot->used || slot->balanced == NO_TARGET)
+            continue;
+        slot->balanced = find_target(before, targets, slot->balanced);
+        if (slot->balanced != NO_TARGET)
+            generator->unfinished_of[slot->balanced]++;
+    }
     generator->labels += generator->rules.targets;
     generator->rules.targets = targets;
     generator->last_target = targets - 1;
@@ -319,9 +337,9 @@ void ssrequest_generator_retarget(struct ssrequest_generator *generator, uint32_
 /* ---- ends ---- */
 
 static void free_slot(struct ssrequest_generator *generator, struct slot *slot) {
-    if (slot->balanced)
-        generator->unfinished_of[slot->one.target]--;
-    slot->used = slot->balanced = false;
+    if (slot->balanced != NO_TARGET)
+        generator->unfinished_of[slot->balanced]--;
+    slot->used = false;
     slot->next_free = generator->next_free;
     generator->next_free = slot->one.slot;
     generator->unfinished--;

@@ -95,9 +95,15 @@ ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
 /* From `now` on so many requests per second, see ssrequest_schedule_turn(). Not with `closed`. */
 void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate);
 
-/* Requests that are sent from now on go to so many targets; at most SSREQUEST_TARGETS_MOST. What is
- * under way to those before does not count for the balance. */
-void ssrequest_generator_retarget(struct ssrequest_generator *generator, uint32_t targets);
+#define SSREQUEST_TARGET_NEW UINT32_MAX
+
+/*
+ * Requests that are sent from now on go to so many targets; at most SSREQUEST_TARGETS_MOST.
+ * `before[i]` is the number that target i had until now, SSREQUEST_TARGET_NEW if it had none: what
+ * is under way to it counts for the balance.
+ */
+void ssrequest_generator_retarget(
+    struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
 
 /* The transport tells: `one` has ended, and is no longer valid. advance() is to be called soon. */
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,

@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -46,6 +47,8 @@ struct slot {
     int why;     /* errno of a socket that could not be had; 0: there was none */
     bool local;  /* the last socket that was opened for it is a Unix socket */
     uint64_t header_bytes;
+    uint64_t announced; /* bytes of the body, by Content-Length; 0: none, or not said */
+    bool chunked;       /* which is then of no account */
 };
 
 /* What epoll is told of a descriptor. */
@@ -152,8 +155,9 @@ static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
     long status = 0, version = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
-    /* libcurl is content with an answer that ends within its headers. */
-    if (!slot->headed)
+    /* libcurl is content with an answer that ends within its headers, and with any end if the
+     * length that was announced is more than it can count. */
+    if (!slot->headed || (slot->announced == UINT64_MAX && !slot->chunked))
         return SSREQUEST_CUT;
     /* Without TLS no other version was agreed on. */
     if (http->rules.http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
@@ -208,6 +212,40 @@ static bool is_interim(const char *line, size_t length) {
     return blank && blank + 1 < line + length && blank[1] == '1';
 }
 
+static bool is_field(const char *line, size_t length, const char *name) {
+    size_t size = strlen(name);
+    return length > size && line[size] == ':' && strncasecmp(line, name, size) == 0;
+}
+
+/* The value of Content-Length, UINT64_MAX where it is more than libcurl can count. False: it is not
+ * a number. */
+static bool read_length(const char *value, size_t length, uint64_t *announced) {
+    const char *end = value + length;
+    while (value < end && (*value == ' ' || *value == '\t'))
+        value++;
+    if (value == end || *value < '0' || *value > '9')
+        return false;
+    for (*announced = 0; value < end && *value >= '0' && *value <= '9'; value++) {
+        if (*announced > (INT64_MAX - 9) / 10)
+            *announced = UINT64_MAX;
+        else
+            *announced = *announced * 10 + (uint64_t)(*value - '0');
+    }
+    return true;
+}
+
+static bool is_late(const struct slot *slot) {
+    return now_of(slot->http) >= ss_time_add(slot->one->sent, slot->http->rules.timeout);
+}
+
+/* A field of the answer that says how long it is. False: it makes no sense. */
+static bool take_length(struct slot *slot, const char *line, size_t length) {
+    static const char name[] = "Content-Length", coding[] = "Transfer-Encoding";
+    slot->chunked |= is_field(line, length, coding);
+    return !is_field(line, length, name) ||
+           read_length(line + sizeof name, length - sizeof name, &slot->announced);
+}
+
 static size_t take_header(char *line, size_t one, size_t length, void *context) {
     struct slot *slot = context;
     (void)one;
@@ -216,12 +254,16 @@ static size_t take_header(char *line, size_t one, size_t length, void *context) 
         slot->final = !is_interim(line, length);
     else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
         slot->headed |= slot->final;
-    return slot->header_bytes > HEADERS_MOST ? 0 : length;
+    else if (!take_length(slot, line, length))
+        return 0;
+    return slot->header_bytes > HEADERS_MOST || is_late(slot) ? 0 : length;
 }
 
+/* libcurl reads on as long as something comes, and a server may never end: see collect(). */
 static size_t take_body(char *bytes, size_t one, size_t length, void *context) {
-    (void)bytes, (void)one, (void)context;
-    return length;
+    struct slot *slot = context;
+    (void)bytes, (void)one;
+    return is_late(slot) ? 0 : length;
 }
 
 static struct watch *watch_of(struct ssrequest_http *http, int descriptor) {
@@ -359,6 +401,7 @@ static void set_up(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
@@ -500,7 +543,8 @@ static void collect(struct ssrequest_http *http) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
         if (http->rules.http2 && code == CURLE_OK)
             count_version(slot);
-        end(slot, outcome_of(slot, code));
+        /* Whatever it ended with: the limit was reached before. */
+        end(slot, is_late(slot) ? SSREQUEST_TIMEOUT : outcome_of(slot, code));
     }
 }
 
@@ -525,9 +569,9 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
     struct slot *slot = &http->slots[one->slot];
     one->sent = now_of(http);
     slot->one = one;
-    slot->begun = slot->again = slot->final = slot->headed = slot->local = false;
+    slot->begun = slot->again = slot->final = slot->headed = slot->local = slot->chunked = false;
     slot->why = 0;
-    slot->header_bytes = slot->bytes = 0;
+    slot->header_bytes = slot->bytes = slot->announced = 0;
     if (http->aim.targets[one->target].lost) {
         note(http, slot, SSREQUEST_UNREACHABLE);
         return;

@@ -11,22 +11,33 @@
 
 #include "base/local_socket.h"
 #include "base/words.h"
+#include "platform/platform.h"
 
 #define CLIENTS   8
 #define LINE_ROOM 16384
 
-/* What epoll is told of those that are no clients. */
+/* Tags in epoll of descriptors that are not clients. */
 #define DOOR     CLIENTS
 #define ATTENDED (CLIENTS + 1)
 
 /* How much is read and how many are accepted in one call: requests must not wait for a talker. */
 #define TURNS 4
 
+/* Lines of one client that are answered in one call, for the same reason. */
+#define LINES_AT_ONCE 64
+
+/* How long clients that have sent lines may take to read the answers when the run is over. */
+#define FAREWELL SS_SECOND
+
 struct client {
-    int connection; /* -1: none */
-    bool ended;     /* it has sent all that it will send */
+    int connection;  /* -1: none */
+    uint32_t events; /* that epoll reports of it; 0: it is not there */
+    bool ended;      /* it has sent all that it will send */
+    bool discards;   /* up to the next line feed: the line was too long, and that was answered */
     size_t used;
     char line[LINE_ROOM];
+    size_t answer_from, answer_end; /* of the answer, what has not been sent */
+    char answer[SSREQUEST_ANSWER_ROOM + sizeof((struct ss_error *)NULL)->message];
 };
 
 struct ssrequest_listener {
@@ -82,23 +93,38 @@ static void disconnect(struct client *client) {
     if (client->connection >= 0)
         close(client->connection);
     client->connection = -1;
-    client->ended = false;
-    client->used = 0;
+    client->events = 0;
+    client->ended = client->discards = false;
+    client->used = client->answer_from = client->answer_end = 0;
 }
 
+/* True when the whole answer was sent. */
+static bool send_answer(struct client *client) {
+    while (client->answer_from < client->answer_end) {
+        ssize_t sent = send(client->connection, client->answer + client->answer_from,
+            client->answer_end - client->answer_from, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0) {
+            if (errno != EAGAIN)
+                disconnect(client);
+            return false;
+        }
+        client->answer_from += (size_t)sent;
+    }
+    client->answer_from = client->answer_end = 0;
+    return true;
+}
+
+/* The answer before it has been sent: see can_answer(). */
 static void answer(struct client *client, const char *verdict, const char *text) {
-    char line[SSREQUEST_ANSWER_ROOM + sizeof((struct ss_error *)NULL)->message];
-    size_t length =
-        (size_t)snprintf(line, sizeof line, "%s%s%s\n", verdict, *text ? " " : "", text);
-    /* A socket has room for hundreds of them: this client does not read. */
-    if (send(client->connection, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length)
-        disconnect(client);
+    client->answer_end = (size_t)snprintf(
+        client->answer, sizeof client->answer, "%s%s%s\n", verdict, *text ? " " : "", text);
+    send_answer(client);
 }
 
-/* What it sends is not looked at any more, or epoll would tell of it all the time. */
-static void hold(struct ssrequest_listener *listener, struct client *client) {
-    listener->waiting = client;
-    epoll_ctl(listener->events, EPOLL_CTL_DEL, client->connection, NULL);
+static void refuse_line(struct client *client, const char *why) {
+    answer(client, "error:", why);
 }
 
 static void obey(struct ssrequest_listener *listener, struct client *client, const char *line) {
@@ -111,60 +137,111 @@ static void obey(struct ssrequest_listener *listener, struct client *client, con
         ssrequest_control_free(&control);
     }
     if (result == SSREQUEST_ANSWER_LATER)
-        hold(listener, client);
+        listener->waiting = client;
     else
         answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : error.message);
 }
 
-static bool is_served(const struct ssrequest_listener *listener, const struct client *client) {
-    return client->connection >= 0 && client != listener->waiting;
+/* A client that does not read its answers is not asked for more lines: memory has a bound. */
+static bool can_answer(const struct ssrequest_listener *listener, const struct client *client) {
+    return client->connection >= 0 && client != listener->waiting && client->answer_end == 0;
+}
+
+/* `length` without the line feed, in whose place a null byte is put. */
+static void take_line(
+    struct ssrequest_listener *listener, struct client *client, char *line, size_t length) {
+    line[length] = '\0';
+    if (client->discards) {
+        client->discards = false;
+    } else if (strlen(line) < length) {
+        refuse_line(client, "a line has a null byte in it");
+    } else {
+        if (length > 0 && line[length - 1] == '\r')
+            line[length - 1] = '\0';
+        obey(listener, client, line);
+    }
+}
+
+static void drop_overlong(struct client *client) {
+    client->used = 0;
+    if (!client->discards)
+        refuse_line(client, "a line is longer than 16 KiB");
+    client->discards = client->connection >= 0;
 }
 
 static void take_lines(struct ssrequest_listener *listener, struct client *client) {
     char *line = client->line, *end;
-    while (is_served(listener, client) &&
-           (end = memchr(line, '\n', client->used - (size_t)(line - client->line)))) {
-        *end = '\0';
-        if (end > line && end[-1] == '\r')
-            end[-1] = '\0';
-        obey(listener, client, line);
+    for (int i = 0; i < LINES_AT_ONCE && can_answer(listener, client); i++) {
+        end = memchr(line, '\n', client->used - (size_t)(line - client->line));
+        if (!end)
+            break;
+        take_line(listener, client, line, (size_t)(end - line));
         line = end + 1;
     }
     if (client->connection < 0)
         return;
     client->used -= (size_t)(line - client->line);
     memmove(client->line, line, client->used);
-    if (client->used == LINE_ROOM) {
-        answer(client, "error:", "a line is longer than 16 KiB");
-        disconnect(client);
-    }
 }
 
-/* A last line without a line feed is a line, too. */
-static void take_end(struct ssrequest_listener *listener, struct client *client) {
-    client->ended = true;
-    if (client->used > 0)
-        client->line[client->used++] = '\n';
-    take_lines(listener, client);
-    if (is_served(listener, client))
+static bool has_line(const struct client *client) {
+    return client->used > 0 && memchr(client->line, '\n', client->used);
+}
+
+/* False: nothing has come. */
+static bool read_some(struct client *client) {
+    if (client->ended)
+        return false;
+    ssize_t length = recv(
+        client->connection, client->line + client->used, LINE_ROOM - client->used, MSG_DONTWAIT);
+    if (length > 0) {
+        client->used += (size_t)length;
+        return true;
+    }
+    if (length == 0) {
+        client->ended = true;
+        /* A last line without a line feed is a line, too. There is room for it: see serve(). */
+        if (client->used > 0)
+            client->line[client->used++] = '\n';
+        return client->used > 0;
+    } else if (errno != EAGAIN && errno != EINTR) {
+        disconnect(client);
+    }
+    return false;
+}
+
+/* What epoll is to report of it next. Lines that are left are taken when it has room for answers.
+ */
+static void rearm(struct ssrequest_listener *listener, struct client *client) {
+    uint32_t events = client == listener->waiting                  ? 0
+                      : client->answer_end > 0 || has_line(client) ? EPOLLOUT
+                                                                   : EPOLLIN;
+    if (client->connection < 0 || client->events == events)
+        return;
+    struct epoll_event event = {
+        .events = events, .data.u32 = (uint32_t)(client - listener->clients)};
+    /* It is taken out while it waits, or epoll would report its hanging up all the time. */
+    int how = !client->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    client->events = events;
+    if (epoll_ctl(listener->events, how, client->connection, &event) < 0)
         disconnect(client);
 }
 
-static void read_from(struct ssrequest_listener *listener, struct client *client) {
-    for (int turn = 0; turn < TURNS && is_served(listener, client); turn++) {
-        ssize_t length = recv(client->connection, client->line + client->used,
-            LINE_ROOM - client->used, MSG_DONTWAIT);
-        if (length > 0) {
-            client->used += (size_t)length;
-            take_lines(listener, client);
-        } else if (length == 0) {
-            take_end(listener, client);
-        } else if (errno == EAGAIN || errno == EINTR) {
-            return;
-        } else {
-            disconnect(client);
-        }
+static void serve(struct ssrequest_listener *listener, struct client *client) {
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (client->answer_end > 0 && !send_answer(client))
+            break;
+        take_lines(listener, client);
+        if (!can_answer(listener, client) || has_line(client))
+            break;
+        if (client->used == LINE_ROOM)
+            drop_overlong(client);
+        else if (!read_some(client))
+            break;
     }
+    if (client->ended && can_answer(listener, client) && client->used == 0)
+        disconnect(client);
+    rearm(listener, client);
 }
 
 void ssrequest_listener_answer(
@@ -174,12 +251,7 @@ void ssrequest_listener_answer(
         return;
     listener->waiting = NULL;
     answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : reason);
-    take_lines(listener, client);
-    if (!is_served(listener, client))
-        return;
-    if (client->ended ||
-        watch(listener, client->connection, (uint32_t)(client - listener->clients)) < 0)
-        disconnect(client);
+    serve(listener, client);
 }
 
 static void accept_one(struct ssrequest_listener *listener) {
@@ -191,12 +263,12 @@ static void accept_one(struct ssrequest_listener *listener) {
         if (client->connection >= 0)
             continue;
         client->connection = connection;
-        if (watch(listener, connection, i) < 0)
-            disconnect(client);
+        rearm(listener, client);
         return;
     }
-    struct client refused = {.connection = connection};
-    answer(&refused, "error:", "8 connections are open already: close one");
+    static struct client refused; /* too large for the stack */
+    refused.connection = connection;
+    refuse_line(&refused, "8 connections are open already: close one");
     disconnect(&refused);
 }
 
@@ -209,7 +281,7 @@ void ssrequest_listener_serve(struct ssrequest_listener *listener) {
         else if (events[i].data.u32 == ATTENDED)
             listener->ready(listener->context);
         else
-            read_from(listener, &listener->clients[events[i].data.u32]);
+            serve(listener, &listener->clients[events[i].data.u32]);
     }
 }
 
@@ -227,11 +299,47 @@ int ssrequest_listener_attend(struct ssrequest_listener *listener, int descripto
     return 0;
 }
 
+static int refuse_all(void *context, const struct ssrequest_control *control,
+    char text[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
+    (void)context, (void)control, (void)text;
+    return ss_error_fail(error, "the run is over");
+}
+
+/* Whether a client has lines or answers that it can be rid of when it reads. */
+static bool is_busy(const struct ssrequest_listener *listener) {
+    for (int i = 0; i < CLIENTS; i++) {
+        if (listener->clients[i].events == EPOLLOUT)
+            return true;
+    }
+    return false;
+}
+
+/* What has been sent to us gets its answers, unless they are not read. */
+static void say_farewell(struct ssrequest_listener *listener) {
+    ss_time until = ss_platform_now() + FAREWELL;
+    struct epoll_event events[CLIENTS];
+    listener->obey = refuse_all;
+    epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->door.file, NULL);
+    ssrequest_listener_answer(listener, -1, "", "the run is over");
+    for (int i = 0; i < CLIENTS; i++) {
+        if (listener->clients[i].connection >= 0)
+            serve(listener, &listener->clients[i]);
+    }
+    for (ss_time now; is_busy(listener) && (now = ss_platform_now()) < until;) {
+        int count = epoll_wait(
+            listener->events, events, CLIENTS, 1 + (int)((until - now) / SS_MILLISECOND));
+        for (int i = 0; i < count; i++) {
+            if (events[i].data.u32 < CLIENTS)
+                serve(listener, &listener->clients[events[i].data.u32]);
+        }
+    }
+}
+
 void ssrequest_listener_close(struct ssrequest_listener *listener) {
     if (!listener)
         return;
-    if (listener->waiting)
-        answer(listener->waiting, "error:", "the run is over");
+    if (listener->events >= 0)
+        say_farewell(listener);
     for (int i = 0; i < CLIENTS; i++)
         disconnect(&listener->clients[i]);
     ss_local_socket_remove(&listener->door);

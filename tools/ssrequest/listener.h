@@ -27,7 +27,10 @@ typedef int ssrequest_obey(void *context, const struct ssrequest_control *contro
 int ssrequest_listener_open(struct ssrequest_listener **listener, const char *path,
     ssrequest_obey *obey, void *context, struct ss_error *error);
 
-/* Removes the socket. A client that waits for an answer is told that the run is over. */
+/*
+ * Removes the socket. Lines that have been sent and not done are answered with the error that the
+ * run is over; clients that do not read their answers are given a second for it.
+ */
 void ssrequest_listener_close(struct ssrequest_listener *listener);
 
 /* One descriptor for all connections: it can be read from when serve() has something to do. */
@@ -44,7 +47,7 @@ int ssrequest_listener_attend(struct ssrequest_listener *listener, int descripto
 void ssrequest_listener_answer(
     struct ssrequest_listener *listener, int result, const char *text, const char *reason);
 
-/* Never waits. A client that does not read its answers is disconnected. */
+/* Never waits. While a client does not read its answers, no more lines are taken from it. */
 void ssrequest_listener_serve(struct ssrequest_listener *listener);
 
 #endif

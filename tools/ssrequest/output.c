@@ -22,6 +22,7 @@ struct ssrequest_output {
     double turned;        /* the rate that was set last; negative: the profile's */
     const char **targets; /* all that have been asked, those behind the first ones our own copies */
     size_t target_count;
+    uint32_t aimed; /* so many of them, the last ones, get requests at present */
 };
 
 /* ---- changes while it runs ---- */
@@ -69,13 +70,17 @@ static int find_all(const char *const *urls, uint32_t count, const char *socket,
 
 static int retarget(
     struct ssrequest_output *output, struct ssrequest_aim *aim, struct ss_error *error) {
-    uint32_t count = aim->count;
-    if (add_targets(output, ssrequest_lookup_urls(output->lookup), count, error) < 0) {
+    uint32_t count = aim->count, before[SSREQUEST_TARGETS_MOST];
+    char *const *urls = ssrequest_lookup_urls(output->lookup);
+    ssrequest_control_match((const char *const *)urls, count,
+        output->targets + output->target_count - output->aimed, output->aimed, before);
+    if (add_targets(output, urls, count, error) < 0) {
         ssrequest_aim_free(aim);
         return -1;
     }
+    output->aimed = count;
     ssrequest_http_aim(output->parts.http, aim);
-    ssrequest_generator_retarget(output->parts.generator, count);
+    ssrequest_generator_retarget(output->parts.generator, before, count);
     return 0;
 }
 
@@ -192,6 +197,7 @@ static int open_all(struct ssrequest_output *output, struct ss_error *error) {
         ssrequest_rows_open(
             &output->rows, parts->tally, options->closed ? NULL : parts->profile, error) < 0)
         return -1;
+    output->aimed = options->url_count;
     if (options->each && ssrequest_rows_keep_each(output->rows, options->each, error) < 0)
         return ss_error_wrap(error, "--each");
     if (options->control && open_control(output, error) < 0)

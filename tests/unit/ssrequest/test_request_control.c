@@ -54,6 +54,19 @@ static void what_cannot_be_meant_is_refused(void **state) {
     refuse(many, "urls: 65 words follow; expected: urls URL [URL...], at most 64");
 }
 
+static void urls_that_stay_are_found(void **state) {
+    (void)state;
+    const char *const before[] = {"http://a/", "http://b/", "http://b/"};
+    const char *const urls[] = {"http://b/", "http://c/", "http://b/", "http://b/", "http://a/"};
+    uint32_t matches[5];
+    ssrequest_control_match(urls, 5, before, 3, matches);
+    assert_int_equal(matches[0], 1);
+    assert_int_equal(matches[1], SSREQUEST_TARGET_NEW);
+    assert_int_equal(matches[2], 2);
+    assert_int_equal(matches[3], SSREQUEST_TARGET_NEW);
+    assert_int_equal(matches[4], 0);
+}
+
 static void the_status_is_one_line(void **state) {
     (void)state;
     struct made_up it;
@@ -73,4 +86,5 @@ static void the_status_is_one_line(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(commands_are_read),
     cmocka_unit_test(what_cannot_be_meant_is_refused),
+    cmocka_unit_test(urls_that_stay_are_found),
     cmocka_unit_test(the_status_is_one_line))

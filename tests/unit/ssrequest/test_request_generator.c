@@ -195,6 +195,11 @@ static void the_rate_can_be_turned(void **state) {
     life_end(&life);
 }
 
+static const uint32_t all_new[SSREQUEST_TARGETS_MOST] = {
+    SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW};
+
+static const uint32_t some_stay[] = {SSREQUEST_TARGET_NEW, 0, 2, SSREQUEST_TARGET_NEW};
+
 static void targets_take_turns_and_can_be_changed(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
@@ -204,7 +209,7 @@ static void targets_take_turns_and_can_be_changed(void **state) {
     life_run(&life, 295 * SS_MILLISECOND);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(life.sent_to[i], 10);
-    ssrequest_generator_retarget(life.generator, 2);
+    ssrequest_generator_retarget(life.generator, all_new, 2);
     life_run(&life, 495 * SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 20);
     assert_int_equal(life.sent_to[1], 20);
@@ -397,10 +402,34 @@ static void targets_of_before_do_not_count(void **state) {
     life_begin(&life, SSREQUEST_EVEN, 1);
     life_run(&life, SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 1);
-    ssrequest_generator_retarget(life.generator, 2); /* the first one is still under way */
+    ssrequest_generator_retarget(life.generator, all_new, 2); /* the first one is still under way */
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.sent_to[0], 51);
     assert_int_equal(life.sent_to[1], 49);
+    life_end(&life);
+}
+
+/* One of two is stuck with 10 requests; it stays, in another place. */
+static void targets_that_stay_keep_what_is_under_way(void **state) {
+    (void)state;
+    make(&life, 100, SS_SECOND, 100);
+    life.rules.targets = 2;
+    life.rules.balance = SSREQUEST_LEAST_CONNECTIONS;
+    life.work = 20 * SS_SECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 195 * SS_MILLISECOND);
+    assert_int_equal(life.sent_to[0], 10);
+    assert_int_equal(life.sent_to[1], 10);
+    const uint32_t before[] = {SSREQUEST_TARGET_NEW, 0};
+    ssrequest_generator_retarget(life.generator, before, 2);
+    life_run(&life, 295 * SS_MILLISECOND);
+    assert_int_equal(life.sent_to[0], 20);
+    assert_int_equal(life.sent_to[1], 10);
+    life_run(&life, 495 * SS_MILLISECOND);
+    assert_int_equal(life.sent_to[0], 30);
+    assert_int_equal(life.sent_to[1], 20);
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 100);
     life_end(&life);
 }
 
@@ -550,8 +579,8 @@ static void live(
         if (chance == 0)
             ssrequest_generator_stop(generator, any->now);
         else if (chance == 1)
-            ssrequest_generator_retarget(
-                generator, (uint32_t)(any->rules.targets = (uint32_t)(1 + draw(any, 4))));
+            ssrequest_generator_retarget(generator, some_stay,
+                (uint32_t)(any->rules.targets = (uint32_t)(1 + draw(any, 4))));
         else if (chance < 5 && any->rules.closed == 0)
             ssrequest_generator_turn(generator, any->now, (double)draw(any, 400));
         check_any(any, tally);
@@ -634,6 +663,7 @@ UNIT_MAIN(
     cmocka_unit_test(it_lasts_until_its_end),
     cmocka_unit_test(a_line_without_end_is_refused),
     cmocka_unit_test(targets_of_before_do_not_count),
+    cmocka_unit_test(targets_that_stay_keep_what_is_under_way),
     cmocka_unit_test(lateness_is_that_of_the_actual_sending),
     cmocka_unit_test(wrong_rules_are_refused),
     cmocka_unit_test(the_sums_hold_after_every_step_of_any_life))
