@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # source, prefix and folder are those of the test
+# Sourced by the test of examples. Reads the blocks of a page and runs their commands as a reader would.
+#
+# A block is what ``` encloses in Markdown, .EX and .EE or .nf and .fi in a manual page. It is run by
+# bash, in a folder of its own, with the installed programs in PATH; a command that fails, also one
+# within a pipe, fails the test. Comments in the page's source, before the block, say what else holds:
+#
+#   <!-- example: NOTE -->      in Markdown
+#   .\" example: NOTE           in a manual page
+#
+# A block that is not run has exactly one of these notes:
+#   shows WHAT                  no commands: the content of a file, a picture, a synopsis, output
+#   output                      what the block before it prints to standard output: it is compared
+#   file NAME                   the content of a file that later blocks of the page find in their folder
+#   elsewhere FILE              FILE, of this tree, runs these commands
+#   foreign REASON              takes what is not Showstopper's: never run, and listed
+# One that is run may have these, each any number of times:
+#   replace OLD -> NEW          every OLD, which must be there, becomes NEW: a placeholder as PID, a port,
+#                               a shorter time
+#   setup COMMAND               in the same shell, before the block
+#   after COMMAND               the same after it: ends what was begun, or checks what came of it
+#   stand-in NAME COMMAND       NAME is a program that runs this COMMAND, in place of foreign software
+#   needs PROGRAM               without it, the block is skipped
+#   interpreter COMMAND         runs the block in place of bash
+# In these, $source is the tree, $port a free TCP port.
+
+# read_blocks PAGE FOLDER: writes FOLDER/N, the block, FOLDER/N.notes and FOLDER/N.line for each.
+read_blocks() {
+    awk -v folder="$2" '
+        function open_block() {
+            inside = FNR
+            count++
+            printf "%s", notes >(folder "/" count ".notes")
+            print FNR >(folder "/" count ".line")
+            printf "" >(folder "/" count)
+            notes = ""
+        }
+        function fail(text) {
+            print FILENAME ":" FNR ": " text
+            failed = 1
+            exit 1
+        }
+        BEGIN { markdown = ARGV[1] ~ /\.md$/ }
+        !inside && /example:/ {
+            note = $0
+            if (!sub(markdown ? "^ *<!-- example: " : "^[.]\\\\\" example: ", "", note))
+                next
+            if (markdown && !sub(/ -->$/, "", note))
+                fail("the note does not end on its line")
+            notes = notes note "\n"
+            next
+        }
+        markdown && /^ *```/ { if (inside) inside = 0; else open_block(); next }
+        markdown { if (inside) print >(folder "/" count); next }
+        !inside && /^\.(EX|nf)/ { open_block(); next }
+        inside && /^\.(EE|fi)/ { inside = 0; next }
+        inside && /^\./ { next }
+        inside {
+            gsub(/\\f[A-Z]|\\&/, "")
+            gsub(/\\-/, "-")
+            gsub(/\\\(aq/, "\047")
+            gsub(/\\e/, "\\")
+            print >(folder "/" count)
+        }
+        END {
+            if (!failed && inside)
+                fail("the block of line " inside " does not end")
+            if (!failed && notes != "")
+                fail("a note without a block: " notes)
+        }' "$1"
+}
+
+# note KEY: what the notes of the block with this key say, one a line.
+note() {
+    sed -n "s/^$1\\( \\|\$\\)//p" "$blocks/$block.notes"
+}
+
+# has_note KEY
+has_note() {
+    grep -qE "^$1( |\$)" "$blocks/$block.notes"
+}
+
+# check_notes: nothing is misspelled, and nothing contradicts.
+check_notes() {
+    local kinds='shows|output|file|elsewhere|foreign' others='replace|setup|after|stand-in|needs|interpreter'
+    local unknown count
+    unknown=$(grep -vE "^output\$|^($kinds|$others) ." "$blocks/$block.notes") &&
+        fail "$where: unknown note: $unknown"
+    count=$(grep -cE "^($kinds)( |\$)" "$blocks/$block.notes") || true
+    [ "$count" -eq 0 ] || [ "$(wc -l <"$blocks/$block.notes")" -eq 1 ] ||
+        fail "$where: a block that is not run has one note"
+    ! has_note elsewhere || [ -e "$source/$(note elsewhere)" ] ||
+        fail "$where: there is no $(note elsewhere)"
+}
+
+# replace_all FILE: applies the replacements.
+replace_all() {
+    local old text
+    text=$(<"$1")
+    while read -r old; do
+        [[ $old == *" -> "* ]] || fail "$where: 'replace $old' lacks an arrow"
+        [[ $text == *"${old%% -> *}"* ]] || fail "$where: '${old%% -> *}' is not in the block"
+        text=${text//"${old%% -> *}"/"${old#* -> }"}
+    done < <(note replace)
+    printf '%s\n' "$text"
+}
+
+# make_stand_ins FOLDER
+make_stand_ins() {
+    local name command
+    mkdir "$1"
+    while read -r name command; do
+        printf '#!/bin/bash\n%s\n' "$command" >"$1/$name"
+        chmod +x "$1/$name"
+    done < <(note stand-in)
+}
+
+# write_script: what bash runs. Background jobs that the block leaves running are an error.
+write_script() {
+    cat <<'END'
+set -e -o pipefail
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+END
+    note setup
+    if has_note interpreter; then
+        printf "%s - <<'END-OF-BLOCK'\n" "$(note interpreter)"
+        replace_all "$blocks/$block"
+        echo END-OF-BLOCK
+    else
+        replace_all "$blocks/$block"
+    fi
+    note after
+    cat <<'END'
+[ -z "$(jobs -pr)" ] || { echo "still running: $(jobs -r)" >&2; exit 1; }
+END
+}
+
+# have_programs: those that the block needs, and those of Showstopper that could be built.
+have_programs() {
+    local program
+    for program in $(note needs); do
+        command -v "$program" >/dev/null || { skip_part "$program: it is not installed"; return 1; }
+    done
+    for program in ssreport ssprofile ssrequest showstopper-platform; do
+        ! grep -qE "(^|[^a-z-])$program( |\$)" "$blocks/$block" || [ -x "$prefix/bin/$program" ] ||
+            { skip_part "left-out: $program was not built"; return 1; }
+    done
+}
+
+# run_block: in a new folder, which begins with the files that the page has defined.
+run_block() {
+    local status=0 here=$folder/run.$block
+    have_programs || return 0
+    cp -a "$files" "$here"
+    make_stand_ins "$folder/stand-ins.$block"
+    write_script >"$folder/script.$block"
+    (cd "$here" && PATH=$folder/stand-ins.$block:$PATH exec timeout -k 5 120 bash "$folder/script.$block") \
+        >"$folder/out" 2>"$folder/err" </dev/null || status=$?
+    [ "$status" -eq 0 ] ||
+        fail "$where: status $status of$(printf '\n%s' "$(<"$folder/script.$block")" "$(tail -n 20 "$folder/out")" \
+            "$(tail -n 20 "$folder/err")")"
+    ! grep -E 'command not found|No such file|Broken pipe|Usage:' "$folder/err" >&2 ||
+        fail "$where: unexpected on standard error"
+}
+
+# run_page PAGE: every block of it.
+run_page() {
+    local page=$1 block where blocks files=$folder/files
+    blocks=$(mktemp -d "$folder/blocks.XXXXXX")
+    rm -rf "$files" && mkdir "$files"
+    # Documents of the tree speak to who is in its root.
+    [[ $page != *.md ]] || find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.*' \
+        -exec ln -s -t "$files" {} +
+    read_blocks "$source/$page" "$blocks" || fail "$page cannot be read"
+    for ((block = 1; ; block++)); do
+        [ -e "$blocks/$block" ] || break
+        where=$page:$(<"$blocks/$block.line")
+        check_notes
+        if has_note output; then
+            cmp "$folder/out" "$blocks/$block" >&2 ||
+                fail "$where: the block before prints: $(cat "$folder/out")"
+        elif has_note file; then
+            cp "$blocks/$block" "$files/$(note file)"
+        elif ! grep -qE '^(shows|elsewhere|foreign) ' "$blocks/$block.notes"; then
+            echo "$where"
+            run_block
+        fi
+    done
+}

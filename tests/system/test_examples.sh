@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every command that a page shows is run as it is written there: see examples.sh for what a page may say
+# of it. Arguments: the build directory, and the name of a case.
+# shellcheck disable=SC2016,SC2317 # blocks are literal; cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+# shellcheck source=examples.sh
+. "$here/examples.sh"
+export LC_ALL=C source
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+build=$(realpath "$1")
+! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" ||
+    skip "sanitizer: examples take the time that they take without"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+prefix=$folder/prefix
+
+# install_all: examples find what an installed tree has.
+install_all() {
+    cmake --install "$build" --prefix "$prefix" >"$folder/installed" 2>&1 ||
+        fail "cmake --install: $(tail -n 5 "$folder/installed")"
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name showstopper.pc)")
+    PATH=$prefix/bin:$PATH
+    export PATH PKG_CONFIG_PATH
+}
+
+# find_port: an unused one, below those that the kernel gives to clients.
+find_port() {
+    port=$((20000 + $$ % 10000))
+    while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        port=$((port + 1))
+    done
+    export port
+}
+
+# page FILE: the case of a page.
+page() {
+    install_all
+    find_port
+    run_page "$1"
+}
+
+# ---- the pages: a case for each, which names it ----
+
+readme() { page README.md; }
+contributing() { page CONTRIBUTING.md; }
+changelog() { page CHANGELOG.md; }
+experiments() { page tools/experiments/README.md; }
+showstopper() { page src/showstopper.1; }
+showstopper_method() { page src/showstopper-method.7; }
+showstopper_record() { page src/showstopper-record.5; }
+showstopper_trace() { page tools/sstrace/showstopper-trace.5; }
+showstopper_requests() { page tools/ssrequest/showstopper-requests.7; }
+showstopper_portability() { page tools/ssprofile/showstopper-portability.7; }
+showstopper_platform() { page tools/ssplatform/showstopper-platform.1; }
+ssburn() { page tools/ssburn/ssburn.1; }
+ssload() { page tools/ssload/ssload.1; }
+ssprofile() { page tools/ssprofile/ssprofile.1; }
+ssreport() { page tools/ssreport/ssreport.1; }
+ssrequest() { page tools/ssrequest/ssrequest.1; }
+sssim() { page tools/sssim/sssim.1; }
+sstrace() { page tools/sstrace/sstrace.1; }
+
+# ---- the test itself ----
+
+all_pages() {
+    (cd "$source" && find . \( -name 'build*' -o -name '.?*' -o -path ./tests \) -prune -o \
+        \( -name '*.[1-9]' -o -name '*.md' \) -print) | sed 's,^\./,,' | sort
+}
+
+every_page_has_a_case() {
+    local name
+    all_pages >"$folder/pages"
+    sed -n 's/^[a-z_]*() { page \(.*\); }$/\1/p' "$0" | sort | diff "$folder/pages" - >&2 ||
+        fail "the pages and documents of the tree (<) are not those with a case (>)"
+    while read -r name; do
+        grep -qx "run_case $name" "$0" || fail "$name is not run"
+    done < <(sed -n 's/^\([a-z_]*\)() { page .*/\1/p' "$0")
+}
+
+# Lists what is not run because it takes foreign software.
+foreign_software_is_listed() {
+    local page block where blocks
+    for page in $(all_pages); do
+        blocks=$(mktemp -d "$folder/blocks.XXXXXX")
+        read_blocks "$source/$page" "$blocks" || fail "$page cannot be read"
+        for ((block = 1; ; block++)); do
+            [ -e "$blocks/$block" ] || break
+            where=$page:$(<"$blocks/$block.line")
+            check_notes
+            ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
+        done
+    done
+}
+
+# refuses MESSAGE: a page with the text of standard input is refused.
+refuses() {
+    mkdir -p "$folder/tree"
+    cat >"$folder/tree/page.md"
+    ! (source=$folder/tree run_page page.md) >"$folder/refused" 2>&1 || fail "not refused: $1"
+    grep -qF -- "$1" "$folder/refused" || fail "not '$1': $(<"$folder/refused")"
+}
+
+# fenced [NOTE]: a block that runs the commands of standard input.
+fenced() {
+    [ $# -eq 0 ] || printf '<!-- example: %s -->\n' "$@"
+    printf '```\n%s\n```\n' "$(cat)"
+}
+
+wrong_pages_are_refused() {
+    prefix=/none
+    fenced <<<'echo; false; true' | refuses 'page.md:1: status 1'
+    fenced <<<'false | cat' | refuses 'page.md:1: status 1'
+    fenced <<<'sleep 30 &' | refuses 'still running'
+    fenced <<<'no-such-program || true' | refuses 'unexpected on standard error'
+    fenced 'skip it' <<<'true' | refuses 'unknown note: skip it'
+    fenced 'shows nothing' 'setup true' <<<'true' | refuses 'has one note'
+    fenced 'elsewhere none' <<<'true' | refuses 'there is no none'
+    fenced 'replace 1M -> 1s' <<<'sleep 2M' | refuses "'1M' is not in the block"
+    fenced 'replace 1M' <<<'sleep 1M' | refuses 'lacks an arrow'
+    printf '%s\n' '<!-- example: shows nothing -->' text | refuses 'a note without a block'
+    printf '%s\n' '```' text | refuses 'does not end'
+    { fenced <<<'echo one' && fenced output <<<'two'; } | refuses 'the block before prints: one'
+}
+
+# Each block is run in a new folder, with what its notes say.
+blocks_are_run_as_they_say() {
+    prefix=/none
+    mkdir "$folder/tree"
+    {
+        fenced 'file data' <<<'content'
+        fenced 'replace content -> $wanted' 'setup wanted=content' 'after [ -s made ]' \
+            <<<'grep -x content data && echo made >made'
+        fenced 'stand-in java echo "java $*"' <<<'[ ! -e made ] && java -jar a.jar'
+        fenced output <<<'java -jar a.jar'
+        fenced 'interpreter cat' <<<'$no command'
+        fenced output <<<'$no command'
+        fenced 'needs no-such-program' <<<'no-such-program'
+        fenced 'shows a picture' <<<'no command'
+    } >"$folder/tree/page.md"
+    printf '%s\n' '.\" example: replace 3 -> 1' .EX '\fBexpr\fR 1 \- 3 \e' "    + \\(aq3\\(aq" .EE \
+        '.\" example: output' .nf .RS 1 .RE .fi >"$folder/tree/page.1"
+    (source=$folder/tree && run_page page.md && [ "$skipped" -eq 77 ] && run_page page.1) \
+        >"$folder/out.pages" 2>&1 || fail "$(<"$folder/out.pages")"
+    [ "$(grep -c '^page' "$folder/out.pages")" -eq 5 ] || fail "$(<"$folder/out.pages")"
+}
+
+run_case readme
+run_case contributing
+run_case changelog
+run_case experiments
+run_case showstopper
+run_case showstopper_method
+run_case showstopper_record
+run_case showstopper_trace
+run_case showstopper_requests
+run_case showstopper_portability
+run_case showstopper_platform
+run_case ssburn
+run_case ssload
+run_case ssprofile
+run_case ssreport
+run_case ssrequest
+run_case sssim
+run_case sstrace
+run_case every_page_has_a_case
+run_case foreign_software_is_listed
+run_case wrong_pages_are_refused
+run_case blocks_are_run_as_they_say
+
+end_cases
