@@ -245,6 +245,14 @@ failures_are_told() {
     nothing_is_left
 }
 
+# The service's output is looked for before the service has a chance to write any.
+a_slow_start_is_waited_for() {
+    LD_PRELOAD=$build/tests/liblate_file.so SS_TEST_LATE=service.out \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        experiment latency "${few[@]}" --duties 100% --rates 5
+    ! grep -q 'service\.out' "$output" || fail "it is read before it is there"
+}
+
 # What runs already is throttled, and left as it was.
 a_url_has_its_load() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
@@ -269,5 +277,6 @@ run_case requests_are_joined_with_records
 run_case a_search_has_its_table
 run_case interrupted_it_goes_on
 run_case failures_are_told
+run_case a_slow_start_is_waited_for
 run_case a_url_has_its_load
 end_cases
