@@ -6,27 +6,35 @@
 #include "ssreport/responses.h"
 #include "ssreport/steps.h"
 
-/* The input is requests.csv of a record of ssrequest, which was cut off: it has no other file. */
+/* The input is both tables of a record of ssrequest that was cut off, so it has no figures. */
 
 static char folder[] = "/tmp/fuzz-requests-XXXXXX";
-static char path[64];
+static const char *const names[] = {"requests.csv", "response-times.csv"};
+#define NAMES (sizeof names / sizeof *names)
 
 static void remove_folder(void) {
-    unlink(path);
+    char path[64];
+    for (size_t i = 0; i < NAMES; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
     rmdir(folder);
 }
 
-static void write_table(const uint8_t *data, size_t size) {
+static void write_tables(const uint8_t *data, size_t size) {
     static int opened;
     if (!opened++) {
         FUZZ_CHECK(mkdtemp(folder));
-        snprintf(path, sizeof path, "%s/requests.csv", folder);
         atexit(remove_folder);
     }
-    FILE *stream = fopen(path, "w");
-    FUZZ_CHECK(stream);
-    fwrite(data, 1, size, stream);
-    fclose(stream);
+    for (size_t i = 0; i < NAMES; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        FILE *stream = fopen(path, "w");
+        FUZZ_CHECK(stream);
+        fwrite(data, 1, size, stream);
+        fclose(stream);
+    }
 }
 
 static void check_seconds(const struct ssreport_responses *responses) {
@@ -36,6 +44,7 @@ static void check_seconds(const struct ssreport_responses *responses) {
         FUZZ_CHECK(i == 0 || second->begin >= second[-1].end);
         FUZZ_CHECK(second->completed >= 0 && isfinite(second->completed));
         FUZZ_CHECK(second->waiting >= 0 && second->unfinished >= 0);
+        FUZZ_CHECK(second->time_count <= responses->time_count);
     }
 }
 
@@ -62,7 +71,7 @@ static void check_stretches(const struct ssreport_responses *responses) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ssreport_responses responses;
     struct ss_error error = {0};
-    write_table(data, size);
+    write_tables(data, size);
     if (ssreport_responses_read(&responses, folder, "requests", &error) == 0) {
         FUZZ_CHECK(responses.count > 0 && responses.interrupted);
         FUZZ_CHECK(!strpbrk(responses.notes.text, "\n\r"));

@@ -28,6 +28,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     free(responses->seconds);
+    free(responses->times);
     free(responses->loads);
     ssreport_energy_free(&responses->energy);
     *responses = (struct ssreport_responses){0};
@@ -59,7 +60,7 @@ static double weight_of(
                : 0;
 }
 
-double ssreport_responses_quantile(const struct ssreport_response_second *seconds, size_t count,
+static double estimate_quantile(const struct ssreport_response_second *seconds, size_t count,
     enum ssreport_origin origin, double share) {
     double low = 0, high = 0, all = 0;
     for (size_t i = 0; i < count; i++) {
@@ -85,9 +86,77 @@ double ssreport_responses_quantile(const struct ssreport_response_second *second
     return high;
 }
 
+/* A response time, and how often it occurred. */
+struct weighted {
+    double time, count;
+};
+
+static int by_time(const void *left, const void *right) {
+    const struct weighted *one = left, *other = right;
+    return (one->time > other->time) - (one->time < other->time);
+}
+
+/* From the shortest to the longest; owned by the caller. NULL: one second lacks them, or no memory.
+ */
+static struct weighted *collect_times(const struct ssreport_response_second *seconds, size_t count,
+    enum ssreport_origin origin, size_t *used) {
+    size_t room = 0;
+    *used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (seconds[i].completed > 0 && seconds[i].time_count == 0)
+            return NULL;
+        room += seconds[i].time_count;
+    }
+    struct weighted *times = room > 0 ? malloc(room * sizeof *times) : NULL;
+    for (size_t i = 0; times && i < count; i++) {
+        for (size_t j = 0; j < seconds[i].time_count; j++) {
+            const struct ssreport_response_time *time = &seconds[i].times[j];
+            if (time->counts[origin] > 0)
+                times[(*used)++] = (struct weighted){time->seconds, time->counts[origin]};
+        }
+    }
+    if (times && *used > 0)
+        qsort(times, *used, sizeof *times, by_time);
+    return times;
+}
+
+/* The shortest time that a part `share` does not exceed; the longest one is known exactly. */
+static double find_quantile(const struct weighted *times, size_t count, double share, double most) {
+    double all = 0, seen = 0;
+    for (size_t i = 0; i < count; i++)
+        all += times[i].count;
+    /* A product such as 0.07 * 100 may lie just above the whole number that it is. */
+    double rank = fmax(ceil(share * all * (1 - 1e-12)), 1);
+    if (!(rank < all))
+        return most;
+    for (size_t i = 0; i < count; i++) {
+        seen += times[i].count;
+        if (seen >= rank)
+            return fmin(times[i].time, most);
+    }
+    return most;
+}
+
+static void set_percentiles(struct ssreport_response *response,
+    const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin) {
+    struct {
+        double share, *value;
+    } const percentiles[] = {{0.5, &response->p50}, {0.95, &response->p95}, {0.99, &response->p99}};
+    size_t used;
+    struct weighted *times = collect_times(seconds, count, origin, &used);
+    response->estimated = !times;
+    for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++)
+        *percentiles[i].value =
+            times ? find_quantile(times, used, percentiles[i].share, response->most)
+                  : estimate_quantile(seconds, count, origin, percentiles[i].share);
+    free(times);
+}
+
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin) {
     double sum = 0, all = 0, most = NAN;
+    if (count == 1 && weight_of(seconds, origin) > 0)
+        return seconds->response[origin];
     for (size_t i = 0; i < count; i++) {
         double weight = weight_of(&seconds[i], origin);
         if (!(weight > 0))
@@ -96,11 +165,11 @@ struct ssreport_response ssreport_responses_of(
         sum += weight * seconds[i].response[origin].mean;
         most = fmax(most, seconds[i].response[origin].most);
     }
-    return (struct ssreport_response){.mean = all > 0 ? sum / all : NAN,
-        .p50 = ssreport_responses_quantile(seconds, count, origin, 0.5),
-        .p95 = ssreport_responses_quantile(seconds, count, origin, 0.95),
-        .p99 = ssreport_responses_quantile(seconds, count, origin, 0.99),
-        .most = most};
+    struct ssreport_response response = {
+        .mean = all > 0 ? sum / all : NAN, .p50 = NAN, .p95 = NAN, .p99 = NAN, .most = most};
+    if (all > 0)
+        set_percentiles(&response, seconds, count, origin);
+    return response;
 }
 
 /* ---- stretches ---- */

@@ -3,8 +3,9 @@
 #define SSREPORT_RESPONSES_H
 
 /*
- * What ssrequest has recorded: requests.csv, a line for each second, and requests.json, the figures
- * of the whole run. Times are seconds; moments are seconds since 1970.
+ * A record of ssrequest: requests.csv, a line for each second, response-times.csv, how the
+ * response times of each second are distributed (older records lack it), and requests.json, the
+ * figures of the whole run. Times are seconds; moments are seconds since 1970.
  */
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@
 /* Response times of requests; NaN: not known. */
 struct ssreport_response {
     double mean, p50, p95, p99, most;
+    bool estimated; /* the percentiles, from those of single seconds */
 };
 
 /* From which moment of a request they count. */
@@ -26,6 +28,12 @@ enum ssreport_origin {
     SSREPORT_INTENDED, /* when it was due */
     SSREPORT_ACTUAL,   /* when it was sent */
     SSREPORT_ORIGINS,
+};
+
+/* How many of the successes that ended in a second took so long. */
+struct ssreport_response_time {
+    double seconds;
+    double counts[SSREPORT_ORIGINS];
 };
 
 struct ssreport_response_second {
@@ -36,6 +44,8 @@ struct ssreport_response_second {
     double waiting, unfinished;                                    /* at its end */
     double lateness_most;
     struct ssreport_response response[SSREPORT_ORIGINS]; /* of the successes that ended in it */
+    const struct ssreport_response_time *times;          /* of all of them */
+    size_t time_count;                                   /* 0: not recorded, or not completely */
 };
 
 /* The load that ssload has seen beside a run. */
@@ -69,6 +79,8 @@ struct ssreport_responses {
 
     struct ssreport_response_second *seconds;
     size_t count, room;
+    struct ssreport_response_time *times; /* second by second */
+    size_t time_count, time_room;
 
     /* What was measured beside it where no record of showstopper tells. */
     struct ssreport_energy energy;
@@ -90,13 +102,11 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
 
 void ssreport_responses_free(struct ssreport_responses *responses);
 
-/* The shortest time that a part `share` of the successes of all these seconds does not exceed. It
- * is estimated: between the percentiles that each second gives, its times are taken to be even.
- * NaN: no request succeeded. */
-double ssreport_responses_quantile(const struct ssreport_response_second *seconds, size_t count,
-    enum ssreport_origin origin, double share);
-
-/* All figures of these seconds together. */
+/*
+ * All figures of these seconds together; NaN if no request succeeded. Percentiles are computed from
+ * the distributions of all seconds. If one of these is missing they are estimated: between the
+ * percentiles that each second gives, its times are taken to be even.
+ */
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);
 

@@ -53,6 +53,11 @@ static struct shown show(double seconds) {
     return shown;
 }
 
+/* For a percentile. */
+static const char *about(const struct ssreport_response *response) {
+    return response->estimated ? "about " : "";
+}
+
 /* ---- a series: how far the service keeps up ---- */
 
 static bool keeps_up(const struct ssreport_rate_point *point) {
@@ -108,9 +113,9 @@ static void tell_series(struct ssreport_report *report, size_t first) {
                 reach.fails->stretch.rate, 100 * reach.fails->in_time);
         add(report, "rate", reach.last->of,
             "%s: keeps up with %.4g requests a second%s. At %.4g the response time is %s on "
-            "average and at most %s for 95 %% of the requests, from when they were due.",
+            "average and at most %s%s for 95 %% of the requests, from when they were due.",
             name, reach.last->stretch.rate, beyond, reach.last->stretch.rate,
-            show(response[SSREPORT_INTENDED].mean).text,
+            show(response[SSREPORT_INTENDED].mean).text, about(&response[SSREPORT_INTENDED]),
             show(response[SSREPORT_INTENDED].p95).text);
     } else if (reach.fails) {
         add(report, "rate", point->of,
@@ -140,9 +145,10 @@ static void tell_hidden(struct ssreport_report *report, size_t first) {
     ssreport_rate_point_describe(worst, name, sizeof name);
     const struct ssreport_response *response = worst->stretch.response;
     add(report, "omission", worst->of,
-        "%s: at %.4g requests a second 99 %% were answered within %s of being sent, but only "
-        "within %s of being due. They waited %s, which times from sending leave out.",
-        name, worst->stretch.rate, show(response[SSREPORT_ACTUAL].p99).text,
+        "%s: at %.4g requests a second 99 %% were answered within %s%s of being sent, but only "
+        "within %s%s of being due. They waited %s, which times from sending leave out.",
+        name, worst->stretch.rate, about(&response[SSREPORT_ACTUAL]),
+        show(response[SSREPORT_ACTUAL].p99).text, about(&response[SSREPORT_INTENDED]),
         show(response[SSREPORT_INTENDED].p99).text,
         worst->of->cap > 0 ? "at the cap" : "to be sent");
 }

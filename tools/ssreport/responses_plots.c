@@ -232,6 +232,7 @@ bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses
     if (responses->count < 2)
         return false;
     double unit = time_unit(responses);
+    bool estimated = false;
     write_time_frame(script, responses, "response time, ms");
     fputs("set logscale y\n$points << END\n", script);
     for (size_t i = 0; i < responses->count; i += length) {
@@ -241,12 +242,16 @@ bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses
         for (int origin = 0; origin < SSREPORT_ORIGINS; origin++) {
             struct ssreport_response response =
                 ssreport_responses_of(seconds, count, (enum ssreport_origin)origin);
+            estimated |= response.estimated;
             for (size_t figure = 0; figure < FIGURES; figure++)
                 put_milliseconds(script, figure_of(&response, figure));
         }
         fputc('\n', script);
     }
-    fputs("END\nplot ", script);
+    fputs("END\n", script);
+    if (estimated)
+        fputs("set ylabel \"response time, ms (percentiles estimated)\"\n", script);
+    fputs("plot ", script);
     for (size_t i = 0; i < FIGURES; i++)
         fprintf(script, "$points using 1:%zu with lines lw 1.3 lc rgb \"%s\" title \"%s\", ", i + 2,
             figures[i].color, figures[i].name);

@@ -77,9 +77,12 @@ static bool read_response(struct ssreport_response *response, const struct sstra
             isinf(*values[i]))
             return false;
     }
-    return !(response->p50 > response->p95 || response->p95 > response->p99 ||
-             response->p99 > ROUNDING * response->most ||
-             response->mean > ROUNDING * response->most);
+    if (response->p50 > response->p95 || response->p95 > response->p99 ||
+        response->p99 > ROUNDING * response->most || response->mean > ROUNDING * response->most)
+        return false;
+    for (size_t i = 0; i < RESPONSE_COLUMNS; i++)
+        *values[i] = *values[i] > response->most ? response->most : *values[i];
+    return true;
 }
 
 /* What has become of the requests since the row before; a row that is missing leaves this open. */
@@ -98,7 +101,7 @@ static bool adds_up(
 static bool take_second(void *context, const struct sstrace_field *fields) {
     struct reader *reader = context;
     struct ssreport_responses *responses = reader->responses;
-    struct ssreport_response_second second;
+    struct ssreport_response_second second = {0};
     double last = responses->count > 0 ? responses->seconds[responses->count - 1].end : 0;
     reader->why = NULL;
     if (!sstrace_field_number(&fields[EPOCH], false, &second.at) || isinf(second.at) ||
@@ -144,6 +147,77 @@ static int read_table(struct ssreport_responses *responses, struct ss_error *err
         .context = &reader,
         .why = &reader.why};
     return ssreport_csv_read(responses->path, &csv, &responses->notes, error);
+}
+
+/* ---- response-times.csv ---- */
+
+/* Both files have a second's end with six decimals. */
+#define SAME_END 1e-6
+
+struct times_reader {
+    struct ssreport_responses *responses;
+    size_t second; /* to which the last row belonged */
+};
+
+/* Rows without a second, as of a run that was killed, are ignored. */
+static bool take_time(void *context, const struct sstrace_field *fields) {
+    struct times_reader *reader = context;
+    struct ssreport_responses *responses = reader->responses;
+    struct ssreport_response_time time;
+    double end;
+    if (!ssreport_csv_number(&fields[0], &end) || !ssreport_csv_number(&fields[1], &time.seconds) ||
+        time.seconds < 0 || !read_count(&fields[2], &time.counts[SSREPORT_INTENDED]) ||
+        !read_count(&fields[3], &time.counts[SSREPORT_ACTUAL]))
+        return false;
+    while (reader->second < responses->count &&
+           responses->seconds[reader->second].end < end - SAME_END)
+        reader->second++;
+    if (reader->second == responses->count ||
+        responses->seconds[reader->second].end > end + SAME_END)
+        return true;
+    if (!ssreport_csv_make_room(
+            (void **)&responses->times, responses->time_count, &responses->time_room, sizeof time))
+        return false;
+    responses->times[responses->time_count++] = time;
+    responses->seconds[reader->second].time_count++;
+    return true;
+}
+
+/* A distribution counts only if it has every success of its second. */
+static void share_out_times(struct ssreport_responses *responses) {
+    const struct ssreport_response_time *times = responses->times;
+    for (size_t i = 0; i < responses->count; i++) {
+        struct ssreport_response_second *second = &responses->seconds[i];
+        double sums[SSREPORT_ORIGINS] = {0};
+        second->times = times;
+        times += second->time_count;
+        for (size_t j = 0; j < second->time_count; j++) {
+            for (int origin = 0; origin < SSREPORT_ORIGINS; origin++)
+                sums[origin] += second->times[j].counts[origin];
+        }
+        if (sums[SSREPORT_INTENDED] != second->completed ||
+            sums[SSREPORT_ACTUAL] != second->completed)
+            second->time_count = 0;
+    }
+}
+
+/* Records of earlier versions have no such table. */
+static void read_times(struct ssreport_responses *responses) {
+    static const char *const columns[] = {
+        "elapsed_seconds", "response_seconds", "intended", "actual", NULL};
+    struct times_reader reader = {.responses = responses};
+    struct ssreport_csv csv = {.name = SSREPORT_RESPONSES_TIMES,
+        .columns = columns,
+        .take = take_time,
+        .context = &reader};
+    struct ss_error error = {0};
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/" SSREPORT_RESPONSES_TIMES, responses->path);
+    if (access(path, F_OK) < 0)
+        return;
+    if (ssreport_csv_read(responses->path, &csv, &responses->notes, &error) < 0)
+        ssreport_notes_add(&responses->notes, "%s", error.message);
+    share_out_times(responses);
 }
 
 /* ---- requests.json ---- */
@@ -310,6 +384,7 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
         return ss_error_memory(error);
     responses->interrupted = read_document(responses, &no_document) < 0;
     int table = read_table(responses, &no_table);
+    read_times(responses);
     if (responses->interrupted && responses->count == 0)
         return ss_error_fail(
             error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no second");

@@ -7,6 +7,7 @@
 #include "responses.h"
 
 #define SSREPORT_RESPONSES_TABLE    "requests.csv"
+#define SSREPORT_RESPONSES_TIMES    "response-times.csv"
 #define SSREPORT_RESPONSES_DOCUMENT "requests.json"
 
 /*

@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "responses_findings.h"
+#include "responses_read.h"
 
 // clang-format off
 #define TIMES(origin)                                                                              \
@@ -29,7 +30,7 @@ static const struct ssreport_column request_columns[] = {
     TIMES("intended"), TIMES("actual"),
     {"all_intended_mean_seconds", NULL}, {"all_intended_p95_seconds", "all, intended: 95 %, s", 4},
     {"all_intended_p99_seconds", NULL}, {"all_actual_mean_seconds", NULL},
-    {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL},
+    {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL}, {"percentiles", NULL},
     {"own_cpu_seconds", NULL}, {"joined", NULL}, {"notes", NULL},
 };
 static const struct ssreport_column rate_columns[] = {
@@ -40,7 +41,7 @@ static const struct ssreport_column rate_columns[] = {
     {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"completed", NULL}, {"failed", NULL},
     {"timeouts", NULL}, {"success_ratio", "successes, %", 2, true},
     {"lateness_most_seconds", NULL},
-    TIMES("intended"), TIMES("actual"), JOINED,
+    TIMES("intended"), TIMES("actual"), {"percentiles", "percentiles"}, JOINED,
 };
 static const struct ssreport_column second_columns[] = {
     {"record", NULL}, {"epoch_seconds", NULL}, {"elapsed_seconds", NULL}, {"rate", NULL},
@@ -75,6 +76,12 @@ static void add_joined(struct ssreport_sheet *sheet, const struct ssreport_joine
     SSREPORT_NUMBERS(sheet, joined->load, joined->target, joined->duty, joined->watts);
 }
 
+static const char *describe_percentiles(const struct ssreport_response response[SSREPORT_ORIGINS]) {
+    if (response[SSREPORT_INTENDED].estimated || response[SSREPORT_ACTUAL].estimated)
+        return "estimated";
+    return isnan(response[SSREPORT_INTENDED].p95) ? "" : "counted";
+}
+
 static void add_request(
     struct ssreport_sheet *sheet, const struct ssreport_report *report, size_t at) {
     const struct ssreport_responses *of = &report->responses[at];
@@ -95,6 +102,7 @@ static void add_request(
     add_times(sheet, of->successes);
     for (int i = 0; i < SSREPORT_ORIGINS; i++)
         SSREPORT_NUMBERS(sheet, of->all[i].mean, of->all[i].p95, of->all[i].p99);
+    SSREPORT_TEXTS(sheet, describe_percentiles(of->successes));
     SSREPORT_NUMBERS(sheet, of->own_cpu);
     SSREPORT_TEXTS(sheet, beside ? beside->record.name : NULL, of->notes.text);
 }
@@ -110,6 +118,7 @@ static void add_rate(struct ssreport_sheet *sheet, const struct ssreport_rate_po
         stretch->due, stretch->sent, stretch->refused, stretch->completed, stretch->failed,
         stretch->timeouts, point->success_ratio, stretch->lateness_most);
     add_times(sheet, stretch->response);
+    SSREPORT_TEXTS(sheet, describe_percentiles(stretch->response));
     add_joined(sheet, &point->joined);
 }
 
@@ -156,6 +165,20 @@ static void note_lonely(struct ssreport_report *report) {
     }
 }
 
+static void note_estimated(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->response_count; i++) {
+        struct ssreport_responses *of = &report->responses[i];
+        bool estimated = of->successes[SSREPORT_INTENDED].estimated;
+        for (size_t j = 0; j < report->point_count; j++)
+            estimated |= report->points[j].of == of &&
+                         report->points[j].stretch.response[SSREPORT_INTENDED].estimated;
+        if (estimated)
+            ssreport_notes_add(&of->notes,
+                "its percentiles over several seconds are estimated from those of each: it has no "
+                "complete " SSREPORT_RESPONSES_TIMES);
+    }
+}
+
 int ssreport_report_requests(struct ssreport_report *report) {
     struct ssreport_sheet *sheets = report->sheets;
     sheets[SSREPORT_REQUESTS] = SSREPORT_SHEET("requests",
@@ -171,6 +194,7 @@ int ssreport_report_requests(struct ssreport_report *report) {
     note_lonely(report);
     if (ssreport_points_find(report) < 0)
         return -1;
+    note_estimated(report);
     for (size_t i = 0; i < report->response_count; i++) {
         add_request(&sheets[SSREPORT_REQUESTS], report, i);
         add_seconds(&sheets[SSREPORT_REQUESTS_SECONDS], report, i);

@@ -78,6 +78,17 @@ static void write_constant(const char *name, double begin, int rate, int count) 
         "\"constant\"}, \"cap\": 200,");
 }
 
+static void assert_found(const struct ssreport_report *report, const char *part) {
+    const struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
+        if (strstr(ssreport_sheet_cell(sheet, i, "sentence")->text, part))
+            return;
+    }
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++)
+        print_message("%s\n", ssreport_sheet_cell(sheet, i, "sentence")->text);
+    fail_msg("no '%s' in the findings", part);
+}
+
 /* ---- reading ---- */
 
 static struct ssreport_responses read_responses(const char *name, int result) {
@@ -170,27 +181,87 @@ static void half_a_record_is_reported(void **state) {
     ssreport_responses_free(&responses);
 }
 
-static void percentiles_of_seconds_are_put_together(void **state) {
+static void write_times(const char *name, const char *rows) {
+    char path[64], text[4000];
+    snprintf(path, sizeof path, "%s/response-times.csv", name);
+    snprintf(text, sizeof text, "elapsed_seconds,response_seconds,intended,actual\n%s", rows);
+    folder_write(path, text);
+}
+
+/* Two seconds of 10 requests: 9 quick ones and a slow one, and as many slow ones. */
+static const struct second uneven[] = {
+    {10, 0.01, 0.01, 10, 0, 0}, {10, 0.1, 0.01, 10, 0, 0}, {10, 0, 0, 0, 10, 0}};
+
+static void percentiles_of_several_seconds_are_counted(void **state) {
     (void)state;
     folder_open();
-    /* Half of the requests take up to 0.04 s, the other half ten times as long. */
-    const struct second seconds[] = {
-        {10, 0.01, 0.01, 10, 0, 0}, {10, 0.1, 0.01, 10, 0, 0}, {10, 0, 0, 0, 10, 0}};
-    write_seconds("a", TEN, seconds, 3);
+    write_seconds("a", TEN, uneven, 3);
+    write_times("a", "1.000000,0.010000000,9,10\n1.000000,0.040000000,1,0\n"
+                     "2.000000,0.100000000,1,10\n2.000000,0.400000000,9,0\n");
     struct ssreport_responses responses = read_responses("a", 0);
     struct ssreport_response response =
         ssreport_responses_of(responses.seconds, 3, SSREPORT_INTENDED);
+    assert_false(response.estimated);
     assert_true(fabs(response.mean - 0.055) < 1e-12);
-    assert_true(response.most == 0.4);
-    /* Within 0.019 s are 90.5 % of the quick ones and 9.5 % of the slow ones. */
-    double half = ssreport_responses_quantile(responses.seconds, 3, SSREPORT_INTENDED, 0.5);
-    assert_true(fabs(half - 0.019) < 1e-9);
-    /* 90 % of the slow ones: 40 of the 45 % between 0.1 and 0.2 s. */
-    double p95 = ssreport_responses_quantile(responses.seconds, 3, SSREPORT_INTENDED, 0.95);
-    assert_true(fabs(p95 - (0.1 + 0.1 * 40 / 45)) < 1e-9);
-    assert_true(
-        isnan(ssreport_responses_quantile(responses.seconds + 2, 1, SSREPORT_INTENDED, 0.5)));
+    assert_true(response.p50 == 0.04 && response.p95 == 0.4 && response.p99 == 0.4);
+    response = ssreport_responses_of(responses.seconds, 3, SSREPORT_ACTUAL);
+    assert_false(response.estimated);
+    /* The middle of a bin may lie above the longest time in it, which is known. */
+    assert_true(response.p50 == 0.01 && response.p95 == 0.04 && response.most == 0.04);
+    /* A single second has percentiles of its own. */
+    response = ssreport_responses_of(responses.seconds, 1, SSREPORT_INTENDED);
+    assert_true(response.p95 == 0.02 && !response.estimated);
+    response = ssreport_responses_of(responses.seconds + 2, 1, SSREPORT_INTENDED);
+    assert_true(isnan(response.p50));
     ssreport_responses_free(&responses);
+}
+
+/* Tables that are absent, as in older records, empty, damaged, or lack a request. */
+static void percentiles_without_all_times_are_estimated(void **state) {
+    (void)state;
+    static const char *const tables[] = {NULL, "",
+        "1.000000,0.010000000,10,10\n2.000000,0.100000000,9,10\n",
+        "1.000000,0.010000000,10,10\n2.000000,0.100000000,10,9\n",
+        "1.000000,0.010000000,10,10\n2.000000,0.100000000,10,1x\n",
+        "1.000000,0.010000000,10,10\n2.000000,0.100000000,10,10"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        folder_open();
+        write_seconds("a", TEN, uneven, 3);
+        if (tables[i])
+            write_times("a", tables[i]);
+        struct ssreport_responses responses = read_responses("a", 0);
+        struct ssreport_response response =
+            ssreport_responses_of(responses.seconds, 3, SSREPORT_INTENDED);
+        assert_true(response.estimated);
+        assert_true(fabs(response.mean - 0.055) < 1e-12 && response.most == 0.4);
+        /* Within 0.019 s are 90.5 % of the quick ones and 9.5 % of the slow ones. */
+        assert_true(fabs(response.p50 - 0.019) < 1e-9);
+        /* 90 % of the slow ones: 40 of the 45 % between 0.1 and 0.2 s. */
+        assert_true(fabs(response.p95 - (0.1 + 0.1 * 40 / 45)) < 1e-9);
+        ssreport_responses_free(&responses);
+    }
+}
+
+static void estimated_percentiles_are_marked(void **state) {
+    (void)state;
+    folder_open();
+    write_seconds("a", TEN, uneven, 2);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_text(&report, SSREPORT_REQUESTS_RATES, 0, "percentiles", "estimated");
+    assert_text(&report, SSREPORT_REQUESTS, 0, "percentiles", "estimated");
+    assert_non_null(strstr(report.responses[0].notes.text,
+        "its percentiles over several seconds are estimated from those of each: it has no complete "
+        "response-times.csv"));
+    assert_found(&report, "at most about 189 ms for 95 %");
+    ssreport_report_free(&report);
+    write_times("a", "1.000000,0.010000000,9,10\n1.000000,0.040000000,1,0\n"
+                     "2.000000,0.100000000,1,10\n2.000000,0.400000000,9,0\n");
+    report = make_report(folder_file("a"));
+    assert_text(&report, SSREPORT_REQUESTS_RATES, 0, "percentiles", "counted");
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_p50_seconds", 0.04);
+    assert_null(strstr(report.responses[0].notes.text, "estimated"));
+    assert_found(&report, "at most 400 ms for 95 %");
+    ssreport_report_free(&report);
 }
 
 /* ---- rates ---- */
@@ -288,17 +359,6 @@ static void requests_meet_the_record_of_the_same_time(void **state) {
 
 /* ---- findings ---- */
 
-static void assert_found(const struct ssreport_report *report, const char *part) {
-    const struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
-        if (strstr(ssreport_sheet_cell(sheet, i, "sentence")->text, part))
-            return;
-    }
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++)
-        print_message("%s\n", ssreport_sheet_cell(sheet, i, "sentence")->text);
-    fail_msg("no '%s' in the findings", part);
-}
-
 static void a_rate_is_found_in_the_run_that_had_it(void **state) {
     (void)state;
     folder_open();
@@ -322,9 +382,10 @@ static void findings_come_first(void **state) {
     struct ssreport_report report = make_report(folder_file("a"));
     assert_found(&report, "keeps up with 20 requests a second, and not with 40 (62.5 % of those "
                           "due succeeded in this time). At 20 the response time is 20.0 ms on "
-                          "average and at most 40.0 ms for 95 % of the requests");
-    assert_found(&report, "at 40 requests a second 99 % were answered within 60.0 ms of being "
-                          "sent, but only within ");
+                          "average and at most about 40.0 ms for 95 % of the requests");
+    assert_found(&report,
+        "at 40 requests a second 99 % were answered within about 60.0 ms of being "
+        "sent, but only within ");
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Findings</h2>");
     assert_true(strstr(text.bytes, "<h2>Findings</h2>") < strstr(text.bytes, "<h2>Requests</h2>"));
@@ -455,7 +516,9 @@ UNIT_MAIN(
     cmocka_unit_test(seconds_and_figures_are_read),
     cmocka_unit_test(damage_is_named_by_line),
     cmocka_unit_test(half_a_record_is_reported),
-    cmocka_unit_test(percentiles_of_seconds_are_put_together),
+    cmocka_unit_test(percentiles_of_several_seconds_are_counted),
+    cmocka_unit_test(percentiles_without_all_times_are_estimated),
+    cmocka_unit_test(estimated_percentiles_are_marked),
     cmocka_unit_test(stretches_of_one_rate_are_points),
     cmocka_unit_test(a_rate_is_found_in_the_run_that_had_it),
     cmocka_unit_test(requests_meet_the_record_of_the_same_time),
