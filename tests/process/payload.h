@@ -7,7 +7,7 @@
 /* What the files of the payload share. Each file has a table of its own acts. */
 
 /* Nothing here outlives its test for long, whatever goes wrong. */
-#define LIFE_SECONDS 100
+#define LIFE_SECONDS 290
 
 struct payload_act {
     const char *name;

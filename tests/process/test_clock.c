@@ -42,11 +42,11 @@ START_TEST(a_set_wall_clock_changes_no_duration) {
         run_expect(run, 0);
         ck_assert_double_ge(run_now() - begin, 2.95);
         ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
-        expect_between(run->out.bytes, "duration_seconds", 2.4, 10);
-        expect_between(run->out.bytes, "samples", 1, 5);
+        expect_between(run->out.bytes, "duration_seconds", 2.4, 60);
+        expect_between(run->out.bytes, "samples", 1, 6);
         expect_between(run->out.bytes, "target_mean", 0.4, 0.4);
         expect_between(run->out.bytes, "duty_mean", 0.2, 0.6);
-        expect_between(run->out.bytes, "load_mean", 0.01, 1);
+        expect_between(run->out.bytes, "load_mean", 1e-4, 1);
         expect_between(run->out.bytes, "switches_per_second", 1, 100);
         run_expect_nothing_left();
         run_free(run);
@@ -70,7 +70,7 @@ START_TEST(a_start_skipped_by_the_wall_clock_is_made_up_for) {
                         "--duration", "600m", "--json", "-", PAYLOAD, "spin")));
     run_expect(run, 0);
     run_expect_text(&run->out, "s after --start-at");
-    expect_between(run->out.bytes, "duration_seconds", 0.5, 10);
+    expect_between(run->out.bytes, "duration_seconds", 0.5, 60);
     run_expect_nothing_left();
 }
 END_TEST
@@ -93,8 +93,8 @@ END_TEST
 /* ---- time in which all processes are frozen ---- */
 
 #define RUNS     4
-#define FROZEN   3.0 /* seconds */
-#define DURATION "2s"
+#define FROZEN   3.0  /* seconds */
+#define DURATION "5s" /* they are frozen before its end */
 
 static bool all_stopped(const struct run *const runs[RUNS], const struct family *family) {
     for (int i = 0; i < RUNS; i++) {
@@ -137,7 +137,7 @@ static void expect_planned_end(struct run *runs[RUNS]) {
     for (int i = 0; i < RUNS; i++) {
         run_expect(run_wait(runs[i]), 0);
         ck_assert(json_is(runs[i]->out.bytes, "ended_by", "\"duration\""));
-        expect_between(runs[i]->out.bytes, "duration_seconds", 1.9, 20);
+        expect_between(runs[i]->out.bytes, "duration_seconds", 4.9, 60);
         expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
         run_free(runs[i]);
     }

@@ -102,7 +102,7 @@ START_TEST(a_frozen_run_ends_as_planned) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
-            START_SHAPE(shapes[i], "--json", "-", "--duration", "3s", "--grace", "200m");
+            START_SHAPE(shapes[i], "--json", "-", "--duration", "6s", "--grace", "200m");
         find_frozen(run);
         run_expect(run_wait(run), 0);
         ck_assert_ptr_nonnull(json_field(strchr(run->out.bytes, '{'), "warnings"));

@@ -217,12 +217,12 @@ static bool stay(struct run *run, char state, double seconds, double *since) {
 }
 
 /* `target`: the process outside, or by its negative number its group. */
-static void pause_and_continue(const struct isolated_run *isolated, pid_t target) {
+static void pause_and_continue(const struct isolated_run *isolated, pid_t target, double pause) {
     struct run *run = isolated->run;
     kill(target, SIGTSTP);
     RUN_UNTIL(run, run_state(run->pid) == 'T' && run_state(isolated->master) == 'T');
     double since = run_now();
-    RUN_UNTIL(run, stay(run, 'T', STANDSTILL, &since));
+    RUN_UNTIL(run, stay(run, 'T', pause, &since));
     kill(target, SIGCONT);
     RUN_UNTIL(run, are_in_state(run, 'R'));
     since = run_now();
@@ -242,10 +242,10 @@ START_TEST(a_pause_stops_everything) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("2s");
     double begin = run_now();
-    pause_and_continue(&isolated, isolated.run->pid);
+    pause_and_continue(&isolated, isolated.run->pid, 2);
     run_expect(run_wait(isolated.run), 0);
     /* The trace's clock stood still; some of the run had passed before we began to look. */
-    ck_assert_double_ge(run_now() - begin, 1.5 + STANDSTILL);
+    ck_assert_double_ge(run_now() - begin, 0.5 + 2);
     isolated_expect_nobody(&isolated);
 }
 END_TEST
@@ -255,7 +255,7 @@ START_TEST(a_pause_of_the_whole_group_is_one_pause) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
     for (int i = 0; i < 10; i++)
-        pause_and_continue(&isolated, -isolated.run->pid);
+        pause_and_continue(&isolated, -isolated.run->pid, STANDSTILL);
     kill(isolated.run->pid, SIGTERM);
     run_expect(run_wait(isolated.run), -SIGTERM);
     isolated_expect_nobody(&isolated);

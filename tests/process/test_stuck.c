@@ -14,8 +14,8 @@
 #include "process.h"
 #include "run.h"
 
-/* For the CPU time that proves it, where others want the CPU as well. */
-#define STUCK_PATIENCE 50.0
+/* For the CPU time that proves it, of which a busy machine gives little to each process. */
+#define STUCK_PATIENCE (2 * RUN_PATIENCE)
 
 #define LOOP                                                                                       \
     "    for (volatile int i = 1; i;) {\n"                                                         \
@@ -218,7 +218,6 @@ static void stand_still(bool all) {
     family_signal(&instances, SIGCONT);
     run_expect(run_wait(run), 0);
     ck_assert_double_ge(run_now() - begin, 5.9);
-    ck_assert_double_le(run_now() - begin, 16);
     ck_assert_msg(strstr(run->err.bytes, "was lost") == NULL, "%s", run->err.bytes);
     run_free_clean(run);
 }

@@ -188,11 +188,11 @@ END_TEST
  */
 START_TEST(newcomers_are_stopped_at_once) {
     struct run *run =
-        START("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "3s", PAYLOAD, "spawn", "7");
+        START("-v", "-n", "1", "-c", "fixed", "-l", "1%", "-D", "10s", PAYLOAD, "spawn", "7");
     struct family before = {.count = 0};
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 2; round++) {
         RUN_UNTIL(run, has_new("payload-spawned", &before));
-        RUN_UNTIL_WITHIN(2, run, family_all_stopped("payload"));
+        RUN_UNTIL_WITHIN(8, run, family_all_stopped("payload")); /* a round lasts 10 s */
         before = family_find("payload-spawned");
     }
     end_politely(run);

@@ -65,10 +65,8 @@ START_TEST(the_run_ends_without_it) {
         struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
             "-c", "sleep 50 & exec \"$@\"", "sh", PAYLOAD, "spin");
         hold(&group, run, is_frozen);
-        double begin = run_now();
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
-        ck_assert_double_lt(run_now() - begin, RUN_CLEAN_PATIENCE);
         end_held(&group, run, is_frozen);
     }
     control_group_remove(&group);
@@ -86,10 +84,8 @@ START_TEST(the_next_iteration_does_not_wait) {
         "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "--repeat", "sh", "-c", text);
     run_wait_text(run, "ready");
     hold(&group, run, true);
-    double begin = run_now();
     run_write_file(file, "");
     RUN_UNTIL(run, run_count_text(&run->out, "ready\n") >= 2);
-    ck_assert_double_lt(run_now() - begin, RUN_CLEAN_PATIENCE);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     end_held(&group, run, true);
