@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` installs is what was built and what users read. Argument: the build directory.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+export LC_ALL=C
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+build=$(realpath "$1")
+for program in showstopper-platform showstopper-replay ssprofile ssreport ssrequest; do
+    [ -x "$build/bin/$program" ] || skip "left-out: $program was not built"
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cmake --install "$build" --prefix "$scratch/all" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
+
+# names FOLDER [EXPRESSION...]: the files below, a line each, executable ones marked.
+names() {
+    (cd "$1" && find . \( -type f -o -type l \) "${@:2}" -printf '%P %m\n') |
+        sed -E 's/ [0-7]*[1357][0-7]*$/ */; s/ [0-7]+$//' | sort
+}
+
+# same WHAT: the lines of `expected` and of `installed`.
+same() {
+    diff "$scratch/expected" "$scratch/installed" >&2 || fail "$1: not all (<), or too many (>) are installed"
+}
+
+# page_names FOLDER...: the names of all manual pages below.
+page_names() {
+    find "$@" -name 'build*' -prune -o -name '*.[1-9]' -printf '%f\n' | sort
+}
+
+names "$build/bin" >"$scratch/expected"
+names "$scratch/all/bin" >"$scratch/installed"
+same programs
+
+{ page_names "$source/src" "$source/tools" && (cd "$build" && ls ./*.[1-9]) | sed 's,^\./,,'; } | sort >"$scratch/expected"
+page_names "$scratch/all/share/man" >"$scratch/installed"
+same "manual pages"
+while read -r page; do
+    [ -e "$scratch/all/share/man/man${page##*.}/$page" ] || fail "$page is in another section's folder"
+done <"$scratch/installed"
+
+modules=$(dirname "$(dirname "$(find "$build" -path '*/feedback/own.so')")")
+names "$modules" | cut -d ' ' -f 1 >"$scratch/expected" # only built ones are executable
+names "$scratch/all/${modules#"$build/"}" >"$scratch/installed"
+same modules
+
+names "$source/include" >"$scratch/expected"
+names "$scratch/all/include" >"$scratch/installed"
+same headers
+
+{ names "$source/tools/experiments" && echo nine-steps.txt; } | sort >"$scratch/expected"
+names "$scratch/all/share/showstopper/experiments" >"$scratch/installed"
+same experiments
+
+names "$source/tools/ssprofile/batteries" >"$scratch/expected"
+names "$scratch/all/share/showstopper/batteries" >"$scratch/installed"
+same batteries
+
+(cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md | sort >"$scratch/expected"
+names "$scratch"/all/share/doc/* >"$scratch/installed"
+same documents
+
+# An installed tree does not need the one it was built in.
+PATH=$scratch/all/bin:$PATH
+showstopper --list-modules >"$scratch/listed"
+grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"
