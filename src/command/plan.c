@@ -130,16 +130,36 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
     return plan->numbers ? 0 : ss_error_memory(error);
 }
 
+/* The first word of the command that would have given a target before it; NULL if absent. */
+static const char *find_late_target(const struct ss_cli *cli) {
+    static const char *const options[] = {"-l", "--load", "-t", "--trace"};
+    for (char **word = cli->command; *word; word++) {
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+            if (strcmp(*word, options[i]) == 0)
+                return *word;
+        }
+    }
+    return NULL;
+}
+
+static int refuse_no_target(const struct ss_cli *cli, struct ss_error *error) {
+    const char *late = find_late_target(cli);
+    if (late)
+        return ss_error_fail(error,
+            "no target is given: options precede the command, but %s follows it: showstopper %s "
+            "... %s",
+            late, late, ss_words_show(*cli->command).text);
+    return ss_error_fail(
+        error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+}
+
 static int check_target(const struct ss_cli *cli, struct ss_error *error) {
     bool constant = strcmp(cli->modules[SS_KIND_TRACE], "constant") == 0;
     const char *options = cli->options[SS_KIND_TRACE];
     if (cli->load && (!constant || options))
         return ss_error_fail(
             error, "-l is short for -t constant -T LOAD: give either -l or -t and -T");
-    if (!cli->load && constant && !options)
-        return ss_error_fail(
-            error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
-    return 0;
+    return !cli->load && constant && !options ? refuse_no_target(cli, error) : 0;
 }
 
 static int add_files(struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {

@@ -298,7 +298,11 @@ START_TEST(wrong_words_are_refused) {
     REFUSED(125, "takes no value", "--keep=yes", TOUCH_AT("50%"));
     REFUSED(125, "no command", "-l", "50%");
     REFUSED(125, "no command", "-l", "50%", "--");
-    REFUSED(125, "no target", TOUCH);
+    REFUSED(125, "no target is given: -l LOAD holds a load", TOUCH);
+    REFUSED(125, "options precede the command, but -l follows it: showstopper -l ... ", TOUCH, "-l",
+        "50%");
+    REFUSED(
+        125, "options precede the command, but --load follows it", "-q", TOUCH, "--load", "50%");
     REFUSED(125, "-l is short for", "-l", "50%", "-t", "sine", TOUCH);
     REFUSED(125, "-l is short for", "-l", "50%", "-T", "50%", TOUCH);
     REFUSED(125, "--progress", "--progress", "sometimes", TOUCH_AT("50%"));

@@ -495,6 +495,12 @@ START_TEST(a_run_is_repeated) {
     run_expect(run, 125);
     run_expect_text(&run->err, "the record has the command");
     run_free(run);
+    run = run_wait(run_start(NULL, WORDS(SHOWSTOPPER "-replay")));
+    run_expect(run, 125);
+    run_expect_text(
+        &run->err, "showstopper: --replay: no record is named: showstopper --replay DIR");
+    ck_assert_uint_eq(run->out.length, 0);
+    run_free(run);
 }
 END_TEST
 

@@ -241,14 +241,16 @@ static bool is_attached(yajl_val plan) {
 int main(int argc, char **argv) {
     char programs[4200], showstopper[4300];
     ss_streams_occupy();
-    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+    if (argc < 2)
+        fail("%s%s", "no record is named: showstopper --replay DIR", "");
+    if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
              "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with its\n"
              "options, those given here and its command, and tells how the machine differs.");
         struct ss_error error = {0};
         if (ss_streams_flush(&error) < 0)
             fail("%s%s", error.message, "");
-        return argc < 2 ? SS_ERROR_FAILED : 0;
+        return 0;
     }
     if (ss_platform_program_path(programs, sizeof programs) < 0)
         fail("%s%s", "where the programs are cannot be told", "");
