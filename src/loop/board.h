@@ -25,7 +25,7 @@
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 10
+#define SS_BOARD_VERSION 11
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -84,6 +84,8 @@ struct ss_row {
     _Atomic uint32_t leaving;   /* guardian: processes of it may be leaving its group, so the
                                    guardian is to be notified of stops */
     _Atomic uint32_t frozen;    /* guardian and executor: processes put into its freezer so far */
+    _Atomic uint32_t left;      /* processes of an attached instance that did not end although they
+                                   were killed */
     _Atomic uint32_t failure;   /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* of its instances so far, doubles; --counters */
     _Atomic uint32_t counts_unknown; /* a bit for each event that it could not tell last time */
@@ -134,7 +136,8 @@ struct ss_board {
     _Atomic uint32_t losses;  /* executors, rescuer: how often something may have been left that
                                  only a sweep finds */
     _Atomic uint32_t swept;   /* rescuer: how many of `losses` a sweep has dealt with */
-    _Atomic uint32_t left;    /* rescuer: processes that did not end although they were killed */
+    _Atomic uint32_t left;    /* rescuer: processes that did not end although they were killed; not
+                                 those of attached instances, see the rows */
     _Atomic int32_t guardian; /* master */
     _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
     _Atomic int32_t sensor;                        /* master */

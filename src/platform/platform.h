@@ -65,6 +65,21 @@ void ss_platform_adopt_orphans(void);
  */
 int ss_platform_die_with(pid_t parent, int signal);
 
+/*
+ * A line that continues its owner, if that is stopped, once all processes that held it have ended.
+ * The caller owns it. Returns a descriptor, or a negative errno.
+ */
+int ss_platform_lifeline_open(void);
+
+/* Makes the caller the owner instead: forks inherit a line, but not that. */
+void ss_platform_lifeline_own(int line);
+
+/*
+ * Returns a descriptor, or a negative errno. Whoever has a copy holds the line; forks inherit
+ * copies, so the caller closes its own after the fork.
+ */
+int ss_platform_lifeline_hold(int line);
+
 /* ---- isolation ---- */
 
 struct ss_isolation {

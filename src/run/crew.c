@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owned.h"
+#include "platform/platform.h"
 #include "tree/guardian.h"
 
 /* How often a killed guardian is replaced at the end of a run. */
@@ -17,6 +19,8 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     for (int i = 0; i < 2; i++)
         crew->bell[i] = crew->guardian_bell[i] = -1;
     crew->terminal.file = -1;
+    crew->master_line = ss_platform_lifeline_open();
+    crew->guardian_line = ss_platform_lifeline_open();
     crew->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     crew->executors = calloc(crew->plan->instances, sizeof *crew->executors);
     crew->cpu_times = calloc(crew->plan->instances, sizeof *crew->cpu_times);
@@ -40,12 +44,14 @@ static struct ss_guardian_setup set_up_guardian(struct ss_crew *crew) {
         .master = getpid(),
         .bell = crew->guardian_bell[0],
         .master_bell = crew->bell[1],
+        .line = crew->guardian_line,
         .terminal = &crew->terminal,
     };
 }
 
 int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
     struct ss_guardian_setup setup = set_up_guardian(crew);
+    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->master_line);
     pid_t guardian = ss_signals_fork();
     if (guardian == 0)
         ss_guardian_run(&setup);
@@ -84,6 +90,8 @@ int ss_crew_start_executor(
                 .pin = plan->pinned ? &plan->cpus : NULL,
             },
     };
+    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->master_line);
+    SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian_line);
     pid_t executor = ss_signals_fork();
     if (executor == 0)
         ss_executor_run(&setup);
@@ -200,8 +208,11 @@ static void close_pair(int ends[2]) {
 void ss_crew_close(struct ss_crew *crew) {
     close_pair(crew->bell);
     close_pair(crew->guardian_bell);
-    if (crew->null >= 0)
-        close(crew->null);
+    const int single[] = {crew->null, crew->master_line, crew->guardian_line};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        if (single[i] >= 0)
+            close(single[i]);
+    }
     ss_terminal_close(&crew->terminal);
     free(crew->executors);
     free(crew->cpu_times);

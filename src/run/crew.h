@@ -20,6 +20,8 @@ struct ss_crew {
     const struct ss_scheduling *scheduling;
     int bell[2];          /* from executors and guardian to the master */
     int guardian_bell[2]; /* from executors and master to the guardian */
+    int master_line;      /* continues the master when guardian and executors are dead */
+    int guardian_line;    /* continues the guardian when the executors are dead */
     int null;             /* the instances' standard input */
     struct ss_terminal terminal;
     pid_t guardian;

@@ -142,6 +142,8 @@ static int reap_instance(struct executor *executor) {
     ss_instance_clear(
         &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
     ss_tally_end(&executor->tally);
+    if (executor->instance.attached)
+        atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
     ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);

@@ -265,13 +265,19 @@ static int open_master(struct ss_master *master) {
     return open_crew(master) < 0 ? -1 : ss_master_open_perf(master);
 }
 
+/* With --end, to end them was part of the request. */
 static void warn_of_left(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->left);
-    if (left > 0)
-        ss_outcome_warn(master->outcome,
-            "%u killed process%s of instances had not ended when the run ended: frozen by a "
-            "control group, or waiting for a device",
-            (unsigned)left, left == 1 ? "" : "es");
+    for (uint32_t i = 0; i < master->plan->instances; i++)
+        left += atomic_load(&master->board->rows[i].left);
+    if (left == 0)
+        return;
+    ss_outcome_warn(master->outcome,
+        "%u killed process%s of instances had not ended when the run ended: frozen by a "
+        "control group, or waiting for a device",
+        (unsigned)left, left == 1 ? "" : "es");
+    if (master->board->attached && master->failure_status == 0)
+        master->failure_status = SS_ERROR_FAILED;
 }
 
 static void warn_of_excess(struct ss_master *master) {

@@ -122,6 +122,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     setpgid(0, 0); /* a signal to the master's group must not reach the guardian */
     /* If the guardian has been stopped, the master's death continues it. */
     ss_platform_die_with(setup->master, SIGCONT);
+    ss_platform_lifeline_own(setup->line);
     atomic_store(&setup->board->guardian_started, ss_platform_process_started(getpid()));
     ss_signals_adopt(SIG_IGN, none);
     ss_platform_set_name("ss-guardian");

@@ -252,14 +252,19 @@ void ss_instance_reap_orphans(const struct ss_instance *instance) {
     }
 }
 
-bool ss_instance_is_empty(const struct ss_instance *instance) {
-    if (!instance->attached)
-        return ss_instance_has_ended(instance) && !ss_platform_has_living_children();
+uint32_t ss_instance_count_left(const struct ss_instance *instance) {
+    uint32_t left = !ss_instance_has_ended(instance);
     for (uint32_t i = 0; i < instance->holds.count; i++) {
-        if (!ss_hold_has_ended(&instance->holds.list[i]))
-            return false;
+        const struct ss_hold *hold = &instance->holds.list[i];
+        left += hold->pid != instance->root.pid && !ss_hold_has_ended(hold);
     }
-    return ss_instance_has_ended(instance);
+    return left;
+}
+
+bool ss_instance_is_empty(const struct ss_instance *instance) {
+    if (instance->attached)
+        return ss_instance_count_left(instance) == 0;
+    return ss_instance_has_ended(instance) && !ss_platform_has_living_children();
 }
 
 struct search {

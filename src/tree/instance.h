@@ -83,6 +83,9 @@ bool ss_instance_has_ended(const struct ss_instance *instance);
  */
 bool ss_instance_is_empty(const struct ss_instance *instance);
 
+/* How many known processes of an attached instance have not ended. */
+uint32_t ss_instance_count_left(const struct ss_instance *instance);
+
 /* Reaps ended descendants that lost their parent, but not the leader. */
 void ss_instance_reap_orphans(const struct ss_instance *instance);
 

@@ -41,6 +41,12 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     return false;
 }
 
+static bool is_stopped(pid_t pid, uint64_t started) {
+    struct ss_process process;
+    return ss_platform_process_look(pid, &process) && process.started == started &&
+           process.state == 'T';
+}
+
 /*
  * An executor's pid is valid as long as it is on the board, because its
  * parent has not reaped it.
@@ -49,8 +55,11 @@ static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     struct ss_row *row = &watchdog->board->rows[index];
     pid_t executor = atomic_load(&row->executor);
     uint64_t started = atomic_load(&row->executor_started);
-    if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE ||
-        !is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
+    if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE)
+        return;
+    if (watchdog->alone && is_stopped(executor, started))
+        ss_platform_process_signal_once(executor, started, SIGCONT);
+    if (!is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
         return;
     atomic_store(&row->failure, SS_FAILURE_STUCK);
     ss_platform_process_signal_once(executor, started, SIGKILL);
@@ -61,6 +70,7 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     if (now < watchdog->next)
         return;
     watchdog->next = now + INTERVAL;
+    watchdog->alone = is_stopped(watchdog->master, watchdog->master_started);
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
     /* The master reports this itself, as if the kernel had sent the signal. */

@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_TREE_WATCHDOG_H
 #define SHOWSTOPPER_TREE_WATCHDOG_H
 
+#include <stdbool.h>
+
 #include <showstopper/contract.h>
 
 #include "loop/board.h"
@@ -9,13 +11,15 @@
 /*
  * Detects a process of ours that loops forever in a module. Each process changes a word of the
  * board once per turn of its loop; one that uses much CPU time in between is stuck. Elapsed time
- * proves nothing: the machine may be overloaded or have been suspended.
+ * proves nothing: the machine may be overloaded or have been suspended. While the master is
+ * stopped, this also continues executors that something else has stopped.
  */
 struct ss_watchdog {
     struct ss_board *board;
     pid_t master;
     uint64_t master_started;
     ss_time next;
+    bool alone;                 /* the master is stopped, so it does not continue executors */
     struct ss_watched *watched; /* the executors, then the master */
 };
 

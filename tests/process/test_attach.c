@@ -177,6 +177,66 @@ KILL_TEST(the_guardian_alone_leaves_a_tree_running, TREE, "ss-executor", "master
 KILL_TEST(the_executor_alone_leaves_a_tree_running, TREE, "ss-guardian", "master")
 KILL_TEST(the_master_alone_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
 
+static void stop_and_await(struct run *run, pid_t pid) {
+    kill(pid, SIGSTOP);
+    RUN_UNTIL(run, run_state(pid) == 'T');
+}
+
+/* The kernel continues the master when all others are dead. */
+START_TEST(stopped_master_alone_leaves_a_tree_running) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run = attach(target, 3, "-v");
+    struct family kept = family_find("payload");
+    struct family killed = {.count = 2};
+    killed.pids[0] = run_find(run, "ss-executor");
+    killed.pids[1] = run_find(run, "ss-guardian");
+    stop_and_await(run, run->pid);
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    family_kill_together(&killed, 0);
+    run_expect(run_wait(run), 125);
+    expect_free(&kept, target);
+    run_free(run);
+}
+END_TEST
+
+/* The kernel continues the guardian when all executors are dead; the master stays stopped. */
+START_TEST(stopped_guardian_and_master_leave_a_tree_running) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run = attach(target, 3, "-v");
+    struct family kept = family_find("payload");
+    pid_t executor = run_find(run, "ss-executor");
+    stop_and_await(run, run->pid); /* in this order: the master would continue the guardian */
+    stop_and_await(run, run_find(run, "ss-guardian"));
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    kill(executor, SIGKILL);
+    family_expect_to_run(run, &kept, 0.01);
+    ck_assert_int_eq(run_state(run->pid), 'T');
+    kill(run->pid, SIGCONT);
+    run_expect(run_wait(run), 125);
+    expect_free(&kept, target);
+    run_free(run);
+}
+END_TEST
+
+/* Each of a run's two processes would stay stopped without the guardian. */
+START_TEST(stopped_executor_and_master_leave_a_tree_in_rounds) {
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run = attach(target, 3, "-v");
+    struct family tree = family_find("payload");
+    stop_and_await(run, run->pid);
+    kill(run_find(run, "ss-executor"), SIGSTOP);
+    for (int i = 0; i < 3; i++) {
+        RUN_UNTIL(run, family_is_stopped("payload", 3));
+        family_expect_to_run(run, &tree, 0.001);
+    }
+    kill(run->pid, SIGCONT);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    expect_free(&tree, target);
+    run_free(run);
+}
+END_TEST
+
 START_TEST(it_works_without_pidfds) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
@@ -621,6 +681,9 @@ PROCESS_MAIN(
     SS_CASE(the_guardian_alone_leaves_a_tree_running),
     SS_CASE(the_executor_alone_leaves_a_tree_running),
     SS_CASE(the_master_alone_leaves_a_tree_running),
+    SS_CASE(stopped_master_alone_leaves_a_tree_running),
+    SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
+    SS_CASE(stopped_executor_and_master_leave_a_tree_in_rounds),
     SS_CASE(it_works_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(what_starts_later_is_limited_and_orphans_remain),

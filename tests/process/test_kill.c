@@ -424,24 +424,6 @@ START_TEST(stopped_executors_and_master_go_on) {
 }
 END_TEST
 
-/* The master would continue them, so it is stopped, too. Only its death can wake them. */
-START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        struct run *run = start(workloads[i]);
-        wait_for_ready(run);
-        struct family executors = family_find("ss-executor");
-        struct family others = family_find("ss-guardian");
-        kill(run->pid, SIGSTOP);
-        RUN_UNTIL(run, run_state(run->pid) == 'T');
-        family_signal(&executors, SIGSTOP);
-        RUN_UNTIL(run, family_count(&executors, 'T') == INSTANCES);
-        family_kill_together(&others, run->pid);
-        run_expect(run_wait(run), -SIGKILL);
-        run_free_clean(run);
-    }
-}
-END_TEST
-
 /* In this order: the master would continue the guardian. */
 static void stop_master_and_guardian(struct run *run) {
     kill(run->pid, SIGSTOP);
@@ -450,6 +432,23 @@ static void stop_master_and_guardian(struct run *run) {
     kill(guardian, SIGSTOP);
     RUN_UNTIL(run, run_state(guardian) == 'T');
 }
+
+/* Master and guardian would continue them, so they are stopped, too. */
+START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        struct run *run = start(workloads[i]);
+        wait_for_ready(run);
+        struct family executors = family_find("ss-executor");
+        struct family others = family_find("ss-guardian");
+        stop_master_and_guardian(run);
+        family_signal(&executors, SIGSTOP);
+        RUN_UNTIL(run, family_count(&executors, 'T') == INSTANCES);
+        family_kill_together(&others, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        run_free_clean(run);
+    }
+}
+END_TEST
 
 /* As below a container's first process: it adopts orphans, so the kernel does not rescue them. */
 START_TEST(all_others_killed_beside_a_stopped_guardian_leave_nothing) {

@@ -94,6 +94,27 @@ START_TEST(the_next_iteration_does_not_wait) {
 }
 END_TEST
 
+/* Ending it was the request: the run has failed. */
+START_TEST(attached_process_that_cannot_end_fails_the_run) {
+    struct control_group group;
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
+    for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
+        char pid[16];
+        struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 50 & wait"));
+        pid_t held = hold(&group, target, is_frozen);
+        snprintf(pid, sizeof pid, "%d", (int)target->pid);
+        struct run *run = RUN("-l", "50%", "-c", "fixed", "--grace", "100m", "--duration", "600m",
+            "--end", "--attach", pid);
+        run_expect(run, is_frozen ? 125 : 0);
+        char state = run_state(held);
+        ck_assert_int_eq(state != 0 && state != 'Z', is_frozen);
+        run_free(target);
+        end_held(&group, run, is_frozen);
+    }
+    control_group_remove(&group);
+}
+END_TEST
+
 /* Its instance is over, others go on: whether it is left is known only at the end. */
 START_TEST(a_process_that_ends_before_the_run_is_not_left) {
     struct control_group group;
@@ -128,5 +149,6 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(the_run_ends_without_it),
     SS_CASE(the_next_iteration_does_not_wait),
+    SS_CASE(attached_process_that_cannot_end_fails_the_run),
     SS_CASE(a_process_that_ends_before_the_run_is_not_left))
 /* clang-format on */

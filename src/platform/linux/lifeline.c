@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A pipe whose reader asks for a signal (F_SETSIG): the kernel sends it when the last writer has
+ * gone, to a stopped process, too, which SIGCONT continues.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "platform/platform.h"
+
+void ss_platform_lifeline_own(int line) {
+    fcntl(line, F_SETOWN, getpid());
+}
+
+int ss_platform_lifeline_open(void) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    SS_OWNED(close) int line = ends[0];
+    close(ends[1]); /* before the reader asks: we are no holder */
+    ss_platform_lifeline_own(line);
+    if (fcntl(line, F_SETSIG, SIGCONT) < 0 || fcntl(line, F_SETFL, O_NONBLOCK | O_ASYNC) < 0)
+        return -errno;
+    return ss_owned_take(&line);
+}
+
+int ss_platform_lifeline_hold(int line) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", line);
+    int held = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    return held < 0 ? -errno : held;
+}
