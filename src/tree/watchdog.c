@@ -70,7 +70,8 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     if (now < watchdog->next)
         return;
     watchdog->next = now + INTERVAL;
-    watchdog->alone = is_stopped(watchdog->master, watchdog->master_started);
+    watchdog->alone = atomic_load(&board->beat) == watchdog->watched[board->instances].beat &&
+                      is_stopped(watchdog->master, watchdog->master_started);
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
     /* The master reports this itself, as if the kernel had sent the signal. */
