@@ -487,6 +487,7 @@ bad_usage() {
     refuses '--profile step wants --step' --max 10 http://localhost/
     refuses '--hold has no meaning with --profile constant' --profile constant --rate 5 --hold 2s \
         http://localhost/
+    refuses 'the rate is 0, so nothing would be sent' --rate 0 http://localhost/
     refuses '--rate has no meaning with --closed' --closed 5 --rate 5 http://localhost/
     refuses '--cap has no meaning with --closed' --closed 5 --cap 5 http://localhost/
     refuses 'is no URL of HTTP' --rate 5 ftp://localhost/
@@ -554,6 +555,24 @@ what_is_kept() {
     refuses '--dry-run sends nothing' --dry-run --rate 5 --record other "$url"
     refuses '--each: none/each: No such file' --rate 5 --each none/each --record other "$url"
     [ ! -e other ] || fail "a record of nothing is left"
+}
+
+outputs_in_one_file_are_refused() {
+    local url=http://127.0.0.1:1/
+    echo kept >there
+    ln -s new link
+    # `ask` has added --json json.
+    refuses '--each and --json would both write to json' --rate 5 --each ./json "$url"
+    [ ! -e json ] || fail "a file of nothing"
+    refuses '--each and --json would both write to new' --rate 5 --each link --json new "$url"
+    refuses '--each and --json would both write to there' --rate 5 --each there --json there "$url"
+    refuses '--json and --record would both write to new' --rate 5 --json new --record new "$url"
+    refuses '--json would overwrite there, which --trace reads' --rate 5 --trace there --json there \
+        "$url"
+    refuses '--each: /dev/stdout is standard output' --rate 5 --each /dev/stdout "$url"
+    refuses '--each: /dev/stdout is standard output' --rate 5 --quiet --each /dev/stdout --json - "$url"
+    [[ $(cat there) = kept && ! -e new ]] || fail "a file was changed"
+    ask 1 --rate 5 --duration 200m --each /dev/null --json /dev/null "$url"
 }
 
 summaries_are_left_out() {
@@ -767,6 +786,7 @@ run_case two_signals_end_it_at_once
 run_case bad_usage
 run_case moments_without_requests
 run_case what_is_kept
+run_case outputs_in_one_file_are_refused
 run_case summaries_are_left_out
 run_case changes_while_it_runs
 run_case names_are_looked_up_meanwhile

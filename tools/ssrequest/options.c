@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include <unistd.h>
+
 #include "given.h"
+#include "paths.h"
 
 #define AT(member) .offset = offsetof(struct ssrequest_options, member)
 
@@ -145,6 +148,25 @@ static int settle_capacity(struct ssrequest_options *options, struct ss_error *e
                : 0;
 }
 
+/* "-" is standard output. */
+static bool is_file(const char *path) {
+    return path && strcmp(path, "-") != 0;
+}
+
+static int check_paths(const struct ssrequest_options *options, struct ss_error *error) {
+    const struct ssrequest_path paths[] = {
+        {"--trace", options->trace, true},
+        {"--cacert", options->authorities, true},
+        {"--each", options->each, false},
+        {"--json", is_file(options->json) ? options->json : NULL, false},
+        {"--record", options->record, false},
+        {"--control", options->control, false},
+    };
+    bool prints = !options->quiet || (options->json && !is_file(options->json));
+    return ssrequest_paths_check(
+        paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
+}
+
 static int settle(struct ssrequest_options *options, struct ss_error *error) {
     if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0)
         return -1;
@@ -156,7 +178,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
             error, "--dry-run sends nothing: there is nothing to wait for, to keep or to change");
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(error, "there is no URL: ssrequest --rate 50 http://127.0.0.1:8080/");
-    return 0;
+    return options->dry_run ? 0 : check_paths(options, error);
 }
 
 int ssrequest_options_parse(

@@ -40,8 +40,10 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
 static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0 && rate <= RATE_MOST)
         return 0;
+    if (rate > 0)
+        return ss_error_fail(error, "the %s is more than %d requests per second", name, RATE_MOST);
     return ss_error_fail(
-        error, "the %s must be above 0 and at most %d requests per second", name, RATE_MOST);
+        error, "the %s is 0, so nothing would be sent: write requests per second, as in 50", name);
 }
 
 int ssrequest_profile_constant(

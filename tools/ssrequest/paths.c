@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "paths.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/whole_file.h"
+#include "base/words.h"
+
+/* A file, or the folder and the name of one that is not there yet. */
+struct place {
+    bool known, exists;
+    struct stat status;
+    char path[4100];
+    const char *name;
+};
+
+static bool is_shared(const struct stat *status) {
+    return S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode);
+}
+
+static void find(struct place *place, const char *path) {
+    place->exists = stat(path, &place->status) == 0;
+    place->known = place->exists;
+    if (place->exists || ss_whole_file_resolve(path, place->path, sizeof place->path) < 0)
+        return;
+    char *slash = strrchr(place->path, '/');
+    place->name = slash ? slash + 1 : place->path;
+    char folder[sizeof place->path] = ".";
+    if (slash)
+        memcpy(folder, place->path, (size_t)(slash - place->path) + 1);
+    if (slash)
+        folder[slash - place->path + 1] = '\0';
+    place->known = stat(folder, &place->status) == 0;
+}
+
+static bool is_same(const struct place *a, const struct place *b) {
+    return a->known && b->known && a->exists == b->exists && a->status.st_dev == b->status.st_dev &&
+           a->status.st_ino == b->status.st_ino &&
+           (a->exists ? !is_shared(&a->status) : strcmp(a->name, b->name) == 0);
+}
+
+static int check_pair(
+    const struct ssrequest_path *a, const struct ssrequest_path *b, struct ss_error *error) {
+    struct place first, second;
+    if (!a->path || !b->path || (a->read && b->read))
+        return 0;
+    find(&first, a->path);
+    find(&second, b->path);
+    if (!is_same(&first, &second))
+        return 0;
+    if (a->read || b->read)
+        return ss_error_fail(error, "%s would overwrite %s, which %s reads: choose another file",
+            a->read ? b->option : a->option, ss_words_show(b->path).text,
+            a->read ? a->option : b->option);
+    return ss_error_fail(error, "%s and %s would both write to %s: choose another file", a->option,
+        b->option, ss_words_show(b->path).text);
+}
+
+static int check_printed(const struct ssrequest_path *path, int printed, struct ss_error *error) {
+    struct place first, second = {.known = true, .exists = true};
+    if (!path->path || fstat(printed, &second.status) < 0)
+        return 0;
+    find(&first, path->path);
+    if (!is_same(&first, &second))
+        return 0;
+    return ss_error_fail(error,
+        "%s: %s is standard output, where the results are printed: "
+        "choose another file, or --quiet",
+        path->option, ss_words_show(path->path).text);
+}
+
+int ssrequest_paths_check(
+    const struct ssrequest_path *paths, size_t count, int printed, struct ss_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (check_pair(&paths[j], &paths[i], error) < 0)
+                return -1;
+        }
+        if (printed >= 0 && check_printed(&paths[i], printed, error) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_PATHS_H
+#define SSREQUEST_PATHS_H
+
+/* The files that a run reads and writes: two outputs in one file would destroy each other. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <showstopper/error.h>
+
+struct ssrequest_path {
+    const char *option; /* "--json" */
+    const char *path;   /* NULL: not given */
+    bool read;          /* an input: others may read it, too */
+};
+
+/*
+ * Fails if an output is the same file as another output or as an input, whatever the names.
+ * `printed` is a descriptor that something is printed to, too; -1: there is none. Devices such as
+ * /dev/null take any number of outputs.
+ */
+int ssrequest_paths_check(
+    const struct ssrequest_path *paths, size_t count, int printed, struct ss_error *error);
+
+#endif
