@@ -273,6 +273,12 @@ ss_time ss_platform_process_cpu_time(pid_t pid);
 int ss_platform_task_clock_open(pid_t thread, bool descendants);
 uint64_t ss_platform_task_clock_read(int clock);
 
+/*
+ * How long the first thread of this process was ready to run and had no CPU, since it began;
+ * SS_TIME_NEVER where the kernel does not count it.
+ */
+ss_time ss_platform_own_wait(void);
+
 /* Whether the system lets us count our own processes. */
 bool ss_platform_task_clock_works(void);
 

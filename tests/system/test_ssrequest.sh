@@ -136,9 +136,12 @@ flood_of_chunks_is_ended_at_the_timeout() {
 statuses() {
     each_is status status-500
     [ "$connections" -lt 20 ] || fail "an answer of status 500 ends the connection"
+    grep -q '^failed   20 with status 500$' out || fail "$(cat out)"
+    grep -q '^    "500": 20$' json || fail "statuses: $(cat json)"
     serve redirect
-    ask 0 --rate 100 --duration 100m "$url"
+    ask 0 --rate 100 --duration 100m --each each.csv "$url"
     expect succeeded 10
+    [ "$(tail -n 1 each.csv | cut -d , -f 6,8)" = success,302 ] || fail "$(cat each.csv)"
     end_server
     [ "$requests" -eq 10 ] || fail "a redirect is followed"
 }

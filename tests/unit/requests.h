@@ -36,6 +36,7 @@ static inline void made_up_open(struct made_up *it) {
         .asked = 10 * SS_SECOND,
         .took = 10 * SS_SECOND,
         .own_cpu_seconds = NAN,
+        .own_wait_seconds = NAN,
         .connections = NAN,
         .tally = &it->tally,
     };

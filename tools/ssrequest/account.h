@@ -37,11 +37,13 @@ struct ssrequest_account {
     bool turned; /* the rate was changed while it ran: it was not the profile's all the time */
 
     /* What came of it. */
-    double begin;  /* seconds since 1970, UTC; NaN: virtual time */
-    ss_time asked; /* how long requests were due; less than the profile if it was interrupted */
-    ss_time took;  /* until the last request ended or was given up; not less than `asked` */
-    double own_cpu_seconds; /* CPU time of the generator; NaN: unknown */
-    double connections;     /* that it opened; NaN: there is no network */
+    double begin;    /* seconds since 1970, UTC; NaN: virtual time */
+    ss_time asked;   /* how long requests were due; less than the profile if it was interrupted */
+    ss_time took;    /* until the last request ended or was given up; not less than `asked` */
+    ss_time skipped; /* on the tally's clock, when the figures begin */
+    double own_cpu_seconds;  /* CPU time of the generator; NaN: unknown */
+    double own_wait_seconds; /* for which it was ready to run and had no CPU; NaN: unknown */
+    double connections;      /* that it opened; NaN: there is no network */
     const struct ssrequest_tally *tally;
 
     /* A search for a capacity, in place of the tally; NULL: there was none. The profile is that of

@@ -140,6 +140,24 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
     ss_json_close(json, '}');
 }
 
+/* How many whole answers of each status, and when failures were. */
+static void print_answers(struct ss_json *json, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    bool failed = tally->first_failure != SS_TIME_NEVER;
+    ss_json_open(json, "statuses", '{');
+    for (unsigned i = 0; i < SSREQUEST_STATUSES; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", i);
+        if (tally->statuses[i] > 0)
+            print_whole(json, name, tally->statuses[i]);
+    }
+    ss_json_close(json, '}');
+    ss_json_number(json, "first_failure_seconds",
+        failed ? ss_time_seconds(ss_time_since(tally->first_failure, account->skipped)) : NAN);
+    ss_json_number(json, "last_failure_seconds",
+        failed ? ss_time_seconds(ss_time_since(tally->last_failure, account->skipped)) : NAN);
+}
+
 static void print_figures(struct ss_json *json, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     print_counts(json, tally);
@@ -153,6 +171,8 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     print_origins(json, "successes", tally->successes);
     print_origins(json, "all", tally->all);
     ss_json_close(json, '}');
+    print_answers(json, account);
+    ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
 }
 
 void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {

@@ -194,6 +194,7 @@ static void send_one(
     slot->one.due = due;
     slot->one.sent = now;
     slot->one.target = target;
+    slot->one.status = 0;
     slot->one.label = generator->labels + target;
     generator->transport.send(generator->transport.context, &slot->one);
     ssrequest_tally_send(generator->tally, due, slot->one.sent);
@@ -351,7 +352,7 @@ static void over_not_before(struct ssrequest_generator *generator, ss_time momen
 
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
     enum ssrequest_outcome outcome, uint64_t bytes, ss_time now) {
-    struct ssrequest_ended ended = {one->due, one->sent, now, outcome, bytes};
+    struct ssrequest_ended ended = {one->due, one->sent, now, outcome, bytes, one->status};
     ssrequest_tally_end(generator->tally, &ended);
     tell(generator, one, SSREQUEST_ENDED, &ended);
     over_not_before(generator, now);

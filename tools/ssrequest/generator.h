@@ -26,6 +26,7 @@ struct ssrequest_one {
     ss_time due, sent;
     uint32_t target; /* from 0, of those that it could be sent to */
     uint32_t label;  /* the same, counted on over the targets of each retarget() */
+    uint32_t status; /* of its answer, if the transport sets it: see struct ssrequest_ended */
     uint32_t slot;   /* from 0 to the cap: the transport may keep what it needs of it there */
 };
 

@@ -522,6 +522,10 @@ static void note(struct ssrequest_http *http, struct slot *slot, enum ssrequest_
 
 static void end(struct slot *slot, enum ssrequest_outcome outcome) {
     struct ssrequest_http *http = slot->http;
+    long status = 0;
+    if (outcome == SSREQUEST_SUCCESS || outcome == SSREQUEST_STATUS)
+        curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
+    slot->one->status = (uint32_t)status;
     slot->bytes = bytes_of(slot);
     unlink_slot(slot);
     curl_multi_remove_handle(http->multi, slot->easy);

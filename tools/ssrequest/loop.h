@@ -33,6 +33,7 @@ struct ssrequest_course {
     ss_time length;     /* until the last request had ended or was given up */
     ss_time stopped;    /* when sending was ended before its time; SS_TIME_NEVER: it was not */
     ss_time own_cpu;    /* CPU time of this process */
+    ss_time own_wait;   /* for which it was ready to run and had no CPU; SS_TIME_NEVER: unknown */
 };
 
 struct ssrequest_loop;

@@ -255,6 +255,8 @@ static struct ssrequest_account account_of(
         .asked = asked,
         .took = course->length,
         .own_cpu_seconds = ss_time_seconds(course->own_cpu),
+        .own_wait_seconds =
+            course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
         .connections = (double)ssrequest_http_connections(output->parts.http),
         .tally = output->parts.tally,
     };

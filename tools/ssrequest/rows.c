@@ -26,7 +26,7 @@ static const char seconds_heading[] =
 static const char times_heading[] = "elapsed_seconds,response_seconds,intended,actual\n";
 
 static const char each_heading[] =
-    "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n";
+    "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n";
 
 struct ssrequest_rows {
     const struct ssrequest_tally *tally;
@@ -256,6 +256,9 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
     *to++ = ',';
     to = stpcpy(to, fate == SSREQUEST_ENDED ? ssrequest_outcome_name(ended->outcome) : names[fate]);
     to = put_count(to, fate == SSREQUEST_ENDED ? ended->bytes : 0);
+    *to++ = ',';
+    if (fate == SSREQUEST_ENDED && ended->status > 0)
+        to += sprintf(to, "%u", ended->status);
     *to++ = '\n';
     ss_lines_end(&rows->each, to);
 }

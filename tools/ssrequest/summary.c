@@ -19,8 +19,11 @@
 /* What is sent later than this is not sent when it is due. */
 #define LATE 1e-3 /* seconds */
 
-/* The part of a CPU above which the generator may be what limits the rate. */
+/* The part of the time above which the generator, which runs or has no CPU, limits the rate. */
 #define BUSY 0.9
+
+/* The part of the time without a CPU that can be seen in response times. */
+#define STARVED 0.05
 
 /* ---- sentences ---- */
 
@@ -51,26 +54,48 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* "3 timeout, 1 reset", the most frequent first. */
-static void list_causes(char *text, size_t size, const struct ssrequest_tally *tally) {
-    bool told[SSREQUEST_OUTCOMES] = {[SSREQUEST_SUCCESS] = true};
-    size_t used = 0;
-    text[0] = '\0';
-    for (;;) {
-        int most = SSREQUEST_SUCCESS;
-        uint64_t count = 0;
-        for (int i = 0; i < SSREQUEST_OUTCOMES; i++) {
-            if (!told[i] && tally->outcomes[i] > count)
-                count = tally->outcomes[most = i];
-        }
-        if (count == 0)
-            return;
-        told[most] = true;
-        used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
-            ssrequest_outcome_name((enum ssrequest_outcome)most), ssrequest_show_count(count).text);
-        if (used >= size)
-            return;
+/* Why requests failed, and how many for each reason. */
+struct cause {
+    uint64_t count;
+    unsigned place; /* where it comes among those of the same count */
+    char text[72];
+};
+
+#define CAUSES_MOST (SSREQUEST_OUTCOMES + SSREQUEST_STATUSES)
+
+static void add_cause(struct cause *causes, size_t *count, uint64_t requests, const char *name) {
+    struct cause *cause = &causes[*count];
+    if (requests == 0)
+        return;
+    cause->count = requests;
+    cause->place = (unsigned)(*count)++;
+    snprintf(cause->text, sizeof cause->text, "%s %s", ssrequest_show_count(requests).text, name);
+}
+
+static int compare_causes(const void *one, const void *other) {
+    const struct cause *a = one, *b = other;
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return a->place < b->place ? -1 : 1;
+}
+
+/* "8 timeout", "3 with status 503", the most frequent first. */
+static size_t list_causes(struct cause causes[CAUSES_MOST], const struct ssrequest_tally *tally) {
+    size_t count = 0;
+    uint64_t with_status = 0;
+    for (unsigned status = 400; status < SSREQUEST_STATUSES; status++) {
+        char name[24];
+        snprintf(name, sizeof name, "with status %u", status);
+        add_cause(causes, &count, tally->statuses[status], name);
+        with_status += tally->statuses[status];
     }
+    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++) {
+        uint64_t known = i == SSREQUEST_STATUS ? with_status : 0;
+        add_cause(causes, &count, tally->outcomes[i] - known,
+            ssrequest_outcome_name((enum ssrequest_outcome)i));
+    }
+    qsort(causes, count, sizeof *causes, compare_causes);
+    return count;
 }
 
 static void tell_closed(FILE *stream, const struct ssrequest_account *account) {
@@ -99,22 +124,25 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
         ssrequest_show_number(ssrequest_throughput(account)).text);
 }
 
+/* Whether requests were sent when the schedule, or the answer of their client, made them due. */
 static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
+    bool closed = account->rules.closed > 0;
     double p99 = ssrequest_distribution_quantile(&tally->lateness, 0.99);
-    bool waited =
-        tally->unfinished_most >= account->rules.cap && account->rules.when_full == SSREQUEST_DELAY;
+    bool waited = !closed && tally->unfinished_most >= account->rules.cap &&
+                  account->rules.when_full == SSREQUEST_DELAY;
+    const char *due = closed ? "their client's last answer" : "when they were due";
     if (tally->lateness.count == 0)
         return;
     struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.most));
     if (tally->lateness.most == 0)
         say(stream, "Sent on time: none was late.");
     else if (p99 <= LATE)
-        say(stream, "Sent on time: 99 %% within %s of when they were due, the latest after %s.",
-            ssrequest_show_time(p99).text, most.text);
+        say(stream, "Sent on time: 99 %% within %s of %s, the latest after %s.",
+            ssrequest_show_time(p99).text, due, most.text);
     else
-        say(stream, "Sent late: 99 %% within %s of when they were due, the latest after %s; %s.",
-            ssrequest_show_time(p99).text, most.text,
+        say(stream, "Sent late: 99 %% within %s of %s, the latest after %s; %s.",
+            ssrequest_show_time(p99).text, due, most.text,
             waited ? "the cap was reached, and requests waited"
                    : "none had to wait at the cap, so it was this side that was late");
 }
@@ -134,16 +162,33 @@ static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_count(tally->unfinished).text);
 }
 
+/* ", from 2.97 s to 4.98 s" */
+static const char *when_failed(char text[96], const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    double first = ss_time_seconds(ss_time_since(tally->first_failure, account->skipped));
+    double last = ss_time_seconds(ss_time_since(tally->last_failure, account->skipped));
+    if (first < last)
+        snprintf(text, 96, "from %s to %s", ssrequest_show_time(first).text,
+            ssrequest_show_time(last).text);
+    else
+        snprintf(text, 96, "at %s", ssrequest_show_time(first).text);
+    return text;
+}
+
 static void tell_failures(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     uint64_t failed = ssrequest_tally_failed(tally);
-    char causes[512];
-    list_causes(causes, sizeof causes, tally);
+    struct cause causes[CAUSES_MOST];
+    char list[512] = "", when[96];
+    size_t count = list_causes(causes, tally), used = 0;
+    for (size_t i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(
+            list + used, sizeof list - used, "%s%s", i ? ", " : "", causes[i].text);
     if (tally->sent == 0)
         say(stream, "No request was sent.");
     else if (failed)
-        say(stream, "%s of those sent failed: %s.", ssrequest_show_share(failed, tally->sent).text,
-            causes);
+        say(stream, "%s of those sent failed, %s: %s.",
+            ssrequest_show_share(failed, tally->sent).text, when_failed(when, account), list);
     else if (!tally->unfinished)
         say(stream, "None failed.");
     if (tally->outcomes[SSREQUEST_RESOURCES])
@@ -170,14 +215,53 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
 }
 
-static void tell_own_cpu(FILE *stream, const struct ssrequest_account *account) {
-    double share = account->own_cpu_seconds / ss_time_seconds(account->took);
-    if (share > BUSY)
+/* More could have been sent: in a closed loop always, in an open one if requests had to wait. */
+static bool is_saturated(const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    return account->rules.closed > 0 || tally->unfinished_most >= account->rules.cap ||
+           ssrequest_distribution_quantile(&tally->lateness, 0.99) > LATE;
+}
+
+/* "used 44 % of a CPU and waited for one for 54 % of the time" */
+static const char *what_it_did(char text[128], double used, double waited) {
+    if (waited >= 0.005)
+        snprintf(text, 128, "used %.0f %% of a CPU and waited for one for %.0f %% of the time",
+            100 * used, 100 * waited);
+    else
+        snprintf(text, 128, "used %.0f %% of a CPU", 100 * used);
+    return text;
+}
+
+/*
+ * Which side was the limit: the generator if it hardly ever waited for the service, be it that it
+ * ran or that it had no CPU to run on.
+ */
+static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
+    double used = account->own_cpu_seconds / ss_time_seconds(account->took);
+    double waited = account->own_wait_seconds / ss_time_seconds(account->took);
+    double busy = used + (waited > 0 ? waited : 0);
+    bool saturated = is_saturated(account);
+    char did[128];
+    what_it_did(did, used, waited);
+    if (busy > BUSY && saturated)
         say(stream,
-            "The generator used %.0f %% of a CPU: it may be what limited the rate, and if it "
-            "shares "
-            "its CPU with the service, it slowed it down.",
-            100 * share);
+            "The generator was the limit, not the service: it %s. Give it a CPU of its own "
+            "(--own-cpu), or use several generators.",
+            did);
+    else if (busy > BUSY)
+        say(stream,
+            "The generator %s: it has no room for a higher rate, and if it shares its CPU with the "
+            "service, it slowed it down.",
+            did);
+    else if (waited > STARVED)
+        say(stream,
+            "The generator %s: response times are too long by what it waited. Give it a CPU of its "
+            "own (--own-cpu).",
+            did);
+    if (busy <= BUSY && saturated && account->tally->sent > 0)
+        say(stream,
+            "The service was the limit: the generator waited for it for %.0f %% of the time.",
+            100 * (1 - busy));
 }
 
 /* ---- figures ---- */
@@ -237,11 +321,10 @@ static void print_sums(FILE *stream, const struct ssrequest_tally *tally) {
         ssrequest_show_count(tally->outcomes[SSREQUEST_SUCCESS]).text,
         ssrequest_show_count(ssrequest_tally_failed(tally)).text,
         ssrequest_show_count(tally->unfinished).text);
-    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++) {
-        if (tally->outcomes[i])
-            fprintf(stream, "failed   %s %s\n", ssrequest_show_count(tally->outcomes[i]).text,
-                ssrequest_outcome_name((enum ssrequest_outcome)i));
-    }
+    struct cause causes[CAUSES_MOST];
+    size_t count = list_causes(causes, tally);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "failed   %s\n", causes[i].text);
 }
 
 static void print_figures(FILE *stream, const struct ssrequest_account *account) {
@@ -265,6 +348,9 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
     if (!isnan(account->own_cpu_seconds))
         print_figure(stream, "own CPU time", ssrequest_show_time(account->own_cpu_seconds).text,
             "of the generator");
+    if (!isnan(account->own_wait_seconds))
+        print_figure(stream, "own CPU wait", ssrequest_show_time(account->own_wait_seconds).text,
+            "of the generator: ready, but without a CPU");
     if (!isnan(account->connections))
         print_figure(stream, "connections",
             ssrequest_show_count((uint64_t)account->connections).text, "were opened");
@@ -317,10 +403,10 @@ void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *accou
         tell_rate(stream, account);
     tell_failures(stream, account);
     tell_unsent(stream, account);
-    if (account->rules.closed == 0)
-        tell_lateness(stream, account);
+    tell_lateness(stream, account);
     tell_times(stream, account);
-    tell_own_cpu(stream, account);
+    if (!isnan(account->own_cpu_seconds))
+        tell_limit(stream, account);
     fputc('\n', stream);
     print_times(stream, account->tally);
     fputc('\n', stream);

@@ -32,6 +32,7 @@ const char *ssrequest_outcome_name(enum ssrequest_outcome outcome) {
 int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error) {
     memset(tally, 0, sizeof *tally);
     tally->timeout = timeout;
+    tally->first_failure = SS_TIME_NEVER;
     for (unsigned i = 0; i < DISTRIBUTIONS; i++) {
         if (ssrequest_distribution_open(distribution_of(tally, i), error) != 0) {
             ssrequest_tally_close(tally);
@@ -51,6 +52,9 @@ void ssrequest_tally_clear(struct ssrequest_tally *tally) {
     tally->sent = tally->unfinished;
     tally->intended = tally->sent + tally->waiting;
     memset(tally->outcomes, 0, sizeof tally->outcomes);
+    memset(tally->statuses, 0, sizeof tally->statuses);
+    tally->first_failure = SS_TIME_NEVER;
+    tally->last_failure = 0;
     tally->bytes = 0;
     tally->unfinished_most = tally->unfinished;
     for (unsigned i = 0; i < DISTRIBUTIONS; i++)
@@ -76,10 +80,21 @@ void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time se
     ssrequest_distribution_add(&tally->lateness, ss_time_since(sent, due));
 }
 
+static void note_failure(struct ssrequest_tally *tally, ss_time moment) {
+    if (moment < tally->first_failure)
+        tally->first_failure = moment;
+    if (moment > tally->last_failure)
+        tally->last_failure = moment;
+}
+
 void ssrequest_tally_end(struct ssrequest_tally *tally, const struct ssrequest_ended *ended) {
     tally->unfinished--;
     tally->outcomes[ended->outcome]++;
     tally->bytes += ended->bytes;
+    if (ended->status > 0 && ended->status < SSREQUEST_STATUSES)
+        tally->statuses[ended->status]++;
+    if (ended->outcome != SSREQUEST_SUCCESS)
+        note_failure(tally, ended->finished);
     ss_time finished = ended->finished;
     if (ended->outcome == SSREQUEST_TIMEOUT) {
         ss_time limit = ss_time_add(ended->sent, tally->timeout);

@@ -46,14 +46,20 @@ enum ssrequest_origin {
 struct ssrequest_ended {
     ss_time due, sent, finished;
     enum ssrequest_outcome outcome;
-    uint64_t bytes; /* of the answer, headers and body */
+    uint64_t bytes;  /* of the answer, headers and body */
+    unsigned status; /* of the answer, as 404; 0: it did not come whole, or has none */
 };
+
+/* Statuses are below this. */
+#define SSREQUEST_STATUSES 1000
 
 struct ssrequest_tally {
     uint64_t intended, sent, refused, waiting, unfinished; /* waiting, unfinished: now */
     uint64_t outcomes[SSREQUEST_OUTCOMES];
+    uint64_t statuses[SSREQUEST_STATUSES]; /* how many whole answers of each */
     uint64_t bytes;
     uint64_t unfinished_most;
+    ss_time first_failure, last_failure; /* when they ended; SS_TIME_NEVER, 0: none failed */
     ss_time timeout; /* the limit: as long as that at least a timeout has taken */
     struct ssrequest_distribution successes[SSREQUEST_ORIGINS];
     /* Failures as long as they took, those that never ended or were never sent as long as they had

@@ -42,7 +42,9 @@ static struct ssrequest_account make_account(const struct queue_options *options
         .begin = NAN,
         .asked = ss_time_since(end->sending, options->settle),
         .took = ss_time_since(end->end, options->settle),
+        .skipped = options->settle,
         .own_cpu_seconds = NAN,
+        .own_wait_seconds = NAN,
         .connections = NAN,
         .tally = tally,
     };

@@ -16,6 +16,16 @@ int ss_platform_program_path(char *path, size_t size) {
     return 0;
 }
 
+ss_time ss_platform_own_wait(void) {
+    unsigned long long ran, waited;
+    FILE *file = fopen("/proc/self/schedstat", "re");
+    if (!file)
+        return SS_TIME_NEVER;
+    int count = fscanf(file, "%llu %llu", &ran, &waited);
+    fclose(file);
+    return count == 2 ? (ss_time)waited : SS_TIME_NEVER;
+}
+
 static char *arguments;
 static size_t arguments_size;
 

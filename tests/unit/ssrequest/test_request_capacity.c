@@ -33,7 +33,7 @@ static void criteria_are_read(void **state) {
 static void end_so_many(
     struct ssrequest_tally *tally, unsigned count, ss_time length, enum ssrequest_outcome outcome) {
     for (unsigned i = 0; i < count; i++) {
-        struct ssrequest_ended ended = {0, length / 2, length, outcome, 0};
+        struct ssrequest_ended ended = {0, length / 2, length, outcome, 0, 0};
         ssrequest_tally_due(tally);
         ssrequest_tally_send(tally, 0, length / 2);
         ssrequest_tally_end(tally, &ended);

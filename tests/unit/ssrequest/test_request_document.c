@@ -11,6 +11,8 @@ static void it_says_what_was_asked_and_what_came(void **state) {
     made_up_end(&it, SS_SECOND, SS_SECOND, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
     it.account.took = 12 * SS_SECOND;
     it.account.own_cpu_seconds = 0.5;
+    it.account.own_wait_seconds = 0.25;
+    it.tally.statuses[204] = 3;
     it.account.connections = 12;
     char *text = made_up_print(ssrequest_document_print, &it.account);
     assert_says(text, "\"program\": \"ssrequest\"");
@@ -29,6 +31,9 @@ static void it_says_what_was_asked_and_what_came(void **state) {
     assert_says(text, "\"success_ratio\": 0.5");
     assert_says(text, "\"own_cpu_seconds\": 0.5");
     assert_says(text, "\"connections\": 12,");
+    assert_says(text, "\"statuses\": {\n    \"204\": 3\n  },");
+    assert_says(text, "\"first_failure_seconds\": 12,\n  \"last_failure_seconds\": 12,\n  "
+                      "\"own_cpu_wait_seconds\": 0.25");
     assert_says(text, "\"lateness\": {\n    \"count\": 2,\n    \"mean_seconds\": 0.5,");
     assert_says(text, "\"successes\": {\n      \"intended\": {\n        \"count\": 1,\n        "
                       "\"mean_seconds\": 0.01,");

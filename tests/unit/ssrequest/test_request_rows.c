@@ -61,8 +61,12 @@ static struct ssrequest_one send_one(
 
 static void end_one(struct fixture *it, const struct ssrequest_one *one, ss_time now,
     enum ssrequest_outcome outcome) {
-    struct ssrequest_ended ended = {
-        .due = one->due, .sent = one->sent, .finished = now, .outcome = outcome, .bytes = 50};
+    struct ssrequest_ended ended = {.due = one->due,
+        .sent = one->sent,
+        .finished = now,
+        .outcome = outcome,
+        .bytes = 50,
+        .status = outcome == SSREQUEST_STATUS ? 503 : 0};
     ssrequest_tally_end(&it->made.tally, &ended);
     ssrequest_rows_witness(it->rows, one, SSREQUEST_ENDED, &ended);
 }
@@ -256,7 +260,7 @@ static void each_request_has_a_line(void **state) {
         assert_int_equal(ssrequest_rows_keep_each(it->rows, kept, NULL), 0);
         ssrequest_rows_begin(it->rows, NAN);
         struct ssrequest_one one = send_one(it, 0, 0, SS_MILLISECOND);
-        end_one(it, &one, 2 * SS_MILLISECOND, SSREQUEST_CUT);
+        end_one(it, &one, 2 * SS_MILLISECOND, SSREQUEST_STATUS);
         struct ssrequest_one waits = {
             .number = 1, .due = 5 * SS_MILLISECOND, .sent = SS_TIME_NEVER};
         struct ssrequest_ended never = {
@@ -267,11 +271,11 @@ static void each_request_has_a_line(void **state) {
         assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
         char *text = read_whole(kept);
         assert_string_equal(text,
-            "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes\n"
-            "0,7,0.000000000,0.001000000,0.002000000,cut,50\n"
-            "1,,0.005000000,,1.000000000,refused,0\n"
-            "1,,0.005000000,,1.000000000,waiting,0\n"
-            "0,7,0.000000000,0.001000000,1.000000000,unfinished,0\n");
+            "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n"
+            "0,7,0.000000000,0.001000000,0.002000000,status,50,503\n"
+            "1,,0.005000000,,1.000000000,refused,0,\n"
+            "1,,0.005000000,,1.000000000,waiting,0,\n"
+            "0,7,0.000000000,0.001000000,1.000000000,unfinished,0,\n");
         free(text);
     }
     close_it(it);

@@ -15,7 +15,7 @@ static char *print(struct made_up *it) {
     /* Findings may be broken anywhere. */
     assert_fits(text);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
-        if (at[3] != 'f')
+        if (strncmp(at, "\n  from ", 8) != 0)
             memmove(at, at + 2, strlen(at + 2) + 1), *at = ' ';
     }
     return text;
@@ -79,7 +79,8 @@ static void failures_are_told_by_cause(void **state) {
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESET);
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESOURCES);
     char *text = print(&it);
-    assert_says(text, "- 10.0 % of those sent failed: timeout 8, reset 1, resources 1.");
+    assert_says(text, "- 10.0 % of those sent failed, from 1.00 ms to 10.0 s: "
+                      "8 timeout, 1 reset, 1 resources.");
     assert_says(text, "This side had no more descriptors");
     assert_says(text,
         "Successes alone look better than it was: of these 99 % took at most 1.00 ms, "
@@ -138,7 +139,42 @@ static void a_closed_loop_is_said_to_be_one(void **state) {
     assert_says(text, "- A closed loop: 8 clients, of which each sends its next request after its "
                       "answer.");
     assert_does_not_say(text, "open loop");
-    assert_does_not_say(text, "Sent on time");
+    assert_says(text, "- Sent on time: none was late.");
+    free(text);
+    made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    text = print(&it);
+    assert_says(text, "- Sent late: 99 % within 20.0 ms of their client's last answer, the latest "
+                      "after 20.0 ms; none had to wait at the cap, so it was this side");
+    free(text);
+    made_up_close(&it);
+}
+
+/* "995 with status 500": a count, and a code that is not taken for one. */
+static void failures_with_a_status_name_it(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    for (unsigned i = 0; i < 1000; i++) {
+        struct ssrequest_ended ended = {.due = i * SS_MILLISECOND,
+            .sent = i * SS_MILLISECOND,
+            .finished = (i + 1) * SS_MILLISECOND,
+            .outcome = i < 4 ? SSREQUEST_SUCCESS : SSREQUEST_STATUS,
+            .status = i < 4     ? 200
+                      : i < 999 ? 500
+                                : 404};
+        ssrequest_tally_due(&it.tally);
+        ssrequest_tally_send(&it.tally, ended.due, ended.sent);
+        ssrequest_tally_end(&it.tally, &ended);
+    }
+    char *text = print(&it);
+    assert_says(text, "- 99.60 % of those sent failed, from 5.00 ms to 1.00 s: 995 with status "
+                      "500, 1 with status 404.");
+    assert_says(text, "failed   995 with status 500\nfailed   1 with status 404\n");
+    free(text);
+    /* As if the first 4 ms were not counted. */
+    it.account.skipped = 4 * SS_MILLISECOND;
+    text = print(&it);
+    assert_says(text, "failed, from 1.00 ms to 996 ms: ");
     free(text);
     made_up_close(&it);
 }
@@ -152,11 +188,59 @@ static void a_busy_generator_is_told(void **state) {
     char *text = print(&it);
     assert_says(text, "own CPU time              5.00 s  of the generator");
     assert_says(text, "connections               12,345  were opened");
-    assert_does_not_say(text, "it may be what limited the rate");
+    assert_does_not_say(text, "has no room for a higher rate");
     free(text);
     it.account.own_cpu_seconds = 9.5;
     text = print(&it);
-    assert_says(text, "The generator used 95 % of a CPU: it may be what limited the rate");
+    assert_says(text, "The generator used 95 % of a CPU: it has no room for a higher rate");
+    free(text);
+    made_up_close(&it);
+}
+
+/* By what the generator did: 10 s of wall-clock time. */
+static void limit_is_named_by_what_the_generator_did(void **state) {
+    (void)state;
+    static const struct {
+        double used, waited; /* seconds */
+        const char *says;
+    } all[] = {
+        {9.5, 0, "The generator was the limit, not the service: it used 95 % of a CPU."},
+        {4.4, 5.5,
+            "The generator was the limit, not the service: it used 44 % of a CPU and waited "
+            "for one for 55 % of the time."},
+        {4.4, 0, "The service was the limit: the generator waited for it for 56 % of the time."},
+        {9.5, NAN, "The generator was the limit"},
+        {1, 2,
+            "The generator used 10 % of a CPU and waited for one for 20 % of the time: response "
+            "times are too long by what it waited."},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct made_up it;
+        made_up_open(&it);
+        it.account.rules.closed = 8;
+        it.account.own_cpu_seconds = all[i].used;
+        it.account.own_wait_seconds = all[i].waited;
+        made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+        char *text = print(&it);
+        assert_says(text, all[i].says);
+        free(text);
+        made_up_close(&it);
+    }
+}
+
+/* An open loop that keeps up has no limit to name; one at its cap has. */
+static void open_loop_names_a_limit_at_its_cap(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    char *text = print(&it);
+    assert_does_not_say(text, "was the limit");
+    free(text);
+    it.account.rules.cap = 1;
+    text = print(&it);
+    assert_says(text, "The service was the limit");
     free(text);
     made_up_close(&it);
 }
@@ -203,4 +287,7 @@ UNIT_MAIN(
     cmocka_unit_test(what_never_was_sent_or_answered_is_told),
     cmocka_unit_test(a_rate_that_was_changed_is_not_the_profiles),
     cmocka_unit_test(a_closed_loop_is_said_to_be_one),
+    cmocka_unit_test(failures_with_a_status_name_it),
+    cmocka_unit_test(limit_is_named_by_what_the_generator_did),
+    cmocka_unit_test(open_loop_names_a_limit_at_its_cap),
     cmocka_unit_test(a_busy_generator_is_told))

@@ -27,7 +27,7 @@ static void send(ss_time due, ss_time sent) {
 }
 
 static void end(ss_time due, ss_time sent, ss_time finished, enum ssrequest_outcome outcome) {
-    struct ssrequest_ended ended = {due, sent, finished, outcome, 7};
+    struct ssrequest_ended ended = {due, sent, finished, outcome, 7, 0};
     ssrequest_tally_end(&tally, &ended);
 }
 
