@@ -42,6 +42,14 @@ void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *fr
         into->largest = from->largest;
 }
 
+bool ss_histogram_is_empty(const struct ss_histogram *histogram) {
+    for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS; i++) {
+        if (histogram->buckets[i] > 0)
+            return false;
+    }
+    return true;
+}
+
 ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share) {
     uint64_t total = 0;
     for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS; i++)

@@ -3,6 +3,7 @@
 #define SHOWSTOPPER_BASE_HISTOGRAM_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <showstopper/contract.h>
@@ -33,6 +34,8 @@ SS_NONNULL() void ss_histogram_add(struct ss_histogram *histogram, ss_time value
 
 /* Adds the counts of `from`. */
 SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
+
+SS_NONNULL() bool ss_histogram_is_empty(const struct ss_histogram *histogram);
 
 /* What the part `share` (0 to 1) of the values does not exceed; 0 when there are none. */
 SS_NONNULL() ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share);

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/words.h"
+#include "measure/unfinished.h"
+
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length) {
     /* Both saturate at "not yet". */
     iterations->from = ss_time_add(iterations->from, length);
@@ -34,6 +37,9 @@ int ss_iterations_keep_apart(
     iterations->line_lengths = calloc(line_count, sizeof *iterations->line_lengths);
     if (!iterations->shares || !iterations->line_of || !iterations->line_lengths)
         return -1;
+    for (uint32_t i = 0; i < instances; i++)
+        iterations->shares[i].since = SS_TIME_NEVER;
+    iterations->instances = instances;
     iterations->line_count = line_count;
     return 0;
 }
@@ -50,13 +56,46 @@ void ss_iterations_free(struct ss_iterations *iterations) {
     iterations->line_of = NULL;
     iterations->shares = NULL;
     iterations->line_count = 0;
+    iterations->instances = 0;
     free(iterations->pauses);
     iterations->pauses = NULL;
     iterations->pause_count = 0;
 }
 
+void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss_time now) {
+    /* A start that is noticed after the first iteration has ended is an old one. */
+    if (iterations->shares && iterations->shares[instance].since == SS_TIME_NEVER)
+        iterations->shares[instance].since = now;
+}
+
+void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance) {
+    if (iterations->shares)
+        iterations->shares[instance].over = true;
+}
+
+void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line) {
+    if (iterations->unmatched++ == 0)
+        snprintf(iterations->example, sizeof iterations->example, "%s", ss_words_show(line).text);
+}
+
+/* Welford: no difference of large sums. */
+static void add_length(struct ss_iteration_share *share, double seconds) {
+    double mean = share->ended ? share->seconds / (double)share->ended : 0;
+    share->ended++;
+    share->seconds += seconds;
+    share->squares += (seconds - mean) * (seconds - share->seconds / (double)share->ended);
+}
+
+/* Between the last iteration and one that begins at `start`, both without pauses. */
+static double find_gap(
+    const struct ss_iterations *iterations, const struct ss_iteration_share *share, ss_time start) {
+    return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
+}
+
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
+    struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
+    ss_time raw_end = end;
     iterations->seen++;
     if (start > end)
         start = end;
@@ -64,14 +103,19 @@ void ss_iterations_add(
         iterations->tell(iterations->context, instance, start, end);
     start = move_up(iterations, start);
     end = move_up(iterations, end);
+    double gap = share && share->begun ? find_gap(iterations, share, start) : NAN;
+    if (share) {
+        share->since = raw_end;
+        share->last = end - start;
+        share->begun = true;
+    }
     ss_throughput_add(&iterations->throughput, start, end);
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;
     if (iterations->from == SS_TIME_NEVER || to < from)
         return;
-    /* One that took no time at all lies wholly where it ended. */
+    /* An iteration that took no time counts where it ended. */
     double part = end == start ? 1 : (double)(to - from) / (double)(end - start);
-    struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
     iterations->parts += part;
     if (share)
         share->parts += part;
@@ -81,14 +125,90 @@ void ss_iterations_add(
     ss_lengths_add(&iterations->lengths, end - start);
     if (!share)
         return;
-    share->ended++;
-    share->seconds += ss_time_seconds(end - start);
+    add_length(share, ss_time_seconds(end - start));
+    if (!isnan(gap)) {
+        share->gap_count++;
+        share->gaps += gap;
+    }
     ss_lengths_add(&iterations->line_lengths[iterations->line_of[instance]], end - start);
 }
 
-double ss_iterations_per_second(const struct ss_iterations *iterations, ss_time now) {
+bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now) {
     ss_time to = now < iterations->to ? now : iterations->to;
-    if (iterations->from == SS_TIME_NEVER || to <= iterations->from)
-        return NAN;
-    return iterations->parts / ss_time_seconds(to - iterations->from);
+    return iterations->from != SS_TIME_NEVER && to > iterations->from;
+}
+
+/* False: no iteration of the instance is under way at `to`, the end of the window. */
+static bool find_unfinished(const struct ss_iterations *iterations, uint32_t instance, ss_time to,
+    struct ss_unfinished *unfinished) {
+    const struct ss_iteration_share *share = &iterations->shares[instance];
+    if (share->since == SS_TIME_NEVER || share->over)
+        return false;
+    /* An iteration begins as long after the last one as usual. */
+    double gap = share->gap_count ? share->gaps / (double)share->gap_count : 0;
+    ss_time start = ss_time_add(move_up(iterations, share->since), ss_time_from_double(gap * 1e9));
+    if (start >= to)
+        return false;
+    ss_time from = start > iterations->from ? start : iterations->from;
+    *unfinished = (struct ss_unfinished){
+        .elapsed = ss_time_seconds(to - start),
+        .counted = ss_time_seconds(to - from),
+        .mean = share->ended   ? share->seconds / (double)share->ended
+                : share->begun ? ss_time_seconds(share->last)
+                               : NAN,
+        .deviation = share->ended > 1 ? sqrt(share->squares / (double)(share->ended - 1)) : NAN,
+    };
+    return true;
+}
+
+static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations, double parts,
+    uint32_t first, uint32_t count, ss_time now) {
+    ss_time to = now < iterations->to ? now : iterations->to;
+    struct ss_iteration_rate rate = {NAN, NAN, NAN, NAN};
+    double estimated = 0, most = 0, squares = 0;
+    if (!ss_iterations_are_counted(iterations, now))
+        return rate;
+    double seconds = ss_time_seconds(to - iterations->from);
+    for (uint32_t i = first; i < first + count; i++) {
+        struct ss_unfinished unfinished;
+        if (!find_unfinished(iterations, i, to, &unfinished))
+            continue;
+        double deviation = ss_unfinished_part_deviation(&unfinished);
+        estimated += ss_unfinished_part(&unfinished);
+        most += ss_unfinished_part_max(&unfinished);
+        squares += deviation * deviation;
+    }
+    rate.estimated = estimated;
+    if (!(parts + estimated > 0)) {
+        rate.bound = most / seconds;
+        return rate;
+    }
+    rate.per_second = (parts + estimated) / seconds;
+    rate.uncertainty = sqrt(squares) / seconds;
+    return rate;
+}
+
+struct ss_iteration_rate ss_iterations_rate(const struct ss_iterations *iterations, ss_time now) {
+    return find_rate(iterations, iterations->parts, 0, iterations->instances, now);
+}
+
+struct ss_iteration_rate ss_iterations_rate_of(
+    const struct ss_iterations *iterations, uint32_t first, uint32_t count, ss_time now) {
+    double parts = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        parts += iterations->shares[i].parts;
+    return find_rate(iterations, parts, first, count, now);
+}
+
+void ss_iterations_finish(struct ss_iterations *iterations) {
+    for (uint32_t i = 0; i < iterations->instances; i++) {
+        struct ss_unfinished unfinished;
+        if (!find_unfinished(iterations, i, iterations->to, &unfinished))
+            continue;
+        ss_time start = iterations->to - ss_time_from_double(unfinished.elapsed * 1e9);
+        double length = ss_unfinished_length(&unfinished);
+        if (isfinite(length))
+            ss_throughput_add(&iterations->throughput, start,
+                ss_time_add(start, ss_time_from_double(length * 1e9)));
+    }
 }

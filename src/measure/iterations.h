@@ -15,11 +15,27 @@ struct ss_pause {
     ss_time begin, length;
 };
 
-/* Those of one instance in the window. */
+/* Iterations of one instance in the window. */
 struct ss_iteration_share {
     uint64_t ended;
     double parts;
-    double seconds; /* that those which ended took, together */
+    double seconds; /* sum of the lengths of those that ended */
+    double squares; /* sum of the squared differences between these lengths and their mean */
+    ss_time since;  /* when the last iteration ended or the first began; SS_TIME_NEVER: unknown */
+    ss_time last;   /* length of the last iteration, in the window or before */
+    bool begun;     /* some iteration has ended, in the window or before */
+    bool over;      /* the instance has ended by itself */
+    uint64_t gap_count; /* pairs of successive iterations of which the second ended in the window */
+    double gaps; /* seconds from the end of the first to the start of the second, summed up */
+};
+
+/* Iterations per second of one or all instances in the window. */
+struct ss_iteration_rate {
+    double per_second; /* with the estimated parts; NaN: no iteration was seen */
+    double
+        uncertainty;  /* standard deviation, as far as it is due to the estimates; NaN: likewise */
+    double estimated; /* parts of iterations that were under way at the end */
+    double bound;     /* what `per_second` can be at most if no iteration was seen; else NaN */
 };
 
 /* Counts iterations in a window of time that may still be open. */
@@ -31,12 +47,15 @@ struct ss_iterations {
     double parts;   /* parts of iterations that lie in the window: each whole one adds 1 */
     struct ss_lengths lengths;         /* of those that ended in the window */
     struct ss_iteration_share *shares; /* of each instance; NULL: they are not kept apart */
-    uint32_t *line_of;                 /* likewise: the command that it runs ... */
-    struct ss_lengths *line_lengths;   /* ... and how long the iterations of each command took */
+    uint32_t instances;
+    uint32_t *line_of;               /* likewise: the command that it runs ... */
+    struct ss_lengths *line_lengths; /* ... and how long the iterations of each command took */
     uint32_t line_count;
     struct ss_throughput throughput; /* since the window's beginning */
     struct ss_pause *pauses;         /* in order */
     size_t pause_count;
+    uint64_t unmatched; /* lines of output that are no iteration ... */
+    char example[96];   /* ... and the first of them */
 
     /* Called with each iteration that counts; may be NULL. */
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end);
@@ -50,8 +69,20 @@ struct ss_iterations {
 int ss_iterations_keep_apart(
     struct ss_iterations *iterations, uint32_t instances, uint32_t line_count);
 
+/*
+ * An instance begins its first iteration. Each further one begins when the one before it ends.
+ * These two do nothing unless instances are kept apart.
+ */
+void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss_time now);
+
+/* An instance has ended by itself; no iteration of it is under way at the end of the window. */
+void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance);
+
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
+
+/* A line of output is no iteration. */
+void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line);
 
 /*
  * The run stood still from `begin` on. That time is no part of the window, nor of an iteration that
@@ -59,8 +90,18 @@ void ss_iterations_add(
  */
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
 
-/* Per second of the window that ends at `now` or has ended before; NaN: no window yet. */
-double ss_iterations_per_second(const struct ss_iterations *iterations, ss_time now);
+/* False: no window yet, or `now` is not after its beginning. */
+bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now);
+
+/* Covers the window up to `now` or its end. All NaN: no window yet. */
+struct ss_iteration_rate ss_iterations_rate(const struct ss_iterations *iterations, ss_time now);
+
+/* The same of `count` instances from `first` on, which must be kept apart. */
+struct ss_iteration_rate ss_iterations_rate_of(
+    const struct ss_iterations *iterations, uint32_t first, uint32_t count, ss_time now);
+
+/* The window has ended: adds iterations that are under way to the intervals of throughput. */
+void ss_iterations_finish(struct ss_iterations *iterations);
 
 void ss_iterations_free(struct ss_iterations *iterations);
 

@@ -4,12 +4,19 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The part of the counted samples from which a doubt is reported as a warning. */
 #define DOUBTFUL_PART 0.1
 
 /* The part of the CPU time taken by the hypervisor from which the figures are doubtful. */
 #define DOUBTFUL_STEAL 0.01
+
+/* The part of the counted samples from which a doubt explains all that is missing. */
+#define DOUBTFUL_THROUGHOUT 0.9
+
+/* With fewer iterations per instance, one more or less makes a difference. */
+#define ITERATIONS_FEW 50
 
 /* Showstopper's own CPU time from which the figures are doubtful, as a part of one CPU. */
 #define DOUBTFUL_OWN 0.05
@@ -28,7 +35,7 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .steal_mean = NAN,
         .switches_per_second = NAN,
         .iterations = NAN,
-        .iterations_per_second = NAN,
+        .rate = {NAN, NAN, NAN, NAN},
         .iteration_times = {NAN, NAN, NAN, NAN, NAN},
         .own_cpu = NAN,
         .wake_p50_us = NAN,
@@ -60,6 +67,8 @@ static void take_lateness(struct ss_outcome *outcome, const struct ss_board *boa
     struct ss_histogram all = {0};
     for (uint32_t i = 0; i < board->instances; i++)
         ss_histogram_merge(&all, &board->rows[i].lateness);
+    if (ss_histogram_is_empty(&all))
+        return;
     outcome->wake_p50_us = (double)ss_histogram_quantile(&all, 0.5) / 1e3;
     outcome->wake_p99_us = (double)ss_histogram_quantile(&all, 0.99) / 1e3;
     outcome->wake_max_us = (double)all.largest / 1e3;
@@ -92,6 +101,8 @@ static void warn_of_doubt(
     if (doubt.part < DOUBTFUL_PART)
         return;
     ss_usage_tell(input->usage, &doubt);
+    outcome->held_back |=
+        ss_doubt_cause(&doubt) == SS_DOUBT_OTHERS && doubt.part >= DOUBTFUL_THROUGHOUT;
     ss_doubt_print(text, sizeof text, &doubt);
     ss_outcome_warn(outcome, "%s", text);
 }
@@ -100,7 +111,8 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
     const struct ss_monitor *monitor = input->monitor;
     if (monitor->figures.count == 0) {
         ss_outcome_warn(outcome,
-            "no sample was counted: less than half a second was under control after --settle");
+            "no sample was counted: less than half a second was under control%s",
+            input->plan->settle > 0 ? " after --settle" : "");
         return;
     }
     warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
@@ -161,45 +173,102 @@ static struct ss_iteration_times find_times(const struct ss_lengths *lengths) {
 /* The figures of each instance and of each command. */
 static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
-    double seconds = iterations->from < iterations->to
-                         ? ss_time_seconds(iterations->to - iterations->from)
-                         : NAN;
     if (!iterations->shares)
         return;
     outcome->of_lines = calloc(plan->line_count, sizeof *outcome->of_lines);
     outcome->of_instances = calloc(plan->instances, sizeof *outcome->of_instances);
     if (!outcome->of_lines || !outcome->of_instances)
         return;
-    for (uint32_t i = 0; i < plan->line_count; i++)
+    for (uint32_t i = 0; i < plan->line_count; i++) {
         outcome->of_lines[i].times = find_times(&iterations->line_lengths[i]);
+        outcome->of_lines[i].rate = ss_iterations_rate_of(
+            iterations, plan->lines[i].first, plan->lines[i].count, iterations->to);
+    }
     for (uint32_t i = 0; i < plan->instances; i++) {
         const struct ss_iteration_share *share = &iterations->shares[i];
-        struct ss_iteration_outcome *line = &outcome->of_lines[iterations->line_of[i]];
-        line->ended += share->ended;
-        line->per_second += share->parts / seconds;
+        outcome->of_lines[iterations->line_of[i]].ended += share->ended;
         outcome->of_instances[i] = (struct ss_iteration_outcome){
             .ended = share->ended,
-            .per_second = share->parts / seconds,
+            .rate = ss_iterations_rate_of(iterations, i, 1, iterations->to),
             .times = {share->ended ? share->seconds / (double)share->ended : NAN, NAN, NAN, NAN,
                 NAN},
         };
     }
 }
 
+/* Why there is no iteration, unless the load of others is the reason. */
+static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
+    if (iterations->unmatched == 1)
+        ss_outcome_warn(outcome, "the only line of output does not match --iteration: '%s'",
+            iterations->example);
+    else if (iterations->unmatched > 1)
+        ss_outcome_warn(outcome,
+            "no line of output matched --iteration, of %llu lines; the first is '%s'",
+            (unsigned long long)iterations->unmatched, iterations->example);
+    else if (!outcome->held_back)
+        ss_outcome_warn(outcome, "no line of output matched --iteration: there was no output; if "
+                                 "the program buffers it, try stdbuf -oL");
+}
+
+static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) {
+    double fewest = INFINITY;
+    for (uint32_t i = 0; outcome->of_lines && i < plan->line_count; i++)
+        fewest = fmin(fewest, (double)outcome->of_lines[i].ended / plan->lines[i].count);
+    if (!(fewest < ITERATIONS_FEW))
+        return;
+    if (fewest > 0)
+        ss_outcome_warn(outcome,
+            "the throughput is uncertain: only %.3g iteration%s per instance ended; let the run "
+            "last "
+            "longer, or count shorter iterations, so that there are %d or more",
+            fewest, fewest == 1 ? "" : "s", ITERATIONS_FEW);
+    else if (!outcome->held_back)
+        ss_outcome_warn(outcome,
+            "no iteration ended in the counted time%s: let the run last "
+            "longer, or count shorter iterations",
+            plan->line_count > 1 ? " of some command" : "");
+}
+
+/* A program that is done before the run is no workload for all of it. */
+static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *plan) {
+    const struct ss_ends *ends = &outcome->ends;
+    size_t done = ends->count - ss_ends_failed(ends);
+    bool all = strcmp(outcome->ended_by, "workloads") == 0;
+    const char *hint = plan->repeat || plan->attached.count ? "" : ": --repeat starts it again";
+    char when[SS_END_TEXT];
+    if (plan->duration == SS_TIME_NEVER || done == 0)
+        return;
+    ss_end_print_time(when, ends->items[ends->count - 1].seconds);
+    if (all)
+        ss_outcome_warn(outcome,
+            "the run ended by itself, before its time of %.2f s: its program was done %s%s",
+            ss_time_seconds(plan->duration), when, hint);
+    else
+        ss_outcome_warn(outcome, "the program was done before the run in %zu of %u instances%s",
+            done, plan->instances, hint);
+}
+
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
+    warn_of_early_end(outcome, plan);
     if (iterations->to == SS_TIME_NEVER || !(plan->repeat || plan->has_iteration))
         return;
+    bool matched = iterations->seen > 0 || !plan->has_iteration;
+    if (!matched)
+        warn_of_no_match(outcome, iterations);
+    if (!ss_iterations_are_counted(iterations, iterations->to))
+        return;
     outcome->iterations = (double)iterations->ended;
-    outcome->iterations_per_second = ss_iterations_per_second(iterations, iterations->to);
+    if (!matched)
+        return;
+    outcome->rate = ss_iterations_rate(iterations, iterations->to);
     outcome->iteration_times = find_times(&iterations->lengths);
     take_shares(outcome, plan, iterations);
+    warn_of_few(outcome, plan);
+    ss_iterations_finish(iterations);
     outcome->throughput_count = ss_throughput_count(&iterations->throughput, iterations->to);
     outcome->throughput = iterations->throughput;
     iterations->throughput = (struct ss_throughput){.from = SS_TIME_NEVER};
-    if (plan->has_iteration && iterations->seen == 0)
-        ss_outcome_warn(outcome, "no line of output matched --iteration: is the program's output "
-                                 "buffered? try stdbuf -oL");
 }
 
 int ss_outcome_check(const struct ss_outcome *outcome, double tolerance, struct ss_error *error) {

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_RECORD_OUTCOME_H
 #define SHOWSTOPPER_RECORD_OUTCOME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <showstopper/contract.h>
@@ -30,7 +31,7 @@ struct ss_iteration_times {
 /* Iterations of one instance or of one command. */
 struct ss_iteration_outcome {
     uint64_t ended;
-    double per_second;
+    struct ss_iteration_rate rate;
     struct ss_iteration_times times; /* of one instance: only the mean */
 };
 
@@ -51,7 +52,7 @@ struct ss_outcome {
     double steal_mean; /* part of the CPUs' time that the hypervisor took */
     double switches_per_second;
     double iterations;
-    double iterations_per_second;
+    struct ss_iteration_rate rate; /* of iterations */
     struct ss_iteration_times iteration_times;
     struct ss_iteration_outcome *of_lines;     /* per command; NULL: not counted */
     struct ss_iteration_outcome *of_instances; /* per instance, likewise */
@@ -64,6 +65,7 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
+    bool held_back;                 /* the load of others kept the instances stopped throughout */
     uint64_t iterations_left;       /* missing in iterations.csv */
     struct ss_record_folder record; /* open until the summary is written */
 };

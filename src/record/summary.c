@@ -26,7 +26,10 @@
 SS_FORMAT(6, 7)
 static void print_row(FILE *stream, const char *name, double value, int decimals, const char *unit,
     const char *format, ...) {
-    fprintf(stream, "%-18s %9.*f %-3s  ", name, decimals, value, unit);
+    if (isnan(value))
+        fprintf(stream, "%-18s %-15s", name, "not measured");
+    else
+        fprintf(stream, "%-18s %9.*f %-3s  ", name, decimals, value, unit);
     va_list arguments;
     va_start(arguments, format);
     vfprintf(stream, format, arguments);
@@ -88,10 +91,33 @@ static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     fputc('\n', stream);
 }
 
+static void print_bound(FILE *stream, const char *label, const struct ss_iteration_rate *rate) {
+    fprintf(stream, "%-18s at most %.3f /s: no iteration ended\n", label, rate->bound);
+}
+
+/* The estimate is not worth a line if it has no effect on the digits that are printed. */
+static void print_estimate(FILE *stream, const struct ss_iteration_rate *rate) {
+    if (rate->uncertainty >= 0.0005)
+        fprintf(stream,
+            "%-34s+- %.3f /s, as %.2f of the iterations had not\n"
+            "%-34sended and are estimated\n",
+            "", rate->uncertainty, rate->estimated, "");
+}
+
 static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
+    const struct ss_iteration_rate *rate = &outcome->rate;
     print_row(stream, "iterations", outcome->iterations, 0, "", "ended in the counted time");
-    print_row(stream, "throughput", outcome->iterations_per_second, 3, "/s",
-        "iterations per second, mean of %.1f s", outcome->duration_seconds);
+    if (rate->bound > 0) {
+        print_bound(stream, "throughput", rate);
+        return;
+    }
+    if (isnan(rate->per_second))
+        print_row(stream, "throughput", NAN, 0, "", "iterations per second");
+    else
+        print_row(stream, "throughput", rate->per_second, 3, "/s",
+            "iterations per second, mean of %.1f s", outcome->duration_seconds);
+    if (rate->estimated > 0)
+        print_estimate(stream, rate);
     if (outcome->throughput_count > 1)
         print_intervals(stream, outcome);
 }
@@ -123,19 +149,28 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
 }
 
+/* An instance that has ended no iteration is the slowest. */
+static double rate_of(const struct ss_iteration_outcome *instance) {
+    return isnan(instance->rate.per_second) ? 0 : instance->rate.per_second;
+}
+
 /* The slowest and the fastest instance of one command. */
 static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
     const struct ss_outcome *outcome, const struct ss_command_line *line) {
     const struct ss_iteration_outcome *all = outcome->of_instances;
     uint32_t least = line->first, most = line->first;
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
-        least = all[i].per_second < all[least].per_second ? i : least;
-        most = all[i].per_second > all[most].per_second ? i : most;
+        least = rate_of(&all[i]) < rate_of(&all[least]) ? i : least;
+        most = rate_of(&all[i]) > rate_of(&all[most]) ? i : most;
     }
-    if (line->count < 2 || !(all[most].per_second > 0))
+    if (line->count < 2 || !(rate_of(&all[most]) > 0))
         return;
-    print_row(stream, label, all[least].per_second, 3, "/s", "to %.3f /s: instances %s and %s",
-        all[most].per_second, plan->numbers[least], plan->numbers[most]);
+    if (isnan(all[least].rate.per_second))
+        fprintf(stream, "%-18s at most %.3f /s, to %.3f /s: instances %s and %s\n", label,
+            all[least].rate.bound, rate_of(&all[most]), plan->numbers[least], plan->numbers[most]);
+    else
+        print_row(stream, label, rate_of(&all[least]), 3, "/s", "to %.3f /s: instances %s and %s",
+            rate_of(&all[most]), plan->numbers[least], plan->numbers[most]);
 }
 
 /* One line, truncated if it is too long. */
@@ -169,8 +204,11 @@ static void print_commands(
     for (uint32_t i = 0; i < plan->line_count && i < COMMANDS_SHOWN; i++) {
         const struct ss_iteration_outcome *line = &outcome->of_lines[i];
         print_command_line(stream, &plan->lines[i]);
-        print_row(stream, "  throughput", line->per_second, 3, "/s", "%llu iteration%s",
-            (unsigned long long)line->ended, line->ended == 1 ? "" : "s");
+        if (line->rate.bound > 0)
+            print_bound(stream, "  throughput", &line->rate);
+        else
+            print_row(stream, "  throughput", line->rate.per_second, 3, "/s", "%llu iteration%s",
+                (unsigned long long)line->ended, line->ended == 1 ? "" : "s");
         print_times(stream, "  iteration time", &line->times);
         print_instances(stream, "  each instance", plan, outcome, &plan->lines[i]);
     }
@@ -218,13 +256,14 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     print_ends(stream, plan, outcome);
     if (outcome->samples > 0)
         print_figures(stream, outcome);
-    if (!isnan(outcome->iterations))
+    if (plan->repeat || plan->has_iteration || !isnan(outcome->iterations))
         print_iterations(stream, outcome);
     print_commands(stream, plan, outcome);
     if (!isnan(outcome->own_cpu))
         print_row(stream, "own CPU time", 100 * outcome->own_cpu, 2, "%", "of one CPU");
-    print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
-        "median; 99 %% < %.0f us, all < %.0f us", outcome->wake_p99_us, outcome->wake_max_us);
+    if (!isnan(outcome->wake_p50_us))
+        print_row(stream, "late wake-up", outcome->wake_p50_us, 0, "us",
+            "median; 99 %% < %.0f us, all < %.0f us", outcome->wake_p99_us, outcome->wake_max_us);
     for (int i = 0; i < outcome->warning_count; i++) {
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
@@ -361,9 +400,17 @@ static void print_times_json(struct ss_json *json, const struct ss_iteration_tim
     ss_json_close(json, '}');
 }
 
+static void print_rate_json(struct ss_json *json, const struct ss_iteration_rate *rate) {
+    ss_json_number(json, "iterations_per_second", rate->per_second);
+    ss_json_number(json, "iterations_per_second_uncertainty", rate->uncertainty);
+    ss_json_number(json, "iterations_per_second_bound", rate->bound);
+    ss_json_number(json, "iterations_estimated", rate->estimated);
+}
+
 static void print_commands_json(
     struct ss_json *json, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     static const struct ss_iteration_times unknown = {NAN, NAN, NAN, NAN, NAN};
+    static const struct ss_iteration_rate unmeasured = {NAN, NAN, NAN, NAN};
     ss_json_open(json, "commands", '[');
     for (uint32_t i = 0; i < plan->line_count; i++) {
         const struct ss_iteration_outcome *line = outcome->of_lines ? &outcome->of_lines[i] : NULL;
@@ -371,7 +418,7 @@ static void print_commands_json(
         print_words(json, "command", (const char *const *)plan->lines[i].words);
         ss_json_number(json, "instances", plan->lines[i].count);
         ss_json_number(json, "iterations", line ? (double)line->ended : NAN);
-        ss_json_number(json, "iterations_per_second", line ? line->per_second : NAN);
+        print_rate_json(json, line ? &line->rate : &unmeasured);
         print_times_json(json, line ? &line->times : &unknown);
         ss_json_close(json, '}');
     }
@@ -389,7 +436,7 @@ static void print_instances_json(
             ss_json_number(json, "instance", index);
             ss_json_number(json, "command", line);
             ss_json_number(json, "iterations", (double)instance->ended);
-            ss_json_number(json, "iterations_per_second", instance->per_second);
+            print_rate_json(json, &instance->rate);
             ss_json_number(json, "iteration_seconds_mean", instance->times.mean);
             ss_json_close(json, '}');
         }
@@ -433,7 +480,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "steal_mean", outcome->steal_mean);
     ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
     ss_json_number(&json, "iterations", outcome->iterations);
-    ss_json_number(&json, "iterations_per_second", outcome->iterations_per_second);
+    print_rate_json(&json, &outcome->rate);
     ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_left);
     print_throughput(&json, outcome);
     print_ends_json(&json, outcome);

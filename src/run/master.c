@@ -39,7 +39,7 @@ static void note_progress(struct ss_master *master, ss_time now) {
         .load = sample->load.load,
         .duty = sample->duty,
         .error = ss_figures_error_mean_percent(&master->monitor.figures),
-        .iterations = ss_iterations_per_second(&master->iterations, now),
+        .iterations = ss_iterations_rate(&master->iterations, now).per_second,
         .has_iterations = master->plan->repeat || master->plan->has_iteration,
         .instances = master->plan->instances,
         .ended = (uint32_t)master->outcome->ends.count,

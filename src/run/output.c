@@ -14,8 +14,7 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     const char *folder = output->folder;
     output->streams = calloc(2 * (size_t)output->instances, sizeof *output->streams);
     output->polls = calloc(2 * (size_t)output->instances, sizeof *output->polls);
-    output->last_iteration = calloc(output->instances, sizeof *output->last_iteration);
-    if (!output->streams || !output->polls || !output->last_iteration)
+    if (!output->streams || !output->polls)
         return ss_error_memory(error);
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "--output: %s: %s", folder, strerror(errno));
@@ -59,22 +58,19 @@ int ss_output_add(
     return 0;
 }
 
-void ss_output_start(struct ss_output *output, uint32_t instance, ss_time now) {
-    output->last_iteration[instance] = now;
-}
-
 static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
     stream->line[stream->length] = '\0';
     stream->length = 0;
-    if (regexec(output->pattern, stream->line, 2, groups, 0) != 0)
+    if (regexec(output->pattern, stream->line, 2, groups, 0) != 0) {
+        ss_iterations_mismatch(output->iterations, stream->line);
         return;
-    ss_time start = output->last_iteration[stream->instance];
+    }
+    ss_time start = output->iterations->shares[stream->instance].since;
     if (output->pattern->re_nsub > 0 && groups[1].rm_so >= 0) {
         ss_time length = ss_time_from_double(strtod(stream->line + groups[1].rm_so, NULL) * 1e6);
         start = ss_time_since(now, length);
     }
-    output->last_iteration[stream->instance] = now;
     ss_iterations_add(output->iterations, stream->instance, start, now);
 }
 
@@ -173,6 +169,5 @@ void ss_output_close(struct ss_output *output) {
     }
     free(output->streams);
     free(output->polls);
-    free(output->last_iteration);
     *output = (struct ss_output){0};
 }

@@ -40,8 +40,7 @@ struct ss_output {
     uint32_t instances;
     const char *folder;               /* NULL: forwarded */
     const regex_t *pattern;           /* NULL: lines are not matched */
-    struct ss_iterations *iterations; /* take what the pattern finds */
-    ss_time *last_iteration;          /* of each instance: the end of its previous iteration */
+    struct ss_iterations *iterations; /* take what the pattern finds; instances are kept apart */
     bool failed;                      /* some output could not be written */
     int why;                          /* the errno */
 };
@@ -58,9 +57,6 @@ SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error)
  */
 SS_MUST_USE int ss_output_add(
     struct ss_output *output, const char *label, int ends[2], struct ss_error *error);
-
-/* The instance starts now, and with it its first iteration. */
-void ss_output_start(struct ss_output *output, uint32_t instance, ss_time now);
 
 /*
  * Moves some of the pending data of one stream and counts iterations that end. Never waits: a

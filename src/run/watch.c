@@ -42,6 +42,7 @@ static void note_end(struct ss_master *master, uint32_t index, ss_time at, int s
     ss_master_note(master, "instance_ended", index, how, exit_status(status));
     if (master->stage < SS_STAGE_ENDING) {
         ss_ends_add(&master->outcome->ends, &end);
+        ss_iterations_stop(&master->iterations, index);
         report_end(master, &end);
     }
 }
@@ -88,8 +89,7 @@ static void on_life(struct ss_master *master, uint32_t index, enum ss_life life)
     case SS_LIFE_ALIVE:
         ss_master_note(master, "instance_started", index, NULL,
             atomic_load(&master->board->rows[index].leader));
-        if (ss_plan_pipes_output(master->plan))
-            ss_output_start(&master->output, index, ss_platform_now());
+        ss_iterations_start(&master->iterations, index, ss_platform_now());
         break;
     case SS_LIFE_ENDED:
         on_ended(master, index);

@@ -235,7 +235,36 @@ START_TEST(iterations_are_found_in_lines) {
     ck_assert_uint_eq(run_count_text(&run->out, "step "), 6 + 2);
     run = RUN("-n", "1", "-l", "100%", "--iteration", "never", PAYLOAD, "lines", "2", "10");
     run_expect(run, 0);
-    run_expect_text(&run->err, "no line of output matched");
+    run_expect_text(&run->err, "no line of output matched --iteration, of ");
+    run_expect_text(&run->err, "throughput         not measured");
+}
+END_TEST
+
+/* In the warm-up of a run of 20 s. */
+START_TEST(program_that_is_done_early_is_named) {
+    struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
+        "20s", "--iteration", "x", "sh", "-c", "echo x");
+    run_expect(run, 0);
+    const char *json = strchr(run->out.bytes, '{');
+    ck_assert_ptr_nonnull(json);
+    expect_ended_by(run, "workloads");
+    run_expect_text(&run->err, "warning: the run ended by itself, before its time of 20.00 s");
+    run_expect_text(&run->err, "--repeat");
+    run_expect_text(&run->err, "throughput         not measured");
+    ck_assert_uint_eq(run_count_text(&run->err, "nan"), 0);
+    ck_assert(json_is(json, "iterations", "null"));
+    ck_assert(json_is(json, "iterations_per_second", "null"));
+    ck_assert(json_is(json, "p50", "null"));
+}
+END_TEST
+
+START_TEST(throughput_without_an_iteration_is_a_bound) {
+    struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--duration", "1s", "--repeat",
+        PAYLOAD, "run-ms", "60000");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "throughput         at most ");
+    ck_assert(json_is(run->out.bytes, "iterations_per_second", "null"));
+    expect_between(run->out.bytes, "iterations_per_second_bound", 0.1, 2);
 }
 END_TEST
 
@@ -366,6 +395,8 @@ PROCESS_MAIN(
     SS_CASE(commands_have_iterations_of_their_own),
     SS_CASE(repeat_says_when_it_cannot),
     SS_CASE(iterations_are_found_in_lines),
+    SS_CASE(program_that_is_done_early_is_named),
+    SS_CASE(throughput_without_an_iteration_is_a_bound),
     SS_CASE(warmup_is_not_controlled),
     SS_CASE(stages_take_their_time),
     SS_CASE(trace_without_loop_ends_the_run),

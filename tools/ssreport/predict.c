@@ -194,7 +194,7 @@ static int fit(struct source *source) {
         const struct ssreport_run *run = &report->runs[i];
         for (size_t j = 0; is_part(source, i) && j < run->steps.count; j++) {
             const struct ssreport_step *step = &run->steps.items[j];
-            if (!isfinite(step->throughput) || !isfinite(step->load.mean))
+            if (!isfinite(step->throughput) || !isfinite(step->load.mean) || step->is_exceeded)
                 continue;
             loads[used] = step->load.mean;
             throughputs[used++] = step->throughput;

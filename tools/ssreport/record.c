@@ -78,6 +78,7 @@ void ssreport_record_free(struct ssreport_record *record) {
     free(record->pauses);
     free(record->samples);
     free(record->iterations);
+    free(record->over);
     ssreport_counters_free(&record->counters);
     for (size_t i = 0; i < record->instance_room; i++)
         free(record->instances[i].parts);

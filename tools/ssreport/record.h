@@ -33,6 +33,7 @@ struct ssreport_pause {
 
 struct ssreport_iteration {
     double start, end;
+    double instance; /* NaN: unknown */
 };
 
 /* Into so many parts the run is cut, to see how the duty of an instance changes. */
@@ -73,10 +74,12 @@ struct ssreport_record {
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
         lateness_p99_us, error_mean_percent, steal;
 
-    double wall;                   /* when control began, seconds since 1970; NaN: not known */
-    double counted_from;           /* 0 without settling time */
-    double ended;                  /* when control ended; 0: not known */
-    double first_end;              /* when the first instance ended by itself; INFINITY: none did */
+    double wall;         /* when control began, seconds since 1970; NaN: not known */
+    double counted_from; /* 0 without settling time */
+    double ended;        /* when control ended; 0: not known */
+    double first_end;    /* when the first instance ended by itself; INFINITY: none did */
+    double *over;        /* instances that ended by themselves */
+    size_t over_count, over_capacity;
     struct ssreport_pause *pauses; /* owned, in order */
     size_t pause_count, pause_capacity;
 

@@ -50,6 +50,10 @@ static void take_end(struct event_reader *reader, yajl_val event, double elapsed
         return;
     double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
     record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
+    double instance = ssreplay_document_number(event, "instance");
+    if (instance >= 0 && ssreport_csv_make_room((void **)&record->over, record->over_count,
+                             &record->over_capacity, sizeof *record->over))
+        record->over[record->over_count++] = instance;
     if (status != 0 && reader->failed++ < FAILURES_NAMED)
         name_failure(reader, event, status, at);
 }

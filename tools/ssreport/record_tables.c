@@ -177,6 +177,10 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
     if (!sstrace_field_number(&fields[0], false, &iteration.start) ||
         !sstrace_field_number(&fields[1], false, &iteration.end))
         return false;
+    if (!sstrace_field_number(&fields[2], false, &iteration.instance) ||
+        !(iteration.instance >= 0 && iteration.instance < INSTANCES_MOST) ||
+        iteration.instance != floor(iteration.instance))
+        iteration.instance = NAN;
     if (isnan(iteration.start) || isnan(iteration.end))
         return true; /* of the warm-up */
     if (iteration.end < iteration.start ||
@@ -190,14 +194,18 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
 }
 
 void ssreport_record_read_iterations(struct ssreport_record *record) {
-    static const char *const columns[] = {"start", "end", NULL};
+    static const char *const columns[] = {"start", "end", "instance", NULL};
     struct ss_error error = {0};
-    struct ssreport_csv csv = {
-        .name = "iterations.csv", .columns = columns, .take = take_iteration, .context = record};
+    struct ssreport_csv csv = {.name = "iterations.csv",
+        .columns = columns,
+        .optional = 1U << 2,
+        .take = take_iteration,
+        .context = record};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "no iterations: %s", error.message);
     /* A run that counted none, and one that does not count, look the same but in the summary. */
     record->has_iterations = record->iteration_count > 0 || record->iterations_done >= 0;
+    ssreport_record_add_unfinished(record);
     if (record->iterations_left > 0) {
         record->has_iterations = false;
         ssreport_notes_add(&record->notes,

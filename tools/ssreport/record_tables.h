@@ -16,6 +16,12 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
 void ssreport_record_read_decisions(struct ssreport_record *record);
 void ssreport_record_read_iterations(struct ssreport_record *record);
 
+/*
+ * Adds the iterations that were under way when counting ended. They end after it, at a time
+ * that is estimated as the run's own summary does it.
+ */
+void ssreport_record_add_unfinished(struct ssreport_record *record);
+
 /* Most records have none, which is not noted. */
 void ssreport_record_read_counters(struct ssreport_record *record);
 

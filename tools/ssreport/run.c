@@ -103,6 +103,23 @@ double ssreport_run_load(const struct ssreport_record *record, double from, doub
     return count ? sum / (double)count : NAN;
 }
 
+/* Neighbors share an iteration that is longer than they are, so each says little of its own load.
+ */
+static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
+    double interval = run->rates.interval;
+    return run->fits_steps
+               ? run->steps.items[i].is_exceeded
+               : ssreport_steps_iteration(&run->record, from, from + interval) > interval;
+}
+
+static void note_exceeded(struct ssreport_run *run) {
+    if (run->exceeded > 0)
+        ssreport_notes_add(&run->record.notes,
+            "%zu of %zu %s are left out of the line of throughput over load: their iterations "
+            "take longer than they last",
+            run->exceeded, run->exceeded + run->fit.count, run->fits_steps ? "steps" : "intervals");
+}
+
 /* The points that a line is laid through: steps, where there are enough, or intervals. */
 static size_t collect(struct ssreport_run *run) {
     size_t used = 0;
@@ -115,6 +132,10 @@ static size_t collect(struct ssreport_run *run) {
         double throughput = run->fits_steps ? run->steps.items[i].throughput : run->rates.parts[i];
         if (!isfinite(load) || !isfinite(throughput))
             continue;
+        if (is_exceeded(run, i, from)) {
+            run->exceeded++;
+            continue;
+        }
         run->loads[used] = load;
         run->throughputs[used++] = throughput;
     }
@@ -128,6 +149,7 @@ int ssreport_run_fit(struct ssreport_run *run) {
     if (!run->loads)
         return -1;
     run->throughputs = run->loads + room;
+    run->exceeded = 0;
     run->fit = ssreport_fit_line(run->loads, run->throughputs, collect(run));
     if (run->fits_steps && run->record.has_iterations &&
         ssreport_curve_fit(&run->curve, run->loads, run->throughputs, run->fit.count) < 0)
@@ -155,6 +177,7 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
             ssreport_record_counted_to(&run->record), settings->interval) < 0 ||
         ssreport_run_fit(run) < 0)
         return ss_error_memory(error);
+    note_exceeded(run);
     return 0;
 }
 

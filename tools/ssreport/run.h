@@ -48,6 +48,7 @@ struct ssreport_run {
     double confidence;            /* of what is said of the line, as in 0.95 */
     double *loads, *throughputs;  /* the points that it is laid through; `loads` owns both */
     double least_load, most_load; /* of these points */
+    size_t exceeded;              /* steps or intervals left out, see note_exceeded() */
 
     struct ssreport_energy energy;
     struct ssreport_beside beside;

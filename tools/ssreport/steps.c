@@ -148,6 +148,19 @@ double ssreport_steps_throughput(const struct ssreport_record *record, double fr
     return throughput;
 }
 
+double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < record->iteration_count; i++) {
+        const struct ssreport_iteration *iteration = &record->iterations[i];
+        if (iteration->end <= from || iteration->start >= to)
+            continue;
+        sum += iteration->end - iteration->start;
+        count++;
+    }
+    return count ? sum / (double)count : NAN;
+}
+
 static struct ssreport_mean find_rates(const struct ssreport_record *record,
     const struct ssreport_step *step, const struct ssreport_settings *settings) {
     struct ssreport_rates rates;
@@ -202,6 +215,8 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
             continue;
         step.throughput = ssreport_steps_throughput(record, step.from, step.to);
         step.rates = find_rates(record, &step, settings);
+        step.is_exceeded =
+            ssreport_steps_iteration(record, step.from, step.to) > step.to - step.from;
         steps->items[kept++] = step;
     }
     steps->too_short = steps->count - kept;

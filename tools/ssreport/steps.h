@@ -28,6 +28,7 @@ struct ssreport_step {
     double error_mean_percent, error_mse_e4;
     double throughput;          /* iterations per second; NaN: not counted */
     struct ssreport_mean rates; /* of the whole intervals in it, which give its scatter */
+    bool is_exceeded;           /* its iterations take longer than what counts of it */
 };
 
 struct ssreport_steps {
@@ -62,5 +63,8 @@ int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_rec
 
 /* The same of all that time; NaN: they were not counted. */
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
+
+/* Mean length of the iterations that lie at least partly between two times; NaN: no iteration. */
+double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to);
 
 #endif

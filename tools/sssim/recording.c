@@ -110,6 +110,8 @@ int recording_open(struct recording *recording, struct trial *trial,
     recording->recorder = recorder;
     trial->iterations.tell = take_iteration;
     trial->iterations.context = recorder;
+    for (uint32_t i = 0; i < trial->options.instances; i++)
+        ss_iterations_start(&trial->iterations, i, trial->start);
     note_beginning(recording);
     return 0;
 }

@@ -289,7 +289,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     /* At 12, 16, 20; at 13, 17; at 14, 18. */
     assert_int_equal(iterations.ended, 7);
     assert_int_equal(iterations.seen, 12);
-    assert_close(ss_iterations_per_second(&iterations, 30 * SS_SECOND), 0.75);
+    assert_close(ss_iterations_rate(&iterations, 30 * SS_SECOND).per_second, 0.75);
     ss_iterations_free(&iterations);
 }
 
@@ -297,12 +297,12 @@ static void iterations_per_second_are_of_the_window_so_far(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
-    assert_true(isnan(ss_iterations_per_second(&iterations, 9 * SS_SECOND)));
-    assert_true(isnan(ss_iterations_per_second(&iterations, 10 * SS_SECOND)));
-    assert_close(ss_iterations_per_second(&iterations, 12 * SS_SECOND), 1 / 2.0);
-    assert_close(ss_iterations_per_second(&iterations, 15 * SS_SECOND), 1 / 5.0);
-    assert_close(ss_iterations_per_second(&iterations, 20 * SS_SECOND), 1 / 10.0);
-    assert_close(ss_iterations_per_second(&iterations, 99 * SS_SECOND), 1 / 10.0);
+    assert_true(isnan(ss_iterations_rate(&iterations, 9 * SS_SECOND).per_second));
+    assert_true(isnan(ss_iterations_rate(&iterations, 10 * SS_SECOND).per_second));
+    assert_close(ss_iterations_rate(&iterations, 12 * SS_SECOND).per_second, 1 / 2.0);
+    assert_close(ss_iterations_rate(&iterations, 15 * SS_SECOND).per_second, 1 / 5.0);
+    assert_close(ss_iterations_rate(&iterations, 20 * SS_SECOND).per_second, 1 / 10.0);
+    assert_close(ss_iterations_rate(&iterations, 99 * SS_SECOND).per_second, 1 / 10.0);
     ss_iterations_free(&iterations);
 }
 
@@ -315,7 +315,7 @@ static void iterations_before_any_window_are_only_seen(void **state) {
     assert_int_equal(iterations.seen, 2);
     assert_int_equal(iterations.ended, 0);
     assert_close(iterations.parts, 0);
-    assert_true(isnan(ss_iterations_per_second(&iterations, 5 * SS_SECOND)));
+    assert_true(isnan(ss_iterations_rate(&iterations, 5 * SS_SECOND).per_second));
     /* A window that is still open. */
     iterations.from = 10 * SS_SECOND;
     ss_iterations_add(&iterations, 0, 1000 * SS_SECOND, 1010 * SS_SECOND);
@@ -338,7 +338,7 @@ static void a_pause_is_no_part_of_an_iteration(void **state) {
     assert_close(iterations.parts, 2);
     assert_close(ss_throughput_rate(&iterations.throughput, 0), (1 + 4 / 6.0) / 6);
     assert_close(ss_throughput_rate(&iterations.throughput, 1), 2 / 6.0 / 6);
-    assert_close(ss_iterations_per_second(&iterations, 320 * SS_SECOND), 2 / 10.0);
+    assert_close(ss_iterations_rate(&iterations, 320 * SS_SECOND).per_second, 2 / 10.0);
     /* Its end came while all were being stopped. */
     ss_iterations_add(&iterations, 0, 115 * SS_SECOND - 1, 115 * SS_SECOND + 1);
     assert_close(iterations.parts, 3);
@@ -376,10 +376,155 @@ static void instances_and_commands_are_kept_apart(void **state) {
     assert_null(iterations.shares);
 }
 
+static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
+    *iterations = window();
+    iterations->throughput.from = iterations->from;
+    assert_int_equal(ss_iterations_keep_apart(iterations, instances, 1), 0);
+}
+
+static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time from, ss_time to) {
+    ss_iterations_add(iterations, instance, from * SS_MILLISECOND, to * SS_MILLISECOND);
+}
+
+/* Four iterations of 1.01 s, and 0.96 of 1.01 s of the fifth, in 5 s. */
+static void an_unfinished_iteration_counts_in_part(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    iterations.to = 15 * SS_SECOND;
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    for (ss_time i = 0; i < 4; i++)
+        add_ms(&iterations, 0, 10000 + i * 1010, 10000 + (i + 1) * 1010);
+    struct ss_iteration_rate rate = ss_iterations_rate(&iterations, iterations.to);
+    assert_close(rate.per_second, 1 / 1.01);
+    assert_close(rate.estimated, 0.96 / 1.01);
+    assert_close(rate.uncertainty, 0); /* all are equally long */
+    assert_true(isnan(rate.bound));
+    rate = ss_iterations_rate_of(&iterations, 0, 1, iterations.to);
+    assert_close(rate.per_second, 1 / 1.01);
+    ss_iterations_free(&iterations);
+}
+
+/* The whole intervals of throughput have it, too. */
+static void intervals_count_an_unfinished_iteration_in_part(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    iterations.to = 22 * SS_SECOND;
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    add_ms(&iterations, 0, 10000, 14000);
+    add_ms(&iterations, 0, 14000, 18000);
+    ss_iterations_finish(&iterations); /* at 22 s, when the next one is just about to end */
+    assert_close(ss_throughput_rate(&iterations.throughput, 0), 1.5 / 6);
+    assert_true(fabs(ss_throughput_rate(&iterations.throughput, 1) - 1.5 / 6) < 0.01 / 6);
+    ss_iterations_free(&iterations);
+}
+
+static void the_estimate_is_as_uncertain_as_lengths_differ(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 2);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    add_ms(&iterations, 0, 10000, 13000);
+    add_ms(&iterations, 0, 13000, 18000); /* mean 4 s, deviation sqrt(2) s */
+    struct ss_iteration_rate rate = ss_iterations_rate(&iterations, 20 * SS_SECOND);
+    assert_close(rate.estimated, 0.5);
+    assert_close(rate.per_second, 2.5 / 10);
+    assert_close(rate.uncertainty, 0.5 * sqrt(2) / 4 / 10);
+    /* Longer than the ones before: nearly done, or far from it. */
+    iterations.to = SS_TIME_NEVER;
+    rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
+    assert_close(rate.estimated, 0.99);
+    assert_close(rate.uncertainty, 1 / sqrt(12) / 20);
+    /* Another instance has ended none. Its part is unknown, and counts as 0. */
+    ss_iterations_start(&iterations, 1, 0);
+    rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
+    assert_close(rate.estimated, 0.99);
+    assert_close(rate.uncertainty, sqrt(1 / 12.0 + 4 / 9.0 / 12) / 20);
+    ss_iterations_free(&iterations);
+}
+
+/* Before the window counts as a length where there is no other. */
+static void an_iteration_before_the_window_gives_a_length(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    add_ms(&iterations, 0, 0, 8000);
+    iterations.to = 14 * SS_SECOND;
+    struct ss_iteration_rate rate = ss_iterations_rate(&iterations, iterations.to);
+    assert_close(rate.estimated, 0.5); /* 4 of 8 s */
+    assert_close(rate.per_second, 0.5 / 4);
+    ss_iterations_free(&iterations);
+}
+
+/* A program that prepares itself for 1 s before each iteration of 2 s. */
+static void an_unfinished_iteration_begins_after_the_usual_gap(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 5 * SS_SECOND); /* starting takes longer: no gap */
+    add_ms(&iterations, 0, 10000, 12000);
+    add_ms(&iterations, 0, 13000, 15000);
+    iterations.to = 15500 * SS_MILLISECOND;
+    assert_close(ss_iterations_rate(&iterations, iterations.to).estimated, 0);
+    iterations.to = 17 * SS_SECOND;
+    assert_close(ss_iterations_rate(&iterations, iterations.to).estimated, 0.5);
+    ss_iterations_free(&iterations);
+}
+
+static void without_an_end_throughput_has_a_bound(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 2);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    ss_iterations_start(&iterations, 1, 0);
+    struct ss_iteration_rate rate = ss_iterations_rate(&iterations, 20 * SS_SECOND);
+    assert_true(isnan(rate.per_second));
+    assert_close(rate.bound, (1 + 0.5) / 10);
+    assert_true(isnan(ss_iterations_rate(&iterations, 10 * SS_SECOND).bound));
+    ss_iterations_free(&iterations);
+}
+
+static void an_instance_that_has_ended_has_no_unfinished_iteration(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    add_ms(&iterations, 0, 10000, 14000);
+    ss_iterations_stop(&iterations, 0);
+    struct ss_iteration_rate rate = ss_iterations_rate(&iterations, 20 * SS_SECOND);
+    assert_close(rate.per_second, 0.1);
+    assert_close(rate.estimated, 0);
+    ss_iterations_free(&iterations);
+}
+
+/* Time in which the run stood still is no part of the current iteration either. */
+static void unfinished_iteration_excludes_pauses(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    iterations.to = SS_TIME_NEVER;
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    add_ms(&iterations, 0, 10000, 14000);
+    ss_iterations_pause(&iterations, 15 * SS_SECOND, 100 * SS_SECOND);
+    iterations.to = 116 * SS_SECOND;
+    struct ss_iteration_rate rate = ss_iterations_rate(&iterations, iterations.to);
+    assert_close(rate.per_second, 1.5 / 6);
+    ss_iterations_free(&iterations);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
     cmocka_unit_test(instances_and_commands_are_kept_apart),
+    cmocka_unit_test(an_unfinished_iteration_counts_in_part),
+    cmocka_unit_test(intervals_count_an_unfinished_iteration_in_part),
+    cmocka_unit_test(the_estimate_is_as_uncertain_as_lengths_differ),
+    cmocka_unit_test(an_iteration_before_the_window_gives_a_length),
+    cmocka_unit_test(an_unfinished_iteration_begins_after_the_usual_gap),
+    cmocka_unit_test(without_an_end_throughput_has_a_bound),
+    cmocka_unit_test(an_instance_that_has_ended_has_no_unfinished_iteration),
+    cmocka_unit_test(unfinished_iteration_excludes_pauses),
     cmocka_unit_test(no_samples_give_no_figures),
     cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
     cmocka_unit_test(figures_are_means_over_samples),

@@ -53,7 +53,7 @@ static void set_up(void) {
         .steal_mean = 0.125,
         .switches_per_second = 74.5,
         .iterations = 12,
-        .iterations_per_second = 0.625,
+        .rate = {0.625, 0.0001, 0.5, NAN},
         .own_cpu = 0.0625,
         .wake_p50_us = 55,
         .wake_p99_us = 250,
@@ -116,7 +116,7 @@ static void json_has_modules_with_their_options(void **state) {
 static void json_says_null_for_what_is_unknown(void **state) {
     (void)state;
     set_up();
-    outcome.settling_seconds = outcome.iterations = outcome.iterations_per_second = NAN;
+    outcome.settling_seconds = outcome.iterations = outcome.rate.per_second = NAN;
     outcome.error_mean_percent = outcome.steal_mean = NAN;
     char *text = printed(ss_summary_print_json);
     assert_says(text, "\"settling_seconds\": null,");
@@ -173,10 +173,13 @@ static void count_iterations(uint32_t line_count) {
     static struct ss_command_line lines[] = {
         {.words = first, .first = 0, .count = 3}, {.words = second, .first = 3, .count = 1}};
     static struct ss_iteration_outcome of_lines[] = {
-        {6, 0.3, {0.25, 0.0125, 0.24, 0.26, 0.2725}}, {1, 0.05, {123.456, NAN, 123, 124, 125}}};
-    static struct ss_iteration_outcome of_instances[] = {{2, 0.1, {0.25, NAN, NAN, NAN, NAN}},
-        {1, 0.05, {0.5, NAN, NAN, NAN, NAN}}, {3, 0.15, {0.125, NAN, NAN, NAN, NAN}},
-        {1, 0.05, {NAN, NAN, NAN, NAN, NAN}}};
+        {6, {0.3, 0.01, 1.5, NAN}, {0.25, 0.0125, 0.24, 0.26, 0.2725}},
+        {1, {0.05, 0, 0, NAN}, {123.456, NAN, 123, 124, 125}}};
+    static struct ss_iteration_outcome of_instances[] = {
+        {2, {0.1, 0, 0, NAN}, {0.25, NAN, NAN, NAN, NAN}},
+        {1, {0.05, 0, 0, NAN}, {0.5, NAN, NAN, NAN, NAN}},
+        {3, {0.15, 0, 0, NAN}, {0.125, NAN, NAN, NAN, NAN}},
+        {1, {0.05, 0, 0, NAN}, {NAN, NAN, NAN, NAN, NAN}}};
     static char texts[][2] = {"0", "1", "2", "3"};
     static char *numbers[] = {texts[0], texts[1], texts[2], texts[3]};
     set_up();
@@ -219,10 +222,16 @@ static void each_command_has_figures_of_its_own(void **state) {
                       "0.2725\n  },\n");
     assert_says(text, "    {\n      \"command\": [\n        \"other\"\n      ],\n      "
                       "\"instances\": 1,\n      \"iterations\": 1,\n      "
-                      "\"iterations_per_second\": 0.05,\n      \"iteration_seconds\": {\n        "
+                      "\"iterations_per_second\": 0.05,\n      "
+                      "\"iterations_per_second_uncertainty\": 0,\n      "
+                      "\"iterations_per_second_bound\": null,\n      "
+                      "\"iterations_estimated\": 0,\n      \"iteration_seconds\": {\n        "
                       "\"mean\": 123.456,\n        \"deviation\": null,\n");
     assert_says(text, "    {\n      \"instance\": 3,\n      \"command\": 1,\n      "
                       "\"iterations\": 1,\n      \"iterations_per_second\": 0.05,\n      "
+                      "\"iterations_per_second_uncertainty\": 0,\n      "
+                      "\"iterations_per_second_bound\": null,\n      "
+                      "\"iterations_estimated\": 0,\n      "
                       "\"iteration_seconds_mean\": null\n    }\n  ],\n");
     free(text);
     outcome.of_lines = outcome.of_instances = NULL;
@@ -354,6 +363,55 @@ static void the_range_of_throughput_says_what_it_leaves_out(void **state) {
     free(text);
 }
 
+static void throughput_without_an_end_is_a_bound(void **state) {
+    (void)state;
+    set_up();
+    outcome.iterations = 0;
+    outcome.rate = (struct ss_iteration_rate){NAN, NAN, 0, 0.2};
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\nthroughput         at most 0.200 /s: no iteration ended\n");
+    assert_null(strstr(text, "nan"));
+    free(text);
+    text = printed(ss_summary_print_json);
+    assert_says(text, "\"iterations_per_second\": null,\n"
+                      "  \"iterations_per_second_uncertainty\": null,\n"
+                      "  \"iterations_per_second_bound\": 0.2,\n");
+    free(text);
+}
+
+static void an_estimated_part_is_reported(void **state) {
+    (void)state;
+    set_up();
+    outcome.rate = (struct ss_iteration_rate){0.99, 0.058, 0.95, NAN};
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\n                                  +- 0.058 /s, as 0.95 of the iterations "
+                      "had not\n                                  ended and are estimated\n");
+    assert_fits(text);
+    free(text);
+}
+
+/* A run that ended before counting began has no figures, and no figure that is not a number. */
+static void nothing_that_was_not_measured_is_a_number(void **state) {
+    (void)state;
+    set_up();
+    ss_outcome_open(&outcome);
+    outcome.ended_by = "workloads";
+    outcome.duration_seconds = 0;
+    plan.repeat = true;
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\niterations         not measured   ended in the counted time\n");
+    assert_says(text, "\nthroughput         not measured   iterations per second\n");
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "late wake-up"));
+    assert_fits(text);
+    free(text);
+    text = printed(ss_summary_print_json);
+    assert_says(text, "\"iterations\": null,");
+    assert_says(text, "\"p50\": null,");
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
 static void one_sample_has_no_spread(void **state) {
     (void)state;
     set_up();
@@ -410,5 +468,8 @@ UNIT_MAIN(
     cmocka_unit_test(of_many_that_died_the_first_are_named),
     cmocka_unit_test(people_read_the_same_figures),
     cmocka_unit_test(the_range_of_throughput_says_what_it_leaves_out),
+    cmocka_unit_test(throughput_without_an_end_is_a_bound),
+    cmocka_unit_test(an_estimated_part_is_reported),
+    cmocka_unit_test(nothing_that_was_not_measured_is_a_number),
     cmocka_unit_test(one_sample_has_no_spread),
     cmocka_unit_test(a_file_is_written_whole_or_not_at_all))

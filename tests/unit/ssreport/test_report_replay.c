@@ -70,7 +70,62 @@ static void without_an_original_the_slowest_replay_stands_for_it(void **state) {
     ssreport_report_free(&report);
 }
 
+/* 29.7 iterations of 1.01 s in 30 s: the 30th has not ended. */
+static void an_unfinished_iteration_counts_in_part(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    char text[2048] = "instance,start,end\n";
+    for (int i = 0; i < 29; i++)
+        sprintf(text + strlen(text), "0,%.6f,%.6f\n", i * 1.01, (i + 1) * 1.01);
+    folder_write("a/iterations.csv", text);
+    struct ssreport_settings settings = {
+        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
+    struct ssreport_run run;
+    struct ss_error error = {0};
+    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    if (!(fabs(run.figures.throughput - 1 / 1.01) < 1e-9))
+        fail_msg("%.12g", run.figures.throughput);
+    assert_true(fabs(run.figures.iteration.mean - 1.01) < 1e-9);
+    /* The last of the intervals has its part, too. */
+    assert_int_equal(run.rates.count, 5);
+    assert_true(fabs(run.rates.parts[4] - 1 / 1.01) < 1e-9);
+    ssreport_run_free(&run);
+    /* An instance that has ended by itself has no iteration under way. */
+    folder_write("a/events.jsonl", "{\"elapsed_seconds\":29.5,\"event\":\"instance_ended\","
+                                   "\"instance\":0,\"value\":0}\n");
+    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    assert_true(fabs(run.figures.throughput - 29 / 30.0) < 1e-9);
+    ssreport_run_free(&run);
+}
+
+/* Steps of 10 s share one iteration of 30 s. */
+static void steps_shorter_than_their_iterations_are_left_out_of_the_line(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    struct ssreport_settings settings = {
+        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
+    struct ssreport_run run;
+    struct ss_error error = {0};
+    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    assert_int_equal(run.exceeded, 0);
+    assert_null(strstr(run.record.notes.text, "left out of the line"));
+    ssreport_run_free(&run);
+    folder_write("a/iterations.csv", "instance,start,end\n0,0,30\n1,0,29\n");
+    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    size_t steps = run.steps.count;
+    assert_int_equal(run.exceeded, steps);
+    assert_int_equal(run.fit.count, 0);
+    char note[160];
+    snprintf(note, sizeof note, "%zu of %zu steps are left out of the line", steps, steps);
+    assert_note(&run, note);
+    ssreport_run_free(&run);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(speeds_are_held_against_the_original),
-    cmocka_unit_test(without_an_original_the_slowest_replay_stands_for_it))
+    cmocka_unit_test(without_an_original_the_slowest_replay_stands_for_it),
+    cmocka_unit_test(an_unfinished_iteration_counts_in_part),
+    cmocka_unit_test(steps_shorter_than_their_iterations_are_left_out_of_the_line))

@@ -233,6 +233,22 @@ static void throughput_is_that_of_what_counts(void **state) {
     ssreport_steps_free(&steps);
 }
 
+/* Of 60 s the edges do not count, and iterations of 50 s do not fit between them. */
+static void iterations_longer_than_a_step_are_noticed(void **state) {
+    (void)state;
+    struct made *made = make();
+    hold(made, 0.5, 60, 0);
+    hold(made, 0.8, 60, 0);
+    for (int i = 0; i < 6; i++)
+        iterate(made, 10 * i, 10 * (i + 1));
+    iterate(made, 60, 110);
+    iterate(made, 110, 160);
+    struct ssreport_steps steps = find(made, 12);
+    assert_false(steps.items[0].is_exceeded);
+    assert_true(steps.items[1].is_exceeded);
+    ssreport_steps_free(&steps);
+}
+
 /* No iteration is a throughput, too, where iterations are counted. */
 static void nothing_done_is_known_from_not_counted(void **state) {
     (void)state;
@@ -255,4 +271,5 @@ UNIT_MAIN(
     cmocka_unit_test(all_samples_of_a_step_are_its_own),
     cmocka_unit_test(other_stairs_have_their_halves),
     cmocka_unit_test(throughput_is_that_of_what_counts),
+    cmocka_unit_test(iterations_longer_than_a_step_are_noticed),
     cmocka_unit_test(nothing_done_is_known_from_not_counted))

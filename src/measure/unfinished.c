@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/unfinished.h"
+
+#include <math.h>
+
+/* An iteration that takes longer than those before it is nearly done. */
+#define PART_MAX 0.99
+
+double ss_unfinished_length(const struct ss_unfinished *unfinished) {
+    double least = unfinished->elapsed / PART_MAX;
+    return unfinished->mean < least ? least : unfinished->mean;
+}
+
+double ss_unfinished_part(const struct ss_unfinished *unfinished) {
+    double length = ss_unfinished_length(unfinished);
+    return length > 0 ? unfinished->counted / length : 0;
+}
+
+double ss_unfinished_part_max(const struct ss_unfinished *unfinished) {
+    return unfinished->elapsed > 0 ? unfinished->counted / unfinished->elapsed : 0;
+}
+
+double ss_unfinished_part_deviation(const struct ss_unfinished *unfinished) {
+    /* Of what is equally likely anywhere from 0 to the most. */
+    double most = ss_unfinished_part_max(unfinished) / sqrt(12);
+    double length = ss_unfinished_length(unfinished);
+    if (isnan(unfinished->deviation) || !(length > unfinished->elapsed / PART_MAX))
+        return most;
+    return fmin(most, ss_unfinished_part(unfinished) * unfinished->deviation / length);
+}
