@@ -88,6 +88,7 @@ bad_lines_are_refused() {
     while IFS='|' read -r line why; do
         write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
         refuses "$scratch/catalogue:5: $why" accuracy --catalogue "$scratch/catalogue" --list-workloads
+        [ "$(wc -l <"$output")" -eq 1 ] || fail "$line: not one line"
     done <<'END'
 comand = true|comand: unknown key
 command = false|command: a second one in this section
@@ -110,7 +111,8 @@ END
         --catalogue "$scratch/catalogue"
     refuses "--catalogue: $scratch/nosuch: it cannot be read" accuracy --catalogue "$scratch/nosuch"
     refuses "$scratch/catalogue:2: command: a quote is not closed" throughput --methods 1cdc --targets 50 \
-        --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload quote --output quote
+        --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload serial,quote --output quote
+    [ ! -e "$scratch/quote" ] || fail "something is begun"
 }
 
 # The first file in the path that has the name says what it is.
@@ -188,6 +190,27 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/runs
     refuses "family/one is defined in another way" "${call[@]}" --targets 50
     sed -i 's/^setup.*/setup = echo why >\&2; false/' "$mine/catalogue"
     refuses "$mine/catalogue:5: setup of family/one failed: why" "${call[@]}" --output filled-2
+}
+
+# A file in the folder of the call, named without a slash.
+files_may_be_named_without_a_folder() {
+    write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' >"$scratch/name"
+    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --catalogue catalogue \
+        --workload here --output here
+    [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$(cd "$scratch" && pwd -P)" ] ||
+        [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$scratch" ] || fail "which folder?"
+}
+
+# A program that is not there is missing, whether or not `needs` names it.
+programs_are_needed() {
+    write_catalogue '[lost]' 'command = nosuch --words' '[found]' 'command = sh -c true' >"$scratch/name"
+    experiment accuracy --list-workloads --catalogue "$scratch/catalogue"
+    prints "lost +missing +no nosuch"
+    prints "found +ready"
+    refuses "--workloads: lost cannot be run here: no nosuch" accuracy --catalogue "$scratch/catalogue" \
+        --workload lost
+    experiment accuracy --dry-run --quick --catalogue "$scratch/catalogue" --workload lost
+    prints "lost cannot be run here: no nosuch"
 }
 
 # A command behind -- takes nothing from the catalogue, even if a workload has its name.
@@ -439,6 +462,8 @@ run_case files_are_looked_up_in_order
 run_case recorded_output_is_understood
 run_case no_two_copies_share
 run_case commands_are_filled_in
+run_case files_may_be_named_without_a_folder
+run_case programs_are_needed
 run_case own_commands_are_their_own
 run_case shipped_ones_run
 run_case every_prefix_is_balanced

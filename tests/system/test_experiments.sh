@@ -35,12 +35,65 @@ words_are_checked() {
     refuses "--targets: 0:" accuracy --targets 0
     refuses "accuracy: --targets: '20s' is not a load" accuracy --targets 20s
     refuses "accuracy: --taus: '7x' has an unknown unit" accuracy --taus 107m,7x
-    refuses "throughput: --levels: '101%' is not a load" throughput --levels 101%:10%:10%
+    refuses "throughput: --levels: '101%' is not a load" throughput --stairs --levels 101%:10%:10%
     refuses "--targets takes the place of --parts" throughput --targets 50% --parts 2
     refuses "replay: --scale: 'x'" replay --scales 1,x
     refuses "--settle is a part of --warmup" accuracy --warmup 1 --settle 2
     refuses "nothing would be left of a step" interference --hold 10 --edge 5
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
+}
+
+# refuses_at_once MESSAGE NAME OPTION...: in one line, and nothing is begun.
+refuses_at_once() {
+    refuses "$@"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: not one line"
+    [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something is begun"
+}
+
+# Calls that could not measure what they seem to ask for.
+unusable_calls_are_refused() {
+    local name none=$(($(getconf _NPROCESSORS_CONF) + 4000))
+    for name in accuracy throughput replay interference; do
+        refuses_at_once "$name: xz, the command after --, is not among the workloads serial" "$name" \
+            --workloads serial -- xz a
+        refuses_at_once "$name: nosuch: no such program" "$name" --dry-run -- nosuch a
+        refuses_at_once "$name: ./nosuch: no such program" "$name" -- ./nosuch
+    done
+    refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
+    for name in accuracy throughput; do
+        refuses_at_once "$name: --seconds: 0: a time above 0 is wanted" "$name" --seconds 0
+        refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
+        refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "0,$none"
+    done
+    refuses_at_once "throughput: --hold: 0: a time above 0 is wanted" throughput --stairs --hold 0
+    refuses_at_once "interference: --hold: 0: a time above 0 is wanted" interference --hold 0
+    refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9
+    refuses_at_once "throughput: --hold has no effect without --stairs" throughput --hold 9
+    refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "0/$none"
+    refuses_at_once "interference: --placements sets: which?" interference --placements sets
+    refuses_at_once "interference: --sets: sets is not among --placements" interference --sets 0/1 \
+        --placements quota
+    refuses "interference: --pairs: a list takes the place of --workloads" interference --sets 0/1 \
+        --pairs serial:serial --workloads xz
+}
+
+# A study of which this machine can do nothing ends with 1, and so does its plan.
+impossible_studies_fail() {
+    mkdir "$scratch/usual"
+    ln -s /usr/bin/* /bin/* "$scratch/usual" 2>"$output" || true
+    rm -f "$scratch/usual/"{podman,cpulimit}
+    PATH=$scratch/usual refuses "accuracy: no run is possible here" accuracy --dry-run --methods cpulimit \
+        --workloads serial
+    prints "skipped: method=cpulimit: cpulimit is not installed"
+    PATH=$scratch/usual refuses "accuracy: no run is possible here; the reasons are in " accuracy \
+        --methods cpulimit --workloads serial
+    [ "$(manifest accuracy-results status)" = skipped ] || fail "manifest: status"
+    # Without root there are no containers at all.
+    PATH=$scratch/usual refuses "interference: no run is possible here" interference --sets 0/0 --share \
+        --environment podman
+    grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
+        "$output" || fail "why is podman skipped?"
+    [ "$(manifest interference-results status)" = skipped ] || fail "manifest: status"
 }
 
 plans() {
@@ -54,8 +107,11 @@ plans() {
     prints "4 runs, 8 h 16 min to go"
     experiment throughput --dry-run --methods default,1cdc --workloads serial
     prints "24 runs, 2 h 28 min to go"
-    experiment throughput --dry-run --methods default,nbench,1cdc --workloads serial --instances 8 \
-        --targets 12.5%,1/2,0.55,75 --on 0-7
+    mkdir "$scratch/eight"
+    printf '#!/bin/sh\necho 8\n' >"$scratch/eight/nproc"
+    chmod +x "$scratch/eight/nproc"
+    PATH=$scratch/eight:$PATH experiment throughput --dry-run --methods default,nbench,1cdc \
+        --workloads serial --instances 8 --targets 12.5%,1/2,0.55,75
     [ "$(sed -n 's/: .*//p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
         )serial-default-n8-50-1 serial-default-n8-55-1 serial-default-n8-75-1 serial-nbench-n1-1 $(:
         )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
@@ -272,8 +328,10 @@ failed_runs() {
     [ "$(cat "$scratch/failed/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "its output"
     refuses "2 runs failed" "${call[@]}" --go-on -- sh -c "$throw"
     [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: two failures"
-    refuses "nosuch: command not found" "${call[@]}" -- nosuch
-    prints "broken-1cdc-n1-40-1: failed with status 127; .*/showstopper.err begins:"
+    printf '#!/nosuch/interpreter\n' >"$scratch/lost"
+    chmod +x "$scratch/lost"
+    refuses "interpreter /nosuch/interpreter does not exist" "${call[@]}" -- ./lost
+    prints "broken-1cdc-n1-40-1: failed with status 12[67]; .*/showstopper.err begins:"
     # One instance of two is enough.
     refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
@@ -418,7 +476,7 @@ recorded_topologies() {
     done
     refuses "that machine is not this one" interference --placements per-chip --root "$scratch/m620"
     # Here all is known or said.
-    experiment interference --dry-run
+    call interference --dry-run || true
     for placement in neutral quota per-chip per-core per-thread; do
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
             fail "$placement: neither here nor skipped"
@@ -458,7 +516,7 @@ two_sides() {
     refuses "sets-broken-serial-1: failed with status 9 (foreground)" interference --hold 60 --edge 0 --warmup 0 \
         --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
     nothing_runs
-    experiment interference --placements neutral,quota --dry-run --output quota
+    call interference --placements neutral,quota --dry-run --output quota || true
     prints "skipped: placement=neutral: only a guest's number of CPUs .*"
     if grep -q '^skipped: placement=quota: .* control group' "$output"; then
         skip_part "cgroup-quota: $(sed -n 's/.*=quota: //p' "$output")"
@@ -519,6 +577,8 @@ shares_are_counted() (
 )
 
 run_case words_are_checked
+run_case unusable_calls_are_refused
+run_case impossible_studies_fail
 run_case plans
 run_case units_are_those_of_showstopper
 run_case quick_ones_are_quick

@@ -146,14 +146,21 @@ experiment() {
         grep -q "' has passed" "$output" || fail "$*: status $?"
 }
 
+# plans_nothing OPTION...: no run is possible.
+plans_nothing() {
+    ! "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
+        fail "$*: it is possible"
+    says "interference: no run is possible here.*" || fail "$*: it has failed otherwise"
+}
+
 what_guests_cannot_have_is_named() {
     mkdir -p guest
-    experiment --dry-run
+    plans_nothing
     says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
         )name it with --guest" || fail "a guest of nothing"
-    experiment --dry-run --guest guest
+    plans_nothing --guest guest
     says "skipped: environment=kvm measured_in=inside: $scratch/guest is no guest: .*" || fail "a guest of nothing"
-    experiment --dry-run --measure host
+    plans_nothing --measure host
     says "skipped: environment=kvm measured_in=host: Showstopper on the host cannot start processes in a $(:
         )guest: --measure inside" || fail "processes in a guest?"
     need_guest

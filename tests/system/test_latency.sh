@@ -105,6 +105,8 @@ words_are_checked() {
     refuses "--rates: how many requests a second?" latency --service http://localhost/
     refuses "--rates: 0: requests per second are wanted" latency --rates 0
     refuses "--rates or --steps, not both" latency --rates 5 --steps 140:5:2s
+    refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
+    refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is wanted" latency --steps 140:0:2s
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
     refuses "without --attach" latency --service http://localhost/ --rates 5

@@ -9,7 +9,7 @@ declare -A entries=()  # by NAME:KEY, the value; by NAME:at.KEY, its FILE:LINE
 catalogue_names=()     # in the order in which they are listed
 
 # parse_catalogue FILE: prints NAME, KEY, FILE:LINE and VALUE of each entry, separated by tabs. A line that
-# cannot be parsed is an error, so that a misspelled key is noticed.
+# cannot be parsed is an error, so that a misspelled key is noticed; then nothing but the error is printed.
 parse_catalogue() {
     awk -v file="$1" '
         function refuse(why, line) {
@@ -36,7 +36,7 @@ parse_catalogue() {
                 return
             check(key, value)
             for (i = 1; i <= count; i++)
-                print names[i] "\t" key "\t" file ":" at "\t" value
+                parsed = parsed names[i] "\t" key "\t" file ":" at "\t" value "\n"
             key = ""
         }
         function end_section() {
@@ -102,6 +102,8 @@ parse_catalogue() {
         END {
             if (!bad)
                 end_section()
+            if (!bad)
+                printf "%s", parsed
         }' "$1"
 }
 
@@ -187,10 +189,14 @@ expand_variables() {
     expanded+=$rest
 }
 
-# missing NAME: prints what a workload needs and this machine lacks; fails if everything is there.
+# missing NAME: prints what a workload needs and this machine lacks; fails if everything is there. The program
+# that it runs is needed, even if `needs` does not say so.
 missing() {
-    local need lacks='' expanded name
-    for need in $(entry "$1" needs); do
+    local need lacks='' expanded name needs program
+    needs=$(entry "$1" needs)
+    read -r program _ <<<"${entries[$1:command]-}"
+    [[ ! $program =~ ^[A-Za-z0-9._/+-]+$ || " $needs " = *" $program "* ]] || needs+=" $program"
+    for need in $needs; do
         expand_variables "$need"
         name=${need#\$}
         if [[ $need =~ ^\$[A-Z][A-Z0-9_]*$ ]] && [ -z "${!name-}" ]; then
@@ -226,6 +232,7 @@ check_names() {
     for word in "${@:2}"; do
         ! is_users "$word" || continue
         is_workload "$word" || fail "--$option: $word: no such workload: see --list-workloads"
+        split_command "$word" >/dev/null
         if lacks=$(missing "$word"); then
             [ -n "$dry_run" ] || fail "--$option: $word cannot be run here: $lacks"
             say "$word cannot be run here: $lacks"
@@ -279,10 +286,16 @@ fill() {
     filled=${filled//"{memory}"/"$(memory_of "$2" "$3")"}
     filled=${filled//"{name}"/"${2##*/}"}
     if [[ $filled = *"{here}"* ]]; then
-        folder=$(cd "${file%/*}" && pwd)
+        folder=$(cd -- "$(dirname -- "$file")" && pwd)
         [ "$4" != % ] || folder=${folder//%/%%}
         filled=${filled//"{here}"/"$folder"}
     fi
+}
+
+# split_command NAME: prints the words of its command, a line each.
+split_command() {
+    xargs printf '%s\n' <<<"${entries[$1:command]}" 2>/dev/null ||
+        fail "${entries[$1:at.command]}: command: a quote is not closed"
 }
 
 # take_entry NAME ROLE: sets `words` and `counting` from the catalogue. showstopper puts the instance's
@@ -292,9 +305,7 @@ take_entry() {
     folder=$(scratch_of "$1" "$2" %)
     folder=${scratch//%/%%}${folder#"$scratch"}
     keep_definition "$1"
-    part=${entries[$1:command]}
-    parts=$(xargs printf '%s\n' <<<"$part" 2>&1) ||
-        fail "${entries[$1:at.command]}: command: a quote is not closed"
+    parts=$(split_command "$1")
     words=()
     while IFS= read -r part; do
         fill "$part" "$1" "$2" % "$folder"

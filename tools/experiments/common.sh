@@ -107,6 +107,14 @@ take_options() {
     done
 }
 
+# refuse_given WHEN NAME...: options that would be ignored.
+refuse_given() {
+    local name
+    for name in "${@:2}"; do
+        [ -z "${!name}" ] || fail "--$name has no effect $1"
+    done
+}
+
 # ask LINE OPTION ARGUMENT...: what showstopper understands by the arguments: that line of its plan,
 # without its beginning. Messages name OPTION, which the value came from.
 ask() {
@@ -141,6 +149,14 @@ read_times() {
     done
 }
 
+# check_lengths NAME...: times, in seconds, in which something is to be measured.
+check_lengths() {
+    local name
+    for name; do
+        [ "$(compute "${!name} > 0")" = 1 ] || fail "--$name: ${!name}: a time above 0 is wanted"
+    done
+}
+
 # percent_of OPTION LOAD: prints it in percent.
 percent_of() {
     local load
@@ -148,7 +164,7 @@ percent_of() {
         echo "$2"
         return
     fi
-    load=$(ask 'trace *constant *load=' "$1" -t constant -T "load=$2")
+    load=$(ask 'trace *constant *load=' "$1" -t constant -T "load=$2") || exit 1
     awk -v load="$load" 'BEGIN { printf "%.6g", 100 * load }'
 }
 
@@ -208,6 +224,12 @@ list_cpus() {
     done
 }
 
+# check_cpus OPTION LIST: whether these CPUs may be used here.
+check_cpus() {
+    list_cpus "$2" >/dev/null
+    ask CPUs "$1" -l 1 --cpus "$2" >/dev/null
+}
+
 find_programs() {
     if [ -n "$bin" ]; then
         PATH=$(cd "$bin" && pwd):$PATH
@@ -221,7 +243,7 @@ find_programs() {
     pinning=()
     if [ -n "$on" ]; then
         cpus=$(list_cpus "$on" | sort -u | wc -l)
-        [ "$cpus" -gt 0 ] || exit 1
+        check_cpus on "$on"
         pinning=(--cpus "$on")
     fi
     : "${instances:=$cpus}"
@@ -248,8 +270,20 @@ check_workloads() {
         fail "--iteration, --repeat and --name want a command behind --"
     : "${workloads:=$default_workloads}"
     find_programs
+    check_command
     IFS=, read -ra list <<<"$workloads"
     check_names workloads "${list[@]}"
+}
+
+# check_command: whether the command after -- exists and is one of the workloads.
+check_command() {
+    local program=${user_command[0]-} named=$workloads${background:+,$background}
+    [ -n "$program" ] || return 0
+    [[ ${pairs-} != *:* ]] || named=${pairs//:/,}
+    [[ ,$named, = *,"$name",* ]] ||
+        fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
+    [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
+        fail "$program: no such program: give a path, or the name of a program in PATH"
 }
 
 # work_of CLASS MEMORY: prints the work of an iteration, calibrated once, so that all runs do the same.

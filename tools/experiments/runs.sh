@@ -72,15 +72,13 @@ carry_out() {
     check_settings "$@"
     if [ -n "$dry_run" ]; then
         print_plan
+        [ "$count" -gt 0 ] || fail "no run is possible here, for the reasons above"
         exit
     fi
     [ "$count" -gt 0 ] || [ ${#skips[@]} -gt 0 ] || fail "nothing is left to be run"
     open_output
     write_settings
-    if [ "$count" -eq 0 ]; then
-        say "No run can be had here; the reasons are in $output/manifest.csv"
-        exit
-    fi
+    [ "$count" -gt 0 ] || fail "no run is possible here; the reasons are in $output/manifest.csv"
     announce
     for index in "${!run_names[@]}"; do
         ! is_done "${run_names[index]}" || continue
