@@ -560,6 +560,88 @@ what_is_kept() {
     [ ! -e other ] || fail "a record of nothing is left"
 }
 
+# listen_to_requests: a server that keeps what it gets in `got`: method, path, body and two headers.
+listen_to_requests() {
+    need python3
+    mkfifo ready
+    python3 - >ready 2>server.err <<'END' &
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with open("got", "a") as got:
+            print(self.command, self.path, repr(body), self.headers["Authorization"],
+                  self.headers["Content-Type"], self.headers["Expect"], file=got)
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(b"ok")
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = answer
+    def log_message(self, *words):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+END
+    server=$!
+    pids+=("$server")
+    exec 7<ready
+    rm ready
+    read -r port <&7
+    url=http://127.0.0.1:$port/
+}
+
+# got LINE...: what the server has got.
+got() {
+    printf '%s\n' "$@" | diff - got || fail "the server has got something else"
+    rm got
+}
+
+methods_headers_and_bodies_are_sent() {
+    listen_to_requests
+    local once=(--rate 5 --duration 200m)
+    ask 0 "${once[@]}" "${url}page"
+    got "GET /page b'' None None None"
+    ask 0 "${once[@]}" -H 'Authorization: Bearer x' --header 'Content-Type: text/plain' --data a=1 "$url"
+    got "POST / b'a=1' Bearer x text/plain None"
+    grep -q '"Authorization"' json || fail "$(cat json)"
+    ! grep -q 'Bearer' json || fail "a secret is kept: $(cat json)"
+    printf 'a\nb\n' >body
+    ask 0 "${once[@]}" -X PUT --data @body "$url"
+    got "PUT / b'a\\nb\\n' None application/x-www-form-urlencoded None"
+    ask 0 "${once[@]}" -X DELETE "$url"
+    ask 0 "${once[@]}" --method HEAD "$url"
+    got "DELETE / b'' None None None" "HEAD / b'' None None None"
+    head -c 2000000 /dev/zero >large
+    ask 0 "${once[@]}" --data @large "$url"
+    grep -q ' None$' got || fail "it waits for status 100: $(cut -c 1-40 got)"
+}
+
+requests_of_a_file_are_sent_in_turn() {
+    listen_to_requests
+    printf 'b\n' >body
+    printf '%s\n' 'GET /a?x=1' 'POST /b @body # twice' 'HEAD /c' >requests
+    ask 0 --rate 25 --duration 200m --cap 1 -H 'Authorization: me' --requests-file requests "${url}other"
+    got "GET /a?x=1 b'' me None None" "POST /b b'b\\n' me application/x-www-form-urlencoded None" \
+        "HEAD /c b'' me None None" "GET /a?x=1 b'' me None None" \
+        "POST /b b'b\\n' me application/x-www-form-urlencoded None"
+    printf '%s\n' "GET ${url}a" "DELETE http://localhost:$port/b" >requests
+    ask 0 --rate 10 --duration 200m --cap 1 --requests-file requests --each each.csv
+    got "GET /a b'' None None None" "DELETE /b b'' None None None"
+    [ "$(cut -d , -f 2 each.csv | tr '\n' ' ')" = 'target 0 1 ' ] || fail "$(cat each.csv)"
+    refuses 'it has URLs: write paths there' --rate 5 --requests-file requests "$url"
+    refuses '--data has no meaning with --requests-file' --rate 5 --requests-file requests --data x
+    refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
+        --requests-file requests --json requests
+    printf 'GET\n' >requests
+    refuses '--requests-file: requests: line 1: expected: METHOD' --rate 5 --requests-file requests "$url"
+    refuses '--requests-file: none: No such file' --rate 5 --requests-file none "$url"
+    refuses "--header: 'x' is not a header" --rate 5 -H x "$url"
+    refuses '--data: none: No such file' --rate 5 --data @none "$url"
+}
+
 outputs_in_one_file_are_refused() {
     local url=http://127.0.0.1:1/
     echo kept >there
@@ -789,6 +871,8 @@ run_case two_signals_end_it_at_once
 run_case bad_usage
 run_case moments_without_requests
 run_case what_is_kept
+run_case methods_headers_and_bodies_are_sent
+run_case requests_of_a_file_are_sent_in_turn
 run_case outputs_in_one_file_are_refused
 run_case summaries_are_left_out
 run_case changes_while_it_runs

@@ -10,6 +10,7 @@
 
 #include "capacity.h"
 #include "generator.h"
+#include "messages.h"
 
 /* In the order of the choices of --profile. */
 enum ssrequest_shape {
@@ -19,9 +20,10 @@ enum ssrequest_shape {
 };
 
 struct ssrequest_account {
-    const char *program;        /* "ssrequest" */
-    const char *const *targets; /* as the user wrote them */
-    size_t target_count;        /* 0: nothing with a name is asked */
+    const char *program;                       /* "ssrequest" */
+    const char *const *targets;                /* as the user wrote them */
+    size_t target_count;                       /* 0: nothing with a name is asked */
+    const struct ssrequest_messages *messages; /* NULL: requests have no parts */
 
     /* How requests were to be sent. With `rules.closed` the profile is NULL, and what depends on it
      * means nothing. */

@@ -49,6 +49,8 @@ static int run_schedule(
         .end = ssrequest_profile_length(schedule->profile),
         .targets = options->url_count,
         .balance = (enum ssrequest_balance)options->balance,
+        .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
+        .order_count = options->messages.count,
     };
     const struct ssrequest_transport transport = {send, finder->http};
     struct ssrequest_generator *generator;

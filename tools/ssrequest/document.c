@@ -175,6 +175,22 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
 }
 
+/* Prints the names of headers alone: a value may be a secret. */
+static void print_messages(struct ss_json *json, const struct ssrequest_messages *messages) {
+    const struct ssrequest_message *only = messages->file ? NULL : messages->list;
+    ss_json_text(json, "method", only ? only->method : NULL);
+    ss_json_number(json, "data_bytes", only && only->body ? (double)only->body_size : NAN);
+    ss_json_text(json, "requests_file", messages->file);
+    ss_json_open(json, "headers", '[');
+    for (size_t i = 0; i < messages->header_count; i++) {
+        const char *header = messages->headers[i];
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(header, ":;"), header);
+        ss_json_text(json, NULL, name);
+    }
+    ss_json_close(json, ']');
+}
+
 void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
@@ -187,6 +203,8 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
         print_capacity(&json, account);
     else
         print_figures(&json, account);
+    if (account->messages)
+        print_messages(&json, account->messages);
     ss_json_close(&json, '}');
 }
 

@@ -178,12 +178,18 @@ static bool is_full(const struct ssrequest_generator *generator) {
     return generator->unfinished == generator->rules.cap;
 }
 
+static uint32_t choose_target(const struct ssrequest_generator *generator, uint64_t number) {
+    const struct ssrequest_rules *rules = &generator->rules;
+    return rules->order ? rules->order[number % rules->order_count]
+                        : ssrequest_balance_choose(rules->balance, generator->unfinished_of,
+                              rules->targets, generator->last_target);
+}
+
 static void send_one(
     struct ssrequest_generator *generator, uint64_t number, ss_time due, ss_time now) {
     struct slot *slot = &generator->slots[generator->next_free];
     generator->next_free = slot->next_free;
-    uint32_t target = ssrequest_balance_choose(generator->rules.balance, generator->unfinished_of,
-        generator->rules.targets, generator->last_target);
+    uint32_t target = choose_target(generator, number);
     generator->last_target = target;
     generator->sends--;
     generator->unfinished++;

@@ -56,6 +56,9 @@ struct ssrequest_rules {
     uint64_t most;    /* requests that become due in all; 0: as many as there are until `end` */
     uint32_t targets; /* at least 1 */
     enum ssrequest_balance balance;
+    /* The targets of requests in turn, instead of the balance; NULL: it chooses. */
+    const uint32_t *order;
+    uint64_t order_count;
 };
 
 /* What became of a request. */

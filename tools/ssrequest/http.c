@@ -27,9 +27,10 @@
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
-    struct ssrequest_one *one; /* NULL: it is idle */
-    CURLU *url;                /* its own: an aim may end before its requests do */
-    uint32_t target;           /* that the handle is set to, of the set of this number: */
+    struct ssrequest_one *one;               /* NULL: it is idle */
+    CURLU *url;                              /* its own: an aim may end before its requests do */
+    const struct ssrequest_message *message; /* that the handle is set to; NULL: none */
+    uint32_t target; /* that the handle is set to, of the set of this number: */
     uint64_t aim;
     bool tls;                     /* likewise */
     long version;                 /* of HTTP, likewise, as libcurl numbers them */
@@ -66,6 +67,7 @@ struct ssrequest_http {
     ssrequest_http_ended *ended;
     void *context;
     CURLM *multi;
+    struct curl_slist *headers; /* of all requests */
     int poll;
     char agent[32];
     struct slot *slots; /* their handles are made when they are first used */
@@ -395,6 +397,7 @@ static void set_up(struct slot *slot) {
     /* Nothing of the environment stands between us and the server. */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->http->headers);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
@@ -477,6 +480,34 @@ static bool point(struct slot *slot, uint32_t number) {
     slot->target = number;
     slot->tls = target->tls;
     return true;
+}
+
+/* A body is not copied: the messages outlive the handles. */
+static bool set_message(struct slot *slot, const struct ssrequest_message *message) {
+    CURL *easy = slot->easy;
+    if (slot->message == message)
+        return true;
+    slot->message = NULL;
+    bool head = strcmp(message->method, "HEAD") == 0;
+    bool named = message->body || (!head && strcmp(message->method, "GET") != 0);
+    /* First of all, as it takes back what another message has set. */
+    bool set = !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) &&
+               !curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, message->target) &&
+               !curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, named ? message->method : NULL);
+    if (set && head)
+        set = !curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    if (set && message->body)
+        set =
+            !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)message->body_size) &&
+            !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, message->body);
+    slot->message = set ? message : NULL;
+    return set;
+}
+
+static const struct ssrequest_message *message_of(
+    const struct ssrequest_http *http, const struct ssrequest_one *one) {
+    const struct ssrequest_messages *messages = http->rules.messages;
+    return &messages->list[one->number % messages->count];
 }
 
 static void link_slot(struct slot *slot) {
@@ -581,6 +612,7 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
         return;
     }
     if (!make(http, slot) || !point(slot, one->target) ||
+        !set_message(slot, message_of(http, one)) ||
         curl_multi_add_handle(http->multi, slot->easy)) {
         note(http, slot, SSREQUEST_RESOURCES);
         return;
@@ -646,10 +678,31 @@ uint64_t ssrequest_http_older(const struct ssrequest_http *http) {
 
 /* ---- the whole ---- */
 
+static bool add_header(struct ssrequest_http *http, const char *header) {
+    struct curl_slist *longer = curl_slist_append(http->headers, header);
+    if (longer)
+        http->headers = longer;
+    return longer;
+}
+
+/* Without the empty "Expect" libcurl asks before it sends a large body, and waits for up to 1 s. */
+static bool add_headers(struct ssrequest_http *http) {
+    const struct ssrequest_messages *messages = http->rules.messages;
+    bool expects = false;
+    for (size_t i = 0; i < messages->header_count; i++) {
+        if (!add_header(http, messages->headers[i]))
+            return false;
+        expects |= is_field(messages->headers[i], strlen(messages->headers[i]), "Expect");
+    }
+    return expects || add_header(http, "Expect:");
+}
+
 static int open_multi(struct ssrequest_http *http, struct ss_error *error) {
     http->multi = curl_multi_init();
     http->slots = calloc(http->rules.slots, sizeof *http->slots);
     if (!http->multi || !http->slots)
+        return ss_error_memory(error);
+    if (!add_headers(http))
         return ss_error_memory(error);
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
     curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
@@ -698,6 +751,7 @@ void ssrequest_http_close(struct ssrequest_http *http) {
         curl_url_cleanup(http->slots[i].url);
     }
     curl_multi_cleanup(http->multi);
+    curl_slist_free_all(http->headers);
     ssrequest_aim_free(&http->aim);
     free(http->slots);
     free(http->watches);

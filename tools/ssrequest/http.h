@@ -15,6 +15,7 @@
 
 #include "aim.h"
 #include "generator.h"
+#include "messages.h"
 
 struct ssrequest_http_rules {
     uint64_t slots; /* requests under way at most */
@@ -23,6 +24,7 @@ struct ssrequest_http_rules {
     bool http2;
     bool insecure;
     const char *authorities; /* NULL: the system's */
+    const struct ssrequest_messages *messages;
 };
 
 struct ssrequest_http;

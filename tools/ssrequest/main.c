@@ -84,6 +84,7 @@ static int open_http(struct run *run, struct ss_error *error) {
         .http2 = options->http2,
         .insecure = options->insecure,
         .authorities = options->authorities,
+        .messages = &options->messages,
     };
     if (rules.authorities && access(rules.authorities, R_OK) < 0)
         return ss_error_fail(
@@ -118,6 +119,8 @@ static int open_run(struct run *run, struct ss_error *error) {
         .end = ssrequest_options_end(options, &run->profile),
         .targets = options->url_count,
         .balance = (enum ssrequest_balance)options->balance,
+        .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
+        .order_count = options->messages.count,
     };
     if (ssrequest_tally_open(&run->tally, options->timeout, error) < 0)
         return -1;
@@ -230,6 +233,6 @@ int main(int argc, char **argv) {
         fprintf(stderr, "ssrequest: %s\n", error.message);
         status = error.status;
     }
-    ss_option_store_free(&options.store);
+    ssrequest_options_close(&options);
     return status;
 }

@@ -8,8 +8,7 @@
 
 #define AT(member) .offset = offsetof(struct ssrequest_options, member)
 
-static int take_url(
-    void *config, const struct ss_argument *row, char *word, struct ss_error *error);
+static ss_argument_taker take_url, take_header;
 
 // clang-format off
 static const struct ss_argument rows[] = {
@@ -48,6 +47,16 @@ static const struct ss_argument rows[] = {
             "later, measured from when it was due, or it is refused"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
         .max = "1h", .help = "a request without a whole answer after this time has failed"}},
+    {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
+        .help = "default GET, with --data POST"}, .heading = "What is sent:"},
+    {'H', "HEADER", {"header", SS_OPTION_TEXT,
+        .help = "a header, as in 'Authorization: Bearer x'; may be given again"},
+        .take = take_header},
+    {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
+        .help = "the body: this text, or that of a file as @FILE"}, .may_be_empty = true},
+    {0, "FILE", {"requests-file", SS_OPTION_TEXT, AT(requests_file),
+        .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] in each "
+                "line"}},
     {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
         .choices = "round-robin least-connections", .initial = "round-robin",
         .help = "which of several URLs is next"}, .heading = "Over the network:"},
@@ -99,6 +108,13 @@ static int take_url(
         return ss_error_fail(error, "more than %d URLs", SSREQUEST_TARGETS_MOST);
     options->urls[options->url_count++] = word;
     return 0;
+}
+
+static int take_header(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssrequest_options *options = config;
+    (void)row;
+    return ssrequest_messages_add_header(&options->messages, value, error);
 }
 
 /* ---- what goes together ---- */
@@ -157,6 +173,8 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
     const struct ssrequest_path paths[] = {
         {"--trace", options->trace, true},
         {"--cacert", options->authorities, true},
+        {"--requests-file", options->requests_file, true},
+        {"--data", options->data && options->data[0] == '@' ? options->data + 1 : NULL, true},
         {"--each", options->each, false},
         {"--json", is_file(options->json) ? options->json : NULL, false},
         {"--record", options->record, false},
@@ -167,8 +185,35 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
         paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
 
+/* The hosts of a file of URLs are the targets. */
+static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
+    const struct ssrequest_messages *messages = &options->messages;
+    if (messages->origin_count == 0)
+        return 0;
+    if (options->url_count > 0)
+        return ss_error_fail(
+            error, "--requests-file: it has URLs: write paths there, or no URL here");
+    for (uint32_t i = 0; i < messages->origin_count; i++)
+        options->urls[options->url_count++] = messages->origins[i];
+    return 0;
+}
+
+static int settle_messages(struct ssrequest_options *options, struct ss_error *error) {
+    struct ssrequest_messages *messages = &options->messages;
+    if (!options->requests_file)
+        return ssrequest_messages_open(messages, options->method, options->data, error);
+    if (options->method || options->data)
+        return ss_error_fail(error, "--%s has no meaning with --requests-file: see --help",
+            options->method ? "method" : "data");
+    return ssrequest_messages_read(messages, options->requests_file, error) < 0
+               ? -1
+               : take_origins(options, error);
+}
+
 static int settle(struct ssrequest_options *options, struct ss_error *error) {
     if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0)
+        return -1;
+    if (settle_messages(options, error) < 0)
         return -1;
     if (options->insecure && options->authorities)
         return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
@@ -197,6 +242,11 @@ int ssrequest_options_parse(
     if (options->help || options->version)
         return 0;
     return settle(options, error);
+}
+
+void ssrequest_options_close(struct ssrequest_options *options) {
+    ssrequest_messages_close(&options->messages);
+    ss_option_store_free(&options->store);
 }
 
 int ssrequest_options_profile(const struct ssrequest_options *options,

@@ -4,6 +4,7 @@
 
 #include "account.h"
 #include "capacity.h"
+#include "messages.h"
 #include "options/arguments.h"
 
 /* In the order of the option's choices. */
@@ -34,7 +35,10 @@ struct ssrequest_options {
     int connections;                      /* enum ssrequest_connections */
     int http2;
     int insecure;
-    const char *authorities;          /* a file of certificates; NULL: those of the system */
+    const char *authorities;   /* a file of certificates; NULL: those of the system */
+    const char *method, *data; /* NULL: not given */
+    const char *requests_file; /* NULL: not given */
+    struct ssrequest_messages messages;
     const char *socket;               /* a path that all URLs are asked through; NULL: TCP */
     const char *own_cpus;             /* NULL: where the caller allows it */
     const char *record, *each, *json; /* where it is kept; NULL: nowhere */
@@ -55,6 +59,8 @@ int ssrequest_options_profile(const struct ssrequest_options *options,
 /* When sending ends, for a run with this profile. */
 ss_time ssrequest_options_end(
     const struct ssrequest_options *options, const struct ssrequest_profile *profile);
+
+void ssrequest_options_close(struct ssrequest_options *options);
 
 void ssrequest_options_print_help(void);
 

@@ -111,6 +111,8 @@ static int obey(void *context, const struct ssrequest_control *control,
     case SSREQUEST_CONTROL_RATE:
         return turn(output, control->rate, error);
     case SSREQUEST_CONTROL_URLS:
+        if (output->parts.options->messages.origin_count > 0)
+            return ss_error_fail(error, "urls: the file of requests has URLs of its own");
         if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
                 (uint32_t)control->url_count, error) < 0)
             return -1;
@@ -238,6 +240,7 @@ static struct ssrequest_account account_of(
     ss_time asked = course->stopped < end ? course->stopped : end;
     return (struct ssrequest_account){
         .program = "ssrequest",
+        .messages = &options->messages,
         .targets = output->targets,
         .target_count = output->target_count,
         .rules = *output->parts.rules,
@@ -303,6 +306,7 @@ int ssrequest_output_capacity(const struct ssrequest_options *options,
     const struct ssrequest_profile profile = {&trial, 1};
     const struct ssrequest_account account = {
         .program = "ssrequest",
+        .messages = &options->messages,
         .targets = options->urls,
         .target_count = options->url_count,
         .rules = {.cap = options->cap,

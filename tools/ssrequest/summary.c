@@ -215,10 +215,11 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
 }
 
-/* More could have been sent: in a closed loop always, in an open one if requests had to wait. */
+/* More could have been sent: in a closed loop always, in an open one if not all was sent in time.
+ */
 static bool is_saturated(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
-    return account->rules.closed > 0 || tally->unfinished_most >= account->rules.cap ||
+    return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
            ssrequest_distribution_quantile(&tally->lateness, 0.99) > LATE;
 }
 
@@ -258,7 +259,8 @@ static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
             "The generator %s: response times are too long by what it waited. Give it a CPU of its "
             "own (--own-cpu).",
             did);
-    if (busy <= BUSY && saturated && account->tally->sent > 0)
+    bool full = account->tally->unfinished_most >= account->rules.cap;
+    if (busy <= BUSY && saturated && (account->rules.closed > 0 || full))
         say(stream,
             "The service was the limit: the generator waited for it for %.0f %% of the time.",
             100 * (1 - busy));

@@ -392,6 +392,21 @@ static void the_least_loaded_target_is_next(void **state) {
     life_end(&life);
 }
 
+static void targets_follow_an_order(void **state) {
+    (void)state;
+    static const uint32_t order[] = {2, 0, 2, 2};
+    make(&life, 100, SS_SECOND, 100);
+    life.rules.targets = 3;
+    life.rules.order = order;
+    life.rules.order_count = 4;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, SS_TIME_NEVER);
+    assert_int_equal(life.sent_to[0], 25);
+    assert_int_equal(life.sent_to[1], 0);
+    assert_int_equal(life.sent_to[2], 75);
+    life_end(&life);
+}
+
 /* What is under way to targets of before is not a load of those that came into their place. */
 static void targets_of_before_do_not_count(void **state) {
     (void)state;
@@ -662,6 +677,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_late_call_sends_all_that_was_due),
     cmocka_unit_test(it_lasts_until_its_end),
     cmocka_unit_test(a_line_without_end_is_refused),
+    cmocka_unit_test(targets_follow_an_order),
     cmocka_unit_test(targets_of_before_do_not_count),
     cmocka_unit_test(targets_that_stay_keep_what_is_under_way),
     cmocka_unit_test(lateness_is_that_of_the_actual_sending),

@@ -234,11 +234,12 @@ static void open_loop_names_a_limit_at_its_cap(void **state) {
     struct made_up it;
     made_up_open(&it);
     it.account.own_cpu_seconds = it.account.own_wait_seconds = 0.1;
+    it.account.rules.cap = 1;
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
     char *text = print(&it);
     assert_does_not_say(text, "was the limit");
     free(text);
-    it.account.rules.cap = 1;
+    made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, SSREQUEST_SUCCESS);
     text = print(&it);
     assert_says(text, "The service was the limit");
     free(text);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "requests.h"
+
+#include <unistd.h>
+
+#include "ssrequest/messages.h"
+
+static char folder[64], path[96], body_path[96];
+
+static void write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int open_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/ssrequest-messages-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/requests", folder);
+    snprintf(body_path, sizeof body_path, "%s/body", folder);
+    write_file(body_path, "a=1\nb=2\n");
+    return 0;
+}
+
+static int close_folder(void **state) {
+    (void)state;
+    unlink(path);
+    unlink(body_path);
+    return rmdir(folder);
+}
+
+static void options_make_one_message(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *data, *sent;
+        int body_size; /* -1: no body */
+    } all[] = {{NULL, NULL, "GET", -1}, {NULL, "a=1", "POST", 3}, {"PUT", "a=1", "PUT", 3},
+        {"DELETE", NULL, "DELETE", -1}, {"POST", NULL, "POST", 0}, {NULL, "", "POST", 0},
+        {"PURGE", "", "PURGE", 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct ssrequest_messages messages = {0};
+        assert_int_equal(ssrequest_messages_open(&messages, all[i].method, all[i].data, NULL), 0);
+        assert_int_equal(messages.count, 1);
+        assert_string_equal(messages.list[0].method, all[i].sent);
+        assert_int_equal(messages.list[0].body != NULL, all[i].body_size >= 0);
+        assert_int_equal(messages.list[0].body_size, all[i].body_size > 0 ? all[i].body_size : 0);
+        assert_null(messages.list[0].target);
+        ssrequest_messages_close(&messages);
+    }
+}
+
+static void body_of_a_file_is_sent_as_it_is(void **state) {
+    (void)state;
+    struct ssrequest_messages messages = {0};
+    char data[128];
+    snprintf(data, sizeof data, "@%s", body_path);
+    assert_int_equal(ssrequest_messages_open(&messages, NULL, data, NULL), 0);
+    assert_int_equal(messages.list[0].body_size, 8);
+    assert_memory_equal(messages.list[0].body, "a=1\nb=2\n", 8);
+    ssrequest_messages_close(&messages);
+}
+
+static void refuse_options(const char *method, const char *data, const char *words) {
+    struct ssrequest_messages messages = {0};
+    struct ss_error error = {0};
+    assert_int_equal(ssrequest_messages_open(&messages, method, data, &error), -1);
+    assert_says(error.message, words);
+    ssrequest_messages_close(&messages);
+}
+
+static void methods_and_bodies_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    refuse_options("", NULL, "--method: '' is not a method");
+    refuse_options("GET /x", NULL, "--method: 'GET /x' is not a method");
+    refuse_options("CONNECT", NULL, "--method: CONNECT is for proxies");
+    refuse_options("HEAD", "x", "--data has no meaning with --method HEAD");
+    refuse_options(NULL, "@/nowhere/x", "--data: /nowhere/x: No such file");
+    refuse_options(NULL, "@/tmp", "--data: /tmp: Is a directory");
+}
+
+static void headers_are_checked(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"", "X", ": x", "X y: z", "X: a\r\nY: b", "X;y"};
+    struct ssrequest_messages messages = {0};
+    assert_int_equal(ssrequest_messages_add_header(&messages, "Authorization: Bearer x", NULL), 0);
+    assert_int_equal(ssrequest_messages_add_header(&messages, "X-Empty;", NULL), 0);
+    assert_int_equal(ssrequest_messages_add_header(&messages, "User-Agent:", NULL), 0);
+    assert_int_equal(messages.header_count, 3);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ss_error error = {0};
+        assert_int_equal(ssrequest_messages_add_header(&messages, wrong[i], &error), -1);
+        assert_says(error.message, "is not a header");
+    }
+}
+
+static void read_text(struct ssrequest_messages *messages, const char *text) {
+    struct ss_error error = {0};
+    write_file(path, text);
+    *messages = (struct ssrequest_messages){0};
+    if (ssrequest_messages_read(messages, path, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void file_of_paths_is_read(void **state) {
+    (void)state;
+    struct ssrequest_messages messages;
+    char text[512];
+    snprintf(text, sizeof text,
+        "# a comment\n\nGET /\nPOST /items?x=1#top @%s\r\nPUT '/items/2' '@%s'\nHEAD /x", body_path,
+        body_path);
+    read_text(&messages, text);
+    assert_int_equal(messages.count, 4);
+    assert_int_equal(messages.origin_count, 0);
+    assert_string_equal(messages.list[0].target, "/");
+    assert_null(messages.list[0].body);
+    assert_string_equal(messages.list[1].target, "/items?x=1");
+    assert_int_equal(messages.list[1].body_size, 8);
+    assert_ptr_equal(messages.list[2].body, messages.list[1].body);
+    assert_string_equal(messages.list[2].method, "PUT");
+    assert_string_equal(messages.list[3].method, "HEAD");
+    ssrequest_messages_close(&messages);
+}
+
+static void file_of_urls_names_its_hosts(void **state) {
+    (void)state;
+    struct ssrequest_messages messages;
+    read_text(
+        &messages, "GET http://a:80/x\nGET https://b\nGET http://a:80/y?z\nGET http://a:80?q\n");
+    assert_int_equal(messages.count, 4);
+    assert_int_equal(messages.origin_count, 2);
+    assert_string_equal(messages.origins[0], "http://a:80");
+    assert_string_equal(messages.origins[1], "https://b");
+    assert_int_equal(messages.order[0], 0);
+    assert_int_equal(messages.order[1], 1);
+    assert_int_equal(messages.order[2], 0);
+    assert_string_equal(messages.list[0].target, "/x");
+    assert_string_equal(messages.list[1].target, "/");
+    assert_string_equal(messages.list[2].target, "/y?z");
+    assert_string_equal(messages.list[3].target, "/?q");
+    ssrequest_messages_close(&messages);
+}
+
+static void bad_lines_are_refused_with_their_number(void **state) {
+    (void)state;
+    static const char *const all[][2] = {
+        {"GET\n", "line 1: expected: METHOD URL-or-PATH [@BODYFILE]"},
+        {"GET /\nGET / x\n", "line 2: expected: METHOD URL-or-PATH"},
+        {"GET / @a b\n", "line 1: expected"},
+        {"GET items\n", "line 1: 'items' is neither a URL nor a path"},
+        {"GET /\nGET http://a/\n", "line 2: paths and URLs in one file"},
+        {"GET http://a/\nGET /\n", "line 2: paths and URLs in one file"},
+        {"G(T /\n", "line 1: 'G(T' is not a method"},
+        {"GET '/a b'\n", "line 1: '/a b' has a byte that a URL must not have: write %20"},
+        {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
+        {"HEAD / @/nowhere/x\n", "line 1: HEAD has no body"},
+        {"GET '/\n", "line 1: "},
+        {"# nothing\n", "there is no request in it"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct ssrequest_messages messages = {0};
+        struct ss_error error = {0};
+        write_file(path, all[i][0]);
+        assert_int_equal(ssrequest_messages_read(&messages, path, &error), -1);
+        assert_says(error.message, all[i][1]);
+        ssrequest_messages_close(&messages);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(options_make_one_message),
+    cmocka_unit_test_setup_teardown(body_of_a_file_is_sent_as_it_is, open_folder, close_folder),
+    cmocka_unit_test(methods_and_bodies_that_cannot_be_are_refused),
+    cmocka_unit_test(headers_are_checked),
+    cmocka_unit_test_setup_teardown(file_of_paths_is_read, open_folder, close_folder),
+    cmocka_unit_test_setup_teardown(file_of_urls_names_its_hosts, open_folder, close_folder),
+    cmocka_unit_test_setup_teardown(
+        bad_lines_are_refused_with_their_number, open_folder, close_folder))

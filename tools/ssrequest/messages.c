@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "messages.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+#define BODY_MOST   (64 * 1024 * 1024) /* bytes */
+#define METHOD_MOST 31                 /* bytes */
+
+/* Bodies of so many messages before are looked through for the same file. */
+#define SHARED_WITHIN 64
+
+/* Of names and methods: "token" of RFC 9110. */
+static const char token_bytes[] =
+    "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/* ---- bodies ---- */
+
+static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error *error) {
+    size_t room = 0;
+    *size = 0;
+    for (;;) {
+        if (*size == room) {
+            char *larger = realloc(*bytes, room = room ? 2 * room : 4096);
+            if (!larger)
+                return ss_error_memory(error);
+            *bytes = larger;
+        }
+        size_t length = fread(*bytes + *size, 1, room - *size, stream);
+        *size += length;
+        if (length == 0)
+            return ferror(stream) ? ss_error_fail(error, "%s", strerror(errno)) : 0;
+        if (*size > BODY_MOST)
+            return ss_error_fail(error, "a body of more than 64 MiB");
+    }
+}
+
+static int read_body(struct ssrequest_message *message, const char *path, struct ss_error *error) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *stream = standard ? stdin : fopen(path, "re");
+    int result = stream ? read_stream(stream, &message->own_body, &message->body_size, error)
+                        : ss_error_fail(error, "%s", strerror(errno));
+    if (stream && !standard)
+        fclose(stream);
+    message->body = message->own_body;
+    return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
+}
+
+/* A file that many messages send is read once. */
+static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
+    const char *path, struct ss_error *error) {
+    size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;
+    message->body_path = strdup(path);
+    if (!message->body_path)
+        return ss_error_memory(error);
+    for (size_t i = first; i < messages->count; i++) {
+        const struct ssrequest_message *before = &messages->list[i];
+        if (before->body_path && strcmp(before->body_path, path) == 0) {
+            message->body = before->body;
+            message->body_size = before->body_size;
+            return 0;
+        }
+    }
+    return read_body(message, path, error);
+}
+
+/* A server expects a length, be it 0, where the method usually has a body. */
+static void add_empty_body(struct ssrequest_message *message) {
+    static const char *const methods[] = {"POST", "PUT", "PATCH"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (!message->body && strcmp(message->method, methods[i]) == 0)
+            message->body = "";
+    }
+}
+
+/* ---- one message ---- */
+
+static int take_method(
+    struct ssrequest_message *message, const char *method, struct ss_error *error) {
+    size_t length = strlen(method);
+    if (length == 0 || length > METHOD_MOST || strspn(method, token_bytes) < length)
+        return ss_error_fail(
+            error, "'%s' is not a method: write GET, POST or the like", ss_words_show(method).text);
+    if (strcmp(method, "CONNECT") == 0)
+        return ss_error_fail(error, "CONNECT is for proxies: requests go to the service itself");
+    message->method = strdup(method);
+    return message->method ? 0 : ss_error_memory(error);
+}
+
+static struct ssrequest_message *add_message(
+    struct ssrequest_messages *messages, struct ss_error *error) {
+    /* Doubled when it is full, which is at each power of 2. */
+    if ((messages->count & (messages->count - 1)) == 0) {
+        size_t room = messages->count ? 2 * messages->count : 1;
+        struct ssrequest_message *list = reallocarray(messages->list, room, sizeof *list);
+        if (list)
+            messages->list = list;
+        uint32_t *order = reallocarray(messages->order, room, sizeof *order);
+        if (order)
+            messages->order = order;
+        if (!list || !order) {
+            ss_error_memory(error);
+            return NULL;
+        }
+    }
+    struct ssrequest_message *message = &messages->list[messages->count];
+    *message = (struct ssrequest_message){0};
+    return message;
+}
+
+/* Its parts belong to the list from here on, whether or not it is complete. */
+static int count_message(struct ssrequest_messages *messages, int result) {
+    messages->count++;
+    return result;
+}
+
+static int fill_from_options(struct ssrequest_message *message, const char *method,
+    const char *data, struct ss_error *error) {
+    if (take_method(message, method ? method : data ? "POST" : "GET", error) < 0)
+        return ss_error_wrap(error, "--method");
+    if (data && data[0] == '@') {
+        if (read_body(message, data + 1, error) < 0)
+            return ss_error_wrap(error, "--data");
+    } else if (data) {
+        message->body = data;
+        message->body_size = strlen(data);
+    }
+    if (message->body && strcmp(message->method, "HEAD") == 0)
+        return ss_error_fail(error, "--data has no meaning with --method HEAD: see --help");
+    add_empty_body(message);
+    return 0;
+}
+
+int ssrequest_messages_open(struct ssrequest_messages *messages, const char *method,
+    const char *data, struct ss_error *error) {
+    struct ssrequest_message *message = add_message(messages, error);
+    if (!message)
+        return -1;
+    return count_message(messages, fill_from_options(message, method, data, error));
+}
+
+/* ---- a file ---- */
+
+/* "http://host:port" of a URL ends here. */
+static const char *end_of_origin(const char *url) {
+    const char *host = strstr(url, "://") + 3;
+    return host + strcspn(host, "/?#");
+}
+
+static int find_origin(struct ssrequest_messages *messages, const char *url, uint32_t *number,
+    struct ss_error *error) {
+    size_t length = (size_t)(end_of_origin(url) - url);
+    for (*number = 0; *number < messages->origin_count; ++*number) {
+        const char *origin = messages->origins[*number];
+        if (strlen(origin) == length && memcmp(origin, url, length) == 0)
+            return 0;
+    }
+    if (messages->origin_count == SSREQUEST_TARGETS_MOST)
+        return ss_error_fail(error, "more than %d hosts", SSREQUEST_TARGETS_MOST);
+    char *origin = strndup(url, length);
+    if (!origin)
+        return ss_error_memory(error);
+    messages->origins[messages->origin_count++] = origin;
+    return 0;
+}
+
+/* What the request line has: path and query, no fragment. */
+static int take_target(
+    struct ssrequest_message *message, const char *text, struct ss_error *error) {
+    size_t length = strcspn(text, "#");
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
+            return ss_error_fail(error, "'%s' has a byte that a URL must not have: write %%%02X",
+                ss_words_show(text).text, (unsigned char)text[i]);
+    }
+    if (asprintf(&message->target, "%s%.*s", text[0] == '/' ? "" : "/", (int)length, text) >= 0)
+        return 0;
+    message->target = NULL;
+    return ss_error_memory(error);
+}
+
+static int take_place(struct ssrequest_messages *messages, struct ssrequest_message *message,
+    const char *word, struct ss_error *error) {
+    bool is_path = word[0] == '/', begins = messages->count == 0;
+    if (!is_path && !strstr(word, "://"))
+        return ss_error_fail(error,
+            "'%s' is neither a URL nor a path: write http://HOST/PATH or /PATH",
+            ss_words_show(word).text);
+    if (!begins && is_path == (messages->origin_count > 0))
+        return ss_error_fail(error, "paths and URLs in one file: write one or the other");
+    messages->order[messages->count] = 0;
+    if (!is_path && find_origin(messages, word, &messages->order[messages->count], error) < 0)
+        return -1;
+    return take_target(message, is_path ? word : end_of_origin(word), error);
+}
+
+static int take_words(struct ssrequest_messages *messages, struct ssrequest_message *message,
+    char **words, struct ss_error *error) {
+    if (!words[1] || (words[2] && (words[2][0] != '@' || words[3])))
+        return ss_error_fail(error, "expected: METHOD URL-or-PATH [@BODYFILE]");
+    if (take_method(message, words[0], error) < 0 ||
+        take_place(messages, message, words[1], error) < 0)
+        return -1;
+    if (words[2] && strcmp(message->method, "HEAD") == 0)
+        return ss_error_fail(error, "HEAD has no body");
+    if (words[2] && share_body(messages, message, words[2] + 1, error) < 0)
+        return -1;
+    add_empty_body(message);
+    return 0;
+}
+
+static int take_line(
+    struct ssrequest_messages *messages, const char *line, struct ss_error *error) {
+    size_t count;
+    SS_OWNED(free) char **words = ss_words_split(line, &count, error);
+    if (!words)
+        return -1;
+    if (count == 0)
+        return 0;
+    struct ssrequest_message *message = add_message(messages, error);
+    if (!message)
+        return -1;
+    return count_message(messages, take_words(messages, message, words, error));
+}
+
+static int take_lines(struct ssrequest_messages *messages, FILE *stream, struct ss_error *error) {
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    for (unsigned number = 1; (length = getline(&line, &room, stream)) >= 0; number++) {
+        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
+            line[--length] = '\0';
+        if (strlen(line) < (size_t)length)
+            return ss_error_fail(error, "line %u: a null byte", number);
+        if (take_line(messages, line, error) < 0)
+            return ss_error_wrap(error, "line %u", number);
+    }
+    if (ferror(stream))
+        return ss_error_fail(error, "%s", strerror(errno));
+    return messages->count > 0 ? 0 : ss_error_fail(error, "there is no request in it");
+}
+
+int ssrequest_messages_read(
+    struct ssrequest_messages *messages, const char *path, struct ss_error *error) {
+    FILE *stream = fopen(path, "re");
+    int result =
+        stream ? take_lines(messages, stream, error) : ss_error_fail(error, "%s", strerror(errno));
+    if (stream)
+        fclose(stream);
+    messages->file = path;
+    return result < 0 ? ss_error_wrap(error, "--requests-file: %s", ss_words_show(path).text) : 0;
+}
+
+/* ---- headers ---- */
+
+int ssrequest_messages_add_header(
+    struct ssrequest_messages *messages, const char *header, struct ss_error *error) {
+    size_t name = strspn(header, token_bytes);
+    bool is_empty = header[name] == ';' && header[name + 1] == '\0';
+    if (name == 0 || (header[name] != ':' && !is_empty) || strpbrk(header, "\r\n"))
+        return ss_error_fail(
+            error, "'%s' is not a header: write 'Name: value'", ss_words_show(header).text);
+    if (messages->header_count == SSREQUEST_HEADERS_MOST)
+        return ss_error_fail(error, "more than %d headers", SSREQUEST_HEADERS_MOST);
+    messages->headers[messages->header_count++] = header;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+void ssrequest_messages_close(struct ssrequest_messages *messages) {
+    for (size_t i = 0; i < messages->count; i++) {
+        free(messages->list[i].method);
+        free(messages->list[i].target);
+        free(messages->list[i].body_path);
+        free(messages->list[i].own_body);
+    }
+    for (uint32_t i = 0; i < messages->origin_count; i++)
+        free(messages->origins[i]);
+    free(messages->list);
+    free(messages->order);
+    *messages = (struct ssrequest_messages){0};
+}
