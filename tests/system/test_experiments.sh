@@ -374,6 +374,8 @@ others_are_told() {
     prints "Warning: this machine is already [0-9]+ % busy, .*"
     prints "serial-1cdc-n1-25-1: others used [0-9]+ % of the machine"
     prints "Warning: serial-1cdc-n1-25-1: others used [0-9]+ % of the machine. .*"
+    head -n 1 "$scratch/swamped/report.md" | grep -q '^Warning: serial-1cdc-n1-25-1: others used' ||
+        fail "the report does not begin with it: $(cat "$scratch/swamped/report.md")"
     kill "${pids[@]}"
     wait "${pids[@]}" 2>/dev/null || true
     awk -v others="$(manifest swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
@@ -399,6 +401,10 @@ throughput_is_measured() {
     experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
         --edge 0.5 --warmup 0 --output stairs
     [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
+    if [ -x "$build/bin/ssreport" ]; then
+        "$build/bin/ssreport" --quiet --output "$scratch/again" "$scratch/stairs" || fail "ssreport: status $?"
+        diff -r -x report.html "$scratch/stairs/report" "$scratch/again" || fail "ssreport has other figures"
+    fi
     [ "$(cut -d, -f 5,6,7 "$scratch/stairs/throughput.csv" | paste -sd ' ')" = \
         "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "what steps?"
 }

@@ -98,9 +98,8 @@ done_rows() {
         $at == "done"' "$output/manifest.csv"
 }
 
-# Runs in which others used much of the machine, and what showstopper thought doubtful; it is not to be
-# expected that one that is uncontrolled, or limited by the method itself, reaches its target.
-list_warnings() {
+# Runs in which others used much of the machine.
+list_disturbed() {
     local file name share
     for file in "$output"/runs/*/manifest.rows; do
         [ -e "$file" ] || continue
@@ -110,6 +109,12 @@ list_warnings() {
             echo "Warning: $name: others used $(percent "$share") of the machine. To repeat it, remove" \
                 "$output/runs/$name and make the same call."
     done
+}
+
+# The warnings of showstopper; a run that is uncontrolled, or limited by the method itself, is not expected to
+# reach its target.
+list_warnings() {
+    local file name
     for file in "$output"/runs/*/{,*/}summary.json; do
         [ -e "$file" ] || continue
         name=${file#"$output/runs/"}
@@ -196,8 +201,7 @@ print_columns() {
 make_pages() {
     command -v ssreport >/dev/null || return 0
     rm -f "$output"/report/*.csv
-    start ssreport --quiet --output "$output/report" ${edge:+--edge "${edge}s"} \
-        ${deviation:+--deviation "$deviation%"} "$output"
+    start ssreport --quiet --output "$output/report" ${deviation:+--deviation "$deviation%"} "$output"
     wait "${started[-1]}" || say "ssreport made no report"
     unset 'started[-1]'
 }
@@ -208,6 +212,7 @@ conclude() {
     write_table >"$output/$1"
     make_pages
     {
+        list_disturbed
         print_report
         [ -z "$energy" ] || print_energy
         list_warnings

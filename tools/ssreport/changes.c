@@ -60,7 +60,8 @@ static void take_step(struct ssreport_placements *placements,
     for (size_t i = 0; i < placements->count; i++) {
         const struct ssreport_pair_step *same =
             pairs[i] ? ssreport_pair_step_like(pairs[i], step) : NULL;
-        if (!is_known(same))
+        if (!is_known(same) ||
+            !ssreport_others_permit(pairs[0]->foreground->others, pairs[i]->foreground->others))
             return;
         loads += same->load;
         placements->throughputs[i][at] = same->foreground;

@@ -28,6 +28,7 @@ static const struct ssreport_column ratio_columns[] = {
     {"occurrence", NULL}, {"load_a", NULL}, {"load_b", NULL},
     {"iterations_per_second_a", "throughput of A, /s", 4},
     {"iterations_per_second_b", "of B, /s", 4}, {"ratio", "A/B", 4},
+    {"others_a", "others of A, %", 1, true, true}, {"others_b", "of B, %", 1, true, true},
     {"record_a", NULL}, {"record_b", NULL},
 };
 static const struct ssreport_column unmatched_columns[] = {
@@ -69,6 +70,7 @@ struct comparison {
     bool is_across; /* the sets differ in the environment, which need not be the same then */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
+    size_t forbidden; /* ratios of runs during which others used different parts of the machine */
 };
 
 const char *ssreport_report_set_name(const struct ssreport_report *report, int set) {
@@ -218,10 +220,12 @@ static int add_ratio(struct comparison *comparison, const struct entry *const en
             &comparison->ratio_capacity, sizeof *comparison->ratios))
         return -1;
     double first = parts[0]->throughput, second = parts[1]->throughput;
+    bool forbidden = !ssreport_others_permit(entries[0]->run->others, entries[1]->run->others);
+    comparison->forbidden += forbidden;
     comparison->ratios[comparison->ratio_count++] = (struct ratio){
         .entries = {entries[0], entries[1]},
         .parts = {parts[0], parts[1]},
-        .value = second > 0 ? first / second : NAN,
+        .value = second > 0 && !forbidden ? first / second : NAN,
     };
     return 0;
 }
@@ -300,7 +304,8 @@ static void fill_ratios(const struct comparison *comparison) {
         SSREPORT_NUMBERS(sheet, known(runs[0]->round), part->step ? (double)part->step : NAN,
             part->half ? part->half : NAN, part->target,
             part->step ? (double)ssreport_steps_occurrence(steps, part->step - 1) : NAN, part->load,
-            other->load, part->throughput, other->throughput, ratio->value);
+            other->load, part->throughput, other->throughput, ratio->value, runs[0]->others,
+            runs[1]->others);
         SSREPORT_TEXTS(sheet, runs[0]->record.name, runs[1]->record.name);
     }
 }
@@ -396,6 +401,12 @@ static void fill_unmatched(const struct comparison *comparison) {
             }
         }
     }
+    if (comparison->forbidden > 0)
+        ssreport_notes_add(&report->notes,
+            "%zu of %zu steps are not compared, as what other processes used of the machine "
+            "differs by "
+            "more than %g points between the sets: a difference in throughput may be theirs",
+            comparison->forbidden, comparison->ratio_count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);
     if (lost[0] + lost[1] > 0)
         ssreport_notes_add(&report->notes,
             "steps without a counterpart in the other set: %zu of %s, %zu of %s; they are not "

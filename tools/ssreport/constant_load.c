@@ -23,6 +23,7 @@ static const struct ssreport_column constant_columns[] = {
     {"beside_runs", NULL}, {"beside_load_mean", "load by ssload, %", 2, true},
     {"beside_error_mean_percent", "its mean error, %", 3},
     {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
+    {"others_most", "others, at most, %", 1, true, true},
 };
 // clang-format on
 
@@ -31,6 +32,7 @@ struct cell {
     const struct ssreport_run *run;
     size_t runs;
     double load, error, squared;
+    double others; /* the most; NaN: not known */
 
     /* Of the runs beside which ssload was running. */
     size_t beside_runs;
@@ -63,7 +65,7 @@ static void add_cell(struct ssreport_report *report, const struct cell *cell) {
         sheet, cell->squared / runs, published(report, run, SSREPORT_PUBLISHED_MSE, target));
     double beside = (double)cell->beside_runs;
     SSREPORT_NUMBERS(sheet, beside, cell->beside_load / beside, cell->beside_error / beside,
-        cell->beside_squared / beside);
+        cell->beside_squared / beside, cell->others);
 }
 
 int ssreport_report_constant_load(struct ssreport_report *report) {
@@ -73,7 +75,7 @@ int ssreport_report_constant_load(struct ssreport_report *report) {
     if (!runs)
         return -1;
     for (struct ssreport_run **run = runs; *run;) {
-        struct cell cell = {.run = *run};
+        struct cell cell = {.run = *run, .others = NAN};
         for (; *run && ssreport_series_is_one(cell.run, *run); run++) {
             const struct ssreport_figures *figures = &(*run)->figures;
             if (figures->samples == 0)
@@ -81,6 +83,7 @@ int ssreport_report_constant_load(struct ssreport_report *report) {
             cell.load += figures->load_mean;
             cell.error += figures->error_mean_percent;
             cell.squared += figures->error_mse_e4;
+            cell.others = fmax(cell.others, (*run)->others);
             cell.runs++;
             const struct ssreport_beside *beside = &(*run)->beside;
             if (beside->samples == 0)

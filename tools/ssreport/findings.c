@@ -43,7 +43,7 @@ struct finding {
     bool told;
     size_t count;
     const char *unit;
-    char sentence[512];
+    char sentence[1024];
 };
 
 __attribute__((format(printf, 2, 3))) static void append(
@@ -59,7 +59,7 @@ static void add_finding(struct ssreport_report *report, const struct finding *fi
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
     const struct ssreport_pair *pair = finding->pair;
     const struct ssreport_run *run = pair->foreground;
-    char sentence[600];
+    char sentence[sizeof "Second set: " + sizeof finding->sentence];
     snprintf(
         sentence, sizeof sentence, "%s%s", run->set > 0 ? "Second set: " : "", finding->sentence);
     SSREPORT_TEXTS(sheet, finding->kind, finding->is_general ? "all" : "pair",
@@ -71,6 +71,16 @@ static void add_finding(struct ssreport_report *report, const struct finding *fi
     SSREPORT_NUMBERS(sheet, (double)finding->count);
     SSREPORT_TEXTS(sheet, finding->unit, sentence);
     SSREPORT_NUMBERS(sheet, run->set + 1);
+}
+
+void ssreport_findings_add(struct ssreport_report *report, const char *kind, const char *sentence) {
+    struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
+    SSREPORT_TEXTS(sheet, kind, "all", NULL, NULL, NULL, NULL, NULL, NULL);
+    SSREPORT_NUMBERS(sheet, NAN, NAN, NAN);
+    SSREPORT_TEXTS(sheet, "yes");
+    SSREPORT_NUMBERS(sheet, NAN);
+    SSREPORT_TEXTS(sheet, NULL, sentence);
+    SSREPORT_NUMBERS(sheet, NAN);
 }
 
 struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row) {
@@ -257,7 +267,8 @@ static const struct ssreport_pair *find_outside(
         const struct ssreport_pair *other = &report->pairs[i];
         if (strcmp(ssreport_run_environment(other->foreground), "none") == 0 &&
             ssreport_pair_is_like(pair, other,
-                SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND))
+                SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND) &&
+            ssreport_others_permit(pair->foreground->others, other->foreground->others))
             return other;
     }
     return NULL;
@@ -387,7 +398,8 @@ int ssreport_report_findings(struct ssreport_report *report) {
     report->sheets[SSREPORT_FINDINGS] = SSREPORT_SHEET("findings", "Findings", finding_columns);
     report->sheets[SSREPORT_CHANGES] = SSREPORT_SHEET(
         "changes", "Background loads at which the best placement changes", change_columns);
-    if (find_placements(report, true) < 0 || find_costs(report, true) < 0)
+    if (ssreport_others_findings(report) < 0 || find_placements(report, true) < 0 ||
+        find_costs(report, true) < 0)
         return -1;
     name_emulated(report);
     return find_placements(report, false) < 0 || find_costs(report, false) < 0 ? -1 : 0;

@@ -10,6 +10,9 @@ struct ssreport_finding {
     bool is_general; /* said of all pairs, not of one */
 };
 
+/* A sentence of the whole report. */
+void ssreport_findings_add(struct ssreport_report *report, const char *kind, const char *sentence);
+
 struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row);
 
 #endif

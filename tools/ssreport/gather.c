@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gather.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,9 +45,11 @@ static int add_failure(struct ssreport_report *report, const char *name, const c
 
 /* Returns the run, or NULL where it failed; `result` says whether that was for want of memory. */
 static struct ssreport_run *add_run(
-    struct ssreport_report *report, const char *path, int set, int *result) {
+    struct ssreport_report *report, const char *path, int set, double edge, int *result) {
     char name[4200];
     struct ss_error error = {0};
+    struct ssreport_settings settings = report->settings;
+    settings.edge = edge;
     *result = 0;
     if (!ssreport_csv_make_room((void **)&report->runs, report->run_count, &report->run_capacity,
             sizeof *report->runs)) {
@@ -55,7 +58,7 @@ static struct ssreport_run *add_run(
     }
     choose_name(report, path, name, sizeof name);
     struct ssreport_run *run = &report->runs[report->run_count];
-    if (ssreport_run_read(run, path, name, &report->settings, &error) < 0) {
+    if (ssreport_run_read(run, path, name, &settings, &error) < 0) {
         ssreport_run_free(run);
         *result = add_failure(report, name, error.message);
         return NULL;
@@ -85,6 +88,8 @@ static struct ssreport_responses *add_responses(
     }
     ssreport_responses_read_beside(responses);
     responses->set = set;
+    responses->edge = report->settings.edge;
+    responses->others = NAN;
     report->response_count++;
     return responses;
 }
@@ -109,7 +114,9 @@ enum {
     STANDS_FOR,
     TAU,
     SPEED,
-    ROUND
+    ROUND,
+    EDGE,
+    OTHERS
 };
 
 static const char *const manifest_columns[] = {[RUN] = "run",
@@ -128,6 +135,8 @@ static const char *const manifest_columns[] = {[RUN] = "run",
     [TAU] = "tau_seconds",
     [SPEED] = "speed",
     [ROUND] = "round",
+    [EDGE] = "edge_seconds",
+    [OTHERS] = "others",
     NULL};
 _Static_assert(sizeof manifest_columns / sizeof *manifest_columns - 1 <= SSTRACE_PICKS,
     "a row has no room for so many fields");
@@ -160,6 +169,19 @@ static double read_number(
     return ssreport_csv_number(&field, &number) && number > 0 ? number : 0;
 }
 
+/* A number that may be 0; NaN if absent. */
+static double known_number(const struct sstrace_field *field) {
+    double number;
+    return ssreport_csv_number(field, &number) && number >= 0 ? number : NAN;
+}
+
+/* That of the command line, or else that of the row. */
+static double choose_edge(const struct ssreport_report *report, const struct sstrace_field *field) {
+    double edge = known_number(field);
+    return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
+                                                                         : edge;
+}
+
 /* `fields` are those of its row; NULL: no manifest names it. */
 static void take_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
     run->experiment = copy_field(run, fields, EXPERIMENT);
@@ -176,6 +198,7 @@ static void take_origin(struct ssreport_run *run, const struct sstrace_field *fi
     run->tau = read_number(run, fields, TAU);
     run->speed = read_number(run, fields, SPEED);
     run->round = read_number(run, fields, ROUND);
+    run->others = fields ? known_number(&fields[OTHERS]) : NAN;
 }
 
 /* What was used while the run stood still is not its energy. */
@@ -248,6 +271,8 @@ static void take_responses(
     responses->target = cell_number(&fields[TARGET]);
     responses->tau = cell_number(&fields[TAU]);
     responses->round = cell_number(&fields[ROUND]);
+    responses->edge = choose_edge(manifest->report, &fields[EDGE]);
+    responses->others = known_number(&fields[OTHERS]);
 }
 
 /* What was to be run, and why it was not. */
@@ -279,7 +304,8 @@ static bool take_run(void *context, const struct sstrace_field *fields) {
         take_responses(manifest, path, fields);
         return true;
     }
-    struct ssreport_run *run = add_run(manifest->report, path, manifest->set, &manifest->result);
+    struct ssreport_run *run = add_run(manifest->report, path, manifest->set,
+        choose_edge(manifest->report, &fields[EDGE]), &manifest->result);
     if (!run)
         return true;
     run->manifest = manifest->report->manifest_count;
@@ -315,7 +341,7 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
         add_responses(report, path, set, &result);
         return result;
     }
-    struct ssreport_run *run = add_run(report, path, set, &result);
+    struct ssreport_run *run = add_run(report, path, set, report->settings.edge, &result);
     if (!run)
         return result;
     take_origin(run, NULL);

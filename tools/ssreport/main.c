@@ -52,8 +52,6 @@ static int write_sheet(
     const struct ssreport_sheet *sheet, const char *folder, struct ss_error *error) {
     struct ss_whole_file file;
     char name[64], path[8400];
-    if (sheet->failed)
-        return ss_error_memory(error);
     snprintf(name, sizeof name, "%s.csv", sheet->name);
     if (ssreport_sheet_rows(sheet) == 0) {
         snprintf(path, sizeof path, "%.4000s/%s", folder, name);
@@ -205,6 +203,10 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     if (ssreport_report_compare(report) < 0 || ssreport_report_requests(report) < 0)
         return ss_error_memory(error);
     ssreport_report_fill(report);
+    for (int i = 0; i < SSREPORT_SHEETS; i++) {
+        if (report->sheets[i].failed)
+            return ss_error_memory(error);
+    }
     return 0;
 }
 

@@ -21,7 +21,8 @@ static const struct ssreport_column method_columns[] = {
     {"target", "target, %", 2, true}, {"half", NULL}, {"load", "load, %", 2, true},
     {"iterations_per_second", "throughput, /s", 4}, {"baseline", "baseline"},
     {"baseline_iterations_per_second", "its throughput there", 4},
-    {"deviation_percent", "deviation, %", 2}, {"note", "note"}, {"record", NULL},
+    {"deviation_percent", "deviation, %", 2}, {"others", "others, %", 1, true, true},
+    {"note", "note"}, {"record", NULL},
 };
 static const struct ssreport_column deviation_columns[] = {
     {"set", NULL}, {"environment", "environment"}, {"measured_in", NULL}, {"workload", "workload"},
@@ -29,6 +30,7 @@ static const struct ssreport_column deviation_columns[] = {
     {"points", "points"}, {"compared", "within its loads"}, {"load_least", "loads from, %", 1, true},
     {"load_most", "to", 1, true}, {"deviation_mean_percent", "deviation, mean, %", 2},
     {"deviation_least_percent", "least", 2}, {"deviation_most_percent", "largest", 2},
+    {"others_most", "others, at most, %", 1, true, true},
 };
 // clang-format on
 
@@ -106,6 +108,10 @@ static int collect(struct ssreport_methods *methods, const struct ssreport_repor
 
 /* ---- the baseline ---- */
 
+static bool is_baseline(const struct ssreport_methods *methods, const struct ssreport_run *run) {
+    return methods->baseline && ssreport_methods_is_one(run, methods->baseline);
+}
+
 static double range_of(const struct ssreport_methods *methods, const struct ssreport_run *run) {
     double least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < methods->count; i++) {
@@ -132,28 +138,16 @@ static void choose_baseline(struct ssreport_methods *methods) {
     }
 }
 
-static void swap(double *left, double *right) {
-    double kept = *left;
-    *left = *right;
-    *right = kept;
-}
-
-/* By insertion: knots are few, and nearly in order already. */
-static void sort_knots(struct ssreport_methods *methods) {
-    for (size_t i = 1; i < methods->knots; i++) {
-        for (size_t j = i; j > 0 && methods->loads[j] < methods->loads[j - 1]; j--) {
-            swap(&methods->loads[j], &methods->loads[j - 1]);
-            swap(&methods->throughputs[j], &methods->throughputs[j - 1]);
-        }
-    }
+static int by_load(const void *left, const void *right) {
+    const struct ssreport_knot *one = left, *other = right;
+    return compare_numbers(one->load, other->load);
 }
 
 /* Repetitions of a target make one knot. */
 static int find_knots(struct ssreport_methods *methods) {
-    methods->loads = calloc(2 * methods->count + 1, sizeof *methods->loads);
-    if (!methods->loads)
+    methods->knot = calloc(methods->count + 1, sizeof *methods->knot);
+    if (!methods->knot)
         return -1;
-    methods->throughputs = methods->loads + methods->count;
     size_t same = 0;
     double target = NAN;
     for (size_t i = 0; methods->baseline && i < methods->count; i++) {
@@ -162,35 +156,57 @@ static int find_knots(struct ssreport_methods *methods) {
             continue;
         if (!(fabs(target_of(point) - target) <= SAME)) {
             target = target_of(point);
-            methods->knots++;
+            methods->knot[methods->knots++] =
+                (struct ssreport_knot){.others_least = NAN, .others_most = NAN};
             same = 0;
         }
-        double *load = &methods->loads[methods->knots - 1];
-        double *throughput = &methods->throughputs[methods->knots - 1];
+        struct ssreport_knot *knot = &methods->knot[methods->knots - 1];
         same++;
-        *load += (point->step->load.mean - *load) / (double)same;
-        *throughput += (point->step->throughput - *throughput) / (double)same;
+        knot->load += (point->step->load.mean - knot->load) / (double)same;
+        knot->throughput += (point->step->throughput - knot->throughput) / (double)same;
+        knot->others_least = fmin(knot->others_least, point->run->others);
+        knot->others_most = fmax(knot->others_most, point->run->others);
     }
-    sort_knots(methods);
+    qsort(methods->knot, methods->knots, sizeof *methods->knot, by_load);
     return 0;
 }
 
-double ssreport_methods_baseline(const struct ssreport_methods *methods, double load) {
+/* The knots on both sides of a load; NULL: it is outside. */
+static const struct ssreport_knot *find_knot(const struct ssreport_methods *methods, double load) {
     for (size_t i = 1; i < methods->knots; i++) {
-        double from = methods->loads[i - 1], to = methods->loads[i];
-        if (load < from || load > to)
-            continue;
-        double part = to > from ? (load - from) / (to - from) : 0.5;
-        return methods->throughputs[i - 1] +
-               part * (methods->throughputs[i] - methods->throughputs[i - 1]);
+        const struct ssreport_knot *knot = &methods->knot[i - 1];
+        if (load >= knot[0].load && load <= knot[1].load)
+            return knot;
     }
-    return NAN;
+    return NULL;
+}
+
+double ssreport_methods_baseline(const struct ssreport_methods *methods, double load) {
+    const struct ssreport_knot *knot = find_knot(methods, load);
+    if (!knot)
+        return NAN;
+    double from = knot[0].load, to = knot[1].load;
+    double part = to > from ? (load - from) / (to - from) : 0.5;
+    return knot[0].throughput + part * (knot[1].throughput - knot[0].throughput);
+}
+
+bool ssreport_methods_is_forbidden(
+    const struct ssreport_methods *methods, const struct ssreport_method_point *point) {
+    const struct ssreport_knot *knot = find_knot(methods, point->step->load.mean);
+    double others = point->run->others;
+    return knot && !is_baseline(methods, point->run) &&
+           !(ssreport_others_permit(others, knot[0].others_least) &&
+               ssreport_others_permit(others, knot[0].others_most) &&
+               ssreport_others_permit(others, knot[1].others_least) &&
+               ssreport_others_permit(others, knot[1].others_most));
 }
 
 double ssreport_methods_deviation(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point) {
     double baseline = ssreport_methods_baseline(methods, point->step->load.mean);
-    return baseline > 0 ? 100 * (point->step->throughput / baseline - 1) : NAN;
+    return baseline > 0 && !ssreport_methods_is_forbidden(methods, point)
+               ? 100 * (point->step->throughput / baseline - 1)
+               : NAN;
 }
 
 int ssreport_methods_of(struct ssreport_methods *methods, const struct ssreport_report *report,
@@ -204,15 +220,11 @@ int ssreport_methods_of(struct ssreport_methods *methods, const struct ssreport_
 
 void ssreport_methods_free(struct ssreport_methods *methods) {
     free(methods->points);
-    free(methods->loads);
+    free(methods->knot);
     *methods = (struct ssreport_methods){0};
 }
 
 /* ---- tables ---- */
-
-static bool is_baseline(const struct ssreport_methods *methods, const struct ssreport_run *run) {
-    return methods->baseline && ssreport_methods_is_one(run, methods->baseline);
-}
 
 static void add_group(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     SSREPORT_NUMBERS(sheet, run->set + 1);
@@ -234,12 +246,16 @@ static void add_point(struct ssreport_sheet *sheet, const struct ssreport_method
     SSREPORT_NUMBERS(sheet, run->round > 0 ? run->round : NAN, target_of(point),
         step->half ? step->half : NAN, step->load.mean, step->throughput);
     SSREPORT_TEXTS(sheet, name);
-    SSREPORT_NUMBERS(sheet, baseline, is_own ? NAN : ssreport_methods_deviation(methods, point));
+    SSREPORT_NUMBERS(
+        sheet, baseline, is_own ? NAN : ssreport_methods_deviation(methods, point), run->others);
     SSREPORT_TEXTS(sheet,
         !methods->baseline ? "no baseline"
         : is_own           ? "the baseline itself"
         : isnan(baseline)  ? "outside the loads of the baseline"
-                           : "",
+        : ssreport_methods_is_forbidden(methods, point)
+            ? "not compared: others used another part of the machine"
+        : ssreport_others_disturb(run->others) ? "disturbed by others"
+                                               : "",
         run->record.name);
 }
 
@@ -248,6 +264,7 @@ static void add_method(
     struct ssreport_sheet *sheet, const struct ssreport_methods *methods, size_t first) {
     const struct ssreport_run *run = methods->points[first].run;
     double sum = 0, least = INFINITY, most = -INFINITY, from = INFINITY, to = -INFINITY;
+    double others = NAN;
     size_t count = 0, compared = 0;
     char name[100] = "";
     for (size_t i = first;
@@ -257,6 +274,7 @@ static void add_method(
         count++;
         from = fmin(from, point->step->load.mean);
         to = fmax(to, point->step->load.mean);
+        others = fmax(others, point->run->others);
         if (isnan(deviation) || is_baseline(methods, run))
             continue;
         compared++;
@@ -268,8 +286,8 @@ static void add_method(
         ssreport_methods_name(name, sizeof name, methods->baseline);
     add_group(sheet, run);
     SSREPORT_TEXTS(sheet, is_baseline(methods, run) ? "itself" : name);
-    SSREPORT_NUMBERS(
-        sheet, (double)count, (double)compared, from, to, sum / (double)compared, least, most);
+    SSREPORT_NUMBERS(sheet, (double)count, (double)compared, from, to, sum / (double)compared,
+        least, most, others);
 }
 
 static void add_methods(struct ssreport_report *report, const struct ssreport_methods *methods) {

@@ -12,6 +12,12 @@ struct ssreport_method_point {
     const struct ssreport_step *step;
 };
 
+/* The baseline at one of its targets: means of its runs, and what others used during these. */
+struct ssreport_knot {
+    double load, throughput;
+    double others_least, others_most; /* NaN: not known */
+};
+
 /*
  * All points of one workload in one set and environment, sorted by method, target and load. The
  * baseline is n-bench, of either kind, or 1-CDC, whichever covers the wider range of loads.
@@ -21,8 +27,7 @@ struct ssreport_methods {
     size_t count;
     const struct ssreport_run *baseline; /* one of its runs; NULL: there is none */
 
-    /* The baseline's mean load and throughput at each of its targets, by load. */
-    double *loads, *throughputs; /* `loads` owns both */
+    struct ssreport_knot *knot; /* of the baseline, by load; owned */
     size_t knots;
 };
 
@@ -41,7 +46,13 @@ bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssrep
 /* The baseline at a load, interpolated between its targets. NaN: outside. */
 double ssreport_methods_baseline(const struct ssreport_methods *methods, double load);
 
-/* By how many percent a point is off the baseline. NaN: it lies outside, or there is none. */
+/* Whether others used so much more or less of the machine than with the baseline at this load that
+ * both are not compared. */
+bool ssreport_methods_is_forbidden(
+    const struct ssreport_methods *methods, const struct ssreport_method_point *point);
+
+/* By how many percent a point is off the baseline. NaN: it is outside, is not to be compared, or
+ * there is no baseline. */
 double ssreport_methods_deviation(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point);
 

@@ -59,6 +59,25 @@ static void write_points(const struct drawing *drawing, size_t first) {
     fputs("END\n", drawing->script);
 }
 
+/* Writes the points that others disturbed, for rings around them; false if no point is. */
+static bool write_disturbed(const struct drawing *drawing) {
+    const struct ssreport_methods *methods = drawing->methods;
+    size_t count = 0;
+    for (size_t i = 0; i < methods->count; i++) {
+        const struct ssreport_method_point *point = &methods->points[i];
+        double value = value_of(drawing, point);
+        if (!ssreport_others_disturb(point->run->others) || !isfinite(value) ||
+            (drawing->deviations && is_baseline(drawing, point->run)))
+            continue;
+        if (count++ == 0)
+            fputs("$disturbed << END\n", drawing->script);
+        fprintf(drawing->script, "%.9g %.9g\n", 100 * point->step->load.mean, value);
+    }
+    if (count > 0)
+        fputs("END\n", drawing->script);
+    return count > 0;
+}
+
 static void write_methods(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;
     FILE *script = drawing->script;
@@ -72,13 +91,18 @@ static void write_methods(const struct drawing *drawing) {
             script);
     fputs("$baseline << END\n", script);
     for (size_t i = 0; i < methods->knots && !drawing->deviations; i++)
-        fprintf(script, "%.9g %.9g\n", 100 * methods->loads[i], methods->throughputs[i]);
+        fprintf(script, "%.9g %.9g\n", 100 * methods->knot[i].load, methods->knot[i].throughput);
     fputs("END\n", script);
     for (size_t i = 0; i < methods->count; i++) {
         if (is_drawn(drawing, i))
             write_points(drawing, i);
     }
+    bool disturbed = write_disturbed(drawing);
     fputs("plot ", script);
+    if (disturbed)
+        fputs("$disturbed using 1:2 with points pt 6 ps 1.7 lw 1.6 lc rgb \"#222222\" title "
+              "\"disturbed by others\", ",
+            script);
     if (methods->knots > 1 && !drawing->deviations)
         fputs("$baseline using 1:2 with lines lw 1.5 lc rgb \"#8a8a8a\" title \"baseline\", ",
             script);

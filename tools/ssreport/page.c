@@ -128,6 +128,15 @@ static bool has_rows(const struct ssreport_sheet *sheet, const struct ssreport_r
     return false;
 }
 
+static void print_disturbed(FILE *page, double others) {
+    char text[160];
+    if (!ssreport_others_disturb(others))
+        return;
+    snprintf(text, sizeof text,
+        "disturbed: other processes used %.1f %% of the machine during this run", 100 * others);
+    print_note(page, NULL, text);
+}
+
 static void print_run(FILE *page, const struct ssreport_report *report,
     const struct ssreport_run *run, unsigned *number, struct ss_error *without) {
     fputs("<section>\n<h2>", page);
@@ -137,6 +146,7 @@ static void print_run(FILE *page, const struct ssreport_report *report,
     fputs("</code></p>\n", page);
     if (*run->record.notes.text)
         print_note(page, NULL, run->record.notes.text);
+    print_disturbed(page, run->others);
     print_plots(page, run, report->run_count > PICTURED_MOST, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
@@ -276,9 +286,7 @@ static void print_counters(FILE *page, const struct ssreport_report *report) {
 static void print_sentence(FILE *page, const char *text) {
     const char *at;
     while ((at = strstr(text, " %")) != NULL) {
-        char part[600];
-        snprintf(part, sizeof part, "%.*s", (int)(at - text), text);
-        ssreport_html_text(page, part);
+        ssreport_html_part(page, text, (size_t)(at - text));
         fputs("\u00a0%", page);
         text = at + 2;
     }

@@ -153,7 +153,7 @@ static int add_points(struct ssreport_report *report, const struct ssreport_resp
     /* A search for the capacity goes from rate to rate too fast for any of them to settle. */
     if (responses->capacity.demand)
         return 0;
-    double edge = has_one_rate(responses) ? 0 : report->settings.edge;
+    double edge = has_one_rate(responses) ? 0 : responses->edge;
     while (ssreport_responses_stretch(responses, edge, &next, &stretch)) {
         /* Without requests: the first one of a staircase, and what comes behind the last. */
         if (stretch.due == 0 || stretch.rate == 0)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/version.h"
@@ -120,6 +121,9 @@ int ssreport_record_read(
         .path = path, .name = strdup(name), .wall = NAN, .first_end = INFINITY};
     if (!record->name)
         return ss_error_memory(error);
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
+        return ss_error_fail(error, "not a folder: name the folder that --record has made");
     if (access(path, R_OK | X_OK) < 0)
         return ss_error_fail(error, "it cannot be read: %s", strerror(errno));
     read_plan(record);

@@ -20,7 +20,8 @@ static const struct ssreport_column replay_columns[] = {
     {"error_mse_e4_published_most", "to", 2},
     {"iterations", NULL}, {"iterations_per_second", "throughput, /s", 3},
     {"against_speed", "against speed", 2}, {"ratio", "ratio of throughput", 4},
-    {"in_proportion", "in proportion to time"}, {"record", NULL},
+    {"in_proportion", "in proportion to time"},
+    {"others", "others, %", 1, true, true}, {"note", "note"}, {"record", NULL},
 };
 // clang-format on
 
@@ -41,7 +42,8 @@ static void add_run(
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_REPLAY];
     const struct ssreport_record *record = &run->record;
     double seconds = ssreport_record_counted_to(record) - record->counted_from;
-    double ratio = original && original->figures.throughput > 0
+    bool forbidden = original && !ssreport_others_permit(run->others, original->others);
+    double ratio = original && !forbidden && original->figures.throughput > 0
                        ? run->figures.throughput / original->figures.throughput
                        : NAN;
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
@@ -52,7 +54,10 @@ static void add_run(
         published(report, run, "min"), published(report, run, "max"),
         run->figures.throughput * seconds, run->figures.throughput,
         original ? original->speed : NAN, ratio);
-    SSREPORT_TEXTS(sheet, isnan(ratio) ? "" : in_proportion ? "yes" : "no", record->name);
+    SSREPORT_TEXTS(sheet, isnan(ratio) ? "" : in_proportion ? "yes" : "no");
+    SSREPORT_NUMBERS(sheet, run->others);
+    SSREPORT_TEXTS(sheet, forbidden ? "not compared: others used another part of the machine" : "",
+        record->name);
     if (isfinite(ratio) && !in_proportion)
         ssreport_notes_add(&run->record.notes,
             "the iterations are not in proportion to the time scale (%+.1f %% against speed "

@@ -22,7 +22,7 @@ static const struct ssreport_column run_columns[] = {
     {"iteration_seconds_median", NULL}, {"iteration_seconds_p95", "95 % within, s", 4},
     {"iteration_seconds_p99", NULL},
     {"own_cpu", NULL}, {"wake_lateness_p99_us", "late wake-up (99 %), \u00b5s"},
-    {"steal_mean", "steal, %", 2, true, true},
+    {"steal_mean", "steal, %", 2, true, true}, {"others", "others, %", 1, true, true},
     {"notes", NULL},
 };
 static const struct ssreport_column step_columns[] = {
@@ -34,6 +34,7 @@ static const struct ssreport_column step_columns[] = {
     {"iterations_per_second", "throughput, /s", 3}, {"intervals", "whole intervals"},
     {"intervals_mean", "their mean, /s", 3},
     {"iterations_per_second_low", "its confidence, from", 3}, {"iterations_per_second_high", "to", 3},
+    {"others", "others in the run, %", 1, true, true},
 };
 static const struct ssreport_column fit_columns[] = {
     {"record", "record"}, {"over", "over"}, {"points", "points"},
@@ -68,7 +69,7 @@ static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run
         run->figures.duty_mean, record->switches, record->iterations_done, run->figures.throughput,
         run->figures.iteration.mean, run->figures.iteration.deviation,
         run->figures.iteration.median, run->figures.iteration.p95, run->figures.iteration.p99,
-        record->own_cpu, record->lateness_p99_us, record->steal);
+        record->own_cpu, record->lateness_p99_us, record->steal, run->others);
     SSREPORT_TEXTS(sheet, record->notes.text);
 }
 
@@ -89,7 +90,7 @@ static void add_steps(struct ssreport_sheet *sheet, const struct ssreport_run *r
             step->end, step->from, step->to, step->target, (double)step->load.count,
             step->load.mean, step->load.low, step->load.high, step->error_mean_percent,
             step->error_mse_e4, step->throughput, (double)step->rates.count, step->rates.mean,
-            step->rates.low, step->rates.high);
+            step->rates.low, step->rates.high, run->others);
     }
 }
 

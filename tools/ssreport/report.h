@@ -6,6 +6,7 @@
 
 #include <showstopper/contract.h>
 
+#include "others.h"
 #include "pairs.h"
 #include "points.h"
 #include "published.h"

@@ -90,6 +90,8 @@ struct ssreport_responses {
     /* From a manifest; NULL and 0: it says nothing of it. */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
+    double edge;     /* as of settings */
+    double others;   /* as of a run */
     size_t manifest; /* which one names it, from 1; 0: none */
 };
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A service keeps up with a rate at which so many of the requests that are due succeed, and so many
@@ -22,11 +23,13 @@
 __attribute__((format(printf, 4, 5))) static void add(struct ssreport_report *report,
     const char *kind, const struct ssreport_responses *of, const char *format, ...) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
-    char sentence[700];
+    char *sentence = NULL;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    if (vasprintf(&sentence, format, arguments) < 0)
+        sentence = NULL;
     va_end(arguments);
+    sheet->failed |= !sentence;
     SSREPORT_TEXTS(sheet, kind, "all", of->environment ? of->environment : "none", NULL, NULL,
         of->workload ? of->workload : "", "", NULL);
     SSREPORT_NUMBERS(sheet, NAN, NAN, NAN);
@@ -34,6 +37,7 @@ __attribute__((format(printf, 4, 5))) static void add(struct ssreport_report *re
     SSREPORT_NUMBERS(sheet, NAN);
     SSREPORT_TEXTS(sheet, "requests", sentence);
     SSREPORT_NUMBERS(sheet, of->set + 1);
+    free(sentence);
 }
 
 /* "1.25 s", "14.2 ms": a time, with three digits. */
@@ -162,7 +166,7 @@ static const struct ssreport_rate_point *find_full(
         const struct ssreport_rate_point *full = &report->points[i];
         if (ssreport_rate_point_is_service(full, point) &&
             full->joined.duty >= SSREPORT_DUTY_FULL && full->stretch.rate == point->stretch.rate &&
-            keeps_up(full))
+            ssreport_others_permit(full->of->others, point->of->others) && keeps_up(full))
             return full;
     }
     return NULL;

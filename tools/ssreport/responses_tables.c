@@ -31,7 +31,7 @@ static const struct ssreport_column request_columns[] = {
     {"all_intended_mean_seconds", NULL}, {"all_intended_p95_seconds", "all, intended: 95 %, s", 4},
     {"all_intended_p99_seconds", NULL}, {"all_actual_mean_seconds", NULL},
     {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL}, {"percentiles", NULL},
-    {"own_cpu_seconds", NULL}, {"joined", NULL}, {"notes", NULL},
+    {"own_cpu_seconds", NULL}, {"others", "others, %", 1, true, true}, {"joined", NULL}, {"notes", NULL},
 };
 static const struct ssreport_column rate_columns[] = {
     {"record", "record"}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
@@ -42,6 +42,7 @@ static const struct ssreport_column rate_columns[] = {
     {"timeouts", NULL}, {"success_ratio", "successes, %", 2, true},
     {"lateness_most_seconds", NULL},
     TIMES("intended"), TIMES("actual"), {"percentiles", "percentiles"}, JOINED,
+    {"others", "others, %", 1, true, true},
 };
 static const struct ssreport_column second_columns[] = {
     {"record", NULL}, {"epoch_seconds", NULL}, {"elapsed_seconds", NULL}, {"rate", NULL},
@@ -103,7 +104,7 @@ static void add_request(
     for (int i = 0; i < SSREPORT_ORIGINS; i++)
         SSREPORT_NUMBERS(sheet, of->all[i].mean, of->all[i].p95, of->all[i].p99);
     SSREPORT_TEXTS(sheet, describe_percentiles(of->successes));
-    SSREPORT_NUMBERS(sheet, of->own_cpu);
+    SSREPORT_NUMBERS(sheet, of->own_cpu, of->others);
     SSREPORT_TEXTS(sheet, beside ? beside->record.name : NULL, of->notes.text);
 }
 
@@ -120,6 +121,7 @@ static void add_rate(struct ssreport_sheet *sheet, const struct ssreport_rate_po
     add_times(sheet, stretch->response);
     SSREPORT_TEXTS(sheet, describe_percentiles(stretch->response));
     add_joined(sheet, &point->joined);
+    SSREPORT_NUMBERS(sheet, of->others);
 }
 
 static void add_seconds(

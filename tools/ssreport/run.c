@@ -165,7 +165,7 @@ int ssreport_run_fit(struct ssreport_run *run) {
 
 int ssreport_run_read(struct ssreport_run *run, const char *path, const char *name,
     const struct ssreport_settings *settings, struct ss_error *error) {
-    *run = (struct ssreport_run){.confidence = settings->confidence};
+    *run = (struct ssreport_run){.confidence = settings->confidence, .others = NAN};
     if (ssreport_record_read(&run->record, path, name, error) < 0)
         return -1;
     set_figures(run);

@@ -63,6 +63,7 @@ struct ssreport_run {
     double tau;                /* mean length of a round, seconds */
     double speed;              /* of a replay: 2 is twice as fast as the trace */
     double round;              /* from 1 */
+    double others;             /* part of the machine that other processes used; NaN: not known */
     size_t manifest;           /* which one names it, from 1; 0: none */
 };
 

@@ -10,8 +10,8 @@
 #include "gnuplot_run.h"
 
 static void add_cell(struct ssreport_sheet *sheet, struct ssreport_cell cell) {
-    sheet->failed |= !ssreport_csv_make_room(
-        (void **)&sheet->cells, sheet->count, &sheet->capacity, sizeof cell);
+    sheet->failed = sheet->failed || !ssreport_csv_make_room((void **)&sheet->cells, sheet->count,
+                                         &sheet->capacity, sizeof cell);
     if (sheet->failed)
         free(cell.text);
     else
@@ -24,9 +24,11 @@ void ssreport_sheet_numbers(struct ssreport_sheet *sheet, const double *numbers,
 }
 
 void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        add_cell(
-            sheet, (struct ssreport_cell){.text = strdup(texts[i] ? texts[i] : ""), .number = NAN});
+    for (size_t i = 0; i < count; i++) {
+        struct ssreport_cell cell = {.text = strdup(texts[i] ? texts[i] : ""), .number = NAN};
+        sheet->failed |= !cell.text;
+        add_cell(sheet, cell);
+    }
 }
 
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet) {
@@ -80,8 +82,9 @@ void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) 
 
 /* ---- HTML ---- */
 
-void ssreport_html_text(FILE *stream, const char *text) {
-    while (*text) {
+void ssreport_html_part(FILE *stream, const char *text, size_t size) {
+    const char *end = text + size;
+    while (text < end && *text) {
         size_t length = sstrace_letter_length(text);
         if (length == 0)
             fputc(*text == '\n' || *text == '\t' ? ' ' : '?', stream);
@@ -97,6 +100,10 @@ void ssreport_html_text(FILE *stream, const char *text) {
             fwrite(text, 1, length, stream);
         text += length > 0 ? length : 1;
     }
+}
+
+void ssreport_html_text(FILE *stream, const char *text) {
+    ssreport_html_part(stream, text, strlen(text));
 }
 
 void ssreport_html_number(FILE *stream, double number, int decimals) {

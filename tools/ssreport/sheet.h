@@ -70,6 +70,9 @@ void ssreport_sheet_free(struct ssreport_sheet *sheet);
 /* Escaped; what no document may hold becomes a mark. */
 void ssreport_html_text(FILE *stream, const char *text);
 
+/* Its first bytes, up to the end of a letter. */
+void ssreport_html_part(FILE *stream, const char *text, size_t size);
+
 /* A number, or a dash where it is NaN. */
 void ssreport_html_number(FILE *stream, double number, int decimals);
 

@@ -21,7 +21,8 @@ static const struct ssreport_column interference_columns[] = {
     {"second_points", NULL}, {"second_intercept", NULL}, {"second_intercept_p", NULL},
     {"second_slope", NULL}, {"second_slope_p", NULL},
     {"first_low_percent", NULL}, {"first_high_percent", NULL}, {"second_low_percent", NULL},
-    {"second_high_percent", NULL}, {"measured_in", NULL}, {"note", "note"}, {"set", NULL},
+    {"second_high_percent", NULL}, {"measured_in", NULL}, {"others", "others, %", 1, true, true},
+    {"note", "note"}, {"set", NULL},
 };
 static const struct ssreport_column published_columns[] = {
     {"environment", "environment"}, {"placement", "placement"}, {"foreground", "foreground"},
@@ -51,7 +52,9 @@ static void add_interference(struct ssreport_sheet *sheet, const struct ssreport
     add_fit(sheet, &result->fits[1]);
     for (int i = 0; i < 2; i++)
         SSREPORT_NUMBERS(sheet, result->half_intervals[i].low, result->half_intervals[i].high);
-    SSREPORT_TEXTS(sheet, run->measured_in, ssreport_interference_missing(result));
+    SSREPORT_TEXTS(sheet, run->measured_in);
+    SSREPORT_NUMBERS(sheet, run->others);
+    SSREPORT_TEXTS(sheet, ssreport_interference_missing(result));
     SSREPORT_NUMBERS(sheet, run->set + 1);
 }
 

@@ -49,11 +49,19 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
         print_number(stream, 10, 3, run->figures.error_mean_percent);
         print_number(stream, 8, 3, run->figures.error_mse_e4);
         print_number(stream, 10, 3, run->figures.throughput);
-        fprintf(stream, "%s\n", run->record.interrupted ? " !" : "");
+        fprintf(stream, "%s%s\n", run->record.interrupted ? " !" : "",
+            ssreport_others_disturb(run->others) ? " *" : "");
     }
     for (size_t i = 0; i < report->run_count; i++) {
         if (report->runs[i].record.interrupted) {
             fputs("! interrupted\n", stream);
+            break;
+        }
+    }
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (ssreport_others_disturb(report->runs[i].others)) {
+            fprintf(stream, "* disturbed: other processes used more than %g %% of the machine\n",
+                100 * SSREPORT_OTHERS_MAX);
             break;
         }
     }

@@ -2,6 +2,7 @@
 
 /* Many runs, each at a load of its own, make one curve. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static int put_together(struct ssreport_report *report, size_t first) {
     struct ssreport_run *together = &report->together[report->together_count];
     size_t runs = 0;
     *together = (struct ssreport_run){
-        .set = report->runs[first].set, .confidence = report->settings.confidence};
+        .set = report->runs[first].set, .confidence = report->settings.confidence, .others = NAN};
     for (size_t i = 0; i < report->run_count; i++) {
         if (!belong_together(&report->runs[first], &report->runs[i]))
             continue;

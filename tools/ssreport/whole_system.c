@@ -26,7 +26,8 @@ double ssreport_whole_system_relative(const struct ssreport_report *report,
         const struct ssreport_pair *other = &report->pairs[i];
         if (!ssreport_is_word(other->placement, REFERENCE) ||
             !ssreport_pair_is_like(pair, other,
-                SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND))
+                SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND) ||
+            !ssreport_others_permit(pair->foreground->others, other->foreground->others))
             continue;
         const struct ssreport_pair_step *same = ssreport_pair_step_like(other, step);
         if (same && same->foreground + same->background > 0)

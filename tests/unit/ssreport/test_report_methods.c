@@ -3,6 +3,7 @@
 /* Methods of one workload, against the baseline. */
 
 #include "report_make.h"
+#include "ssreport/findings.h"
 #include "ssreport/methods.h"
 
 /* A run of one step. */
@@ -82,6 +83,42 @@ static void deviations_are_from_the_wider_baseline(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The baseline's runs at 60 % were disturbed, those at 20 and 40 % were not. */
+static void methods_under_different_loads_of_others_are_not_compared(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_run(&report, "nbench", 0.2, 0.2, 2)->others = 0.01;
+    add_run(&report, "nbench", 0.4, 0.4, 4)->others = 0.02;
+    add_run(&report, "nbench", 0.6, 0.6, 6)->others = 0.3;
+    add_run(&report, "cdc", 0.3, 0.3, 6)->others = 0.39;
+    add_run(&report, "cdc", 0.25, 0.25, 5)->others = 0.02;
+    add_run(&report, "cdc", 0.35, 0.35, 7)->others = NAN;
+    add_run(&report, "cdc", 0.5, 0.5, 10)->others = 0.02;
+    finish_report(&report);
+    size_t row = find(&report, "cdc", 0.3);
+    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
+    assert_cell(&report, SSREPORT_METHODS, row, "others", 0.39);
+    assert_text(&report, SSREPORT_METHODS, row, "note",
+        "not compared: others used another part of the machine");
+    row = find(&report, "cdc", 0.5);
+    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
+    row = find(&report, "cdc", 0.25);
+    assert_true(
+        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 100) < 1e-9);
+    row = find(&report, "cdc", 0.35);
+    assert_true(
+        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 100) < 1e-9);
+    assert_text(
+        &report, SSREPORT_METHODS, find(&report, "nbench", 0.6), "note", "the baseline itself");
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "compared", 2);
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "others_most", 0.39);
+    assert_string_equal(ssreport_finding_at(&report, 1).sentence,
+        "w: cdc is not compared with nbench in 2 of 4 steps. Other processes used up to 39.0 % of "
+        "the machine with it and up to 30.0 % with the baseline, so a difference in throughput may "
+        "be theirs.");
+    ssreport_report_free(&report);
+}
+
 /* 1-CDC is the baseline where it covers more, for each length of a round by itself. */
 static void one_cdc_is_the_baseline_where_it_covers_more(void **state) {
     (void)state;
@@ -129,5 +166,6 @@ static void each_environment_has_a_baseline_of_its_own(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(deviations_are_from_the_wider_baseline),
+    cmocka_unit_test(methods_under_different_loads_of_others_are_not_compared),
     cmocka_unit_test(one_cdc_is_the_baseline_where_it_covers_more),
     cmocka_unit_test(each_environment_has_a_baseline_of_its_own))

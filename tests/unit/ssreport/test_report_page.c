@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report_make.h"
+#include "ssreport/findings.h"
 #include "ssreport/page.h"
 #include "ssreport/picture.h"
 #include "ssreport/plots.h"
 #include "ssreport/summary_text.h"
+
+/* In place of the C library's, to fail on demand. */
+static bool out_of_memory;
+
+char *strdup(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = out_of_memory ? NULL : malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
 
 static const struct ssreport_column columns[] = {
     {"name", "name<"}, {"load", "load, %", 1, true}, {"hidden", NULL}};
@@ -41,6 +51,37 @@ static void tables_are_escaped(void **state) {
     assert_has(&text, "1.0e-07");
     free(text.bytes);
     ssreport_sheet_free(&sheet);
+}
+
+static void text_without_memory_is_a_failure(void **state) {
+    (void)state;
+    struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T", columns);
+    SSREPORT_TEXTS(&sheet, "a");
+    assert_false(sheet.failed);
+    out_of_memory = true;
+    SSREPORT_TEXTS(&sheet, "b");
+    out_of_memory = false;
+    assert_true(sheet.failed);
+    SSREPORT_NUMBERS(&sheet, 1);
+    assert_true(sheet.failed);
+    ssreport_sheet_free(&sheet);
+}
+
+static void long_sentences_are_not_cut(void **state) {
+    (void)state;
+    char sentence[2000];
+    struct ssreport_report report = begin_report();
+    folder_open();
+    folder_write_record("a");
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    finish_report(&report);
+    memset(sentence, 'x', sizeof sentence);
+    strcpy(sentence + 1500, "<end> 5 % of it");
+    ssreport_findings_add(&report, "others", sentence);
+    struct text text = print_report(&report);
+    assert_has(&text, "xxx&lt;end&gt; 5\u00a0% of it</li>");
+    free(text.bytes);
+    ssreport_report_free(&report);
 }
 
 static void pictures_do_not_share_names(void **state) {
@@ -264,6 +305,8 @@ static void a_page_without_gnuplot_says_so(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(tables_are_escaped),
+    cmocka_unit_test(text_without_memory_is_a_failure),
+    cmocka_unit_test(long_sentences_are_not_cut),
     cmocka_unit_test(pictures_do_not_share_names),
     cmocka_unit_test(the_rest_is_still_reported),
     cmocka_unit_test(each_fault_is_named_with_its_run),

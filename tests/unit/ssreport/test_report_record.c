@@ -409,6 +409,8 @@ static void what_is_no_record_is_refused(void **state) {
     (void)state;
     folder_open();
     assert_fails("absent", "No such file or directory");
+    folder_write("file", "");
+    assert_fails("file", "not a folder: name the folder that --record has made");
     folder_write("empty/other", "");
     assert_fails("empty", "samples.csv: No such file or directory");
     folder_write("bare/samples.csv", "");

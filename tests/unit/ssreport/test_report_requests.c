@@ -304,6 +304,17 @@ static void stretches_of_one_rate_are_points(void **state) {
     ssreport_report_free(&report);
 }
 
+static void edges_of_rates_are_those_of_the_manifest(void **state) {
+    (void)state;
+    folder_open();
+    write_constant("a", TEN, 20, 12);
+    unlink(folder_file("a/requests.json"));
+    folder_write("manifest.csv", "run,edge_seconds\na,3\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 6);
+    ssreport_report_free(&report);
+}
+
 static void write_power(const char *path) {
     char *text;
     size_t size;
@@ -521,6 +532,7 @@ UNIT_MAIN(
     cmocka_unit_test(estimated_percentiles_are_marked),
     cmocka_unit_test(stretches_of_one_rate_are_points),
     cmocka_unit_test(a_rate_is_found_in_the_run_that_had_it),
+    cmocka_unit_test(edges_of_rates_are_those_of_the_manifest),
     cmocka_unit_test(requests_meet_the_record_of_the_same_time),
     cmocka_unit_test(findings_come_first),
     cmocka_unit_test(a_closed_loop_is_called_so),

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a manifest says of the edges of steps, and of what other processes used of the machine. */
+
+#include "report_make.h"
+#include "ssreport/findings.h"
+
+static const char heading[] = "run,experiment,workload,method,placement,role,group,speed,others\n";
+
+static struct ssreport_report gather_others(const char *rows) {
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s", heading, rows);
+    folder_write("manifest.csv", text);
+    return make_report(folder_path);
+}
+
+static void disturbance_is_said_first(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    folder_write_record("c");
+    struct ssreport_report report = gather_others("a,throughput,w,cdc,,,,,0.387\n"
+                                                  "b,throughput,w,nbench,,,,,0.020\n"
+                                                  "c,throughput,w,nbench,,,,,\n");
+    assert_cell(&report, SSREPORT_RUNS, 0, "others", 0.387);
+    assert_cell(&report, SSREPORT_RUNS, 1, "others", 0.02);
+    assert_cell(&report, SSREPORT_RUNS, 2, "others", NAN);
+    assert_cell(&report, SSREPORT_STEPS, 0, "others", 0.387);
+    assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence,
+        "Other processes used more than 2 % of the machine during 1 of 2 runs: "));
+    assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence, "a (38.7 %). These figures"));
+    assert_true(ssreport_finding_at(&report, 0).is_general);
+    assert_text(&report, SSREPORT_FINDINGS, 0, "kind", "others");
+    struct text text = print_report(&report);
+    assert_has(&text, "disturbed: other processes used 38.7 % of the machine during this run");
+    assert_has(&text, "\n* disturbed: other processes used more than 2 % of the machine\n");
+    assert_has(&text, " *\n");
+    assert_true(strstr(text.bytes, "Other processes") < strstr(text.bytes, "<table>"));
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+static void runs_under_different_loads_of_others_are_not_compared(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    struct ssreport_report report =
+        gather_others("a,replay,w,cdc,,,,1,0.010\nb,replay,w,cdc,,,,2,0.031\n");
+    assert_rows(&report, SSREPORT_REPLAY, 2);
+    assert_cell(&report, SSREPORT_REPLAY, 0, "ratio", 1);
+    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", NAN);
+    assert_text(&report, SSREPORT_REPLAY, 1, "note",
+        "not compared: others used another part of the machine");
+    ssreport_report_free(&report);
+    report = gather_others("a,replay,w,cdc,,,,1,0.010\nb,replay,w,cdc,,,,2,0.030\n");
+    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", 1);
+    ssreport_report_free(&report);
+}
+
+static void sets_under_different_loads_of_others_are_not_compared(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    char text[400];
+    snprintf(text, sizeof text, "%sa,throughput,w,cdc,,,,,0.400\n", heading);
+    struct ssreport_report report = begin_report();
+    folder_write("manifest.csv", text);
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    folder_change("manifest.csv", "0.400", "0.010");
+    assert_int_equal(ssreport_gather(&report, folder_path, 1), 0);
+    report.compares = true;
+    finish_report(&report);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", NAN);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "others_a", 0.4);
+    assert_cell(&report, SSREPORT_RATIOS, 0, "others_b", 0.01);
+    assert_non_null(strstr(report.notes.text, "1 of 1 steps are not compared"));
+    ssreport_report_free(&report);
+}
+
+/* ---- edges ---- */
+
+/* Steps of 10 s; by default a sixth is left out at both ends. */
+static void edges_are_those_of_the_manifest(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    folder_write("manifest.csv", "run,edge_seconds\na,3\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_cell(&report, SSREPORT_STEPS, 0, "from_seconds", 3);
+    assert_cell(&report, SSREPORT_STEPS, 0, "to_seconds", 7);
+    ssreport_report_free(&report);
+    folder_change("manifest.csv", "a,3", "a,0");
+    report = make_report(folder_path);
+    assert_cell(&report, SSREPORT_STEPS, 1, "from_seconds", 10);
+    assert_cell(&report, SSREPORT_STEPS, 1, "to_seconds", 20);
+    ssreport_report_free(&report);
+    /* No number, or none that is an edge. */
+    static const char *const rows[] = {"a,", "a,x", "a,-1"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        folder_change("manifest.csv", i == 0 ? "a,0" : rows[i - 1], rows[i]);
+        report = make_report(folder_path);
+        assert_cell(&report, SSREPORT_STEPS, 0, "from_seconds", 2);
+        ssreport_report_free(&report);
+    }
+    /* The command line is stronger. */
+    folder_change("manifest.csv", "a,-1", "a,3");
+    report = begin_report();
+    report.settings.edge = 1;
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    finish_report(&report);
+    assert_cell(&report, SSREPORT_STEPS, 0, "from_seconds", 1);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(disturbance_is_said_first),
+    cmocka_unit_test(runs_under_different_loads_of_others_are_not_compared),
+    cmocka_unit_test(sets_under_different_loads_of_others_are_not_compared),
+    cmocka_unit_test(edges_are_those_of_the_manifest))
