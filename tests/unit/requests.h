@@ -43,7 +43,7 @@ static inline void made_up_open(struct made_up *it) {
 }
 
 static inline void made_up_trial(struct ssrequest_capacity *capacity, double rate, bool held) {
-    const struct ssrequest_trial trial = {rate, 0.25, 0.5, held};
+    const struct ssrequest_trial trial = {rate, 0.25, 0.5, held, true, 10};
     ssrequest_capacity_tell(capacity, &trial);
 }
 

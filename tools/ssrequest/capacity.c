@@ -81,6 +81,7 @@ void ssrequest_capacity_tell(
     if (i == capacity->count)
         capacity->rates[capacity->count++] = (struct ssrequest_trials){.rate = trial->rate};
     *(trial->held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
+    capacity->rates[i].unsteady += trial->held && !trial->steady;
     capacity->trials[capacity->trial_count++] = *trial;
 }
 
@@ -158,10 +159,14 @@ bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *
 struct ssrequest_capacity_result ssrequest_capacity_result(
     const struct ssrequest_capacity *capacity) {
     struct known known = look(capacity);
-    return (struct ssrequest_capacity_result){
+    struct ssrequest_capacity_result result = {
         .held = known.held,
         .failed = known.failed,
-        .sure = known.held.held >= capacity->search.repeats &&
-                known.failed.failed >= capacity->search.repeats,
+        .agreed = known.held.held >= capacity->search.repeats &&
+                  known.failed.failed >= capacity->search.repeats,
+        .upper_bound = known.held.unsteady > 0,
     };
+    result.sure = result.agreed && !result.upper_bound &&
+                  known.failed.rate - known.held.rate <= SSREQUEST_SURE_WIDTH * known.failed.rate;
+    return result;
 }

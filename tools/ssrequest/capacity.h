@@ -48,6 +48,9 @@ bool ssrequest_criterion_holds(
 
 #define SSREQUEST_TRIALS_MOST 100
 
+/* Of the upper end of an interval: a wider one is not sure. */
+#define SSREQUEST_SURE_WIDTH 0.2
+
 struct ssrequest_search {
     double start;     /* requests per second */
     double most;      /* no higher rate is doubled */
@@ -60,12 +63,15 @@ struct ssrequest_trial {
     double seconds;       /* ssrequest_criterion_figure() */
     double success_ratio; /* of all that was due */
     bool held;
+    bool steady;     /* response times had become stationary: see trial.h */
+    double measured; /* seconds that they were counted for */
 };
 
 /* All trials of one rate. */
 struct ssrequest_trials {
     double rate;
     unsigned held, failed;
+    unsigned unsteady; /* of `held`: it may not have held for long */
 };
 
 struct ssrequest_capacity {
@@ -79,7 +85,9 @@ struct ssrequest_capacity {
 struct ssrequest_capacity_result {
     struct ssrequest_trials held;   /* the highest rate below all that ever failed; 0: none */
     struct ssrequest_trials failed; /* the lowest above all that ever held; 0: none */
-    bool sure;                      /* both are there, with as many trials as wanted */
+    bool agreed;                    /* both are there, with as many trials as wanted */
+    bool upper_bound; /* `held` may not hold for long: only that it fails at `failed` is known */
+    bool sure;        /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
 };
 
 void ssrequest_capacity_begin(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "show.h"
+#include "trial.h"
 
 #define RATE_START 10
 #define RATE_MOST  1e6
@@ -21,6 +22,8 @@ struct finder {
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
     struct ssrequest_tally tally; /* of the present trial */
+    struct ssrequest_trial_watch watch;
+    struct ssrequest_generator *generator;
     FILE *lines;
     struct ssrequest_course *course; /* of all trials */
 };
@@ -40,8 +43,15 @@ static void extend(struct ssrequest_course *course, const struct ssrequest_cours
         course->stopped = course->length;
 }
 
-static int run_schedule(
-    struct finder *finder, struct ssrequest_schedule *schedule, struct ss_error *error) {
+static void on_period(void *context, ss_time end) {
+    struct finder *finder = context;
+    if (ssrequest_trial_step(&finder->watch))
+        ssrequest_generator_stop(finder->generator, end);
+}
+
+/* `beside` is NULL but for a trial. */
+static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
+    const struct ssrequest_beside *beside, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
     const struct ssrequest_rules rules = {
         .cap = options->cap,
@@ -53,28 +63,38 @@ static int run_schedule(
         .order_count = options->messages.count,
     };
     const struct ssrequest_transport transport = {send, finder->http};
-    struct ssrequest_generator *generator;
     struct ssrequest_course course;
     ssrequest_tally_clear(&finder->tally);
-    if (ssrequest_generator_open(&generator, &rules, schedule, &transport, &finder->tally, error) <
-        0)
+    if (ssrequest_generator_open(
+            &finder->generator, &rules, schedule, &transport, &finder->tally, error) < 0)
         return -1;
-    int why = ssrequest_loop_run(finder->loop, generator, finder->http, NULL, &course);
-    ssrequest_generator_close(generator);
+    if (beside)
+        ssrequest_generator_watch(finder->generator, ssrequest_trial_witness, &finder->watch);
+    int why = ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &course);
+    ssrequest_generator_close(finder->generator);
     extend(finder->course, &course);
     return why < 0 ? ss_error_fail(error, "epoll: %s", strerror(-why)) : 0;
 }
 
-static int run(struct finder *finder, double rate, ss_time duration, struct ss_error *error) {
+static int run(struct finder *finder, double rate, struct ss_error *error) {
+    const struct ssrequest_options *options = finder->options;
+    const struct ssrequest_beside beside = {
+        .second = on_period,
+        .period = options->duration / SSREQUEST_TRIAL_STAGE,
+        .descriptor = -1,
+        .context = finder,
+    };
+    finder->watch = (struct ssrequest_trial_watch){
+        .criterion = &options->criterion, .tally = &finder->tally, .period = beside.period};
     struct ssrequest_profile profile = {0};
     struct ssrequest_schedule schedule;
-    int result = ssrequest_profile_constant(&profile, rate, duration, error);
+    int result =
+        ssrequest_profile_constant(&profile, rate, beside.period * SSREQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
         /* The same moments again would be the same trial again. */
-        ssrequest_schedule_begin(&schedule, &profile,
-            (enum ssrequest_arrival)finder->options->arrival,
-            finder->options->seed + finder->capacity->trial_count);
-        result = run_schedule(finder, &schedule, error);
+        ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)options->arrival,
+            options->seed + finder->capacity->trial_count);
+        result = run_schedule(finder, &schedule, &beside, error);
     }
     ssrequest_profile_free(&profile);
     return result;
@@ -95,7 +115,7 @@ static int settle(struct finder *finder, struct ss_error *error) {
         int result = ssrequest_profile_constant(&lone, 1000, SS_MILLISECOND, error);
         if (result == 0) {
             ssrequest_schedule_begin(&schedule, &lone, SSREQUEST_EVEN, 0);
-            result = run_schedule(finder, &schedule, error);
+            result = run_schedule(finder, &schedule, NULL, error);
         }
         ssrequest_profile_free(&lone);
         if (result < 0 || finder->tally.outcomes[SSREQUEST_SUCCESS] > 0)
@@ -118,12 +138,14 @@ static void print_trial(const struct finder *finder, const struct ssrequest_tria
     fprintf(finder->lines, "%12s %12s %12s  %s\n", ssrequest_show_number(trial->rate).text,
         ssrequest_show_time(trial->seconds).text,
         ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
-        trial->held ? "held" : "failed");
+        !trial->held    ? "failed"
+        : trial->steady ? "held"
+                        : "held, but not stationary");
     fflush(finder->lines);
 }
 
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
-    if (run(finder, rate, finder->options->duration, error) < 0)
+    if (run(finder, rate, error) < 0)
         return -1;
     /* What was cut short says nothing. */
     if (is_stopped(finder))
@@ -133,6 +155,8 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
         .seconds = ssrequest_criterion_figure(&finder->options->criterion, &finder->tally),
         .success_ratio = ssrequest_success_ratio(&finder->tally),
         .held = ssrequest_criterion_holds(&finder->options->criterion, &finder->tally),
+        .steady = finder->watch.is_steady,
+        .measured = ssrequest_trial_measured(&finder->watch),
     };
     ssrequest_capacity_tell(finder->capacity, &trial);
     print_trial(finder, &trial);

@@ -134,9 +134,12 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
         ss_json_number(json, "value_seconds", capacity->trials[i].seconds);
         ss_json_number(json, "success_ratio", capacity->trials[i].success_ratio);
         ss_json_bool(json, "held", capacity->trials[i].held);
+        ss_json_bool(json, "stationary", capacity->trials[i].steady);
+        ss_json_number(json, "measured_seconds", capacity->trials[i].measured);
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
+    ss_json_bool(json, "upper_bound", result.upper_bound);
     ss_json_close(json, '}');
 }
 

@@ -24,6 +24,7 @@ struct ssrequest_loop {
     struct ssrequest_course *course;
     ss_time begin;  /* on the monotonic clock */
     ss_time second; /* the end of the present one */
+    ss_time period; /* how long it is, if it is not one */
 };
 
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
@@ -68,7 +69,7 @@ static void on_signal(struct ssrequest_loop *loop) {
 /* What is due now. Answers come first: each of them makes room for what is due. */
 static void advance(struct ssrequest_loop *loop) {
     /* Before these, so that what is counted from here on is counted in its second. */
-    for (; loop->second <= ssrequest_loop_now(loop); loop->second += SS_SECOND) {
+    for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
         if (loop->beside && loop->beside->second)
             loop->beside->second(loop->beside->context, loop->second);
     }
@@ -151,7 +152,8 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     loop->http = http;
     loop->beside = beside;
     loop->course = course;
-    loop->second = SS_SECOND;
+    loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
+    loop->second = loop->period;
     loop->armed = 0; /* it counted from another begin */
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;

@@ -22,6 +22,7 @@ struct ssrequest_beside {
     void (*begin)(void *context, int64_t epoch);
     /* At the end of each whole second of the run, late ones in turn; may be NULL. */
     void (*second)(void *context, ss_time end);
+    ss_time period; /* in the place of the second; 0: a second */
     int descriptor; /* another one to wait for; -1: there is none */
     void (*ready)(void *context);
     void *context;

@@ -32,7 +32,7 @@ static const struct ss_argument rows[] = {
                 "loop, as wrk and ab do it"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
         .help = "search the highest rate at which a response time holds: mean=1s, p95=2s; each "
-                "trial lasts --duration, the first is at --rate or 10"}},
+                "trial lasts --duration or longer, the first is at --rate or 10"}},
     {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
         .initial = "even",
         .help = "those of a second all at its begin, in equal distances, or with exponential gaps"},

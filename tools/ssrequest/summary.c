@@ -373,7 +373,15 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
     char held[48], failed[48];
     agreement(held, found.held.held, &found.held);
     agreement(failed, found.failed.failed, &found.failed);
-    if (found.held.rate > 0 && found.failed.rate > 0)
+    if (found.upper_bound && found.failed.rate > 0)
+        say(stream,
+            "The capacity for %s is below %s requests per second: %s failed there. This is an "
+            "upper "
+            "bound: %s held at %s, but in %u of them response times had not become stationary when "
+            "the trial ended. Longer trials may fail there: raise --duration.",
+            demand, ssrequest_show_number(found.failed.rate).text, failed, held,
+            ssrequest_show_number(found.held.rate).text, found.held.unsteady);
+    else if (found.held.rate > 0 && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is between %s and %s requests per second: %s held at %s, %s "
             "failed at %s.",
@@ -389,7 +397,10 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
             ssrequest_show_number(found.failed.rate).text, failed);
     if (!found.sure)
         say(stream, "It is not sure: %s.",
-            account->capacity->trial_count < SSREQUEST_TRIALS_MOST
+            found.upper_bound ? "trials were too short"
+            : found.agreed ? "trials at the same rate differ, so that the interval is wide; longer "
+                             "ones differ less: raise --duration"
+            : account->capacity->trial_count < SSREQUEST_TRIALS_MOST
                 ? "the search was ended, or found only one end"
                 : "after 100 trials those at the same rate still differ");
 }

@@ -106,7 +106,8 @@ static void a_search_says_its_interval_and_its_trials(void **state) {
     assert_says(text, "\"rate\": 101,\n        \"held\": 0,\n        \"failed\": 1\n");
     assert_says(text,
         "\"trials\": [\n      {\n        \"rate\": 100,\n        \"value_seconds\": 0.25,\n        "
-        "\"success_ratio\": 0.5,\n        \"held\": true\n");
+        "\"success_ratio\": 0.5,\n        \"held\": true,\n        "
+        "\"stationary\": true,\n        \"measured_seconds\": 10\n");
     free(text);
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);

@@ -271,6 +271,23 @@ static void a_search_says_how_sure_it_is(void **state) {
                       "1 trial held at 100, 1 of 1 trial failed at 101.");
     assert_does_not_say(text, "not sure");
     free(text);
+    struct ssrequest_capacity wide = {.search = capacity.search};
+    made_up_trial(&wide, 29.7, true);
+    made_up_trial(&wide, 110, false);
+    text = print_search(&it, &wide);
+    assert_says(text, "is between 29.7 and 110 requests per second");
+    assert_says(
+        text, "- It is not sure: trials at the same rate differ, so that the interval is wide");
+    free(text);
+    struct ssrequest_capacity bound = {.search = capacity.search};
+    ssrequest_capacity_tell(&bound, &(struct ssrequest_trial){.rate = 100, .held = true});
+    made_up_trial(&bound, 101, false);
+    text = print_search(&it, &bound);
+    assert_says(text, "- The capacity for mean=1s is below 101 requests per second: 1 of 1 trial "
+                      "failed there. This is an upper bound: 1 of 1 trial held at 100, but in 1 of "
+                      "them response times had not become stationary");
+    assert_says(text, "- It is not sure: trials were too short.");
+    free(text);
     struct ssrequest_capacity none = {.search = capacity.search};
     made_up_trial(&none, 5, false);
     text = print_search(&it, &none);

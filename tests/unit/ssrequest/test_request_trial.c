@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long trials of a search last, and what the search then finds, against a queue in virtual
+ * time. */
+
+#include <math.h>
+
+#include <showstopper/random.h>
+
+#include "request_life.h"
+#include "ssrequest/capacity.h"
+#include "ssrequest/trial.h"
+#include "sssim/chance.h"
+
+/* ---- stationary or not ---- */
+
+static void independent_times_are_stationary(void **state) {
+    (void)state;
+    unsigned reached = 0, rises = 0;
+    for (uint64_t random = 1, i = 0; i < 200; i++) {
+        struct ssrequest_steady steady = {0};
+        for (int j = 0; j < 500; j++)
+            ssrequest_steady_add(&steady, -log(1 - ss_random_next(&random)));
+        reached += ssrequest_steady_is_reached(&steady, 1);
+        rises += ssrequest_steady_rises(&steady);
+    }
+    assert_in_range(reached, 180, 198);
+    assert_in_range(rises, 0, 5);
+}
+
+static void rising_times_are_not_stationary(void **state) {
+    (void)state;
+    for (int j = 16; j < 3000; j = j * 3 / 2) {
+        struct ssrequest_steady steady = {0};
+        for (int i = 0; i < j; i++)
+            ssrequest_steady_add(&steady, 1 + i);
+        assert_false(ssrequest_steady_is_reached(&steady, 1));
+        assert_true(ssrequest_steady_rises(&steady));
+    }
+}
+
+/* Each remembers the one before: a run of ten times its memory is too short, one of 1000 is not. */
+static void times_that_remember_need_a_long_run(void **state) {
+    (void)state;
+    unsigned early = 0, late = 0;
+    uint64_t random = 5;
+    for (int i = 0; i < 100; i++) {
+        struct ssrequest_steady steady = {0};
+        double value = 0;
+        for (int j = 0; j < 20000; j++) {
+            value = 0.95 * value + ss_random_next(&random) - 0.5;
+            ssrequest_steady_add(&steady, 2 + value);
+            if (j == 60)
+                early += ssrequest_steady_is_reached(&steady, 1);
+        }
+        late += ssrequest_steady_is_reached(&steady, 1);
+    }
+    assert_in_range(early, 0, 30);
+    assert_in_range(late, 80, 100);
+}
+
+static void few_times_say_nothing_unless_no_queue_can_be(void **state) {
+    (void)state;
+    struct ssrequest_steady steady = {0};
+    assert_false(ssrequest_steady_is_reached(&steady, 1));
+    for (int i = 0; i < 16; i++)
+        ssrequest_steady_add(&steady, i);
+    assert_false(ssrequest_steady_is_reached(&steady, 100));
+    assert_true(ssrequest_steady_is_reached(&steady, 1000));
+}
+
+/* ---- trials of a queue: one worker, 10 ms each, so 100 a second at most ---- */
+
+static struct life life;
+static struct ssrequest_trial_watch watch;
+
+static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
+    const struct ssrequest_ended *ended) {
+    ssrequest_trial_witness(context, one, fate, ended);
+    life_witness(&life, one, fate, ended);
+}
+
+/* As capacity_run.c makes it over the network. */
+static struct ssrequest_trial try_rate(
+    double rate, const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
+    memset(&life, 0, sizeof life);
+    ss_time period = duration / SSREQUEST_TRIAL_STAGE, end = 0;
+    assert_int_equal(
+        ssrequest_profile_constant(&life.profile, rate, period * SSREQUEST_TRIAL_PERIODS, NULL), 0);
+    life.rules.cap = 500;
+    life.work = 10 * SS_MILLISECOND;
+    life_begin(&life, SSREQUEST_POISSON, seed);
+    watch = (struct ssrequest_trial_watch){
+        .criterion = criterion, .tally = &life.tally, .period = period};
+    ssrequest_generator_watch(life.generator, see, &watch);
+    do
+        life_run(&life, end += period);
+    while (!ssrequest_trial_step(&watch));
+    ssrequest_generator_stop(life.generator, end);
+    life_run(&life, SS_TIME_NEVER);
+    /* The wait for the last answers may be long; what was counted stays. */
+    uint64_t counted = life.tally.outcomes[SSREQUEST_SUCCESS];
+    for (int i = 0; i < SSREQUEST_TRIAL_PERIODS; i++)
+        assert_false(ssrequest_trial_step(&watch));
+    assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], counted);
+    struct ssrequest_trial trial = {
+        .rate = rate,
+        .held = ssrequest_criterion_holds(criterion, &life.tally),
+        .steady = watch.is_steady,
+        .measured = ssrequest_trial_measured(&watch),
+    };
+    life_end(&life);
+    return trial;
+}
+
+/* The same moments again would be the same trial again. */
+static struct ssrequest_capacity_result search(
+    const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
+    static struct ssrequest_capacity capacity;
+    struct ssrequest_search search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 5};
+    ssrequest_capacity_begin(&capacity, &search);
+    for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+        struct ssrequest_trial trial =
+            try_rate(rate, criterion, duration, seed + capacity.trial_count);
+        ssrequest_capacity_tell(&capacity, &trial);
+    }
+    return ssrequest_capacity_result(&capacity);
+}
+
+/* No rate above 100 can hold for ever, whatever the limit; in 1 s the queue does not become long.
+ */
+static void overload_is_not_held_to_be_stationary(void **state) {
+    (void)state;
+    const struct ssrequest_criterion limit = {.mean = true, .limit = SS_SECOND};
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct ssrequest_trial trial = try_rate(105, &limit, SS_SECOND, seed);
+        assert_false(trial.held && trial.steady);
+        trial = try_rate(120, &limit, SS_SECOND, seed);
+        assert_false(trial.held);
+        trial = try_rate(30, &limit, SS_SECOND, seed);
+        assert_true(trial.held && trial.steady);
+    }
+}
+
+static void search_of_short_trials_is_not_sure_of_too_much(void **state) {
+    (void)state;
+    /* The mean of M/D/1 is 50 ms at 88.9 requests a second, and 1 s at 99.5. */
+    static const struct {
+        ss_time limit;
+        double truth;
+    } all[] = {{50 * SS_MILLISECOND, 800.0 / 9}, {SS_SECOND, 198.0 / 199 * 100}};
+    unsigned sure = 0, right = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const struct ssrequest_criterion limit = {.mean = true, .limit = all[i].limit};
+        for (ss_time duration = SS_SECOND; duration <= 16 * SS_SECOND; duration *= 4) {
+            for (uint64_t seed = 0; seed < 40; seed++) {
+                struct ssrequest_capacity_result result = search(&limit, duration, 1000 * seed);
+                bool above = result.held.rate > all[i].truth;
+                /* What cannot hold for ever is said to be a bound. */
+                assert_true(result.held.rate < 101 || result.upper_bound);
+                sure += result.sure;
+                right += result.sure && !above && all[i].truth < result.failed.rate;
+            }
+        }
+    }
+    assert_true(sure > 80);
+    assert_true(right >= 0.95 * sure);
+}
+
+UNIT_MAIN(cmocka_unit_test(independent_times_are_stationary),
+    cmocka_unit_test(rising_times_are_not_stationary),
+    cmocka_unit_test(times_that_remember_need_a_long_run),
+    cmocka_unit_test(few_times_say_nothing_unless_no_queue_can_be),
+    cmocka_unit_test(overload_is_not_held_to_be_stationary),
+    cmocka_unit_test(search_of_short_trials_is_not_sure_of_too_much))

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steady.h"
+
+#include <math.h>
+
+#define BATCHES       SSREQUEST_STEADY_BATCHES
+#define BATCHES_LEAST 16
+
+/* Batches that differ less than that from each other, of their mean. */
+#define ALIKE 0.1
+
+/* Requests in the service on average, below which none waits for another. */
+#define NO_QUEUE 0.5
+
+#define RISE 1.25
+
+/* Of a normal distribution, one side at 5 %. */
+#define QUANTILE 1.645
+
+static void merge(struct ssrequest_steady *steady) {
+    for (int i = 0; i < BATCHES; i++)
+        steady->sums[i] = i < BATCHES / 2 ? steady->sums[2 * i] + steady->sums[2 * i + 1] : 0;
+    steady->size *= 2;
+}
+
+void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds) {
+    if (steady->size == 0)
+        steady->size = 1;
+    if (steady->count == BATCHES * steady->size)
+        merge(steady);
+    steady->sums[steady->count++ / steady->size] += seconds;
+    steady->total += seconds;
+}
+
+/* Complete batches. */
+static int batches_of(const struct ssrequest_steady *steady) {
+    return steady->size ? (int)(steady->count / steady->size) : 0;
+}
+
+/* Half of von Neumann's ratio: 1 without correlation, 0 for a slope. */
+static double ratio_of(const struct ssrequest_steady *steady, int batches) {
+    double mean = 0, squares = 0, steps = 0;
+    for (int i = 0; i < batches; i++)
+        mean += steady->sums[i] / batches;
+    for (int i = 0; i < batches; i++) {
+        double off = steady->sums[i] - mean;
+        double step = i > 0 ? steady->sums[i] - steady->sums[i - 1] : 0;
+        squares += off * off;
+        steps += step * step;
+    }
+    return steps / (2 * squares);
+}
+
+static bool are_alike(const struct ssrequest_steady *steady, int batches) {
+    double least = steady->sums[0], most = least;
+    for (int i = 1; i < batches; i++) {
+        least = fmin(least, steady->sums[i]);
+        most = fmax(most, steady->sums[i]);
+    }
+    return most - least <= ALIKE * most;
+}
+
+bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed) {
+    int batches = batches_of(steady);
+    if (batches < BATCHES_LEAST)
+        return false;
+    if (steady->total < NO_QUEUE * elapsed || are_alike(steady, batches))
+        return true;
+    double deviation = sqrt((batches - 2.0) / (batches * (double)batches - 1));
+    return ratio_of(steady, batches) >= 1 - QUANTILE * deviation;
+}
+
+bool ssrequest_steady_rises(const struct ssrequest_steady *steady) {
+    int half = batches_of(steady) / 2;
+    double first = 0, second = 0;
+    for (int i = 0; i < half; i++) {
+        first += steady->sums[i];
+        second += steady->sums[half + i];
+    }
+    return second > RISE * first;
+}
