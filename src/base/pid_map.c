@@ -2,6 +2,7 @@
 #include "base/pid_map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Open addressing, at most half full, so that a search ends soon and always at a free slot. */
 int ss_pid_map_open(struct ss_pid_map *map, uint32_t most) {
@@ -15,6 +16,11 @@ int ss_pid_map_open(struct ss_pid_map *map, uint32_t most) {
 void ss_pid_map_close(struct ss_pid_map *map) {
     free(map->slots);
     *map = (struct ss_pid_map){0};
+}
+
+void ss_pid_map_clear(struct ss_pid_map *map) {
+    memset(map->slots, 0, (map->mask + 1) * sizeof *map->slots);
+    map->count = 0;
 }
 
 static uint32_t home(const struct ss_pid_map *map, pid_t pid) {

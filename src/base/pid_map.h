@@ -30,6 +30,8 @@ SS_NONNULL() uint32_t ss_pid_map_get(const struct ss_pid_map *map, pid_t pid);
 /* -1 when there is no room left. */
 SS_NONNULL() int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value);
 
+void ss_pid_map_clear(struct ss_pid_map *map);
+
 void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid);
 
 #endif

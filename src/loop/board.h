@@ -161,6 +161,8 @@ struct ss_board {
     _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
     _Atomic uint32_t branches_used;           /* guardian: slots from here on were never used */
     _Atomic uint32_t beyond;        /* guardian: processes found that may not be signaled */
+    _Atomic uint32_t strays;        /* guardian: processes that may have come from attached
+                                       instances but cannot be shown to */
     _Atomic uint32_t beat;          /* master: changes with every turn of its loop */
     _Atomic uint32_t view;          /* master: rows that the live view occupies */
     _Atomic uint32_t counts_wanted; /* master: changes when executors are to tell their counts */

@@ -171,6 +171,27 @@ int ss_platform_fork_events_open(void);
  */
 bool ss_platform_fork_events_listen(int forks, bool on);
 
+/* Whether all births since the last call have been reported. */
+enum ss_births {
+    SS_BIRTHS_UNKNOWN, /* none are reported */
+    SS_BIRTHS_LOST,    /* some were not */
+    SS_BIRTHS_ALL,
+};
+
+/*
+ * Starts the events for ss_platform_fork_events_read(), with as much room for them as we may have.
+ * Returns false if they will not arrive.
+ */
+bool ss_platform_fork_events_record(int forks);
+
+/* Calls `see` for every process, not thread, that has been forked since the last call, in order. */
+SS_NONNULL(2)
+enum ss_births ss_platform_fork_events_read(
+    int forks, void (*see)(void *context, pid_t parent, pid_t child), void *context);
+
+/* Whether both processes belong to one user and are in the same control groups. */
+bool ss_platform_process_is_akin(pid_t one, pid_t other);
+
 /* A thread of the process that wants a CPU now and is not its first thread; 0: none. */
 pid_t ss_platform_thread_at_work(pid_t process);
 

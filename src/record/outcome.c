@@ -83,6 +83,16 @@ static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_boa
             count);
 }
 
+static void warn_of_strays(struct ss_outcome *outcome, const struct ss_board *board) {
+    uint32_t count = atomic_load(&board->strays);
+    if (count > 0)
+        ss_outcome_warn(outcome,
+            "%u process%s may come from attached ones and could not be controlled: found only "
+            "after "
+            "the parent's end; run as root outside of containers, where the kernel reports births",
+            (unsigned)count, count == 1 ? "" : "es");
+}
+
 static void warn_of_doubt(
     struct ss_outcome *outcome, const struct ss_outcome_input *input, enum ss_doubt_kind kind) {
     const struct ss_plan *plan = input->plan;
@@ -156,6 +166,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->own_cpu = seconds > 0 ? ss_time_seconds(input->own) / seconds : NAN;
     take_lateness(outcome, input->board);
     warn_of_uncontrolled(outcome, input->board);
+    warn_of_strays(outcome, input->board);
     find_doubts(outcome, input);
     ss_outcome_warn_of_own(outcome);
 }

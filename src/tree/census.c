@@ -38,6 +38,9 @@
 /* Above this many new pids, all processes are scanned instead of each pid. */
 #define MANY_PIDS 65536
 
+/* More of them are not counted. */
+#define STRAYS_MAX 8192
+
 /* The deepest line of descent that is followed, and how often a broken one is retried. */
 #define DEPTH_MAX    256
 #define ATTEMPTS_MAX 3
@@ -70,8 +73,14 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
         !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->roots, board->instances) < 0 ||
-        ss_pid_map_open(&census->indexes, MEMBERS_MAX) < 0)
+        ss_pid_map_open(&census->indexes, MEMBERS_MAX) < 0 ||
+        ss_pid_map_open(&census->kin[0], MEMBERS_MAX) < 0 ||
+        ss_pid_map_open(&census->kin[1], MEMBERS_MAX) < 0 ||
+        ss_pid_map_open(&census->strays, STRAYS_MAX) < 0)
         return -1;
+    struct ss_process master;
+    if (board->attached && source->look(board->master, &master))
+        census->own_session = master.session;
     census->settled[0] = census->settled[1] = census->latest;
     census->again = census->until = census->latest;
     return 0;
@@ -81,6 +90,9 @@ void ss_census_close(struct ss_census *census) {
     ss_pid_map_close(&census->covered);
     ss_pid_map_close(&census->roots);
     ss_pid_map_close(&census->indexes);
+    ss_pid_map_close(&census->kin[0]);
+    ss_pid_map_close(&census->kin[1]);
+    ss_pid_map_close(&census->strays);
     free(census->leaders);
     free(census->tops);
     free(census->members);
@@ -95,6 +107,135 @@ static pid_t group_of(const struct ss_census *census, pid_t pid) {
 static bool look(const struct ss_census *census, pid_t pid, struct ss_process *process) {
     return census->source->look(pid, process);
 }
+
+/* ---- attached instances: descent that no longer shows ---- */
+
+static uint32_t kin_of(const struct ss_census *census, pid_t pid) {
+    uint32_t row = ss_pid_map_get(&census->kin[0], pid);
+    return row != NO_ROW ? row : ss_pid_map_get(&census->kin[1], pid);
+}
+
+static void add_kin(struct ss_census *census, pid_t pid, uint32_t row) {
+    if (census->board->attached)
+        ss_pid_map_set(&census->kin[0], pid, row);
+}
+
+static void drop_kin(struct ss_census *census, pid_t pid) {
+    ss_pid_map_remove(&census->kin[0], pid);
+    ss_pid_map_remove(&census->kin[1], pid);
+}
+
+static void note_birth(void *context, pid_t parent, pid_t child) {
+    struct ss_census *census = context;
+    uint32_t row = kin_of(census, parent);
+    drop_kin(census, child); /* the pid is another one's now */
+    if (row != NO_ROW)
+        add_kin(census, child, row);
+}
+
+static void keep_leaders(struct ss_census *census) {
+    struct ss_board *board = census->board;
+    struct ss_process leader;
+    for (uint32_t row = 0; row < board->instances; row++) {
+        pid_t pid = atomic_load(&board->rows[row].leader);
+        if (pid > 1 && look(census, pid, &leader) &&
+            leader.started == atomic_load(&board->rows[row].leader_started))
+            add_kin(census, pid, row);
+    }
+}
+
+/* Members come back with the next recount, which comes early. */
+static void forget_kin(struct ss_census *census) {
+    ss_pid_map_clear(&census->kin[0]);
+    ss_pid_map_clear(&census->kin[1]);
+    keep_leaders(census);
+    census->recount = census->now + SHORT_INTERVAL;
+}
+
+/* A birth that was not reported may have given a pid that we know to a stranger. */
+static void hear(struct ss_census *census) {
+    if (!census->board->attached)
+        return;
+    enum ss_births births = census->source->births(census->source->holder, note_birth, census);
+    if (births == SS_BIRTHS_LOST)
+        forget_kin(census);
+    if (births < census->births)
+        census->births = births;
+}
+
+/* Without reports: pids up to `latest` have been given away since the last look. */
+static void forget_reused_kin(struct ss_census *census, pid_t latest) {
+    if (!census->board->attached || census->births != SS_BIRTHS_UNKNOWN)
+        return;
+    if (latest < 0 || census->latest < 0 || census->limit <= FEW_PIDS) {
+        forget_kin(census);
+        return;
+    }
+    for (pid_t pid = census->latest; pid != latest;) {
+        pid = pid < census->limit ? pid + 1 : 1;
+        drop_kin(census, pid);
+    }
+}
+
+/*
+ * The row of a process by its birth, or by a session that one of ours has begun. Births are heard
+ * after the process was looked at: had its pid been given away since, that would be known. A
+ * session's number is not given away as long as the session has members.
+ */
+static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_process *process) {
+    struct ss_process again;
+    if (!census->board->attached)
+        return NO_ROW;
+    if (!census->surveying && kin_of(census, pid) != NO_ROW) {
+        hear(census);
+        uint32_t row = kin_of(census, pid);
+        if (census->births == SS_BIRTHS_ALL && row != NO_ROW && look(census, pid, &again) &&
+            again.started == process->started)
+            return row;
+    }
+    return process->session > 1 && process->session != census->own_session
+               ? kin_of(census, process->session)
+               : NO_ROW;
+}
+
+/* At the recount: drops, a second later, whatever members do not keep. */
+static void turn_kin(struct ss_census *census) {
+    if (!census->board->attached)
+        return;
+    struct ss_pid_map before = census->kin[1];
+    census->kin[1] = census->kin[0];
+    census->kin[0] = before;
+    ss_pid_map_clear(&census->kin[0]);
+    keep_leaders(census);
+}
+
+/* Keeps a member, which was just found to be one still, and its session. */
+static void keep_kin(struct ss_census *census, const struct ss_census_member *member) {
+    add_kin(census, member->pid, member->row);
+    uint32_t row = kin_of(census, member->session);
+    if (row != NO_ROW)
+        add_kin(census, member->session, row);
+}
+
+/*
+ * An orphan whose parent was never seen, of the user and in the groups of an instance. Those that
+ * were there at the beginning are not counted.
+ */
+static void note_stray(struct ss_census *census, pid_t pid) {
+    struct ss_board *board = census->board;
+    if (ss_pid_map_get(&census->strays, pid) != SS_PID_MAP_NONE)
+        return;
+    for (uint32_t row = 0; row < board->instances; row++) {
+        pid_t leader = atomic_load(&board->rows[row].leader);
+        if (leader <= 1 || !census->source->is_akin(pid, leader))
+            continue;
+        if (ss_pid_map_set(&census->strays, pid, row) == 0 && census->fresh)
+            atomic_fetch_add(&board->strays, 1);
+        return;
+    }
+}
+
+/* ---- lines of descent ---- */
 
 static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t row, bool adding) {
     if (*known == now)
@@ -150,7 +291,7 @@ static uint32_t find_end(
  * that parent afterwards. A line that breaks in the meantime has not ended: orphans get another
  * parent. Fills `process` with the state for which the result holds.
  */
-static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_process *process) {
+static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *process) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         struct ss_process parent;
         struct ss_process again;
@@ -159,6 +300,9 @@ static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_proce
         struct ss_process child = *process;
         pid_t at = pid;
         for (int depth = 0;; depth++) {
+            uint32_t born = witness(census, at, &child);
+            if (born != NO_ROW)
+                return born;
             if (child.parent <= 1 || depth == DEPTH_MAX)
                 return NO_ROW;
             if (!look(census, child.parent, &parent) || !look(census, at, &again) ||
@@ -175,15 +319,16 @@ static uint32_t trace(const struct ss_census *census, pid_t pid, struct ss_proce
 }
 
 /* A cheaper check without that guarantee, which rules out most unrelated processes. */
-static bool may_be_ours(struct ss_census *census, pid_t pid) {
+static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *first) {
     struct ss_process process;
-    pid_t first = 0;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
         if (!look(census, pid, &process))
             return depth > 0; /* it ended in the meantime, so it may be */
+        if (kin_of(census, pid) != NO_ROW || kin_of(census, process.session) != NO_ROW)
+            return true;
         pid = process.parent;
         if (depth == 0)
-            first = pid;
+            *first = process;
         if (ss_pid_map_get(&census->roots, pid) != NO_ROW ||
             (census->board->attached &&
                 (ss_pid_map_get(&census->indexes, pid) != SS_PID_MAP_NONE ||
@@ -192,7 +337,7 @@ static bool may_be_ours(struct ss_census *census, pid_t pid) {
         if (pid <= 1 || pid == census->stranger)
             break;
     }
-    census->stranger = first;
+    census->stranger = first->parent;
     return false;
 }
 
@@ -207,7 +352,7 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
 }
 
 /* The row of a process, be it the first of an attached instance. Otherwise as trace(). */
-static uint32_t row_of(const struct ss_census *census, pid_t pid, struct ss_process *process) {
+static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *process) {
     uint32_t row = ss_pid_map_get(&census->roots, pid);
     if (census->board->attached && row != NO_ROW && look(census, pid, process) &&
         find_end(census, pid, process) == row)
@@ -292,11 +437,12 @@ static void await(struct ss_census *census, pid_t pid, bool ours) {
     census->young += ours;
 }
 
-static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t slot) {
+static void enter(struct ss_census *census, pid_t pid, uint32_t row, uint32_t slot, pid_t session) {
     if (ss_pid_map_set(&census->indexes, pid, census->count) < 0)
         return;
     struct ss_census_member *member = &census->members[census->count++];
-    *member = (struct ss_census_member){.pid = pid, .row = row, .slot = slot};
+    *member = (struct ss_census_member){.pid = pid, .row = row, .slot = slot, .session = session};
+    add_kin(census, pid, row);
     note_beyond(census, member);
 }
 
@@ -317,7 +463,10 @@ static bool examine(struct ss_census *census, pid_t pid) {
     bool covered = row != NO_ROW;
     if (!covered) {
         census->budget--;
-        row = may_be_ours(census, pid) ? trace(census, pid, &process) : NO_ROW;
+        row = may_be_ours(census, pid, &process) ? trace(census, pid, &process) : NO_ROW;
+        if (row == NO_ROW && process.parent == 1 && census->board->attached &&
+            census->births != SS_BIRTHS_ALL)
+            note_stray(census, pid);
         /* Without a leader the instance is just being started and has no group yet. */
         if (row >= UNKNOWN || atomic_load(&census->board->rows[row].leader) <= 1)
             return row == NO_ROW;
@@ -329,7 +478,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
     if (!covered && atomic_load(&census->board->rows[row].leader) != pid)
         slot = cover(census, row, pid, &process);
     census->ours = true;
-    enter(census, pid, row, slot);
+    enter(census, pid, row, slot, process.session);
     /* A group leader rarely leaves its group. */
     if (slot == SS_BOARD_BRANCHES && process.group != pid)
         await(census, pid, true);
@@ -344,6 +493,7 @@ static void examine_any(void *context, pid_t pid) {
 static void examine_all(struct ss_census *census) {
     uint32_t budget = census->budget;
     census->budget = UINT32_MAX;
+    census->fresh = false;
     census->source->each(examine_any, census);
     census->budget = budget;
 }
@@ -444,8 +594,11 @@ static void drop_groups(struct ss_census *census) {
 static void recount(struct ss_census *census) {
     census->limit = census->source->limit();
     drop_groups(census);
+    turn_kin(census);
     for (uint32_t i = census->count; i-- > 0;) {
-        if (!recheck(census, &census->members[i]))
+        if (recheck(census, &census->members[i]))
+            keep_kin(census, &census->members[i]);
+        else
             forget(census, i);
     }
     if (census->crowded && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
@@ -469,7 +622,7 @@ static void adopt_branches(struct ss_census *census) {
         else if (atomic_load(&branch->group))
             ss_pid_map_set(&census->covered, pid, owner - 1);
         else if (ss_pid_map_get(&census->indexes, pid) == SS_PID_MAP_NONE)
-            enter(census, pid, owner - 1, slot);
+            enter(census, pid, owner - 1, slot, 0);
         else
             ss_branch_release(board, slot);
     }
@@ -481,7 +634,11 @@ void ss_census_survey(struct ss_census *census) {
     atomic_store(&census->board->beyond, 0);
     read_rows(census);
     adopt_branches(census);
+    if (census->board->attached)
+        keep_leaders(census);
+    census->surveying = true;
     examine_all(census);
+    census->surveying = false;
     /*
      * A process that was just being started, with no leader on the board
      * yet, needs a second look.
@@ -566,13 +723,18 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     bool due = now >= census->recount;
     bool news = latest != census->latest || (latest < 0 && due);
     census->ours = census->found = false;
+    census->fresh = true;
     census->stranger = 0;
     census->budget = BUDGET;
     census->now = now;
     read_rows(census);
+    census->births = SS_BIRTHS_ALL;
+    hear(census);
     check_newcomers(census, now < census->due);
+    forget_reused_kin(census, latest);
     if (news)
         census->latest = examine_since(census, census->latest, latest, true);
+    census->fresh = false;
     if (due) {
         recount(census);
         plan_again(census);

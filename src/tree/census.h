@@ -16,7 +16,9 @@
  *
  * Groups of attached instances may have members that are not ours, unless one of ours has begun
  * their session; each process in other groups is a branch by itself. Orphans get parents that are
- * not ours, so once known they remain members, and so do their descendants.
+ * not ours, so once known they remain members, and so do their descendants. An orphan whose parent
+ * was never seen, as that of a daemon, is ours if the kernel has reported its birth, or if one of
+ * ours has begun its session. Others that may be ours are counted as strays.
  */
 
 #include "base/pid_map.h"
@@ -38,6 +40,10 @@ struct ss_census_source {
     void (*each)(void (*see)(void *context, pid_t pid), void *context);
     bool (*is_gone)(void *holder, uint32_t slot); /* no process of the branch is left */
     bool (*listen)(void *holder, bool on);        /* for forks; false: they will not be reported */
+    /* Calls `see` for every birth since the last call, in order. Only for attached instances. */
+    enum ss_births (*births)(
+        void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context);
+    bool (*is_akin)(pid_t one, pid_t other); /* see ss_platform_process_is_akin() */
     void *holder;
 };
 
@@ -46,6 +52,7 @@ struct ss_census_member {
     pid_t pid;
     uint32_t row;
     uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES: covered by its group */
+    pid_t session; /* when it was first seen; 0: unknown */
     bool beyond;   /* we may not signal it: it is frozen, or has been counted as out of reach */
 };
 
@@ -74,13 +81,24 @@ struct ss_census {
     bool ours;                 /* this look has met one of our processes ... */
     bool found;                /* ... and one in a group not known before */
     bool listening;            /* every new process is reported */
+    bool surveying;            /* this census begins, so births may be older than what it knows */
+    bool fresh;                /* what is being examined has just been started */
     bool crowded;              /* some processes did not fit */
     struct ss_pid_map covered; /* groups that one signal reaches, to rows */
     struct ss_pid_map roots;   /* where lines of descent end: the executor of each row, or the first
                                   process of an attached instance */
     struct ss_pid_map indexes; /* pids of members, to their index */
-    pid_t *leaders;            /* of each row, as entered in `covered` */
-    pid_t *tops;               /* likewise, in `roots` */
+    /*
+     * Attached instances: the rows of pids whose last known owner was or is of that row, the owners
+     * of this second and of the one before. So the dead are known for long enough to tell whose
+     * children they had.
+     */
+    struct ss_pid_map kin[2];
+    enum ss_births births;    /* since the last look */
+    pid_t own_session;        /* of showstopper: a session of ours in which not all are ours */
+    struct ss_pid_map strays; /* those counted on the board, and those from before */
+    pid_t *leaders;           /* of each row, as entered in `covered` */
+    pid_t *tops;              /* likewise, in `roots` */
     struct ss_census_member *members;
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* oldest first */

@@ -27,6 +27,7 @@ struct guardian {
     struct ss_board *board;
     struct ss_rescue rescue;
     int forks;     /* -1: fork events are not available */
+    bool records;  /* they are recorded all the time, for the census of attached instances */
     bool notified; /* a possible fork event, a stop or the bell has arrived */
     struct ss_census_source source;
     struct ss_census census;
@@ -41,6 +42,10 @@ static void look(struct guardian *guardian, int timeout) {
 
 static bool listen_for_forks(void *context, bool on) {
     struct guardian *guardian = context;
+    if (guardian->records) {
+        guardian->rescue.polls[SS_RESCUE_FORKS].fd = on ? guardian->forks : -1;
+        return on;
+    }
     bool told = guardian->forks >= 0 && ss_platform_fork_events_listen(guardian->forks, on) && on;
     guardian->rescue.polls[SS_RESCUE_FORKS].fd = told ? guardian->forks : -1;
     return told;
@@ -48,8 +53,8 @@ static bool listen_for_forks(void *context, bool on) {
 
 /* Older kernels keep sending fork events after the listener has gone. */
 _Noreturn static void leave(struct guardian *guardian) {
-    if (guardian->census.listening)
-        listen_for_forks(guardian, false);
+    if (guardian->census.listening || guardian->records)
+        ss_platform_fork_events_listen(guardian->forks, false);
     ss_freezers_remove(guardian->board);
     _exit(0);
 }
@@ -68,6 +73,13 @@ static bool is_gone(void *context, uint32_t slot) {
     return !hold || ss_hold_signal(hold, 0) == -ESRCH;
 }
 
+static enum ss_births read_births(
+    void *context, void (*see)(void *context, pid_t parent, pid_t child), void *census) {
+    struct guardian *guardian = context;
+    return guardian->records ? ss_platform_fork_events_read(guardian->forks, see, census)
+                             : SS_BIRTHS_UNKNOWN;
+}
+
 static const struct ss_census_source system_source = {
     .latest = ss_platform_process_latest,
     .limit = ss_platform_process_limit,
@@ -78,6 +90,8 @@ static const struct ss_census_source system_source = {
     .each = ss_platform_process_each,
     .is_gone = is_gone,
     .listen = listen_for_forks,
+    .births = read_births,
+    .is_akin = ss_platform_process_is_akin,
 };
 
 static bool open_guardian(struct guardian *guardian, const struct ss_guardian_setup *setup) {
@@ -86,6 +100,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
     guardian->source = system_source;
     guardian->source.holder = guardian;
     guardian->forks = ss_platform_fork_events_open();
+    guardian->records = setup->board->attached && ss_platform_fork_events_record(guardian->forks);
     return ss_rescue_open(&guardian->rescue, setup->board, setup->master, setup->bell,
                setup->master_bell) == 0 &&
            ss_census_open(&guardian->census, setup->board, &guardian->source,

@@ -210,6 +210,27 @@ static int do_daemon_storm(char **words) {
     }
 }
 
+static volatile sig_atomic_t continued;
+
+static void note_continue(int number) {
+    (void)number;
+    continued = 1;
+}
+
+/* `late-daemons COUNT`: so many once something has continued us, as a run does after a stop. */
+static int do_late_daemons(char **words) {
+    signal(SIGCONT, note_continue);
+    payload_say("ready");
+    while (!continued)
+        payload_nap(5);
+    for (long i = word_number(words, 0); i > 0; i--) {
+        if (daemonise() == 0)
+            payload_spin();
+        payload_nap(20);
+    }
+    payload_spin();
+}
+
 static void reap_all(void) {
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
@@ -387,6 +408,7 @@ const struct payload_act payload_tree_acts[] = {
     {"bloom", do_bloom},
     {"daemon", do_daemon},
     {"daemon-storm", do_daemon_storm},
+    {"late-daemons", do_late_daemons},
     {"fork-storm", do_fork_storm},
     {"late-setsid", do_late_setsid},
     {"orphans", do_orphans},

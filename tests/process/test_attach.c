@@ -13,6 +13,7 @@
 
 #include "family.h"
 #include "json_text.h"
+#include "platform/platform.h"
 #include "process.h"
 #include "run.h"
 
@@ -296,6 +297,72 @@ START_TEST(what_starts_later_is_limited_and_orphans_remain) {
     kill(run->pid, SIGKILL);
     run_wait(run);
     expect_free(&both, target);
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* A shell that waits for the file `go` and then starts daemons: their parent ends at once. */
+static const char *daemon_script(const char *folder) {
+    static char script[4096];
+    snprintf(script, sizeof script,
+        "echo ready; until [ -e %s/go ]; do sleep 0.02; done;"
+        "(setsid " PAYLOAD " spin & " PAYLOAD " spin &); sleep 50",
+        folder);
+    return script;
+}
+
+static bool births_are_reported(void) {
+    int forks = ss_platform_fork_events_open();
+    bool reported = forks >= 0;
+    if (reported)
+        close(forks);
+    return reported;
+}
+
+START_TEST(daemons_are_limited_and_ended) {
+    SKIP_UNLESS(births_are_reported(), "forks: reported to root alone, and not inside containers");
+    for (int i = 0; i < 4; i++) {
+        const char *folder = run_make_folder();
+        struct run *target = start_target(WORDS("sh", "-c", daemon_script(folder)));
+        struct run *run =
+            START(SLOW, "--grace", "200m", "--end", "--attach", pid_text(target->pid));
+        run_wait_text(run, "instances run");
+        run_write_file(run_path(folder, "go"), "");
+        RUN_UNTIL(run, family_is_stopped("payload", 2));
+        struct family daemons = family_find("payload");
+        family_expect_to_run(run, &daemons, 0.001);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        run_free(target);
+        run_expect_nothing_left();
+        run_free(run);
+        run_remove_folder(folder);
+    }
+}
+END_TEST
+
+static bool namespaces_work(void) {
+    struct run *run = run_wait(run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "true")));
+    bool work = run->status == 0;
+    run_free(run);
+    return work;
+}
+
+/* In a container nothing shows whose they are: they are left alone, which is reported. */
+START_TEST(daemons_without_births_are_reported) {
+    SKIP_UNLESS(namespaces_work(), "namespaces: none can be made");
+    const char *folder = run_make_folder();
+    char script[5120];
+    snprintf(script, sizeof script,
+        "sh -c '%s' & " SHOWSTOPPER " -v -l 50%% --duration 2s --attach $!; exit $?",
+        daemon_script(folder));
+    struct run *run = run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "sh", "-c", script));
+    run_wait_text(run, "instances run");
+    run_write_file(run_path(folder, "go"), "");
+    run_expect(run_wait(run), 0);
+    run_expect_text(&run->err, "2 processes may come from attached ones");
+    run_expect_nothing_left();
     run_free(run);
     run_remove_folder(folder);
 }
@@ -687,6 +754,8 @@ PROCESS_MAIN(
     SS_CASE(it_works_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(what_starts_later_is_limited_and_orphans_remain),
+    SS_CASE(daemons_are_limited_and_ended),
+    SS_CASE(daemons_without_births_are_reported),
     SS_CASE(other_processes_of_its_group_are_not_touched),
     SS_CASE(the_end_of_the_first_process_continues_the_others),
     SS_CASE(no_process_is_moved_to_another_control_group),

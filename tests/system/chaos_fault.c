@@ -22,7 +22,7 @@
 #define USAGE                                                                                      \
     "Usage: chaos_fault [--grace SECONDS] [--patience SECONDS] [--closing SECONDS]\n"              \
     "           [--planned SECONDS] [--status STATUS] [--log FILE] --payload FILE\n"               \
-    "           [--attached VARIABLE=VALUE --living PID[,PID]...]\n"                               \
+    "           [--attached VARIABLE=VALUE --living PID[,PID]...|--ended]\n"                       \
     "           [--step MOMENT:SIGNAL:TARGET[+TARGET]...]... -- COMMAND...\n"
 
 #define NAP        0.004 /* seconds between two looks */
@@ -46,6 +46,7 @@ struct round {
     const char *payload;
     const char *attached; /* the mark of programs that ran before; NULL: there are none */
     char *living;         /* the pids of those that the run must not end */
+    bool attached_end;    /* it must end all of them instead */
     struct step steps[STEPS_MOST];
     int steps_count;
     char **command;
@@ -261,6 +262,7 @@ static void perform_all(struct round *round) {
         sleep_until(now() + round->closing);
         round->status = NO_STATUS;
         perform(round, &(struct step){.signal = SIGTERM, .targets = (char *)"master"});
+        hit(round, &(struct step){.signal = SIGCONT, .targets = (char *)"master"});
     }
 }
 
@@ -294,6 +296,20 @@ static double await_nothing(struct round *round) {
         round->ended > 0 ? "the master has ended" : "the master lives", count);
     marked_print(left, count);
     return -1;
+}
+
+/* Whether a process of a program that ran before is left, although the run was to end it. */
+static bool attached_left(const struct round *round) {
+    static struct marked all[MARKED_MOST];
+    size_t count;
+    double end = now() + round->patience;
+    while ((count = marked_find(round->attached, all)) > 0 && now() < end && !told_to_end)
+        sleep_until(now() + NAP);
+    if (count > 0) {
+        fprintf(stderr, "chaos: %zu attached processes have escaped their end\n", count);
+        marked_print(all, count);
+    }
+    return count > 0;
 }
 
 /* Whether a program that ran before has ended, or a process of it stays stopped. */
@@ -337,7 +353,7 @@ static int judge(struct round *round) {
         status = 1;
     if (bystanders_touched(&round->bystanders))
         status = 1;
-    if (round->attached && attached_touched(round))
+    if (round->attached_end ? attached_left(round) : round->attached && attached_touched(round))
         status = 1;
     if (round->ended > 0 && round->status != NO_STATUS && round->run_status != round->status) {
         fprintf(stderr, "chaos: the run ended with %d instead of %d\n", round->run_status,
@@ -377,7 +393,7 @@ static void read_words(struct round *round, int argc, char **argv) {
     static const struct option options[] = {{"grace", 1, NULL, 'g'}, {"patience", 1, NULL, 'p'},
         {"closing", 1, NULL, 'c'}, {"planned", 1, NULL, 'e'}, {"status", 1, NULL, 's'},
         {"log", 1, NULL, 'l'}, {"payload", 1, NULL, 'b'}, {"step", 1, NULL, 't'},
-        {"attached", 1, NULL, 'a'}, {"living", 1, NULL, 'v'}, {0}};
+        {"attached", 1, NULL, 'a'}, {"living", 1, NULL, 'v'}, {"ended", 0, NULL, 'n'}, {0}};
     int letter;
     while ((letter = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         if (letter == 'g')
@@ -398,13 +414,16 @@ static void read_words(struct round *round, int argc, char **argv) {
             round->attached = optarg;
         else if (letter == 'v')
             round->living = optarg;
+        else if (letter == 'n')
+            round->attached_end = true;
         else if (letter == 't')
             add_step(round, optarg);
         else
             exit(2);
     }
     round->command = argv + optind;
-    if (!round->payload || !*round->command || !round->attached != !round->living) {
+    if (!round->payload || !*round->command ||
+        !round->attached != !(round->living || round->attached_end)) {
         fputs(USAGE, stderr);
         exit(2);
     }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/owned.h"
@@ -222,4 +223,23 @@ bool ss_platform_process_is_exiting(pid_t pid) {
     while (folder && exiting && (entry = readdir(folder)))
         exiting = !isdigit((unsigned char)entry->d_name[0]) || is_exiting(pid, entry->d_name);
     return exiting;
+}
+
+static bool read_groups(pid_t pid, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+    return ss_linux_read_text(path, text, size) == 0;
+}
+
+bool ss_platform_process_is_akin(pid_t one, pid_t other) {
+    char path[64], groups[2][4096];
+    struct stat status[2];
+    snprintf(path, sizeof path, "/proc/%d", (int)one);
+    bool there = stat(path, &status[0]) == 0;
+    snprintf(path, sizeof path, "/proc/%d", (int)other);
+    there = there && stat(path, &status[1]) == 0;
+    if (!there || status[0].st_uid != status[1].st_uid)
+        return false;
+    return read_groups(one, groups[0], sizeof groups[0]) &&
+           read_groups(other, groups[1], sizeof groups[1]) && strcmp(groups[0], groups[1]) == 0;
 }

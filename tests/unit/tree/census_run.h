@@ -160,6 +160,8 @@ static inline void world_open_empty(pid_t limit, bool groups) {
         .each = world_each,
         .is_gone = world_is_gone,
         .listen = world_listen,
+        .births = world_tell_births,
+        .is_akin = world_is_akin,
         .holder = &world,
     };
     assert_int_equal(
@@ -179,6 +181,7 @@ static inline void world_close(void) {
     free(world.board);
     free(world.processes);
     free(world.groups);
+    free(world.births);
 }
 
 static inline int world_setup(void **state) {

@@ -26,6 +26,12 @@ struct world_process {
     bool ours;
     bool hidden;  /* has its number already, but cannot be seen yet */
     bool foreign; /* we may not signal it */
+    bool akin;    /* of the user and in the control groups of the instances */
+};
+
+struct world_birth {
+    pid_t parent;
+    pid_t child;
 };
 
 /* The group of a number; as long as it has members, no new process gets that number. */
@@ -67,6 +73,10 @@ static struct {
     unsigned long asks; /* for groups */
     unsigned long surveys;
     unsigned long frozen;
+    struct world_birth *births; /* not reported yet */
+    uint32_t births_count;
+    uint32_t births_room;
+    bool loses;                 /* reports of births are lost */
     void (*on_look)(pid_t pid); /* the world may change with every look */
     void (*on_listen)(void);    /* ... and before it is listened to */
     struct world_hold guardian[SS_BOARD_BRANCHES];
@@ -144,7 +154,33 @@ static inline void world_each(void (*see)(void *context, pid_t pid), void *conte
     }
 }
 
+/* In a world without reports of forks nothing says whose they are. */
+static inline enum ss_births world_tell_births(
+    void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context) {
+    assert_ptr_equal(holder, &world);
+    uint32_t count = world.births_count;
+    world.births_count = 0;
+    if (!world_tells)
+        return SS_BIRTHS_UNKNOWN;
+    for (uint32_t i = 0; i < count && !world.loses; i++)
+        see(context, world.births[i].parent, world.births[i].child);
+    return world.loses ? SS_BIRTHS_LOST : SS_BIRTHS_ALL;
+}
+
+static inline bool world_is_akin(pid_t one, pid_t other) {
+    return world_at(one)->akin && world_at(other)->akin;
+}
+
 /* ---- what happens ---- */
+
+static inline void world_note_birth(pid_t parent, pid_t child) {
+    if (world.births_count == world.births_room) {
+        world.births_room = 2 * world.births_room + 64;
+        world.births = reallocarray(world.births, world.births_room, sizeof *world.births);
+        assert_non_null(world.births);
+    }
+    world.births[world.births_count++] = (struct world_birth){parent, child};
+}
 
 static inline void world_set_group(pid_t pid, pid_t group, uint64_t started) {
     struct world_process *process = world_at(pid);
@@ -184,9 +220,11 @@ static inline void world_put(pid_t pid, pid_t parent) {
         .started = ++world.clock,
         .state = 'S',
         .ours = world_at(parent)->ours,
+        .akin = world_at(parent)->akin,
         .session = world_at(parent)->session,
     };
     world_join(pid, parent);
+    world_note_birth(parent, pid);
 }
 
 static inline pid_t world_fork(pid_t parent) {

@@ -7,7 +7,7 @@
 /* A process that something else has started, in a group that is not its own, becomes row 0. */
 static pid_t attach(pid_t pid) {
     struct ss_row *row = &world.board->rows[0];
-    world_at(pid)->ours = true;
+    world_at(pid)->ours = world_at(pid)->akin = true;
     atomic_store(&row->leader_started, world_at(pid)->started);
     atomic_store(&row->leader, pid);
     return pid;
@@ -214,6 +214,157 @@ static void the_children_of_a_reused_pid_are_strangers(void **state) {
     }
 }
 
+/* ---- daemons: a child that forks again and ends before the next look ---- */
+
+static pid_t leave_daemon(pid_t parent) {
+    pid_t child = world_fork(parent);
+    pid_t daemon = world_fork(child);
+    world_end(child);
+    return daemon;
+}
+
+static uint32_t strays(void) {
+    return atomic_load(&world.board->strays);
+}
+
+/* Otherwise nothing shows whose it is, so it is left alone and counted. */
+static void daemon_is_found_by_its_birth(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    world_at(start_service())->akin = true;
+    begin();
+    world_pass(5 * SS_SECOND);
+    pid_t daemon = leave_daemon(root);
+    pid_t session = leave_daemon(root);
+    world_setsid(session);
+    world_pass(200 * SS_MILLISECOND);
+    world_check(world_tells);
+    assert_int_equal(world_count_branches(), world_tells ? 2 : 0);
+    assert_int_equal(strays(), world_tells ? 0 : 2);
+    if (!world_tells)
+        return;
+    world_expect_branch(0, daemon, false);
+    world_expect_branch(0, session, true);
+    world_pass(5 * SS_SECOND);
+    leave_daemon(leave_daemon(daemon));
+    world_fork(leave_daemon(session));
+    world_pass(200 * SS_MILLISECOND);
+    world_check(true);
+}
+
+/* As setsid(1) and daemon(3) do it, in a child that has been there for long. */
+static void daemon_is_found_by_its_session(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    pid_t child = world_fork(root);
+    world_pass(3 * SS_SECOND);
+    world_setsid(child);
+    pid_t daemon = world_fork(child);
+    world_end(child);
+    world_pass(200 * SS_MILLISECOND);
+    world_expect_branch(0, daemon, false);
+    world_pass(10 * SS_SECOND);
+    leave_daemon(daemon);
+    world_pass(200 * SS_MILLISECOND);
+    world_check(true);
+    assert_int_equal(strays(), 0);
+}
+
+/* All members of a session descend from the process that has begun it. */
+static void orphans_from_before_in_a_session_of_ours_are_found(void **state) {
+    (void)state;
+    pid_t root = attach(start_service());
+    pid_t orphan = leave_daemon(root);
+    world_lead_group(orphan);
+    begin();
+    world_pass(100 * SS_MILLISECOND);
+    world_expect_branch(0, orphan, true);
+    world_check(true);
+}
+
+/* It was started in the background there, and its parent has ended. */
+static void session_of_the_run_itself_proves_nothing(void **state) {
+    (void)state;
+    pid_t root = attach(start_service());
+    pid_t master = leave_daemon(root);
+    world_at(master)->ours = false;
+    world.board->master = master;
+    ss_census_close(&world.census);
+    assert_int_equal(
+        ss_census_open(&world.census, world.board, &world.source, true, world.latest), 0);
+    begin();
+    world_lead_group(master);
+    pid_t executor = world_fork(master);
+    world_pass(2 * SS_SECOND);
+    assert_false(world_is_reached(executor));
+    world_check(true);
+}
+
+static void daemons_of_strangers_are_left_alone(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    pid_t neighbor = world_fork(WORLD_SHELL);
+    world_join(neighbor, root);
+    begin();
+    for (int i = 0; i < 20; i++) {
+        pid_t daemon = leave_daemon(neighbor);
+        world_setsid(leave_daemon(neighbor));
+        leave_daemon(daemon);
+        leave_daemon(WORLD_SHELL);
+        world_end(world_fork(root));
+        world_pass(100 * SS_MILLISECOND);
+        world_check(true);
+    }
+    assert_int_equal(strays(), 0);
+}
+
+/* Between two looks a child ends, and a stranger that gets its pid becomes a daemon. */
+static void daemon_of_a_reused_pid_is_a_stranger(void **state) {
+    (void)state;
+    world_close();
+    world_open_empty(5000, true);
+    world.board->attached = true;
+    pid_t before = world.latest;
+    pid_t root = attach(start_job());
+    begin();
+    pid_t child = world_fork(root);
+    do {
+        world_end(world_fork(WORLD_SHELL));
+        if (world.latest % 500 == 0)
+            world_pass(100 * SS_MILLISECOND);
+    } while (world.latest != before);
+    world_pass(SS_SECOND);
+    world_expect_branch(0, child, false);
+    world_end(child);
+    pid_t stranger = world_fork_session(WORLD_SHELL);
+    assert_int_equal(stranger, child);
+    pid_t daemon = world_fork(stranger);
+    world_fork(daemon);
+    world_end(stranger);
+    world_pass(3 * SS_SECOND);
+    world_check(true);
+}
+
+/* A stranger may have got the pid of any process that was known. */
+static void lost_births_prove_nothing(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    world_pass(SS_SECOND);
+    world.loses = true;
+    pid_t daemon = leave_daemon(root);
+    world_pass(100 * SS_MILLISECOND);
+    assert_false(world_is_reached(daemon));
+    assert_int_equal(strays(), 1);
+    world_at(daemon)->ours = false;
+    world.loses = false;
+    world_pass(2 * SS_SECOND);
+    leave_daemon(root);
+    world_pass(200 * SS_MILLISECOND);
+    world_check(world_tells);
+}
+
 /* A freezer is a control group, and a process of somebody else stays in its own. */
 static void processes_out_of_reach_are_not_moved(void **state) {
     (void)state;
@@ -256,6 +407,13 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(orphans_stay_and_so_do_their_children),
     cmocka_unit_test(a_later_census_keeps_orphans),
     cmocka_unit_test(the_children_of_a_reused_pid_are_strangers),
+    cmocka_unit_test(daemon_is_found_by_its_birth),
+    cmocka_unit_test(daemon_is_found_by_its_session),
+    cmocka_unit_test(orphans_from_before_in_a_session_of_ours_are_found),
+    cmocka_unit_test(session_of_the_run_itself_proves_nothing),
+    cmocka_unit_test(daemons_of_strangers_are_left_alone),
+    cmocka_unit_test(daemon_of_a_reused_pid_is_a_stranger),
+    cmocka_unit_test(lost_births_prove_nothing),
     cmocka_unit_test(processes_out_of_reach_are_not_moved),
     cmocka_unit_test(two_trees_stay_apart))
 /* clang-format on */
