@@ -9,6 +9,7 @@
 #include "command/plan.h"
 #include "command/replay.h"
 #include "command/setpoint.h"
+#include "command/status.h"
 #include "loop/registry.h"
 #include "platform/platform.h"
 #include "record/folder.h"
@@ -37,6 +38,8 @@ static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error
         result = ss_replay(cli, error);
     else if (cli->set_pid)
         result = ss_setpoint_change(cli, error);
+    else if (cli->status_pid)
+        result = ss_status_show(stdout, cli, error);
     else
         return false;
     if (result == 0)

@@ -80,6 +80,8 @@ static const struct ss_argument rows[] = {
         .help = "end attached processes with the run; without it they are left running"}},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
         .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load)},
+    {0, "PID", {"status", SS_OPTION_TEXT, AT(status_pid),
+        .help = "print the state, target, load and duty of a running showstopper of your own"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
     {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",

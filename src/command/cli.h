@@ -36,6 +36,7 @@ struct ss_cli {
     double tolerance; /* percent; NaN: off */
     const char *set_pid;
     const char *set_load;
+    const char *status_pid;
     const char *help_module;
     int fail_fast;
     int repeat;

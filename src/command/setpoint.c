@@ -5,53 +5,9 @@
 
 #include "base/units.h"
 #include "base/words.h"
+#include "command/running.h"
 #include "loop/board.h"
 #include "platform/platform.h"
-
-/* The pids of running masters, as many as fit. */
-struct masters {
-    char list[128];
-    bool more;
-};
-
-static void add_master(void *context, pid_t pid) {
-    struct masters *masters = context;
-    struct ss_error ignored = {0};
-    struct ss_board *board = ss_board_attach(pid, &ignored);
-    if (!board)
-        return;
-    ss_board_close(board);
-    size_t used = strlen(masters->list);
-    char item[16];
-    int length = snprintf(item, sizeof item, "%s%d", used ? ", " : "", (int)pid);
-    masters->more |= used + (size_t)length >= sizeof masters->list;
-    if (!masters->more)
-        memcpy(masters->list + used, item, (size_t)length + 1);
-}
-
-/* The pid is not that of a master: the message ends with the pids of those that run. */
-static int refuse_pid(const char *why, struct ss_error *error) {
-    struct masters masters = {.list = ""};
-    ss_platform_process_each(add_master, &masters);
-    if (!*masters.list)
-        return ss_error_fail(error, "--set: %s; none is running here", why);
-    return ss_error_fail(
-        error, "--set: %s; running: %s%s", why, masters.list, masters.more ? ", ..." : "");
-}
-
-static struct ss_board *attach(const char *pid, struct ss_error *error) {
-    uint64_t process;
-    char why[256];
-    struct ss_error unattached = {0};
-    struct ss_board *board = NULL;
-    if (ss_units_count(pid, &process, &unattached) < 0 || process < 1 || process > INT32_MAX)
-        snprintf(why, sizeof why, "'%s' is not a pid", ss_words_show(pid).text);
-    else if (!(board = ss_board_attach((pid_t)process, &unattached)))
-        snprintf(why, sizeof why, "%.250s", unattached.message);
-    if (!board)
-        refuse_pid(why, error);
-    return board;
-}
 
 int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     const char *load = cli->set_load;
@@ -60,7 +16,7 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         return ss_error_fail(error,
             "--set: unexpected argument '%s': it takes PID and LOAD, and starts nothing",
             ss_words_show(*cli->command).text);
-    struct ss_board *board = attach(cli->set_pid, error);
+    struct ss_board *board = ss_running_attach("--set", cli->set_pid, error);
     if (!board)
         return -1;
     if (strcmp(load, "trace") != 0 && ss_units_load(load, board->load_cpus, &value, error) < 0) {

@@ -153,6 +153,24 @@ struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra) {
     return allocate(instances, extra, true);
 }
 
+#define SAMPLE_WORDS 3
+
+void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample) {
+    const uint64_t words[SAMPLE_WORDS] = {ss_word_from_double(sample->target),
+        ss_word_from_double(sample->load), ss_word_from_double(sample->duty)};
+    ss_notice_publish(&board->sample, words, SAMPLE_WORDS);
+}
+
+bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample) {
+    uint64_t words[SAMPLE_WORDS];
+    if (!ss_notice_read(&board->sample, words, SAMPLE_WORDS))
+        return false;
+    *sample = (struct ss_board_sample){.target = ss_double_from_word(words[0]),
+        .load = ss_double_from_word(words[1]),
+        .duty = ss_double_from_word(words[2])};
+    return true;
+}
+
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now) {
     ss_time start = atomic_load(&board->control_start);
     return ss_time_since(ss_time_since(now, start), atomic_load(&board->paused));

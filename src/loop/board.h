@@ -25,7 +25,7 @@
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 11
+#define SS_BOARD_VERSION 12
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -150,6 +150,7 @@ struct ss_board {
     _Atomic uint64_t paused;           /* master: time that pauses have taken from the trace */
     _Atomic uint64_t setpoint;         /* --set: a target in force, a double; NaN: the trace's */
     _Atomic uint64_t setpoint_changes; /* --set: how often it was used */
+    struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
     _Atomic uint64_t excess[SS_KINDS]; /* executors: what a module of the kind first gave beyond
                                           [0, 1], a double; 0: none did */
     _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
@@ -196,6 +197,18 @@ struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
 
 /* The same with rings, for a record. */
 struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra);
+
+/* The monitor's latest sample, as others are shown it. NaN: none, or not known. */
+struct ss_board_sample {
+    double target;
+    double load;
+    double duty;
+};
+
+void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample);
+
+/* False: there is none yet. */
+bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample);
 
 /* Time on the trace's own clock, which stands still in pauses; 0 before its start. */
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);

@@ -54,8 +54,11 @@ static void take_sample(struct ss_master *master, ss_time now) {
     const struct ss_monitor_sample *sample = &master->monitor.latest;
     ss_time before = sample->time;
     ss_monitor_sample(&master->monitor, now);
-    if (sample->time != before)
+    if (sample->time != before) {
         ss_recorder_sample(master->recorder, sample);
+        ss_board_note_sample(master->board,
+            &(struct ss_board_sample){sample->target, sample->load.load, sample->duty});
+    }
     if (master->stage == SS_STAGE_COUNTING && sample->time != before)
         ss_usage_follow(&master->usage, sample->doubt, now);
     else

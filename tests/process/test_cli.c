@@ -67,8 +67,8 @@ START_TEST(help_and_version_are_printed) {
         "--warmup TIME", "--settle TIME", "--duration TIME", "--start-at TIME", "--fail-fast",
         "--repeat", "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN",
         "--label NAME=VALUE", "--grace TIME", "--keep", "--attach PID,...", "--attach-name NAME",
-        "--end", "--set PID LOAD", "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run",
-        "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
+        "--end", "--set PID LOAD", "--status PID", "--quiet", "--verbose", "--tolerance PERCENT",
+        "--dry-run", "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
     struct run *run = RUN("--help");
     run_expect(run, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -467,6 +467,8 @@ START_TEST(a_wrong_set_is_refused) {
     REFUSED(125, "not a running Showstopper", "--set", own, "50%");
     REFUSED(125, "--set", "--set", own, "120%");
     REFUSED(125, "--set PID LOAD", "--set", own);
+    REFUSED(125, "--status: 'one' is not a pid; ", "--status", "one");
+    REFUSED(125, "--status: unexpected argument 'true': it takes PID", "--status", own, "true");
 }
 END_TEST
 

@@ -97,6 +97,7 @@ START_TEST(target_can_be_set) {
     snprintf(number, sizeof number, "%d", (int)run->pid);
     run_expect(RUN("--set", number, "100%"), 0);
     run_wait_text(run, "the target was set to 100 %");
+    run_expect_text(&RUN("--status", number)->out, "target 100.00% (--set), ");
     RUN_UNTIL(run, run_state(instance) != 'T');
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);

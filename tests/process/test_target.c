@@ -34,6 +34,34 @@ START_TEST(target_is_set_while_it_runs) {
 }
 END_TEST
 
+/* A line with the state of a run, from its first sample on with its figures. */
+START_TEST(status_of_a_run_is_printed) {
+    struct run *run = START("-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
+    char expected[64];
+    snprintf(expected, sizeof expected, "showstopper %s: ", number_of(run));
+    run_wait_text(run, "instances run");
+    struct run *status = RUN("--status", number_of(run));
+    while (!strstr(status->out.bytes, "target 10.00%")) {
+        run_expect(status, 0);
+        run_free(status);
+        status = RUN("--status", number_of(run));
+    }
+    run_expect(status, 0);
+    ck_assert_msg(
+        strncmp(status->out.bytes, expected, strlen(expected)) == 0, "%s", status->out.bytes);
+    run_expect_text(&status->out, ": controlled, target 10.00%, load ");
+    run_expect_text(&status->out, "%, 1 of 1 instances, since ");
+    ck_assert_uint_eq(run_count_text(&status->out, "\n"), 1);
+    run_expect(RUN("--set", number_of(run), "20%"), 0);
+    run_expect_text(&RUN("--status", number_of(run))->out, "target 20.00% (--set), ");
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    status = RUN("--status", number_of(run));
+    run_expect(status, 125);
+    run_expect_text(&status->err, "showstopper: --status: ");
+}
+END_TEST
+
 START_TEST(target_is_set_in_cpus) {
     struct run *run = START("-q", "-v", "-n", "1", "--cpus", "0", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -196,6 +224,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(target_is_set_while_it_runs),
     SS_CASE(own_load_is_given_in_cpus),
+    SS_CASE(status_of_a_run_is_printed),
     SS_CASE(target_is_set_in_cpus),
     SS_CASE(target_goes_back_to_the_trace),
     SS_CASE(target_reaches_the_instances),

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/running.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "base/words.h"
+#include "loop/board.h"
+#include "platform/platform.h"
+
+/* The pids of running masters, as many as fit. */
+struct masters {
+    char list[128];
+    bool more;
+};
+
+static void add_master(void *context, pid_t pid) {
+    struct masters *masters = context;
+    struct ss_error ignored = {0};
+    struct ss_board *board = ss_board_attach(pid, &ignored);
+    if (!board)
+        return;
+    ss_board_close(board);
+    size_t used = strlen(masters->list);
+    char item[16];
+    int length = snprintf(item, sizeof item, "%s%d", used ? ", " : "", (int)pid);
+    masters->more |= used + (size_t)length >= sizeof masters->list;
+    if (!masters->more)
+        memcpy(masters->list + used, item, (size_t)length + 1);
+}
+
+/* The pid is not that of a master: the message ends with the pids of those that run. */
+static int refuse_pid(const char *option, const char *why, struct ss_error *error) {
+    struct masters masters = {.list = ""};
+    ss_platform_process_each(add_master, &masters);
+    if (!*masters.list)
+        return ss_error_fail(error, "%s: %s; none is running here", option, why);
+    return ss_error_fail(
+        error, "%s: %s; running: %s%s", option, why, masters.list, masters.more ? ", ..." : "");
+}
+
+struct ss_board *ss_running_attach(const char *option, const char *pid, struct ss_error *error) {
+    uint64_t process;
+    char why[256];
+    struct ss_error unattached = {0};
+    struct ss_board *board = NULL;
+    if (ss_units_count(pid, &process, &unattached) < 0 || process < 1 || process > INT32_MAX)
+        snprintf(why, sizeof why, "'%s' is not a pid", ss_words_show(pid).text);
+    else if (!(board = ss_board_attach((pid_t)process, &unattached)))
+        snprintf(why, sizeof why, "%.250s", unattached.message);
+    if (!board)
+        refuse_pid(option, why, error);
+    return board;
+}

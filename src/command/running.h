@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_COMMAND_RUNNING_H
+#define SHOWSTOPPER_COMMAND_RUNNING_H
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+struct ss_board;
+
+/*
+ * Maps the board of a running master, which `pid` names on the command line. The message of a
+ * failure begins with `option` and lists the masters that run.
+ */
+SS_MUST_USE SS_NONNULL() struct ss_board *ss_running_attach(
+    const char *option, const char *pid, struct ss_error *error);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/status.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/wallclock.h"
+#include "base/words.h"
+#include "command/running.h"
+#include "loop/board.h"
+#include "platform/platform.h"
+
+static const char *state_of(const struct ss_board *board, ss_time now) {
+    switch ((enum ss_phase)atomic_load(&board->phase)) {
+    case SS_PHASE_STARTING:
+        return "starting";
+    case SS_PHASE_PAUSED:
+        return "paused";
+    case SS_PHASE_ENDING:
+        return "ending";
+    default:
+        return now < atomic_load(&board->control_start) ? "warming up" : "controlled";
+    }
+}
+
+static void print_percent(FILE *stream, const char *name, double value, const char *otherwise) {
+    if (isnan(value))
+        fprintf(stream, ", %s %s", name, otherwise);
+    else
+        fprintf(stream, ", %s %.2f%%", name, 100 * value);
+}
+
+void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock) {
+    struct ss_board_sample sample = {.target = NAN, .load = NAN, .duty = NAN};
+    bool sampled = ss_board_read_sample(board, &sample);
+    double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
+    ss_time start = atomic_load(&board->control_start);
+    fprintf(stream, "showstopper %d: %s", (int)board->master, state_of(board, now));
+    if (isnan(setpoint))
+        print_percent(stream, "target", sample.target, sampled ? "none" : "unknown");
+    else
+        fprintf(stream, ", target %.2f%% (--set)", 100 * setpoint);
+    print_percent(stream, "load", sample.load, "not measured yet");
+    print_percent(stream, "duty", sample.duty, sampled ? "none" : "unknown");
+    fprintf(stream, ", %" PRIu32 " of %" PRIu32 " instances", atomic_load(&board->alive),
+        board->instances);
+    if (start <= now) {
+        char since[64];
+        ss_wallclock_print(since, sizeof since, wallclock - (int64_t)(now - start));
+        fprintf(stream, ", since %s (%.0f s)", since, ss_time_seconds(now - start));
+    }
+    fputc('\n', stream);
+}
+
+int ss_status_show(FILE *stream, const struct ss_cli *cli, struct ss_error *error) {
+    if (*cli->command)
+        return ss_error_fail(error,
+            "--status: unexpected argument '%s': it takes PID, and starts nothing",
+            ss_words_show(*cli->command).text);
+    struct ss_board *board = ss_running_attach("--status", cli->status_pid, error);
+    if (!board)
+        return -1;
+    ss_status_print(stream, board, ss_platform_now(), ss_platform_wallclock());
+    ss_board_close(board);
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line of --status. */
+#include "command/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "loop/board.h"
+#include "unit.h"
+
+#define NOW       (100 * SS_SECOND)
+#define WALLCLOCK (INT64_C(1700000000) * 1000000000)
+
+static struct ss_board *board;
+
+static int open_board(void **state) {
+    (void)state;
+    board = ss_board_allocate(2, 0);
+    board->master = 4711;
+    ss_board_join(board, 0);
+    ss_board_join(board, 1);
+    return 0;
+}
+
+static int close_board(void **state) {
+    (void)state;
+    free(board);
+    return 0;
+}
+
+static void expect_line(const char *expected) {
+    char *line = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&line, &size);
+    assert_non_null(stream);
+    ss_status_print(stream, board, NOW, WALLCLOCK);
+    fclose(stream);
+    assert_string_equal(line, expected);
+    free(line);
+}
+
+static void run_that_starts_has_no_figures(void **state) {
+    (void)state;
+    expect_line("showstopper 4711: starting, target unknown, load not measured yet, duty unknown, "
+                "2 of 2 instances\n");
+}
+
+static void warmup_has_a_load_alone(void **state) {
+    (void)state;
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    atomic_store(&board->control_start, NOW + SS_SECOND);
+    ss_board_note_sample(board, &(struct ss_board_sample){NAN, 0.98765, NAN});
+    expect_line("showstopper 4711: warming up, target none, load 98.77%, duty none, 2 of 2 "
+                "instances\n");
+}
+
+static void control_shows_the_latest_sample(void **state) {
+    (void)state;
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
+    ss_board_note_sample(board, &(struct ss_board_sample){0.5, 0.4, 0.3});
+    ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
+    ss_board_leave(board, 1);
+    expect_line("showstopper 4711: controlled, target 60.00%, load 59.80%, duty 41.00%, 1 of 2 "
+                "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
+}
+
+static void target_in_force_is_that_of_set(void **state) {
+    (void)state;
+    atomic_store(&board->phase, SS_PHASE_PAUSED);
+    atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
+    atomic_store(&board->setpoint, ss_word_from_double(0.25));
+    ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
+    expect_line("showstopper 4711: paused, target 25.00% (--set), load 59.80%, duty 41.00%, 2 of 2 "
+                "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(run_that_starts_has_no_figures, open_board, close_board),
+    cmocka_unit_test_setup_teardown(warmup_has_a_load_alone, open_board, close_board),
+    cmocka_unit_test_setup_teardown(control_shows_the_latest_sample, open_board, close_board),
+    cmocka_unit_test_setup_teardown(target_in_force_is_that_of_set, open_board, close_board))
