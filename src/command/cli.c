@@ -53,6 +53,9 @@ static const struct ss_argument rows[] = {
                 "is its time in milliseconds"}, .may_be_empty = true},
     {0, "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write each instance's output to DIR/NN.out and DIR/NN.err"}},
+    {0, NULL, {"tty", AT(tty),
+        .help = "instances write their standard output to a pseudo-terminal, so that programs "
+                "which buffer output to a pipe write it line by line"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
         .help = "write the summary as JSON; - is standard output"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),

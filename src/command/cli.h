@@ -27,6 +27,7 @@ struct ss_cli {
     const char *start_at;
     const char *iteration;
     const char *output;
+    int tty;
     const char *json;
     const char *record;
     struct ss_labels labels;

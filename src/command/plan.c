@@ -350,7 +350,7 @@ static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
     } excluded[] = {{"a command", *cli->command}, {"-n", cli->instances}, {"-w", cli->workloads},
         {"--repeat", cli->repeat}, {"--isolate", cli->isolate}, {"--keep", cli->keep},
         {"--fail-fast", cli->fail_fast}, {"--cpus", cli->cpus}, {"--iteration", cli->iteration},
-        {"--output", cli->output}};
+        {"--output", cli->output}, {"--tty", cli->tty}};
     bool attaches = cli->attach || cli->attach_name;
     if (cli->end && !attaches)
         return ss_error_fail(error,
@@ -372,15 +372,18 @@ static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss
     plan->repeat = cli->repeat;
     plan->keep = cli->keep || ((cli->attach || cli->attach_name) && !cli->end);
     plan->isolate = cli->isolate;
+    plan->tty = cli->tty;
     if (plan->keep && plan->isolate)
         return ss_error_fail(error,
             "--keep and --isolate exclude each other: with one of them instances outlive the run, "
             "with the other nothing can");
-    if (plan->keep && (cli->iteration || cli->output))
+    if (plan->keep && (cli->iteration || cli->output || cli->tty))
         return ss_error_fail(error,
             "--keep and --%s exclude each other: the output passes through a pipe, which ends with "
             "Showstopper, and so would the instances: let the command write to a file itself",
-            cli->iteration ? "iteration" : "output");
+            cli->iteration ? "iteration"
+            : cli->output  ? "output"
+                           : "tty");
     return 0;
 }
 
@@ -434,6 +437,10 @@ bool ss_plan_reads_counters(const struct ss_plan *plan) {
 }
 
 bool ss_plan_pipes_output(const struct ss_plan *plan) {
+    return plan->has_iteration || plan->output || plan->tty;
+}
+
+bool ss_plan_pipes_errors(const struct ss_plan *plan) {
     return plan->has_iteration || plan->output;
 }
 

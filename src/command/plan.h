@@ -55,6 +55,7 @@ struct ss_plan {
     bool has_iteration;
     regex_t iteration;
     const char *output;           /* NULL: not redirected */
+    bool tty;                     /* standard output of instances is a pseudo-terminal */
     const char *json;             /* NULL: none */
     const char *record;           /* a folder; NULL: none */
     const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
@@ -92,8 +93,9 @@ SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const stru
 /* Whether the load comes from counters of the system, which `reader` reads. */
 bool ss_plan_reads_counters(const struct ss_plan *plan);
 
-/* Whether the instances' output passes through the master. */
+/* Whether the instances' standard output, or standard error, passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
+bool ss_plan_pipes_errors(const struct ss_plan *plan);
 
 /* "name=value,..." of one module, with everything resolved. */
 void ss_plan_print_options(

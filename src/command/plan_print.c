@@ -111,6 +111,8 @@ void ss_plan_print(FILE *stream, const struct ss_plan *plan) {
         fprintf(stream, "%-11s%s\n", "counters", "events of the instances, every second");
     if (!isnan(plan->tolerance))
         fprintf(stream, "%-11s%g %% mean error\n", "tolerance", plan->tolerance);
+    if (plan->tty)
+        fprintf(stream, "%-11s%s\n", "output", "standard output is a pseudo-terminal");
     if (plan->isolate)
         fprintf(stream, "%-11s%s\n", "isolated", "in a PID namespace of their own");
     fprintf(stream, "%-11s%s\n", "at the end",

@@ -133,6 +133,47 @@ void ss_iterations_add(
     ss_lengths_add(&iterations->line_lengths[iterations->line_of[instance]], end - start);
 }
 
+void ss_iterations_add_evenly(
+    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now) {
+    ss_time from = iterations->shares ? iterations->shares[instance].since : now;
+    from = from < now ? from : now;
+    ss_time start = from;
+    for (uint32_t i = 1; i <= count; i++) {
+        ss_time end = i == count ? now : from + (ss_time)((double)(now - from) * i / count);
+        ss_iterations_add(iterations, instance, start, end);
+        start = end;
+    }
+}
+
+void ss_iterations_read(
+    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now) {
+    struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
+    if (!share || share->since == SS_TIME_NEVER)
+        return;
+    ss_time silence = ss_time_since(now, move_up(iterations, share->since));
+    uint32_t before = 0;
+    if (silence > SS_BURST_SILENCE)
+        share->burst_from = now;
+    else if (share->burst_size > 0 && ss_time_since(now, share->burst_from) <= SS_BURST_LENGTH)
+        before = share->burst_size;
+    else
+        count = 0;
+    share->burst_size = count > 0 ? before + count : 0;
+    if (share->burst_size < 2 || iterations->from == SS_TIME_NEVER || now < iterations->from ||
+        now > iterations->to)
+        return;
+    /* The first one was no burst yet. */
+    share->in_bursts += before == 1 ? 1 + (uint64_t)count : count;
+}
+
+uint64_t ss_iterations_in_bursts(
+    const struct ss_iterations *iterations, uint32_t first, uint32_t count) {
+    uint64_t sum = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        sum += iterations->shares[i].in_bursts;
+    return sum;
+}
+
 bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now) {
     ss_time to = now < iterations->to ? now : iterations->to;
     return iterations->from != SS_TIME_NEVER && to > iterations->from;

@@ -23,8 +23,11 @@ struct ss_iteration_share {
     double squares; /* sum of the squared differences between these lengths and their mean */
     ss_time since;  /* when the last iteration ended or the first began; SS_TIME_NEVER: unknown */
     ss_time last;   /* length of the last iteration, in the window or before */
-    bool begun;     /* some iteration has ended, in the window or before */
-    bool over;      /* the instance has ended by itself */
+    ss_time burst_from;  /* first end after a silence; the ends that follow soon are a burst ... */
+    uint32_t burst_size; /* ... of so many, or 0: it is over */
+    uint64_t in_bursts;  /* iterations that ended in bursts, in the window */
+    bool begun;          /* some iteration has ended, in the window or before */
+    bool over;           /* the instance has ended by itself */
     uint64_t gap_count; /* pairs of successive iterations of which the second ended in the window */
     double gaps; /* seconds from the end of the first to the start of the second, summed up */
 };
@@ -80,6 +83,24 @@ void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance);
 
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
+
+/* Adds iterations that ended since the last one, at unknown times, evenly spread up to `now`. */
+void ss_iterations_add_evenly(
+    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
+
+/*
+ * The ends of so many iterations, which are added next, were read at `now`. Ends that are read
+ * within SS_BURST_LENGTH after SS_BURST_SILENCE without any are a burst if they are two or more:
+ * the program buffers its output, and when they ended is unknown.
+ */
+#define SS_BURST_SILENCE (250 * SS_MILLISECOND)
+#define SS_BURST_LENGTH  (5 * SS_MILLISECOND)
+void ss_iterations_read(
+    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
+
+/* How many iterations of `count` instances from `first` on ended in bursts. */
+uint64_t ss_iterations_in_bursts(
+    const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
 /* A line of output is no iteration. */
 void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line);

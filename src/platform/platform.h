@@ -80,6 +80,14 @@ void ss_platform_lifeline_own(int line);
  */
 int ss_platform_lifeline_hold(int line);
 
+/* ---- terminals ---- */
+
+/*
+ * A pseudo-terminal in raw mode, which nothing takes as its controlling terminal. Returns 0, or a
+ * negative errno with both ends -1.
+ */
+SS_MUST_USE SS_NONNULL() int ss_platform_pty_open(int *ours, int *theirs);
+
 /* ---- isolation ---- */
 
 struct ss_isolation {

@@ -15,6 +15,9 @@
 /* The part of the counted samples from which a doubt explains all that is missing. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
+/* The part of a command's iterations in bursts from which its figures would be of the bursts. */
+#define DOUBTFUL_BURSTS 0.1
+
 /* With fewer iterations per instance, one more or less makes a difference. */
 #define ITERATIONS_FEW 50
 
@@ -36,6 +39,7 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .switches_per_second = NAN,
         .iterations = NAN,
         .rate = {NAN, NAN, NAN, NAN},
+        .iterations_in_bursts = NAN,
         .iteration_times = {NAN, NAN, NAN, NAN, NAN},
         .own_cpu = NAN,
         .wake_p50_us = NAN,
@@ -207,6 +211,39 @@ static void take_shares(
     }
 }
 
+static const struct ss_iteration_times no_times = {NAN, NAN, NAN, NAN, NAN};
+static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
+
+/* Bursts say how large a buffer is, not how fast the program. */
+static void leave_out_bursts(
+    struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
+    uint64_t all = 0;
+    outcome->iterations_in_bursts = 0;
+    for (uint32_t i = 0; outcome->of_instances && i < plan->line_count; i++) {
+        const struct ss_command_line *line = &plan->lines[i];
+        uint64_t bursts = ss_iterations_in_bursts(iterations, line->first, line->count);
+        outcome->iterations_in_bursts += (double)bursts;
+        if ((double)bursts <= DOUBTFUL_BURSTS * (double)outcome->of_lines[i].ended)
+            continue;
+        all += bursts;
+        outcome->of_lines[i].rate = no_rate;
+        outcome->of_lines[i].times = no_times;
+        for (uint32_t j = line->first; j < line->first + line->count; j++) {
+            outcome->of_instances[j].rate = no_rate;
+            outcome->of_instances[j].times = no_times;
+        }
+    }
+    if (all == 0)
+        return;
+    outcome->rate = no_rate;
+    outcome->iteration_times = no_times;
+    ss_throughput_free(&iterations->throughput);
+    ss_outcome_warn(outcome,
+        "%llu of %llu iterations ended in bursts, as if the program buffered its output: "
+        "throughput and iteration times are not measured; try --tty, or stdbuf -oL",
+        (unsigned long long)all, (unsigned long long)iterations->ended);
+}
+
 /* Why there is no iteration, unless the load of others is the reason. */
 static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
     if (iterations->unmatched == 1)
@@ -218,7 +255,7 @@ static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterati
             (unsigned long long)iterations->unmatched, iterations->example);
     else if (!outcome->held_back)
         ss_outcome_warn(outcome, "no line of output matched --iteration: there was no output; if "
-                                 "the program buffers it, try stdbuf -oL");
+                                 "the program buffers it, try --tty, or stdbuf -oL");
 }
 
 static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) {
@@ -277,6 +314,7 @@ void ss_outcome_take_iterations(
     take_shares(outcome, plan, iterations);
     warn_of_few(outcome, plan);
     ss_iterations_finish(iterations);
+    leave_out_bursts(outcome, plan, iterations);
     outcome->throughput_count = ss_throughput_count(&iterations->throughput, iterations->to);
     outcome->throughput = iterations->throughput;
     iterations->throughput = (struct ss_throughput){.from = SS_TIME_NEVER};

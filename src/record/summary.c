@@ -95,9 +95,11 @@ static void print_bound(FILE *stream, const char *label, const struct ss_iterati
     fprintf(stream, "%-18s at most %.3f /s: no iteration ended\n", label, rate->bound);
 }
 
-/* The estimate is not worth a line if it has no effect on the digits that are printed. */
+/* A small uncertainty is not worth a line. */
+#define UNCERTAINTY_SHOWN 0.005
+
 static void print_estimate(FILE *stream, const struct ss_iteration_rate *rate) {
-    if (rate->uncertainty >= 0.0005)
+    if (rate->uncertainty >= UNCERTAINTY_SHOWN * rate->per_second)
         fprintf(stream,
             "%-34s+- %.3f /s, as %.2f of the iterations had not\n"
             "%-34sended and are estimated\n",
@@ -481,6 +483,7 @@ void ss_summary_print_json(
     ss_json_number(&json, "switches_per_second", outcome->switches_per_second);
     ss_json_number(&json, "iterations", outcome->iterations);
     print_rate_json(&json, &outcome->rate);
+    ss_json_number(&json, "iterations_in_bursts", outcome->iterations_in_bursts);
     ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_left);
     print_throughput(&json, outcome);
     print_ends_json(&json, outcome);

@@ -9,6 +9,34 @@
 #include <unistd.h>
 
 #include "base/streams.h"
+#include "platform/platform.h"
+
+static int open_ends(
+    const struct ss_output *output, int which, int ends[2], struct ss_error *error) {
+    if (which != 0 || !output->tty) {
+        if (pipe2(ends, O_CLOEXEC) < 0)
+            return ss_error_fail(error, "cannot create a pipe for the output: %s", strerror(errno));
+        return 0;
+    }
+    int why = ss_platform_pty_open(&ends[0], &ends[1]);
+    if (why < 0)
+        return ss_error_fail(error, "--tty: cannot create a pseudo-terminal: %s: %s",
+            strerror(-why),
+            why == -ENOSPC ? "run fewer instances, or raise kernel.pty.max"
+                           : "mount devpts on /dev/pts");
+    return 0;
+}
+
+/* Before any instance starts. */
+static int check_tty(struct ss_error *error) {
+    struct ss_output output = {.tty = true};
+    int ends[2];
+    if (open_ends(&output, 0, ends, error) < 0)
+        return -1;
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
+}
 
 int ss_output_open(struct ss_output *output, struct ss_error *error) {
     const char *folder = output->folder;
@@ -16,6 +44,8 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     output->polls = calloc(2 * (size_t)output->instances, sizeof *output->polls);
     if (!output->streams || !output->polls)
         return ss_error_memory(error);
+    if (output->tty && check_tty(error) < 0)
+        return -1;
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "--output: %s: %s", folder, strerror(errno));
     return 0;
@@ -38,8 +68,13 @@ int ss_output_add(
     for (int which = 0; which < 2; which++) {
         struct ss_stream *stream = &output->streams[output->count];
         int ends_of_pipe[2];
-        if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
-            return ss_error_fail(error, "cannot create a pipe for the output: %s", strerror(errno));
+        if (which == 1 && !output->errors) {
+            *stream = (struct ss_stream){.from = -1, .to = -1};
+            output->polls[output->count++] = (struct pollfd){.fd = -1};
+            continue;
+        }
+        if (open_ends(output, which, ends_of_pipe, error) < 0)
+            return -1;
         *stream = (struct ss_stream){
             .from = ends_of_pipe[0],
             .to = open_target(output, label, which, error),
@@ -66,12 +101,22 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         ss_iterations_mismatch(output->iterations, stream->line);
         return;
     }
-    ss_time start = output->iterations->shares[stream->instance].since;
-    if (output->pattern->re_nsub > 0 && groups[1].rm_so >= 0) {
-        ss_time length = ss_time_from_double(strtod(stream->line + groups[1].rm_so, NULL) * 1e6);
-        start = ss_time_since(now, length);
+    if (output->pattern->re_nsub == 0 || groups[1].rm_so < 0) {
+        stream->matches++;
+        return;
     }
-    ss_iterations_add(output->iterations, stream->instance, start, now);
+    ss_time length = ss_time_from_double(strtod(stream->line + groups[1].rm_so, NULL) * 1e6);
+    ss_iterations_read(output->iterations, stream->instance, 1, now);
+    ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
+}
+
+/* Iterations whose ends were read at once. */
+static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_time now) {
+    if (stream->matches > 0) {
+        ss_iterations_read(output->iterations, stream->instance, stream->matches, now);
+        ss_iterations_add_evenly(output->iterations, stream->instance, stream->matches, now);
+    }
+    stream->matches = 0;
 }
 
 static void find_lines(struct ss_output *output, struct ss_stream *stream, const char *text,
@@ -82,6 +127,7 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
         else if (stream->length < SS_OUTPUT_LINE - 1)
             stream->line[stream->length++] = text[i];
     }
+    add_matches(output, stream, now);
 }
 
 static void write_all(struct ss_output *output, int to, const char *text, size_t length) {
@@ -132,9 +178,12 @@ void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     ssize_t length = read(stream->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
+    /* The end of a pseudo-terminal is an error: EIO. */
     if (length <= 0) {
-        if (stream->line && stream->length > 0)
+        if (stream->line && stream->length > 0) {
             match_line(output, stream, now);
+            add_matches(output, stream, now);
+        }
         close_stream(output, index);
         return;
     }

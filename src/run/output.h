@@ -23,11 +23,12 @@
 
 /* One output stream of one instance, forwarded by the master. */
 struct ss_stream {
-    int from;  /* our end of the pipe; -1: closed */
+    int from;  /* our end of the pipe or pseudo-terminal; -1: closed */
     int to;    /* where the output goes, unchanged */
     bool own;  /* `to` is a file that we opened */
     bool full; /* `to` has no room; reading pauses until its reader catches up */
     uint32_t instance;
+    uint32_t matches; /* lines of the current read that ended an iteration of unknown length */
     size_t length;
     char *line; /* the current line so far; NULL: lines are not matched */
 };
@@ -39,6 +40,8 @@ struct ss_output {
     uint32_t count;
     uint32_t instances;
     const char *folder;               /* NULL: forwarded */
+    bool tty;                         /* standard output is a pseudo-terminal */
+    bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */
     struct ss_iterations *iterations; /* take what the pattern finds; instances are kept apart */
     bool failed;                      /* some output could not be written */
@@ -46,14 +49,15 @@ struct ss_output {
 };
 
 /*
- * The caller has set `instances`, `folder`, `pattern` and `iterations`. Creates `folder` if it does
- * not exist.
+ * The caller has set the fields that say what to do: `instances`, `folder`, `tty`, `errors`,
+ * `pattern` and `iterations`. Creates `folder` if it does not exist. Fails if no
+ * pseudo-terminal can be created.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 
 /*
- * Makes the pipes of one instance. `ends` (output, error) are the instance's ends; the caller
- * closes them once they have been inherited.
+ * Makes the pipes of one instance. `ends` (output, error) are the instance's ends, -1 for one that
+ * it inherits from the caller of Showstopper; the caller closes them once they have been inherited.
  */
 SS_MUST_USE int ss_output_add(
     struct ss_output *output, const char *label, int ends[2], struct ss_error *error);

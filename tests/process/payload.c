@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -126,6 +127,21 @@ static void print_lines(long count, long interval) {
         payload_say("done 12.5 ms");
         payload_nap(interval);
     }
+}
+
+/* Iterations of so many milliseconds, whose lines stdio buffers as it likes. */
+static void print_ticks(long interval) {
+    for (;;) {
+        printf("tick %0200d\n", 1);
+        payload_nap(interval);
+    }
+}
+
+/* Describes standard output on standard error. */
+static void describe_output(void) {
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    fprintf(stderr, "output %d error %d controlling %d\n", isatty(STDOUT_FILENO),
+        isatty(STDERR_FILENO), terminal >= 0 && tcgetsid(STDOUT_FILENO) >= 0);
 }
 
 /* Fills whatever reads it. */
@@ -311,12 +327,14 @@ static const struct {
     {"stops", .act_for = count_continuations},
     {"slow-catch", .act_for = catch_slowly},
     {"linger", .act_for = linger},
+    {"ticks", .act_for = print_ticks},
     {"ignore-term", .act_alone = ignore_term},
     {"catch", .act_alone = catch},
     {"flood", .act_alone = flood},
     {"threads", .act_alone = start_threads},
     {"tree", .act_alone = grow_tree},
     {"binary", .act_alone = print_binary},
+    {"output", .act_alone = describe_output},
 };
 
 static const struct payload_act *const other_acts[] = {

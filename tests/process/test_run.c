@@ -250,6 +250,7 @@ START_TEST(program_that_is_done_early_is_named) {
     expect_ended_by(run, "workloads");
     run_expect_text(&run->err, "warning: the run ended by itself, before its time of 20.00 s");
     run_expect_text(&run->err, "--repeat");
+    ck_assert_uint_eq(run_count_text(&run->err, "--settle"), 0);
     run_expect_text(&run->err, "throughput         not measured");
     ck_assert_uint_eq(run_count_text(&run->err, "nan"), 0);
     ck_assert(json_is(json, "iterations", "null"));

@@ -88,6 +88,7 @@ struct ssreport_record {
     struct ssreport_iteration *iterations;
     size_t iteration_count, iteration_capacity;
     bool has_iterations;               /* they were counted at all */
+    bool is_bursty;                    /* its own summary has no throughput for that reason */
     struct ssreport_counters counters; /* empty: not recorded */
     struct ssreport_instance *instances;
     size_t instance_room;

@@ -103,6 +103,8 @@ static void read_summary(struct ssreport_record *record) {
     record->settling = ssreplay_document_number(summary, "settling_seconds");
     record->switches = ssreplay_document_number(summary, "switches_per_second");
     record->iterations_done = ssreplay_document_number(summary, "iterations");
+    record->is_bursty = ssreplay_document_number(summary, "iterations_in_bursts") > 0 &&
+                        isnan(ssreplay_document_number(summary, "iterations_per_second"));
     record->iterations_left = ssreplay_document_number(summary, "iterations_left_out");
     record->own_cpu = ssreplay_document_number(summary, "own_cpu");
     record->error_mean_percent = ssreplay_document_number(summary, "error_mean_percent");

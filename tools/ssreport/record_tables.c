@@ -206,6 +206,11 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
     /* A run that counted none, and one that does not count, look the same but in the summary. */
     record->has_iterations = record->iteration_count > 0 || record->iterations_done >= 0;
     ssreport_record_add_unfinished(record);
+    if (record->is_bursty) {
+        record->has_iterations = false;
+        record->iteration_count = 0;
+        ssreport_notes_add(&record->notes, "no rates of iterations: they ended in bursts");
+    }
     if (record->iterations_left > 0) {
         record->has_iterations = false;
         ssreport_notes_add(&record->notes,

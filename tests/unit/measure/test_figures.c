@@ -498,6 +498,81 @@ static void an_instance_that_has_ended_has_no_unfinished_iteration(void **state)
     ss_iterations_free(&iterations);
 }
 
+static void read_at(struct ss_iterations *iterations, uint32_t count, ss_time ms) {
+    ss_iterations_read(iterations, 0, count, ms * SS_MILLISECOND);
+    ss_iterations_add_evenly(iterations, 0, count, ms * SS_MILLISECOND);
+}
+
+/* 8 KiB are read in two pieces. */
+static void iterations_read_at_once_after_a_silence_are_bursts(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    for (ss_time i = 1; i <= 9; i++) {
+        read_at(&iterations, 1, 10000 + i * 1000);
+        read_at(&iterations, 140, 10000 + i * 1000);
+        read_at(&iterations, 141, 10003 + i * 1000);
+        read_at(&iterations, 1, 10050 + i * 1000); /* too late for this one */
+    }
+    assert_int_equal(iterations.ended, 9 * 283);
+    assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 9 * 282);
+    ss_iterations_free(&iterations);
+}
+
+static void bursts_outside_of_the_window_are_not_counted(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 0);
+    read_at(&iterations, 100, 9000);
+    read_at(&iterations, 100, 21000);
+    assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
+    ss_iterations_free(&iterations);
+}
+
+/* Slow ones, several that were read together as the master was late, and a stop of 1 s. */
+static void iterations_of_a_program_that_flushes_are_no_bursts(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    for (ss_time ms = 10300; ms < 12000; ms += 300)
+        read_at(&iterations, 1, ms);
+    for (ss_time ms = 12000; ms < 14000; ms += 200)
+        read_at(&iterations, 20, ms);
+    for (ss_time ms = 15000; ms < 16000; ms += 10)
+        read_at(&iterations, 1, ms);
+    assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
+    ss_iterations_free(&iterations);
+}
+
+/* Time in which the run stands still is no silence. */
+static void iterations_after_a_pause_are_no_burst(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    iterations.to = SS_TIME_NEVER;
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    read_at(&iterations, 1, 10100);
+    ss_iterations_pause(&iterations, 10150 * SS_MILLISECOND, 100 * SS_SECOND);
+    read_at(&iterations, 2, 110250);
+    assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
+    ss_iterations_free(&iterations);
+}
+
+static void iterations_read_at_once_are_spread_evenly(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    read_at(&iterations, 4, 10100);
+    assert_close(ss_lengths_quantile(&iterations.lengths, 0), 0.025);
+    assert_close(ss_lengths_quantile(&iterations.lengths, 1), 0.025);
+    assert_true(iterations.shares[0].since == 10100 * SS_MILLISECOND);
+    ss_iterations_free(&iterations);
+}
+
 /* Time in which the run stood still is no part of the current iteration either. */
 static void unfinished_iteration_excludes_pauses(void **state) {
     (void)state;
@@ -524,6 +599,11 @@ UNIT_MAIN(
     cmocka_unit_test(an_unfinished_iteration_begins_after_the_usual_gap),
     cmocka_unit_test(without_an_end_throughput_has_a_bound),
     cmocka_unit_test(an_instance_that_has_ended_has_no_unfinished_iteration),
+    cmocka_unit_test(iterations_read_at_once_after_a_silence_are_bursts),
+    cmocka_unit_test(bursts_outside_of_the_window_are_not_counted),
+    cmocka_unit_test(iterations_of_a_program_that_flushes_are_no_bursts),
+    cmocka_unit_test(iterations_after_a_pause_are_no_burst),
+    cmocka_unit_test(iterations_read_at_once_are_spread_evenly),
     cmocka_unit_test(unfinished_iteration_excludes_pauses),
     cmocka_unit_test(no_samples_give_no_figures),
     cmocka_unit_test(a_load_above_the_target_is_a_negative_error),

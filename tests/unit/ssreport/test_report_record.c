@@ -425,6 +425,21 @@ static void what_is_no_record_is_refused(void **state) {
     assert_fails("a", "samples.csv");
 }
 
+static void rates_of_bursts_are_not_made(void **state) {
+    (void)state;
+    struct ssreport_record record;
+    struct ss_error error = {0};
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/summary.json", "\"iterations\": 30",
+        "\"iterations\": 30, \"iterations_per_second\": null, \"iterations_in_bursts\": 30");
+    assert_int_equal(ssreport_record_read(&record, folder_file("a"), "a", &error), 0);
+    assert_false(record.has_iterations);
+    assert_int_equal(record.iteration_count, 0);
+    assert_noted(&record, "no rates of iterations: they ended in bursts");
+    ssreport_record_free(&record);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_whole_record_is_read),
@@ -445,4 +460,5 @@ UNIT_MAIN(
     cmocka_unit_test(the_counted_time_has_exact_bounds),
     cmocka_unit_test(a_pause_is_no_part_of_the_run),
     cmocka_unit_test(instances_that_ended_early_are_noted),
-    cmocka_unit_test(what_is_no_record_is_refused))
+    cmocka_unit_test(what_is_no_record_is_refused),
+    cmocka_unit_test(rates_of_bursts_are_not_made))

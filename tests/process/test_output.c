@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Output that programs buffer, and pseudo-terminals, with which they do not. */
+
+#include <math.h>
+#include <string.h>
+
+#include "isolated.h"
+#include "json_text.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+/* In blocks of 4096 bytes, which 20 iterations of 25 ms fill: eight bursts in 4 s. */
+#define TICKS                                                                                      \
+    "-n", "1", "-l", "100%", "-c", "fixed", "--duration", "4s", "--json", "-", "--iteration",      \
+        "^tick 0+1$", "--output"
+
+#define OUTPUT_ALONE "-q", "-n", "1", "-l", "100%", "--tty"
+
+START_TEST(figures_of_bursts_are_left_out) {
+    const char *folder = run_make_folder();
+    struct run *run = RUN(TICKS, folder, PAYLOAD, "ticks", "25");
+    run_expect(run, 0);
+    double iterations = json_number(run->out.bytes, "iterations");
+    ck_assert_double_ge(iterations, 19);
+    ck_assert_double_ge(json_number(run->out.bytes, "iterations_in_bursts"), 19);
+    ck_assert(json_is(run->out.bytes, "iterations_per_second", "null"));
+    ck_assert(json_is(run->out.bytes, "mean", "null"));
+    run_expect_text(&run->err, "iterations ended in bursts");
+    run_expect_text(&run->err, "--tty");
+    run_expect_text(&run->err, "stdbuf");
+    run_expect_text(&run->err, "throughput         not measured");
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(programs_write_lines_to_a_pseudo_terminal) {
+    const char *folder = run_make_folder();
+    struct run *run = RUN("--tty", TICKS, folder, PAYLOAD, "ticks", "25");
+    run_expect(run, 0);
+    ck_assert_double_ge(json_number(run->out.bytes, "iterations"), 2);
+    ck_assert_double_ge(json_number(run->out.bytes, "iterations_per_second"), 0.5);
+    ck_assert_double_le(json_number(run->out.bytes, "iterations_per_second"), 41);
+    struct run_text output = run_read_file(run_path(folder, "0.out"));
+    ck_assert_ptr_nonnull(strstr(output.bytes, "0001\ntick 000"));
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* As many bytes, and the same: no CR, no echo, nothing for ^C or ^D. */
+START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
+    struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
+    struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "binary");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run->out.length, direct->out.length);
+    ck_assert_mem_eq(run->out.bytes, direct->out.bytes, direct->out.length);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(only_standard_output_is_a_terminal) {
+    struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "output");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
+    ck_assert_uint_eq(run->out.length, 0);
+    /* Where lines are searched for, standard error passes through a pipe as without --tty. */
+    const char *folder = run_make_folder();
+    run = RUN(OUTPUT_ALONE, "--output", folder, PAYLOAD, "output");
+    run_expect(run, 0);
+    struct run_text errors = run_read_file(run_path(folder, "0.err"));
+    ck_assert_str_eq(errors.bytes, "output 1 error 0 controlling 0\n");
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(isolated_instances_have_a_pseudo_terminal) {
+    SKIP_UNLESS_ISOLATED();
+    struct run *run = RUN(OUTPUT_ALONE, "--isolate", "-n", "2", PAYLOAD, "output");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->err, "output 1 error 0 controlling 0\n"), 2);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* The terminal outlives an iteration. */
+START_TEST(repeated_instances_keep_their_pseudo_terminal) {
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "count");
+    struct run *run = RUN(OUTPUT_ALONE, "--repeat", "sh", "-c",
+        "echo x >>$0; [ -t 1 ] && echo terminal; [ $(wc -l <$0) -lt 3 ]", file);
+    run_expect(run, 1);
+    ck_assert_uint_eq(run_count_text(&run->out, "terminal\n"), 3);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+static void hide_pseudo_terminals(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small("/dev/pts", "64k");
+}
+
+START_TEST(missing_pseudo_terminals_are_reported_before_the_start) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "started");
+    struct run_setup setup = {.prepare = hide_pseudo_terminals};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, OUTPUT_ALONE, PAYLOAD, "touch", file)));
+    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "mounts: none of one's own are allowed");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "showstopper: --tty: cannot create a pseudo-terminal: ");
+    run_expect_text(&run->err, "devpts");
+    ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
+    ck_assert_int_lt(access(file, F_OK), 0);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(figures_of_bursts_are_left_out),
+    SS_CASE(programs_write_lines_to_a_pseudo_terminal),
+    SS_CASE(output_through_a_pseudo_terminal_is_unchanged),
+    SS_CASE(only_standard_output_is_a_terminal),
+    SS_CASE(isolated_instances_have_a_pseudo_terminal),
+    SS_CASE(repeated_instances_keep_their_pseudo_terminal),
+    SS_CASE(missing_pseudo_terminals_are_reported_before_the_start))
+/* clang-format on */

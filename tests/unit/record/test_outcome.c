@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "record/outcome.h"
+#include "unit.h"
+
+/* A run of 10 s: two instances of one command, one of another. */
+static struct ss_plan plan;
+static struct ss_outcome outcome;
+static struct ss_iterations iterations;
+static struct ss_command_line lines[] = {{.first = 0, .count = 2}, {.first = 2, .count = 1}};
+
+static void set_up(void) {
+    plan = (struct ss_plan){.instances = 3,
+        .lines = lines,
+        .line_count = 2,
+        .has_iteration = true,
+        .duration = 10 * SS_SECOND};
+    ss_outcome_open(&outcome);
+    outcome.ended_by = "duration";
+    iterations = (struct ss_iterations){
+        .from = 10 * SS_SECOND,
+        .to = 20 * SS_SECOND,
+        .throughput.from = 10 * SS_SECOND,
+    };
+    assert_int_equal(ss_iterations_keep_apart(&iterations, 3, 2), 0);
+    iterations.line_of[2] = 1;
+    for (uint32_t i = 0; i < 3; i++)
+        ss_iterations_start(&iterations, i, 10 * SS_SECOND);
+}
+
+static void take(void) {
+    ss_outcome_take_iterations(&outcome, &plan, &iterations);
+}
+
+static void tear_down(void) {
+    ss_iterations_free(&iterations);
+    ss_outcome_close(&outcome);
+}
+
+static void read_at(uint32_t instance, uint32_t count, ss_time ms) {
+    ss_iterations_read(&iterations, instance, count, ms * SS_MILLISECOND);
+    ss_iterations_add_evenly(&iterations, instance, count, ms * SS_MILLISECOND);
+}
+
+static bool is_warned_of(const char *part) {
+    for (int i = 0; i < outcome.warning_count; i++) {
+        if (strstr(outcome.warnings[i], part))
+            return true;
+    }
+    return false;
+}
+
+/* The other command's figures stay, but there are none of all. */
+static void figures_of_bursts_are_left_out(void **state) {
+    (void)state;
+    set_up();
+    for (ss_time ms = 10100; ms <= 20000; ms += 100) {
+        read_at(0, 1, ms);
+        read_at(1, 1, ms);
+    }
+    for (ss_time ms = 11000; ms <= 20000; ms += 1000)
+        read_at(2, 282, ms);
+    take();
+    assert_true(isnan(outcome.rate.per_second));
+    assert_true(isnan(outcome.iteration_times.mean));
+    assert_int_equal(outcome.throughput_count, 0);
+    assert_true(fabs(outcome.of_lines[0].rate.per_second - 20) < 1e-9);
+    assert_true(isnan(outcome.of_lines[1].rate.per_second));
+    assert_true(isnan(outcome.of_lines[1].times.median));
+    assert_true(isnan(outcome.of_instances[2].rate.per_second));
+    assert_true(outcome.iterations_in_bursts == 2820);
+    assert_true(is_warned_of("2820 of 3020 iterations ended in bursts"));
+    assert_true(is_warned_of("--tty"));
+    assert_true(is_warned_of("stdbuf -oL"));
+    tear_down();
+}
+
+/* One burst of two among a hundred lines. */
+static void rare_bursts_change_nothing(void **state) {
+    (void)state;
+    set_up();
+    for (uint32_t i = 0; i < 3; i++) {
+        for (ss_time ms = 10100; ms < 19000; ms += 100)
+            read_at(i, 1, ms);
+        read_at(i, 2, 20000);
+    }
+    take();
+    assert_true(outcome.rate.per_second > 20);
+    assert_true(outcome.iterations_in_bursts == 6);
+    assert_int_equal(outcome.warning_count, 0);
+    tear_down();
+}
+
+static void few_iterations_are_warned_of(void **state) {
+    (void)state;
+    set_up();
+    for (uint32_t i = 0; i < 3; i++) {
+        for (ss_time ms = 10100; ms <= (i < 2 ? 20000 : 14900); ms += 100)
+            read_at(i, 1, ms);
+    }
+    take();
+    assert_int_equal(outcome.warning_count, 1);
+    assert_true(is_warned_of("only 49 iterations per instance ended"));
+    tear_down();
+}
+
+static void lines_that_do_not_match_are_shown(void **state) {
+    (void)state;
+    set_up();
+    outcome.held_back = true; /* which explains no wrong expression */
+    ss_iterations_mismatch(&iterations, "step\t1 done");
+    ss_iterations_mismatch(&iterations, "step 2 done");
+    take();
+    assert_int_equal(outcome.warning_count, 1);
+    assert_true(is_warned_of("no line of output matched --iteration, of 2 lines; the first is"));
+    assert_true(is_warned_of("1 done'"));
+    assert_true(isnan(outcome.rate.per_second));
+    assert_true(isnan(outcome.rate.bound));
+    tear_down();
+}
+
+static void buffers_are_not_blamed_for_the_load_of_others(void **state) {
+    (void)state;
+    set_up();
+    outcome.held_back = true;
+    take();
+    assert_int_equal(outcome.warning_count, 0);
+    tear_down();
+    set_up();
+    take();
+    assert_int_equal(outcome.warning_count, 1);
+    assert_true(is_warned_of("--tty, or stdbuf -oL"));
+    tear_down();
+}
+
+static void programs_that_are_done_early_are_named(void **state) {
+    (void)state;
+    set_up();
+    ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .seconds = 3});
+    plan.has_iteration = false;
+    take();
+    assert_int_equal(outcome.warning_count, 1);
+    assert_true(is_warned_of("done before the run in 1 of 3 instances: --repeat"));
+    outcome.warning_count = 0;
+    outcome.ended_by = "workloads";
+    take();
+    assert_true(is_warned_of("the run ended by itself, before its time of 10.00 s"));
+    assert_true(is_warned_of("after 3.00 s: --repeat"));
+    /* Without a time of its own a run ends with its programs. */
+    outcome.warning_count = 0;
+    plan.duration = SS_TIME_NEVER;
+    take();
+    assert_int_equal(outcome.warning_count, 0);
+    tear_down();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(figures_of_bursts_are_left_out),
+    cmocka_unit_test(rare_bursts_change_nothing),
+    cmocka_unit_test(few_iterations_are_warned_of),
+    cmocka_unit_test(lines_that_do_not_match_are_shown),
+    cmocka_unit_test(buffers_are_not_blamed_for_the_load_of_others),
+    cmocka_unit_test(programs_that_are_done_early_are_named))
