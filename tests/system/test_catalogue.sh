@@ -179,7 +179,7 @@ commands_are_filled_in() {
     mkdir -p "$mine"
     write_catalogue '[family/one family/two]' 'command = sh -c '\''cat "$0" >&2; echo "$@" >&2; exec sleep 9'\' \
         '  {scratch}/made "$TWO_WORDS/x"' '  {name} {side} {instance} {memory} {here} $HOME' \
-        'setup = echo {side}:{instance} >made' 'scratch = {instance}.{side}' 'memory = 77M' >"$scratch/name"
+        'repeat = yes' 'setup = echo {side}:{instance} >made' 'scratch = {instance}.{side}' 'memory = 77M' >"$scratch/name"
     mv "$scratch/catalogue" "$mine"
     TWO_WORDS="$mine" experiment "${call[@]}"
     for index in 0 1; do
@@ -189,12 +189,13 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/runs
     sed -i 's/77M/78M/' "$mine/catalogue"
     refuses "family/one is defined in another way" "${call[@]}" --targets 50
     sed -i 's/^setup.*/setup = echo why >\&2; false/' "$mine/catalogue"
-    refuses "$mine/catalogue:5: setup of family/one failed: why" "${call[@]}" --output filled-2
+    refuses "$mine/catalogue:6: setup of family/one failed: why" "${call[@]}" --output filled-2
 }
 
 # A file in the folder of the call, named without a slash.
 files_may_be_named_without_a_folder() {
-    write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' >"$scratch/name"
+    write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
+        'repeat = yes' >"$scratch/name"
     experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --catalogue catalogue \
         --workload here --output here
     [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$(cd "$scratch" && pwd -P)" ] ||
@@ -218,7 +219,7 @@ programs_are_needed() {
 own_commands_are_their_own() {
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
     experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --name true-words \
-        --catalogue "$scratch/catalogue" --output own -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
+        --catalogue "$scratch/catalogue" --output own --repeat -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
     [ "$(cat "$scratch/own/runs/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "its words"
     ! grep -q 'to warm up' "$output" || fail "it is warned of another one"
 }

@@ -95,7 +95,7 @@ look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "lin
     (: >/showstopper-test.$$) 2>/dev/null || echo "root kept"
     : >/dev/shm/showstopper-test && echo "memory written"
     [ -d "/proc/self/fd" ] && echo "processes $(ls -d /proc/[1-9]* | wc -l)"
-    exec sleep 100'
+    while sleep 0.2; do echo turn; done'
 
 # looks_around FOLDER RUN CPUS QUOTA: whether each side has found what it should.
 looks_around() {
@@ -117,7 +117,7 @@ containers_of() {
     can_have "$1"
     half=$(awk -v cpus="$(nproc)" 'BEGIN { print int(cpus / 2 * 100000) }')
     experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment "$1" --name look --output "$1-inside" \
-        -- sh -c "$look" '{scratch}'
+        --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-inside-sets-look-look-1
     looks_around "$1-inside" "$run" 1 ''
     [ "$(manifest "$1-inside" environment)" = "$1 $1" ] || fail "manifest: environment"
@@ -130,7 +130,7 @@ containers_of() {
         [ "$(wc -l <"$file/host-load.csv")" -gt 4 ] || fail "$file: what did the host see?"
     done
     experiment --levels 50:50:50 --hold 2 --placements quota --environment "$1" --measure host \
-        --name look --output "$1-host" -- sh -c "$look" '{scratch}'
+        --name look --output "$1-host" --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-host-quota-look-look-1
     looks_around "$1-host" "$run" "$(nproc)" "$half"
     [ "$(manifest "$1-host" measured_in)" = "host host" ] || fail "manifest: measured_in"
@@ -156,14 +156,14 @@ a_container_sees_what_is_outside() {
     burner=$!
     for load_of in cpus group; do
         experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
-            --output "of-$load_of" -- sleep 100
+            --output "of-$load_of" --repeat -- sleep 100
         load=$(figure "$scratch/of-$load_of/runs/lxc-inside-sets-nap-nap-1/background/summary.json" load_mean)
         awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
             fail "load of the $load_of: $load"
     done
     end_burner
     refuses "runs made in another way" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
-        --output of-group --load-of cpus -- sleep 100
+        --output of-group --load-of cpus --repeat -- sleep 100
 }
 
 # begin_study OPTION...: sets `study`, its pid, when both sides are at work.

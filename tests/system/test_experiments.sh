@@ -336,10 +336,64 @@ failed_runs() {
     refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
     # Corrected, with nothing to keep from before.
-    experiment "${call[@]}" -- sh -c 'echo well >&2'
+    experiment "${call[@]}" --seconds 2 --iteration '^turn$' -- sh -c 'echo well >&2; while sleep 0.1; do echo turn; done'
     [ "$(manifest failed status)" = "done done" ] || fail "manifest: corrected"
     [ ! -e "$scratch/failed/failed/broken-1cdc-n1-40-1" ] || fail "an old failure is kept"
     [ "$(cat "$scratch/failed/runs/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "its output"
+}
+
+# finite RUN REASON NAME OPTION...: a run that counts as failed, since its command ended by itself.
+finite() {
+    refuses "$1: failed: $2" "$3" --output finite "${@:4}"
+    grep -q -- "; --repeat .* starts it again" "$output" || fail "$1: what to do?"
+    [ "$(manifest finite status | tr ' ' '\n' | sort -u)" = failed ] || fail "$1: manifest: status"
+    [[ $(manifest finite reason) = "$2"* ]] || fail "$1: manifest: why? $(manifest finite reason)"
+    [ -z "$(ls -A "$scratch/finite/runs")" ] || fail "$1: it is kept as if it were done"
+    nothing_is_left
+    rm -rf "$scratch/finite"
+}
+
+# Commands that end by themselves: nothing that was not measured becomes a figure.
+commands_may_end() {
+    local short=(--warmup 0 --settle 0) by_itself="the command ended by itself"
+    printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
+    printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
+    finite true-1cdc-n1-50-1 "nothing was counted: $by_itself in the warm-up" throughput --methods 1cdc \
+        --targets 50 --warmup 9 --settle 0 --seconds 99 -- true
+    finite short-50-cdc-107m-1 "nothing was counted: $by_itself after 0." accuracy --methods cdc --targets 50 \
+        --taus 107m "${short[@]}" --seconds 99 --catalogue short.txt --workload short
+    # Stairs and traces are followed to their end.
+    finite sleep-cdc-1_1-1 "$by_itself after " replay --methods cdc --warmup 0 --scales 1/1 \
+        --trace "$scratch/trace.txt" -- sleep 1
+    finite sleep-1cdc-n1-stairs-1 "$by_itself after " throughput --stairs --methods 1cdc --levels 80:40:40 \
+        --hold 99 --edge 0 --warmup 0 -- sleep 1
+    # The other side is not waited for.
+    finite sets-short-serial-1 "nothing was counted: $by_itself after " interference --sets 0/0 --share \
+        --levels 40:20:20 --hold 99 --edge 0 --warmup 0 --catalogue short.txt --workload short --background serial
+    # A load that was held for a shorter time is a result.
+    experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter -- sleep 2
+    prints "Warning: sleep-1-nbench-own-1: .* ended by itself.*--repeat .*"
+    [ "$(grep -c 'Warning: .* ended by itself' "$output")" -eq 1 ] || fail "it is named twice"
+    [ "$(manifest shorter status)" = "done" ] || fail "it is lost"
+    # Started again, each end is an iteration.
+    experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
+        --catalogue short.txt --workload again
+    prints "\| again \| nbench \| 1 \| $number \| $number \| $number \|"
+}
+
+# A study without a figure of what it is made for ends with 1.
+studies_have_results() {
+    local short=(--warmup 0 --settle 0 --seconds 1)
+    refuses "throughput: no run has counted iterations" throughput --methods nbench --targets 1% "${short[@]}" \
+        -- sleep 99
+    prints "Warning: sleep has no throughput: .*"
+    prints "\| sleep \| nbench \| 1 \| $number \| $number \| - \|"
+    [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "a figure of nothing"
+    refuses "interference: no run has counted iterations" interference --sets 0/0 --share --levels 40:40:40 \
+        --hold 1 --edge 0 --warmup 0 --background serial -- sleep 99
+    # One that takes longer than the run has a rate, but it is not known.
+    experiment throughput --methods nbench --targets 1% "${short[@]}" --repeat --output longer -- sleep 99
+    prints "\| sleep \| nbench \| 1 \| $number \| $number \| - \|"
 }
 
 # The README's example, with a harness that prints what DaCapo has printed, and two instances that
@@ -593,6 +647,8 @@ run_case interrupted_and_resumed
 run_case terminated
 run_case others_hold_it
 run_case failed_runs
+run_case commands_may_end
+run_case studies_have_results
 run_case example_of_the_readme
 run_case others_are_told alone
 run_case throughput_is_measured

@@ -34,6 +34,9 @@ cat >"$scratch/bin/ssrequest" <<END
 echo "ssrequest \$*" >>"$scratch/calls"
 begin=\$EPOCHREALTIME
 url=\${*: -1} record='' rate=null capacity=''
+[ ! -e "$scratch/dead" ] || [[ " \$* " = *" --record "* ]] || { echo "failed   1 connection_refused" && exit 1; }
+succeeded=9
+[ ! -e "$scratch/fails" ] || succeeded=0
 [ ! -e "$scratch/refused" ] || { echo "ssrequest: no such option" >&2 && exit 125; }
 while [ \$# -gt 1 ]; do
     case \$1 in
@@ -57,7 +60,12 @@ cat >"\$record/requests.json" <<JSON
 {
     "program": "ssrequest", "targets": ["\$url", "a \"quoted\" one"], "arrival": "poisson",
     "begin_epoch_seconds": \$begin, "end_epoch_seconds": \$EPOCHREALTIME,
-    "intended": 10, "sent": 10, "refused": 0, "unfinished": 0, "succeeded": 9, "failed": 1,
+    "intended": 10, "sent": 10, "refused": 0, "unfinished": 0, "succeeded": \$succeeded, "failed": \$((10 - succeeded)),
+    "causes": {
+        "timeout": 0,
+        "connection_refused": \$((9 - succeeded)),
+        "status": 1
+    },
     "success_ratio": 0.9, "throughput": 9.5,
     "lateness": {"mean_seconds": 7, "p99_seconds": 0.0007},
     "response": {
@@ -255,6 +263,26 @@ a_slow_start_is_waited_for() {
     ! grep -q 'service\.out' "$output" || fail "it is read before it is there"
 }
 
+# A service that does not answer has no response times.
+a_dead_service_is_a_failure() {
+    local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
+    touch "$scratch/dead"
+    refuses "latency: --service: http://127.0.0.1:2/: a request fails: connection_refused" "${call[@]}"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "not one line"
+    [ ! -e "$results" ] || fail "something is begun"
+    experiment "${call[@]}" --dry-run
+    rm "$scratch/dead"
+    # It dies later.
+    touch "$scratch/fails"
+    refuses "url-d100-r5-1: failed: no request succeeded: 9 connection_refused, 1 status (requests)" "${call[@]}" --go-on
+    grep -q "latency: 2 runs failed" "$output" || fail "how many?"
+    [ "$(manifest latency-results status)" = "failed failed" ] || fail "manifest: status"
+    [ "$(wc -l <"$results/table.csv")" -eq 1 ] || fail "figures: $(cat "$results/table.csv")"
+    rm "$scratch/fails"
+    experiment "${call[@]}"
+    [ "$(manifest latency-results status)" = "done done" ] || fail "manifest: corrected"
+}
+
 # What runs already is throttled, and left as it was.
 a_url_has_its_load() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
@@ -279,6 +307,7 @@ run_case requests_are_joined_with_records
 run_case a_search_has_its_table
 run_case interrupted_it_goes_on
 run_case failures_are_told
+run_case a_dead_service_is_a_failure
 run_case a_slow_start_is_waited_for
 run_case a_url_has_its_load
 end_cases

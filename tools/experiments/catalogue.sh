@@ -254,6 +254,17 @@ warn_of_warmup() {
     done
 }
 
+# warn_of_counting NAME...: of workloads whose iterations cannot be counted, so that they have no throughput.
+warn_of_counting() {
+    local word counts
+    for word; do
+        counts=$(entry "$word" iteration)$(entry "$word" repeat)
+        ! is_users "$word" || counts=$iteration$repeat
+        [[ -n $counts && $counts != no ]] ||
+            say "Warning: $word has no throughput: only --iteration or --repeat counts its iterations"
+    done
+}
+
 # memory_of NAME ROLE
 memory_of() {
     local option=${2:+$2_}memory

@@ -198,9 +198,9 @@ compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
 }
 
-# figure FILE NAME: a number that stands in a JSON file under this name, or null.
+# figure FILE NAME: prints the first number in a JSON file that has this name; nothing if that is null.
 figure() {
-    sed -n 's/^ *"'"$2"'": *\(-\{0,1\}[0-9][-+.0-9e]*\|null\),\{0,1\}$/\1/p' "$1" | head -n 1
+    sed -nE '/^ *"'"$2"'": *(null|-?[0-9][-+.0-9e]*),?$/{ s/^[^:]*: *//; s/,$//; /null/!p; q; }' "$1"
 }
 
 # span SECONDS: as a person says it.

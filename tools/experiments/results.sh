@@ -139,6 +139,28 @@ list_warnings() {
     done
 }
 
+# list_early_ends: runs that count although instances ended before them, unless showstopper has said so.
+list_early_ends() {
+    local file name early
+    for file in "$output"/runs/*/{,*/}summary.json; do
+        if [ ! -e "$file" ] || grep -q 'ended by itself' "$file"; then
+            continue
+        fi
+        early=$(ended_early "${file%/*}")
+        name=${file#"$output/runs/"}
+        [ -z "$early" ] || echo "Warning: ${name%/summary.json}: $early"
+    done
+}
+
+# check_iterations ROLE: fails if no run has counted iterations of this side; that none has ended is a result.
+check_iterations() {
+    local folder
+    for folder in "$output"/runs/*/; do
+        [ -z "$(figure "$folder$1/summary.json" iterations)" ] || return 0
+    done
+    fail "no run has counted iterations, so there is no throughput: see --iteration and --repeat"
+}
+
 # print_columns FILE NAME=HEADING=FORMAT[=FACTOR]...: columns of a table that ssreport has written, as
 # Markdown; fails where there is no such table. Of a record only its place in runs/ is shown.
 print_columns() {
@@ -216,6 +238,7 @@ conclude() {
         print_report
         [ -z "$energy" ] || print_energy
         list_warnings
+        list_early_ends
     } | tee "$output/report.md"
     finish
 }

@@ -114,7 +114,7 @@ show_time() {
 
 # carry_out_one NAME FUNCTION WORD...
 carry_out_one() {
-    local run_name=$1 status=0 failed_role='' begin=${EPOCHREALTIME/./} before used
+    local run_name=$1 status=0 failed_role='' why='' whole='' begin=${EPOCHREALTIME/./} before used
     make_scratch
     rows=()
     silent=()
@@ -125,10 +125,11 @@ carry_out_one() {
     wait_for_launched || status=$?
     end_started
     used=$(others_share "$before" "$(machine_times)")
-    if [ "$status" -eq 0 ]; then
+    [ "$status" -eq 0 ] || why="status $status"
+    if [ -z "$why" ]; then
         keep_run "$run_name" "$used"
     else
-        keep_failure "$run_name" "$status" "$failed_role" "$used"
+        keep_failure "$run_name" "$why" "$failed_role" "$used"
         failures=$((failures + 1))
         [ -n "$go_on" ] || [ $((2 * (${EPOCHREALTIME/./} - begin))) -gt "${length%.*}000000" ] ||
             fail "ended, because the next runs would probably fail, too; --go-on tries them"
@@ -151,18 +152,44 @@ clear_all() {
     scratch=
 }
 
-# Waits for all that was launched, or for the first that fails; sets `failed_role`.
+# Waits for all that was launched, or for the first that fails; sets `failed_role`, and `why` if the status does
+# not say it.
 wait_for_launched() {
     local pid status
     while [ ${#launched[@]} -gt 0 ]; do
         status=0
         wait -n -p pid "${!launched[@]}" || status=$?
-        if [ "$status" -ne 0 ]; then
-            failed_role=${launched[$pid]}
-            return "$status"
-        fi
+        failed_role=${launched[$pid]}
+        [ "$status" -eq 0 ] || return "$status"
         unset "launched[$pid]"
+        why=$(why_no_result "$scratch/record${failed_role:+/$failed_role}")
+        [ -z "$why" ] || return 0
     done
+}
+
+# why_no_result RECORD: prints why it has no result, if so. `whole` is set by runs that are of no use without
+# their end: they follow stairs or a trace.
+why_no_result() {
+    local early
+    early=$(ended_early "$1")
+    if [ "$(figure "$1/summary.json" samples)" = 0 ]; then
+        echo "nothing was counted${early:+: $early}"
+    elif [ -n "$whole" ]; then
+        echo "$early"
+    fi
+}
+
+# ended_early RECORD: prints that an instance ended by itself before the run did, if so.
+ended_early() {
+    local after
+    grep -q '"instances_ended": \[$' "$1/summary.json" || return 0
+    after=$(sed -nE 's/.*"elapsed_seconds":([^,]*),"event":"instance_ended".*/\1/; T; p; q' "$1/events.jsonl")
+    if [[ $after = [0-9]* ]]; then
+        after="after $(span "$after")"
+    else
+        after="in the warm-up"
+    fi
+    echo "the command ended by itself $after; --repeat (\`repeat = yes\` in a catalogue) starts it again"
 }
 
 # keep_run NAME SHARE: what ssburn says stands in iterations.csv, too; what others say is kept.
@@ -193,9 +220,10 @@ keep_run() {
     ! is_more "$2" "$others" || say "$1: others used $(percent "$2") of the machine"
 }
 
-# keep_failure NAME STATUS ROLE SHARE: all that is there, and what was said first is shown.
+# keep_failure NAME WHY ROLE SHARE: all that is there, and what was said first is shown.
 keep_failure() {
-    local folder=$output/failed/$1 file first
+    local folder=$output/failed/$1 file first link=":"
+    [[ $2 != "status "* ]] || link=" with"
     mkdir -p "$output/failed"
     rm -rf "$folder"
     mkdir "$folder"
@@ -203,9 +231,9 @@ keep_failure() {
     cp -a "$scratch/said/." "$folder"
     file=$(told_why "$folder${3:+/$3}")
     first=$(grep -m 1 . "$file") || true
-    say "$1: failed with status $2${3:+ ($3)}${first:+; $file begins:}"
+    say "$1: failed$link $2${3:+ ($3)}${first:+; $file begins:}"
     [ -z "$first" ] || head -n 10 "$file" | cut -c 1-200 | sed 's/^/    /' >&2
-    write_rows '' status=failed "others=$4" "reason=status $2${first:+: ${first:0:200}}" \
+    write_rows '' status=failed "others=$4" "reason=$2${first:+: ${first:0:200}}" \
         >>"$output/manifest.csv"
 }
 
