@@ -184,6 +184,7 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
         if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
             return ss_error_memory(error);
     }
+    ssreport_report_choose_titles(report);
     report->compares = request->first_set < request->count;
     if (report->compares)
         name_sets(report, request);

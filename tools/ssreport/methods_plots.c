@@ -59,6 +59,16 @@ static void write_points(const struct drawing *drawing, size_t first) {
     fputs("END\n", drawing->script);
 }
 
+static void write_axis(const struct drawing *drawing) {
+    const struct ssreport_methods *methods = drawing->methods;
+    double least = 1, most = 0;
+    for (size_t i = 0; i < methods->count; i++) {
+        least = fmin(least, methods->points[i].step->load.mean);
+        most = fmax(most, methods->points[i].step->load.mean);
+    }
+    ssreport_plots_percent_axis(drawing->script, least, most);
+}
+
 /* Writes the points that others disturbed, for rings around them; false if no point is. */
 static bool write_disturbed(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;
@@ -84,8 +94,8 @@ static void write_methods(const struct drawing *drawing) {
     size_t style = 0;
     ssreport_plots_frame(script, "load observed, %",
         drawing->deviations ? "deviation from the baseline, %" : "throughput, /s");
-    fprintf(script, "set xrange [0:100]\nset yrange [%s]\nset key maxcols 3\n",
-        drawing->deviations ? "*:*" : "0:*");
+    write_axis(drawing);
+    fprintf(script, "set yrange [%s]\nset key maxcols 3\n", drawing->deviations ? "*:*" : "0:*");
     if (drawing->deviations)
         fputs("set arrow from graph 0, first 0 to graph 1, first 0 nohead lc rgb \"#8a8a8a\"\n",
             script);

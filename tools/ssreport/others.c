@@ -45,9 +45,9 @@ static void find_disturbed(struct ssreport_report *report) {
     struct disturbed disturbed = {0};
     char sentence[1000], more[40] = "";
     for (size_t i = 0; i < report->run_count; i++)
-        look_at(&disturbed, report->runs[i].record.name, report->runs[i].others);
+        look_at(&disturbed, ssreport_record_title(&report->runs[i].record), report->runs[i].others);
     for (size_t i = 0; i < report->response_count; i++)
-        look_at(&disturbed, report->responses[i].name, report->responses[i].others);
+        look_at(&disturbed, report->responses[i].title, report->responses[i].others);
     if (disturbed.count == 0)
         return;
     if (disturbed.count > NAMED_MAX)

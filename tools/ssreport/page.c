@@ -140,7 +140,7 @@ static void print_disturbed(FILE *page, double others) {
 static void print_run(FILE *page, const struct ssreport_report *report,
     const struct ssreport_run *run, unsigned *number, struct ss_error *without) {
     fputs("<section>\n<h2>", page);
-    ssreport_html_text(page, run->record.name);
+    ssreport_html_text(page, ssreport_record_title(&run->record));
     fputs("</h2>\n<p><code>", page);
     ssreport_html_text(page, run->record.command ? run->record.command : "command not known");
     fputs("</code></p>\n", page);
@@ -235,7 +235,7 @@ static void print_replay(FILE *page, const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
         if (run->speed > 0 && *run->record.notes.text)
-            print_note(page, run->record.name, run->record.notes.text);
+            print_note(page, ssreport_record_title(&run->record), run->record.notes.text);
     }
     print_sheet(page, &report->sheets[SSREPORT_REPLAY]);
     fputs("</section>\n", page);
@@ -248,7 +248,7 @@ static void print_requests(
     fputs("<section>\n<h2>Requests</h2>\n", page);
     for (size_t i = 0; i < report->response_count; i++) {
         if (*report->responses[i].notes.text)
-            print_note(page, report->responses[i].name, report->responses[i].notes.text);
+            print_note(page, report->responses[i].title, report->responses[i].notes.text);
     }
     print_sheet(page, &report->sheets[SSREPORT_REQUESTS_CAPACITY]);
     ssreport_responses_plots_print(

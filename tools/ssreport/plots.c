@@ -23,6 +23,12 @@ void ssreport_plots_frame(FILE *script, const char *x, const char *y) {
         x, y);
 }
 
+void ssreport_plots_percent_axis(FILE *script, double least, double most) {
+    double from = fmax(5 * floor(20 * least - 0.1), 0);
+    double to = fmin(5 * ceil(20 * most + 0.1), 100);
+    fprintf(script, "set xrange [%g:%g]\n", from, to > from ? to : from + 5);
+}
+
 const char *ssreport_plots_color(const char *placement) {
     /* Colors that people with color blindness can tell apart. */
     static const struct {
@@ -243,7 +249,8 @@ static bool has_points(const struct ssreport_run *run) {
 
 static void write_against_load(FILE *script, const struct ssreport_run *run) {
     ssreport_plots_frame(script, "load observed, %", "throughput, /s");
-    fprintf(script, "set xrange [0:100]\nset yrange [0:*]\n$points << END\n");
+    ssreport_plots_percent_axis(script, run->least_load, run->most_load);
+    fputs("set yrange [0:*]\n$points << END\n", script);
     for (size_t i = 0; i < run->fit.count; i++)
         fprintf(script, "%.9g %.9g\n", 100 * run->loads[i], run->throughputs[i]);
     fputs("END\n$line << END\n", script);

@@ -136,7 +136,11 @@ static void take_figures(struct ssreport_rate_point *point) {
     stretch->failed = responses->failed;
     stretch->timeouts = responses->timeouts;
     stretch->lateness_most = responses->lateness_most;
-    memcpy(stretch->response, responses->successes, sizeof stretch->response);
+    for (int origin = 0; origin < SSREPORT_ORIGINS; origin++) {
+        struct ssreport_sureness sureness = stretch->response[origin].mean_sureness;
+        stretch->response[origin] = responses->successes[origin];
+        stretch->response[origin].mean_sureness = sureness;
+    }
     point->step = 0;
     point->success_ratio = responses->success_ratio;
     point->throughput = responses->throughput;
@@ -206,7 +210,7 @@ void ssreport_rate_point_describe(
     const struct ssreport_rate_point *point, char *text, size_t size) {
     const struct ssreport_responses *of = point->of;
     if (!of->workload) {
-        snprintf(text, size, "%s", of->name);
+        snprintf(text, size, "%s", of->title);
         return;
     }
     size_t used = (size_t)snprintf(text, size, "%.100s", of->workload);

@@ -56,6 +56,10 @@ struct ssreport_range ssreport_instance_range(const struct ssreport_instance *in
     return range;
 }
 
+const char *ssreport_record_title(const struct ssreport_record *record) {
+    return record->title ? record->title : record->name;
+}
+
 const char *ssreport_record_label(const struct ssreport_record *record, const char *name) {
     for (size_t i = 0; i < record->label_count; i++) {
         if (strcmp(record->labels[i].name, name) == 0)

@@ -58,8 +58,9 @@ struct ssreport_label {
 };
 
 struct ssreport_record {
-    const char *path; /* only while it is read */
-    char *name;       /* what it is called here */
+    const char *path;  /* only while it is read */
+    char *name;        /* what it is called here: its path */
+    const char *title; /* the part of it that is shown; NULL: all */
     struct ssreport_notes notes;
     bool interrupted;
     bool never_stopped; /* by a fixed duty of 100 % */
@@ -95,6 +96,9 @@ struct ssreport_record {
 };
 
 void ssreport_record_free(struct ssreport_record *record);
+
+/* Its name in titles and sentences. */
+const char *ssreport_record_title(const struct ssreport_record *record);
 
 /* The value of a label; NULL: it has none of this name. */
 const char *ssreport_record_label(const struct ssreport_record *record, const char *name);

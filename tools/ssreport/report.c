@@ -138,6 +138,38 @@ static void add_throughput(struct ssreport_sheet *sheet, const struct ssreport_r
     }
 }
 
+/* ---- titles ---- */
+
+/* Shortens the prefix to the folders that a path begins with, too. */
+static void share_prefix(struct ssreport_report *report, const char *path, bool *any) {
+    if (*path != '/')
+        return;
+    size_t length = 0;
+    if (!*any)
+        snprintf(report->prefix, sizeof report->prefix, "%s", path);
+    *any = true;
+    for (size_t i = 0; report->prefix[i] && report->prefix[i] == path[i]; i++)
+        length = path[i] == '/' && path[i + 1] ? i + 1 : length;
+    report->prefix[length] = '\0';
+}
+
+static const char *without_prefix(const struct ssreport_report *report, const char *path) {
+    size_t length = strlen(report->prefix);
+    return strncmp(path, report->prefix, length) == 0 ? path + length : path;
+}
+
+void ssreport_report_choose_titles(struct ssreport_report *report) {
+    bool any = false;
+    for (size_t i = 0; i < report->run_count; i++)
+        share_prefix(report, report->runs[i].record.name, &any);
+    for (size_t i = 0; i < report->response_count; i++)
+        share_prefix(report, report->responses[i].name, &any);
+    for (size_t i = 0; i < report->run_count; i++)
+        report->runs[i].record.title = without_prefix(report, report->runs[i].record.name);
+    for (size_t i = 0; i < report->response_count; i++)
+        report->responses[i].title = without_prefix(report, report->responses[i].name);
+}
+
 void ssreport_report_fill(struct ssreport_report *report) {
     struct ssreport_sheet *sheets = report->sheets;
     sheets[SSREPORT_RUNS] = SSREPORT_SHEET("runs", "Runs", run_columns);
@@ -162,6 +194,8 @@ void ssreport_report_fill(struct ssreport_report *report) {
         add_fit(&sheets[SSREPORT_FITS], &report->together[i]);
     for (size_t i = 0; i < report->failure_count; i++)
         add_failure(&sheets[SSREPORT_RUNS], &report->failures[i]);
+    for (int i = 0; i < SSREPORT_SHEETS; i++)
+        sheets[i].prefix = report->prefix;
 }
 
 void ssreport_report_name_empty(const struct ssreport_report *report, char *text, size_t size) {

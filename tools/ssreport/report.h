@@ -66,6 +66,7 @@ struct ssreport_report {
     size_t manifest_count;       /* read so far */
     struct ssreport_pair *pairs; /* of `runs`, in their order */
     size_t pair_count, pair_capacity;
+    char prefix[4200];             /* of all absolute paths: not shown */
     bool compares;                 /* there are two sets */
     char names[2][128];            /* of the sets; empty: they have none */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
@@ -99,6 +100,9 @@ int ssreport_report_compare(struct ssreport_report *report);
 
 /* What a set is called: its name, or else its number in words. */
 const char *ssreport_report_set_name(const struct ssreport_report *report, int set);
+
+/* Once all records are there: titles are the parts of paths in which these differ. */
+void ssreport_report_choose_titles(struct ssreport_report *report);
 
 /* All sheets of pairs: from interference to changes. -1: no memory. */
 int ssreport_report_interference(struct ssreport_report *report);

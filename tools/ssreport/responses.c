@@ -152,11 +152,36 @@ static void set_percentiles(struct ssreport_response *response,
     free(times);
 }
 
+/*
+ * Requests that wait for each other are not independent, so the mean is taken as that of the
+ * seconds (batches), weighted by their requests.
+ */
+static struct ssreport_sureness find_sureness(const struct ssreport_response_second *seconds,
+    size_t count, enum ssreport_origin origin, double mean) {
+    double all = 0, squares = 0, batches = 0;
+    for (size_t i = 0; i < count; i++) {
+        double weight = weight_of(&seconds[i], origin);
+        if (!(weight > 0))
+            continue;
+        double off = weight * (seconds[i].response[origin].mean - mean);
+        all += weight;
+        squares += off * off;
+        batches++;
+    }
+    if (batches < 2)
+        return (struct ssreport_sureness){NAN, NAN};
+    return (struct ssreport_sureness){
+        .error = sqrt(squares * batches / (batches - 1)) / all, .freedom = batches - 1};
+}
+
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin) {
     double sum = 0, all = 0, most = NAN;
-    if (count == 1 && weight_of(seconds, origin) > 0)
-        return seconds->response[origin];
+    if (count == 1 && weight_of(seconds, origin) > 0) {
+        struct ssreport_response only = seconds->response[origin];
+        only.mean_sureness = (struct ssreport_sureness){NAN, NAN};
+        return only;
+    }
     for (size_t i = 0; i < count; i++) {
         double weight = weight_of(&seconds[i], origin);
         if (!(weight > 0))
@@ -165,11 +190,23 @@ struct ssreport_response ssreport_responses_of(
         sum += weight * seconds[i].response[origin].mean;
         most = fmax(most, seconds[i].response[origin].most);
     }
-    struct ssreport_response response = {
-        .mean = all > 0 ? sum / all : NAN, .p50 = NAN, .p95 = NAN, .p99 = NAN, .most = most};
+    struct ssreport_response response = {.mean = all > 0 ? sum / all : NAN,
+        .p50 = NAN,
+        .p95 = NAN,
+        .p99 = NAN,
+        .most = most,
+        .mean_sureness = find_sureness(seconds, count, origin, sum / all)};
     if (all > 0)
         set_percentiles(&response, seconds, count, origin);
     return response;
+}
+
+struct ssreport_interval ssreport_response_mean_interval(
+    const struct ssreport_response *response, double confidence) {
+    struct ssreport_interval interval =
+        ssreport_mean_interval(response->mean, response->mean_sureness, confidence);
+    interval.low = interval.low < 0 ? 0 : interval.low;
+    return interval;
 }
 
 /* ---- stretches ---- */
@@ -219,5 +256,6 @@ bool ssreport_responses_stretch(const struct ssreport_responses *responses, doub
 }
 
 double ssreport_responses_added_by_stops(double duty, double tau, double work) {
-    return (1 - duty) * (1 - duty) * tau / 2 + (1 - duty) * work;
+    double turns = fmax(ceil(work / (duty * tau)), 1);
+    return (1 - duty) * (1 - duty) * tau * (turns - 0.5) + (1 - duty) * work;
 }

@@ -16,11 +16,13 @@
 
 #include "energy.h"
 #include "notes.h"
+#include "statistics.h"
 
 /* Response times of requests; NaN: not known. */
 struct ssreport_response {
     double mean, p50, p95, p99, most;
     bool estimated; /* the percentiles, from those of single seconds */
+    struct ssreport_sureness mean_sureness;
 };
 
 /* From which moment of a request they count. */
@@ -61,7 +63,8 @@ struct ssreport_capacity {
 };
 
 struct ssreport_responses {
-    char *name; /* what it is called here */
+    char *name;        /* what it is called here: its path */
+    const char *title; /* the part of it that is shown */
     char *path;
     int set; /* 0: the first one, 1: what it is held against */
     struct ssreport_notes notes;
@@ -112,15 +115,19 @@ void ssreport_responses_free(struct ssreport_responses *responses);
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);
 
+/* The confidence interval of the mean, which is not below 0; NaN: of fewer than two seconds. */
+struct ssreport_interval ssreport_response_mean_interval(
+    const struct ssreport_response *response, double confidence);
+
 /* ---- throttled or not ---- */
 
 /* What is stopped less than this is compared with as if it were not stopped at all. */
 #define SSREPORT_DUTY_FULL 0.995
 
 /*
- * What stops add to the mean under light load, where tau is from the begin of one to the begin of
- * the next: a request that comes within a stop waits for half of one, and one that comes before it
- * may have to sit through a whole one. `work` is the mean without stops.
+ * How much stops add to the mean response time if requests are few and each takes `work` without
+ * stops; tau is from the begin of a stop to the begin of the next. See showstopper-requests(7),
+ * "Requests with work".
  */
 double ssreport_responses_added_by_stops(double duty, double tau, double work);
 

@@ -62,6 +62,24 @@ static const char *about(const struct ssreport_response *response) {
     return response->estimated ? "about " : "";
 }
 
+/* "95 %: 1.20 to 1.50 s, of 42 requests" */
+struct sure {
+    char text[120];
+};
+
+static struct sure show_sureness(
+    const struct ssreport_report *report, struct ssreport_interval interval, double requests) {
+    struct sure shown;
+    if (isfinite(interval.low))
+        snprintf(shown.text, sizeof shown.text, "%g %%: %s to %s, of %.0f requests",
+            100 * report->settings.confidence, show(interval.low).text, show(interval.high).text,
+            requests);
+    else
+        snprintf(
+            shown.text, sizeof shown.text, "of %.0f requests, which give no interval", requests);
+    return shown;
+}
+
 /* ---- a series: how far the service keeps up ---- */
 
 static bool keeps_up(const struct ssreport_rate_point *point) {
@@ -117,10 +135,15 @@ static void tell_series(struct ssreport_report *report, size_t first) {
                 reach.fails->stretch.rate, 100 * reach.fails->in_time);
         add(report, "rate", reach.last->of,
             "%s: keeps up with %.4g requests a second%s. At %.4g the response time is %s on "
-            "average and at most %s%s for 95 %% of the requests, from when they were due.",
+            "average (%s) and at most %s%s for 95 %% of the requests, from when they were due.",
             name, reach.last->stretch.rate, beyond, reach.last->stretch.rate,
-            show(response[SSREPORT_INTENDED].mean).text, about(&response[SSREPORT_INTENDED]),
-            show(response[SSREPORT_INTENDED].p95).text);
+            show(response[SSREPORT_INTENDED].mean).text,
+            show_sureness(report,
+                ssreport_response_mean_interval(
+                    &response[SSREPORT_INTENDED], report->settings.confidence),
+                reach.last->stretch.completed)
+                .text,
+            about(&response[SSREPORT_INTENDED]), show(response[SSREPORT_INTENDED].p95).text);
     } else if (reach.fails) {
         add(report, "rate", point->of,
             "%s: does not even keep up with %.4g requests a second, the least that it was asked: "
@@ -176,20 +199,29 @@ static void tell_stopping(struct ssreport_report *report, const struct ssreport_
     const struct ssreport_rate_point *full = find_full(report, point);
     if (!full)
         return;
-    char name[400], expected[160] = "";
+    char name[400], expected[200] = "";
     double duty = point->joined.duty, tau = point->of->tau;
-    double with = point->stretch.response[SSREPORT_INTENDED].mean;
-    double without = full->stretch.response[SSREPORT_INTENDED].mean;
+    const struct ssreport_response *stopped = &point->stretch.response[SSREPORT_INTENDED];
+    const struct ssreport_response *running = &full->stretch.response[SSREPORT_INTENDED];
+    double with = stopped->mean, without = running->mean;
+    struct ssreport_sureness sureness =
+        ssreport_sureness_of_difference(stopped->mean_sureness, running->mean_sureness);
     ssreport_rate_point_describe(point, name, sizeof name);
     if (tau > 0)
         snprintf(expected, sizeof expected,
-            "; stops in rounds of %s account for %s where requests are few", show(tau).text,
-            show(ssreport_responses_added_by_stops(duty, tau, without)).text);
+            "; stops in rounds of %s account for %s where requests are few and each takes %s",
+            show(tau).text, show(ssreport_responses_added_by_stops(duty, tau, without)).text,
+            show(without).text);
     add(report, "stopping", point->of,
-        "%s: at %.4g requests a second a duty of %.3g %% adds %s to the mean response time (%s "
-        "instead of %s)%s.",
-        name, point->stretch.rate, 100 * duty, show(with - without).text, show(with).text,
-        show(without).text, expected);
+        "%s: at %.4g requests a second a duty of %.3g %% adds %s to the mean response time (%s); "
+        "it "
+        "is %s instead of %s%s.",
+        name, point->stretch.rate, 100 * duty, show(with - without).text,
+        show_sureness(report,
+            ssreport_mean_interval(with - without, sureness, report->settings.confidence),
+            point->stretch.completed + full->stretch.completed)
+            .text,
+        show(with).text, show(without).text, expected);
 }
 
 /* At its lowest rate, where the queue adds the least. */
@@ -232,12 +264,12 @@ static void tell_doubts(struct ssreport_report *report, const struct ssreport_re
         add(report, "late", of,
             "%.300s: the generator itself was late: 1 %% of the requests were sent more than %s "
             "after they were due. Give it CPUs of its own, or another machine.",
-            of->name, show(of->lateness_p99).text);
+            of->title, show(of->lateness_p99).text);
     if (of->success_ratio < SUCCESSES_LEAST && all > HIDDEN_RATIO * p95)
         add(report, "successes", of,
             "%.300s: only %.4g %% of the requests succeeded (%.200s). The successes alone were "
             "answered within %s (95 %%); with all others counted as long as they waited it is %s.",
-            of->name, 100 * of->success_ratio, of->causes && *of->causes ? of->causes : "refused",
+            of->title, 100 * of->success_ratio, of->causes && *of->causes ? of->causes : "refused",
             show(p95).text, show(all).text);
 }
 

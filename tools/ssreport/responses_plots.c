@@ -158,8 +158,11 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
     if (!places)
         return false;
     ssreport_plots_frame(script, names[abscissa], "response time, ms");
-    fprintf(script, "set logscale y\nset xrange [0:%s]\n$points << END\n",
-        abscissa == SSREPORT_OVER_RATE ? "*" : "100");
+    if (abscissa == SSREPORT_OVER_LOAD)
+        ssreport_plots_percent_axis(script, places[0].at / 100, places[count - 1].at / 100);
+    else
+        fprintf(script, "set xrange [0:%s]\n", abscissa == SSREPORT_OVER_RATE ? "*" : "100");
+    fputs("set logscale y\n$points << END\n", script);
     for (size_t i = 0; i < count; i++)
         write_place(script, &places[i]);
     fputs("END\n", script);
@@ -182,7 +185,7 @@ static void title_series(FILE *script, const struct ssreport_rate_point *point) 
         snprintf(text, sizeof text, "%.80s ", of->method);
     if (of->target > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%g %%", 100 * of->target);
-    sstrace_gnuplot_quote(script, *text ? text : of->name, 40);
+    sstrace_gnuplot_quote(script, *text ? text : of->title, 40);
 }
 
 bool ssreport_responses_plot_series(
@@ -294,8 +297,8 @@ bool ssreport_responses_plot_counts(
     }
     fputs("END\n", script);
     if (has_load)
-        fputs("set border 11\nset y2range [0:100]\nset y2tics\nset y2label \"CPU load, %\"\n",
-            script);
+        fputs(
+            "set border 11\nset y2range [0:*]\nset y2tics\nset y2label \"CPU load, %\"\n", script);
     fputs("plot $points using 1:2 with lines lw 1.3 lc rgb \"#8a8a8a\" title \"due\", "
           "$points using 1:3 with lines lw 1.3 lc rgb \"#0072b2\" title \"succeeded\", "
           "$points using 1:4 with lines lw 1.3 lc rgb \"#d55e00\" title \"failed or refused\"",
@@ -404,13 +407,13 @@ static void print_over_time(FILE *page, const struct ssreport_report *report,
     char caption[600];
     FILE *script = without->status ? NULL : tmpfile();
     if (script) {
-        snprintf(caption, sizeof caption, "Response time over time: %.500s", of->name);
+        snprintf(caption, sizeof caption, "Response time over time: %.500s", of->title);
         print_picture(
             page, script, ssreport_responses_plot_times(script, of), caption, number, without);
     }
     script = without->status ? NULL : tmpfile();
     if (script) {
-        snprintf(caption, sizeof caption, "Requests over time: %.500s", of->name);
+        snprintf(caption, sizeof caption, "Requests over time: %.500s", of->title);
         print_picture(page, script,
             ssreport_responses_plot_counts(script, of, ssreport_responses_beside(report, of)),
             caption, number, without);

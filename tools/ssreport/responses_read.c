@@ -382,6 +382,7 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     *responses = (struct ssreport_responses){.name = strdup(name), .path = strdup(path)};
     if (!responses->name || !responses->path)
         return ss_error_memory(error);
+    responses->title = responses->name;
     responses->interrupted = read_document(responses, &no_document) < 0;
     int table = read_table(responses, &no_table);
     read_times(responses);

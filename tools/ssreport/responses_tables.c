@@ -41,7 +41,9 @@ static const struct ssreport_column rate_columns[] = {
     {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"completed", NULL}, {"failed", NULL},
     {"timeouts", NULL}, {"success_ratio", "successes, %", 2, true},
     {"lateness_most_seconds", NULL},
-    TIMES("intended"), TIMES("actual"), {"percentiles", "percentiles"}, JOINED,
+    TIMES("intended"), TIMES("actual"), {"percentiles", "percentiles"},
+    {"intended_mean_low_seconds", "intended mean, its confidence from, s", 4},
+    {"intended_mean_high_seconds", "to, s", 4}, JOINED,
     {"others", "others, %", 1, true, true},
 };
 static const struct ssreport_column second_columns[] = {
@@ -108,9 +110,12 @@ static void add_request(
     SSREPORT_TEXTS(sheet, beside ? beside->record.name : NULL, of->notes.text);
 }
 
-static void add_rate(struct ssreport_sheet *sheet, const struct ssreport_rate_point *point) {
+static void add_rate(
+    struct ssreport_sheet *sheet, const struct ssreport_rate_point *point, double confidence) {
     const struct ssreport_responses *of = point->of;
     const struct ssreport_stretch *stretch = &point->stretch;
+    const struct ssreport_response *intended = &stretch->response[SSREPORT_INTENDED];
+    struct ssreport_interval interval = ssreport_response_mean_interval(intended, confidence);
     SSREPORT_TEXTS(sheet, of->name);
     SSREPORT_NUMBERS(sheet, of->set + 1);
     SSREPORT_TEXTS(sheet, of->workload, of->method, of->environment);
@@ -120,6 +125,7 @@ static void add_rate(struct ssreport_sheet *sheet, const struct ssreport_rate_po
         stretch->timeouts, point->success_ratio, stretch->lateness_most);
     add_times(sheet, stretch->response);
     SSREPORT_TEXTS(sheet, describe_percentiles(stretch->response));
+    SSREPORT_NUMBERS(sheet, interval.low, interval.high);
     add_joined(sheet, &point->joined);
     SSREPORT_NUMBERS(sheet, of->others);
 }
@@ -203,7 +209,7 @@ int ssreport_report_requests(struct ssreport_report *report) {
         add_capacity(&sheets[SSREPORT_REQUESTS_CAPACITY], &report->responses[i]);
     }
     for (size_t i = 0; i < report->point_count; i++)
-        add_rate(&sheets[SSREPORT_REQUESTS_RATES], &report->points[i]);
+        add_rate(&sheets[SSREPORT_REQUESTS_RATES], &report->points[i], report->settings.confidence);
     ssreport_responses_findings(report);
     return 0;
 }

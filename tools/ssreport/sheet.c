@@ -31,6 +31,11 @@ void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts
     }
 }
 
+const char *ssreport_sheet_shown(const struct ssreport_sheet *sheet, const char *text) {
+    size_t length = sheet->prefix ? strlen(sheet->prefix) : 0;
+    return length > 0 && strncmp(text, sheet->prefix, length) == 0 ? text + length : text;
+}
+
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet) {
     return sheet->count / sheet->column_count;
 }
@@ -142,7 +147,7 @@ static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t r
             continue;
         fputs(cell->text ? "<td class=\"text\">" : "<td>", stream);
         if (cell->text)
-            ssreport_html_text(stream, cell->text);
+            ssreport_html_text(stream, ssreport_sheet_shown(sheet, cell->text));
         else
             ssreport_html_number(
                 stream, column->percent ? 100 * cell->number : cell->number, column->decimals);

@@ -28,7 +28,8 @@ struct ssreport_sheet {
     size_t column_count;
     struct ssreport_cell *cells; /* row by row */
     size_t count, capacity;
-    bool failed; /* there was no memory for a cell */
+    bool failed;        /* there was no memory for a cell */
+    const char *prefix; /* left out where a text is shown, not in CSV; NULL: none */
 };
 
 #define SSREPORT_SHEET(name_, title_, columns_)                                                    \
@@ -47,6 +48,9 @@ struct ssreport_sheet {
 
 void ssreport_sheet_numbers(struct ssreport_sheet *sheet, const double *numbers, size_t count);
 void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts, size_t count);
+
+/* A text as it is shown. */
+const char *ssreport_sheet_shown(const struct ssreport_sheet *sheet, const char *text);
 
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet);
 

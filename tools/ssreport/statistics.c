@@ -32,6 +32,23 @@ struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double
     return mean;
 }
 
+struct ssreport_sureness ssreport_sureness_of_difference(
+    struct ssreport_sureness one, struct ssreport_sureness other) {
+    double squares[] = {one.error * one.error, other.error * other.error};
+    double sum = squares[0] + squares[1];
+    double parts = squares[0] * squares[0] / one.freedom + squares[1] * squares[1] / other.freedom;
+    return (struct ssreport_sureness){
+        .error = sqrt(sum), .freedom = parts > 0 ? sum * sum / parts : one.freedom + other.freedom};
+}
+
+struct ssreport_interval ssreport_mean_interval(
+    double mean, struct ssreport_sureness sureness, double confidence) {
+    if (isnan(sureness.error) || !(sureness.freedom > 0))
+        return (struct ssreport_interval){NAN, NAN};
+    double half = bound(confidence, sureness.freedom) * sureness.error;
+    return (struct ssreport_interval){mean - half, mean + half};
+}
+
 double ssreport_median_of(double *values, size_t count) {
     if (count == 0)
         return NAN;

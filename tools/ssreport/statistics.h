@@ -44,6 +44,19 @@ struct ssreport_interval ssreport_median_interval(double *values, size_t count, 
  */
 double ssreport_quantile_of(double *values, size_t count, double share);
 
+/* How sure a mean is: its standard error and the degrees of freedom of that; NaN: not known. */
+struct ssreport_sureness {
+    double error, freedom;
+};
+
+/* Welch and Satterthwaite's, for the difference of two independent means. */
+struct ssreport_sureness ssreport_sureness_of_difference(
+    struct ssreport_sureness one, struct ssreport_sureness other);
+
+/* The confidence interval of a mean, Student's t; NaN: not known. */
+struct ssreport_interval ssreport_mean_interval(
+    double mean, struct ssreport_sureness sureness, double confidence);
+
 /* The smallest and the largest of some values; NaN: there is none. */
 struct ssreport_range {
     double least, most;

@@ -42,7 +42,7 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
     fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "", "", "%", "%", "%", "%^2", "/s");
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
-        print_name(stream, run->record.name, 23);
+        print_name(stream, ssreport_record_title(&run->record), 23);
         print_number(stream, 7, 0, (double)run->figures.samples);
         print_number(stream, 7, 2, 100 * run->figures.target_mean);
         print_number(stream, 7, 2, 100 * run->figures.load_mean);
@@ -96,7 +96,7 @@ static void print_steps(
     if (run->steps.count < 2)
         return;
     fputs("\nsteps of ", stream);
-    fprintf(stream, "%s\n", ss_words_show(run->record.name).text);
+    fprintf(stream, "%s\n", ss_words_show(ssreport_record_title(&run->record)).text);
     fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "step", "from, s", "to, s", "target",
         "load", "mean", "through-", run->record.has_iterations ? "throughput in" : "");
     fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "", "", "", "%", "%", "error, %",
@@ -139,52 +139,53 @@ static void print_fit(FILE *stream, const struct ssreport_run *run) {
 
 /* ---- tables of experiments ---- */
 
-/* A column of a table in the order in which it is shown; texts are cut to the width. */
+/*
+ * A column of a table in the order in which it is shown; texts are cut to the width. Numbers have
+ * as many decimals as on the page, so that both show the same figure.
+ */
 struct shown {
     const char *name, *heading;
-    int width, decimals;
+    int width;
 };
 
 static const struct shown constant_columns[] = {{"workload", "workload", 10},
-    {"method", "method", 12}, {"tau_seconds", "round,s", 7, 3}, {"target", "target%", 8},
-    {"load_mean", "load, %", 8, 2}, {"error_mean_percent", "error", 8, 3},
-    {"error_mean_percent_published", "publ.", 8, 3}, {"error_mse_e4", "MSE", 9, 2},
-    {"error_mse_e4_published", "publ.", 9, 2}, {NULL}};
+    {"method", "method", 12}, {"tau_seconds", "round,s", 7}, {"target", "target%", 8},
+    {"load_mean", "load, %", 8}, {"error_mean_percent", "error", 8},
+    {"error_mean_percent_published", "publ.", 8}, {"error_mse_e4", "MSE", 9},
+    {"error_mse_e4_published", "publ.", 9}, {NULL}};
 static const struct shown replay_columns[] = {{"workload", "workload", 10},
-    {"method", "method", 12}, {"speed", "speed", 7, 2}, {"error_mean_percent", "error", 8, 3},
-    {"error_mse_e4", "MSE", 8, 2}, {"error_mse_e4_published_least", "publ.", 7, 2},
-    {"error_mse_e4_published_most", "to", 7, 2}, {"iterations_per_second", "throughput", 11, 3},
-    {"ratio", "ratio", 8, 3}, {NULL}};
+    {"method", "method", 12}, {"speed", "speed", 7}, {"error_mean_percent", "error", 8},
+    {"error_mse_e4", "MSE", 8}, {"error_mse_e4_published_least", "publ.", 7},
+    {"error_mse_e4_published_most", "to", 7}, {"iterations_per_second", "throughput", 11},
+    {"ratio", "ratio", 8}, {NULL}};
 static const struct shown deviation_columns[] = {{"environment", "in", 10},
     {"workload", "workload", 12}, {"method", "method", 12}, {"baseline", "baseline", 13},
-    {"compared", "steps", 6}, {"deviation_mean_percent", "mean", 9, 2},
-    {"deviation_least_percent", "least", 9, 2}, {"deviation_most_percent", "most", 9, 2}, {NULL}};
+    {"compared", "steps", 6}, {"deviation_mean_percent", "mean", 9},
+    {"deviation_least_percent", "least", 9}, {"deviation_most_percent", "most", 9}, {NULL}};
 static const struct shown prediction_columns[] = {{"workload", "workload", 10},
-    {"method", "method", 10}, {"record", "replay", 19}, {"inside", "within%", 9, 1},
-    {"predicted_iterations_per_second", "predicted", 11, 3},
-    {"measured_iterations_per_second", "measured", 11, 3}, {"difference_percent", "off, %", 9, 2},
+    {"method", "method", 10}, {"record", "replay", 19}, {"inside", "within%", 9},
+    {"predicted_iterations_per_second", "predicted", 11},
+    {"measured_iterations_per_second", "measured", 11}, {"difference_percent", "off, %", 9},
     {NULL}};
 static const struct shown energy_columns[] = {{"record", "run", 23}, {"seconds", "seconds", 9},
-    {"watts", "W", 9, 2}, {"watt_hours", "Wh", 11, 4},
-    {"iterations_per_watt_hour", "per Wh", 13, 3}, {"relative", "relative", 10, 3}, {NULL}};
+    {"watts", "W", 9}, {"watt_hours", "Wh", 11}, {"iterations_per_watt_hour", "per Wh", 13},
+    {"relative", "relative", 10}, {NULL}};
 
 static const struct shown comparison_columns[] = {{"environment_a", "env. of A", 10},
     {"environment_b", "env. of B", 10}, {"placement", "placement", 10},
     {"foreground", "foreground", 11}, {"background", "background", 11}, {"steps", "steps", 6},
-    {"ratio_min", "min", 7, 3}, {"ratio_median", "median", 7, 3}, {"ratio_max", "max", 7, 3},
-    {NULL}};
+    {"ratio_min", "min", 7}, {"ratio_median", "median", 7}, {"ratio_max", "max", 7}, {NULL}};
 static const struct shown interference_columns[] = {{"environment", "in", 10},
     {"placement", "placement", 11}, {"foreground", "foreground", 12},
-    {"background", "background", 12}, {"round", "round", 6}, {"metric_percent", "metric", 9, 2},
-    {"low_percent", "from", 9, 2}, {"high_percent", "to", 9, 2}, {NULL}};
+    {"background", "background", 12}, {"round", "round", 6}, {"metric_percent", "metric", 9},
+    {"low_percent", "from", 9}, {"high_percent", "to", 9}, {NULL}};
 
-static const struct ssreport_cell *find_cell(
-    const struct ssreport_sheet *sheet, size_t row, const char *name, bool *percent) {
-    size_t column = 0;
-    while (strcmp(sheet->columns[column].name, name) != 0)
+static const struct ssreport_column *find_column(
+    const struct ssreport_sheet *sheet, const char *name) {
+    const struct ssreport_column *column = sheet->columns;
+    while (strcmp(column->name, name) != 0)
         column++;
-    *percent = sheet->columns[column].percent;
-    return &sheet->cells[row * sheet->column_count + column];
+    return column;
 }
 
 static void print_table(FILE *stream, const struct ssreport_sheet *sheet, const char *title,
@@ -192,19 +193,21 @@ static void print_table(FILE *stream, const struct ssreport_sheet *sheet, const 
     if (ssreport_sheet_rows(sheet) == 0)
         return;
     fprintf(stream, "\n%s\n", title);
-    for (const struct shown *shown = columns; shown->name; shown++)
-        fprintf(stream, shown->decimals || shown->width < 10 ? "%*s" : "%-*s", shown->width,
-            shown->heading);
+    for (const struct shown *shown = columns; shown->name; shown++) {
+        bool is_text = ssreport_sheet_cell(sheet, 0, shown->name)->text != NULL;
+        fprintf(
+            stream, is_text && shown->width >= 10 ? "%-*s" : "%*s", shown->width, shown->heading);
+    }
     for (size_t row = 0; row < ssreport_sheet_rows(sheet); row++) {
         fputc('\n', stream);
         for (const struct shown *shown = columns; shown->name; shown++) {
-            bool percent;
-            const struct ssreport_cell *cell = find_cell(sheet, row, shown->name, &percent);
+            const struct ssreport_column *column = find_column(sheet, shown->name);
+            const struct ssreport_cell *cell = ssreport_sheet_cell(sheet, row, shown->name);
             if (cell->text)
-                print_name(stream, cell->text, shown->width);
+                print_name(stream, ssreport_sheet_shown(sheet, cell->text), shown->width);
             else
-                print_number(stream, shown->width - 1, shown->decimals,
-                    percent ? 100 * cell->number : cell->number);
+                print_number(stream, shown->width - 1, column->decimals,
+                    column->percent ? 100 * cell->number : cell->number);
         }
     }
     fputc('\n', stream);
@@ -250,13 +253,13 @@ static void print_experiments(FILE *stream, const struct ssreport_report *report
         replay_columns);
 }
 
-static const struct shown rate_columns[] = {{"record", "requests", 20}, {"rate", "asked,/s", 9, 1},
-    {"throughput", "answered", 9, 1}, {"success_ratio", "ok, %", 7, 2},
-    {"intended_mean_seconds", "mean, s", 9, 4}, {"intended_p95_seconds", "95 %, s", 9, 4},
-    {"actual_p95_seconds", "sent", 9, 4}, {"load", "load, %", 8, 1}, {NULL}};
+static const struct shown rate_columns[] = {{"record", "requests", 20}, {"rate", "asked,/s", 9},
+    {"throughput", "answered", 9}, {"success_ratio", "ok, %", 7},
+    {"intended_mean_seconds", "mean, s", 9}, {"intended_p95_seconds", "95 %, s", 9},
+    {"actual_p95_seconds", "sent", 9}, {"load", "load, %", 8}, {NULL}};
 static const struct shown capacity_columns[] = {{"record", "requests", 28},
-    {"demand", "demand", 14}, {"held_rate", "holds up to, /s", 17, 2},
-    {"failed_rate", "fails from, /s", 17, 2}, {NULL}};
+    {"demand", "demand", 14}, {"held_rate", "holds up to, /s", 17},
+    {"failed_rate", "fails from, /s", 17}, {NULL}};
 
 /* As of findings, there may be hundreds of rates. */
 static void print_requests(FILE *stream, const struct ssreport_report *report) {

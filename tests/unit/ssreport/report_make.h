@@ -49,6 +49,7 @@ static inline struct ssreport_report begin_report(void) {
 static const char *report_trace;
 
 static inline void finish_report(struct ssreport_report *report) {
+    ssreport_report_choose_titles(report);
     assert_int_equal(ssreport_report_interference(report), 0);
     assert_int_equal(ssreport_report_put_together(report), 0);
     assert_int_equal(ssreport_report_constant_load(report), 0);

@@ -53,6 +53,51 @@ static void tables_are_escaped(void **state) {
     ssreport_sheet_free(&sheet);
 }
 
+static void absolute_paths_are_not_titles(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    char path[300];
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    finish_report(&report);
+    /* In CSV, where a program reads it, it is the path. */
+    assert_text(&report, SSREPORT_RUNS, 0, "record", folder_file("a"));
+    struct text text = print_report(&report);
+    assert_has(&text, "<h2>a</h2>");
+    assert_has(&text, "<td class=\"text\">b</td>");
+    assert_has(&text, "\nb  ");
+    assert_has_not(&text, folder_path);
+    free(text.bytes);
+    ssreport_report_free(&report);
+    /* A single one has its own name. */
+    snprintf(path, sizeof path, "%s/", folder_file("a"));
+    report = make_report(path);
+    text = print_report(&report);
+    assert_has(&text, "<h2>a</h2>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+static void the_axis_of_load_fits_the_data(void **state) {
+    (void)state;
+    static const struct {
+        double least, most;
+        const char *axis;
+    } cases[] = {{0.32, 0.41, "set xrange [30:45]\n"}, {0.05, 0.95, "set xrange [0:100]\n"},
+        {0, 1, "set xrange [0:100]\n"}, {0.02, 0.03, "set xrange [0:5]\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text text;
+        begin(&text);
+        ssreport_plots_percent_axis(text.stream, cases[i].least, cases[i].most);
+        end(&text);
+        assert_string_equal(text.bytes, cases[i].axis);
+        free(text.bytes);
+    }
+}
+
 static void text_without_memory_is_a_failure(void **state) {
     (void)state;
     struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T", columns);
@@ -305,6 +350,8 @@ static void a_page_without_gnuplot_says_so(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(tables_are_escaped),
+    cmocka_unit_test(absolute_paths_are_not_titles),
+    cmocka_unit_test(the_axis_of_load_fits_the_data),
     cmocka_unit_test(text_without_memory_is_a_failure),
     cmocka_unit_test(long_sentences_are_not_cut),
     cmocka_unit_test(pictures_do_not_share_names),

@@ -379,7 +379,7 @@ static void a_rate_is_found_in_the_run_that_had_it(void **state) {
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
     assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
     finish_report(&report);
-    assert_found(&report, "/b: keeps up with 20 requests a second.");
+    assert_found(&report, "b: keeps up with 20 requests a second.");
     ssreport_report_free(&report);
 }
 
@@ -393,7 +393,8 @@ static void findings_come_first(void **state) {
     struct ssreport_report report = make_report(folder_file("a"));
     assert_found(&report, "keeps up with 20 requests a second, and not with 40 (62.5 % of those "
                           "due succeeded in this time). At 20 the response time is 20.0 ms on "
-                          "average and at most about 40.0 ms for 95 % of the requests");
+                          "average (95 %: 20.0 ms to 20.0 ms, of 40 requests) and at most about "
+                          "40.0 ms for 95 % of the requests");
     assert_found(&report,
         "at 40 requests a second 99 % were answered within about 60.0 ms of being "
         "sent, but only within ");
@@ -445,6 +446,47 @@ static void a_closed_loop_is_called_so(void **state) {
     ssreport_report_free(&report);
 }
 
+static void assert_close(double have, double want) {
+    if (!(fabs(have - want) <= 1e-9 * fabs(want)))
+        fail_msg("%.12g, not %.12g", have, want);
+}
+
+/* sssim queue says the same: for 10 ms at 1 request a second 18.6, 38.2, 9.2 and 29.5 ms. */
+static void stops_add_more_to_long_requests(void **state) {
+    (void)state;
+    assert_close(ssreport_responses_added_by_stops(0.5, 0.107, 0), 0.25 * 0.107 / 2);
+    assert_close(ssreport_responses_added_by_stops(0.5, 0.107, 0.01), 0.018375);
+    assert_close(ssreport_responses_added_by_stops(0.25, 0.107, 0.01), 0.03759375);
+    /* A second stop comes while it is worked on, and a fourth one. */
+    assert_close(ssreport_responses_added_by_stops(0.5, 0.0107, 0.01), 0.0090125);
+    assert_close(ssreport_responses_added_by_stops(0.25, 0.0107, 0.01), 0.028565625);
+    /* As on a machine of half the speed. */
+    assert_true(fabs(ssreport_responses_added_by_stops(0.5, 0.001, 1) - 1) < 0.001);
+    assert_close(ssreport_responses_added_by_stops(1, 0.107, 0.01), 0);
+}
+
+/* Seconds of 2 and 6 requests with means of 10 and 20 ms. */
+static void a_mean_has_an_interval(void **state) {
+    (void)state;
+    folder_open();
+    const struct second seconds[] = {{4, 0.01, 0.01, 2, 0, 0}, {4, 0.02, 0.01, 6, 0, 0}};
+    write_seconds("a", TEN, seconds, 2);
+    struct ssreport_report report = make_report(folder_file("a"));
+    /* Both are 15 ms requests off: sqrt(2 (15^2 + 15^2)) / 8 = 3.75 ms; t is 12.706. */
+    double half = 12.706204736174705 * 0.00375;
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_mean_low_seconds", 0);
+    assert_true(
+        fabs(cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_mean_high_seconds")->number -
+             (0.0175 + half)) < 1e-9);
+    assert_found(&report, "17.5 ms on average (95 %: 0.00 ms to 65.1 ms, of 8 requests)");
+    ssreport_report_free(&report);
+    write_seconds("a", TEN, seconds, 1);
+    report = make_report(folder_file("a"));
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_mean_low_seconds", NAN);
+    assert_found(&report, "10.0 ms on average (of 2 requests, which give no interval)");
+    ssreport_report_free(&report);
+}
+
 /* The same at all duties, from two runs of a folder. */
 static void stops_are_held_against_the_formula(void **state) {
     (void)state;
@@ -468,8 +510,10 @@ static void stops_are_held_against_the_formula(void **state) {
                     "runs/y/requests,latency,serve,averageq,requests,,,1,0.1,,1,rapl\n");
     /* (1 - 0.6)^2 x 100 ms / 2 + (1 - 0.6) x 11 ms */
     assert_found(&report, "serve, averageq, 60 %, poisson: at 20 requests a second a duty of 60 % "
-                          "adds 20.0 ms to the mean response time (31.0 ms instead of 11.0 ms); "
-                          "stops in rounds of 100 ms account for 12.4 ms where requests are few.");
+                          "adds 20.0 ms to the mean response time (95 %: 20.0 ms to 20.0 ms, of "
+                          "400 requests); it is 31.0 ms instead of 11.0 ms; stops in rounds of "
+                          "100 ms account for 12.4 ms where requests are few and each takes 11.0 "
+                          "ms.");
     struct text script;
     begin(&script);
     assert_true(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_DUTY));
@@ -477,8 +521,8 @@ static void stops_are_held_against_the_formula(void **state) {
     assert_false(ssreport_responses_plot_series(script.stream, &report, 0));
     end(&script);
     assert_has(&script, "\n60 31 10 22 33 10 NaN NaN 30\n100 11 10 22 33 10 NaN NaN 30\n");
-    /* 11 ms, and what the formula adds; at a duty of 0 half of tau and the work of a request. */
-    assert_has(&script, "$expected << END\n0 72\n");
+    /* 11 ms, and what the formula adds; at a duty of 0 nothing ends. */
+    assert_has(&script, "$expected << END\n0 NaN\n");
     assert_has(&script, "\n60 23.4\n");
     assert_has(&script, "\n100 11\nEND\n");
     assert_has(&script, "plot $expected using 1:2");
@@ -536,5 +580,7 @@ UNIT_MAIN(
     cmocka_unit_test(requests_meet_the_record_of_the_same_time),
     cmocka_unit_test(findings_come_first),
     cmocka_unit_test(a_closed_loop_is_called_so),
+    cmocka_unit_test(stops_add_more_to_long_requests),
+    cmocka_unit_test(a_mean_has_an_interval),
     cmocka_unit_test(stops_are_held_against_the_formula),
     cmocka_unit_test(pictures_have_both_moments))
