@@ -292,6 +292,50 @@ START_TEST(forks_are_told_to_listeners) {
 }
 END_TEST
 
+static struct {
+    pid_t parent;
+    pid_t child;
+    bool found;
+} birth;
+
+static void see_birth(void *context, pid_t parent, pid_t child) {
+    ck_assert_ptr_null(context);
+    birth.found |= parent == birth.parent && child == birth.child;
+}
+
+START_TEST(births_are_reported_with_their_parents) {
+    int forks = ss_platform_fork_events_open();
+    SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
+    ck_assert(ss_platform_fork_events_record(forks));
+    for (int i = 0; i < 3; i++) {
+        birth.parent = getpid();
+        birth.child = kin_start(NULL);
+        birth.found = false;
+        enum ss_births births = ss_platform_fork_events_read(forks, see_birth, NULL);
+        ck_assert(birth.found || births == SS_BIRTHS_LOST);
+        kin_end(birth.child);
+    }
+    close(forks);
+}
+END_TEST
+
+START_TEST(process_is_claimed_once) {
+    pid_t child = kin_start(NULL);
+    ck_assert(!ss_platform_process_is_claimed(child));
+    int claim = ss_platform_process_claim(child);
+    ck_assert_int_ge(claim, 0);
+    ck_assert(ss_platform_process_is_claimed(child));
+    ck_assert_int_eq(ss_platform_process_claim(child), -EBUSY);
+    close(claim);
+    claim = ss_platform_process_claim(child);
+    ck_assert_int_ge(claim, 0);
+    close(claim);
+    kin_end(child);
+    ck_assert(!ss_platform_process_is_claimed(child));
+    ck_assert_int_eq(ss_platform_process_claim(child), -ENOENT);
+}
+END_TEST
+
 /* The kernel ignores the request in silence: waiting for an answer would be in vain. */
 START_TEST(forks_are_not_told_inside_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only it can make a PID namespace");
@@ -307,6 +351,8 @@ END_TEST
 // clang-format off
 PROCESS_MAIN(
     SS_CASE(forks_are_told_to_listeners),
+    SS_CASE(births_are_reported_with_their_parents),
+    SS_CASE(process_is_claimed_once),
     SS_CASE(forks_are_not_told_inside_a_namespace),
     SS_CASE(living_children_count),
     SS_CASE(a_child_lives_in_its_threads),

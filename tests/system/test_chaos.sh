@@ -98,6 +98,10 @@ touched_attached_programs_are_seen() {
     pid=$!
     pretend "kill -KILL $pid"
     one_fault 1 "chaos: attached process $pid has been ended" --attached "$mark" --living "$pid"
+    env "$mark" "$build/tests/payload" spin &
+    pretend 'exit 0'
+    one_fault 1 'chaos: 1 attached processes have escaped their end' --attached "$mark" --ended
+    one_fault 0 '0\.' --attached "$mark" --ended
 }
 
 attached_rounds_end_nothing() {
@@ -141,6 +145,12 @@ rounds_leave_nothing() {
     "$here/chaos" --rounds 30 --patience 5 "$build"
 }
 
+rounds_of_attached_programs_leave_nothing() {
+    "$here/chaos" --rounds 4 --fault rivals --patience 5 "$build"
+    "$here/chaos" --rounds 3 --fault escape --patience 5 "$build"
+    "$here/chaos" --rounds 3 --fault stopped-master --patience 5 --attached "$build"
+}
+
 # What only executors can see to.
 rounds_of_survivors_leave_nothing() {
     "$here/chaos" --rounds 5 --fault survivor --patience 5 "$build"
@@ -162,4 +172,5 @@ run_case wrong_words_are_refused
 run_case rounds_leave_nothing
 run_case attached_rounds_end_nothing
 run_case rounds_of_survivors_leave_nothing
+run_case rounds_of_attached_programs_leave_nothing
 end_cases
