@@ -257,7 +257,7 @@ expect queue --version
 refused '--profile constant wants --rate' queue
 refused 'the rate is 0, so nothing would be sent' queue --rate 0
 refused 'the rate is 0, so nothing would be sent' queue --rate 0 --requests 5
-refused 'the step must be above 0' queue --max 140 --step 0 --hold 2s
+refused 'the step is 0, so nothing would be sent' queue --max 140 --step 0 --hold 2s
 refused 'the only step below 2000000 requests per second' queue --max 2000000 --step 2000000 --hold 2s
 refused '--profile step wants --step' queue --profile step --max 140
 refused '--rate has no meaning with --profile step' \

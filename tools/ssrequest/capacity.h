@@ -48,7 +48,7 @@ bool ssrequest_criterion_holds(
 
 #define SSREQUEST_TRIALS_MOST 100
 
-/* Of the upper end of an interval: a wider one is not sure. */
+/* A wider interval, in parts of its upper end, is not sure. */
 #define SSREQUEST_SURE_WIDTH 0.2
 
 struct ssrequest_search {

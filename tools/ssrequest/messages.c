@@ -11,13 +11,13 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-#define BODY_MOST   (64 * 1024 * 1024) /* bytes */
-#define METHOD_MOST 31                 /* bytes */
+#define BODY_MAX   (64 * 1024 * 1024) /* bytes */
+#define METHOD_MAX 31                 /* bytes */
 
 /* Bodies of so many messages before are looked through for the same file. */
 #define SHARED_WITHIN 64
 
-/* Of names and methods: "token" of RFC 9110. */
+/* What names and methods are made of: "token" of RFC 9110. */
 static const char token_bytes[] =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -37,19 +37,23 @@ static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error
         *size += length;
         if (length == 0)
             return ferror(stream) ? ss_error_fail(error, "%s", strerror(errno)) : 0;
-        if (*size > BODY_MOST)
+        if (*size > BODY_MAX)
             return ss_error_fail(error, "a body of more than 64 MiB");
     }
 }
 
-static int read_body(struct ssrequest_message *message, const char *path, struct ss_error *error) {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdin : fopen(path, "re");
+static int take_body(struct ssrequest_message *message, FILE *stream, struct ss_error *error) {
     int result = stream ? read_stream(stream, &message->own_body, &message->body_size, error)
                         : ss_error_fail(error, "%s", strerror(errno));
-    if (stream && !standard)
-        fclose(stream);
     message->body = message->own_body;
+    return result;
+}
+
+static int read_body(struct ssrequest_message *message, const char *path, struct ss_error *error) {
+    FILE *stream = fopen(path, "re");
+    int result = take_body(message, stream, error);
+    if (stream)
+        fclose(stream);
     return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
 }
 
@@ -85,7 +89,7 @@ static void add_empty_body(struct ssrequest_message *message) {
 static int take_method(
     struct ssrequest_message *message, const char *method, struct ss_error *error) {
     size_t length = strlen(method);
-    if (length == 0 || length > METHOD_MOST || strspn(method, token_bytes) < length)
+    if (length == 0 || length > METHOD_MAX || strspn(method, token_bytes) < length)
         return ss_error_fail(
             error, "'%s' is not a method: write GET, POST or the like", ss_words_show(method).text);
     if (strcmp(method, "CONNECT") == 0)
@@ -126,7 +130,8 @@ static int fill_from_options(struct ssrequest_message *message, const char *meth
     if (take_method(message, method ? method : data ? "POST" : "GET", error) < 0)
         return ss_error_wrap(error, "--method");
     if (data && data[0] == '@') {
-        if (read_body(message, data + 1, error) < 0)
+        bool standard = strcmp(data, "@-") == 0;
+        if ((standard ? take_body(message, stdin, error) : read_body(message, data + 1, error)) < 0)
             return ss_error_wrap(error, "--data");
     } else if (data) {
         message->body = data;
@@ -267,8 +272,8 @@ int ssrequest_messages_add_header(
     if (name == 0 || (header[name] != ':' && !is_empty) || strpbrk(header, "\r\n"))
         return ss_error_fail(
             error, "'%s' is not a header: write 'Name: value'", ss_words_show(header).text);
-    if (messages->header_count == SSREQUEST_HEADERS_MOST)
-        return ss_error_fail(error, "more than %d headers", SSREQUEST_HEADERS_MOST);
+    if (messages->header_count == SSREQUEST_HEADERS_MAX)
+        return ss_error_fail(error, "more than %d headers", SSREQUEST_HEADERS_MAX);
     messages->headers[messages->header_count++] = header;
     return 0;
 }

@@ -11,7 +11,7 @@
 
 #include "generator.h"
 
-#define SSREQUEST_HEADERS_MOST 64
+#define SSREQUEST_HEADERS_MAX 64
 
 struct ssrequest_message {
     char *method;
@@ -26,7 +26,7 @@ struct ssrequest_message {
 struct ssrequest_messages {
     struct ssrequest_message *list;
     size_t count;
-    const char *headers[SSREQUEST_HEADERS_MOST]; /* of all of them, the caller's */
+    const char *headers[SSREQUEST_HEADERS_MAX]; /* of all of them, the caller's */
     size_t header_count;
     const char *file; /* that they are from, the caller's; NULL: options */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define BATCHES       SSREQUEST_STEADY_BATCHES
-#define BATCHES_LEAST 16
+#define BATCHES_MIN 16
 
 /* Batches that differ less than that from each other, of their mean. */
 #define ALIKE 0.1
@@ -62,7 +62,7 @@ static bool are_alike(const struct ssrequest_steady *steady, int batches) {
 
 bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed) {
     int batches = batches_of(steady);
-    if (batches < BATCHES_LEAST)
+    if (batches < BATCHES_MIN)
         return false;
     if (steady->total < NO_QUEUE * elapsed || are_alike(steady, batches))
         return true;

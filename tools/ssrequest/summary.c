@@ -61,7 +61,7 @@ struct cause {
     char text[72];
 };
 
-#define CAUSES_MOST (SSREQUEST_OUTCOMES + SSREQUEST_STATUSES)
+#define CAUSES_MAX (SSREQUEST_OUTCOMES + SSREQUEST_STATUSES)
 
 static void add_cause(struct cause *causes, size_t *count, uint64_t requests, const char *name) {
     struct cause *cause = &causes[*count];
@@ -80,7 +80,7 @@ static int compare_causes(const void *one, const void *other) {
 }
 
 /* "8 timeout", "3 with status 503", the most frequent first. */
-static size_t list_causes(struct cause causes[CAUSES_MOST], const struct ssrequest_tally *tally) {
+static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssrequest_tally *tally) {
     size_t count = 0;
     uint64_t with_status = 0;
     for (unsigned status = 400; status < SSREQUEST_STATUSES; status++) {
@@ -178,7 +178,7 @@ static const char *when_failed(char text[96], const struct ssrequest_account *ac
 static void tell_failures(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     uint64_t failed = ssrequest_tally_failed(tally);
-    struct cause causes[CAUSES_MOST];
+    struct cause causes[CAUSES_MAX];
     char list[512] = "", when[96];
     size_t count = list_causes(causes, tally), used = 0;
     for (size_t i = 0; i < count && used < sizeof list; i++)
@@ -323,7 +323,7 @@ static void print_sums(FILE *stream, const struct ssrequest_tally *tally) {
         ssrequest_show_count(tally->outcomes[SSREQUEST_SUCCESS]).text,
         ssrequest_show_count(ssrequest_tally_failed(tally)).text,
         ssrequest_show_count(tally->unfinished).text);
-    struct cause causes[CAUSES_MOST];
+    struct cause causes[CAUSES_MAX];
     size_t count = list_causes(causes, tally);
     for (size_t i = 0; i < count; i++)
         fprintf(stream, "failed   %s\n", causes[i].text);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "ssrequest/messages.h"
+
+/* What goes into a request line must not end it. */
+static void check_word(const char *word) {
+    FUZZ_CHECK(word && *word);
+    for (; *word; word++)
+        FUZZ_CHECK((unsigned char)*word > ' ' && (unsigned char)*word < 0x7f);
+}
+
+static void check(const struct ssrequest_messages *messages) {
+    FUZZ_CHECK(messages->count > 0 && messages->origin_count <= SSREQUEST_TARGETS_MOST);
+    for (size_t i = 0; i < messages->count; i++) {
+        const struct ssrequest_message *message = &messages->list[i];
+        check_word(message->method);
+        check_word(message->target);
+        FUZZ_CHECK(message->target[0] == '/' && !strchr(message->target, '#'));
+        FUZZ_CHECK(message->body || message->body_size == 0);
+        FUZZ_CHECK(messages->origin_count == 0 || messages->order[i] < messages->origin_count);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char path[64];
+    int file = memfd_create("requests", MFD_CLOEXEC);
+    FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    struct ssrequest_messages messages = {0};
+    struct ss_error error = {0};
+    if (ssrequest_messages_read(&messages, path, &error) == 0)
+        check(&messages);
+    else
+        FUZZ_CHECK(error.status != 0 && !strpbrk(error.message, "\n\r"));
+    ssrequest_messages_close(&messages);
+    close(file);
+    return 0;
+}
