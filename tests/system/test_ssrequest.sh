@@ -425,6 +425,44 @@ http_two_in_the_clear() {
     end_server
 }
 
+# libcurl keeps the connections to a host whose URL stays, or comes again with another path.
+urls_that_stay_keep_their_connections() {
+    need python3
+    need nghttpd
+    serve_http2 --no-tls -v
+    "$bin/ssrequest" --http2 --json json --rate 100 --duration 1h --control control \
+        "http://127.0.0.1:$port/" >out 2>err &
+    local asker=$! status=0
+    pids+=("$asker")
+    timeout 60 python3 - "http://127.0.0.1:$port/" <<'END' || fail "control: $(cat err)"
+import socket, sys, time
+connection = socket.socket(socket.AF_UNIX)
+while connection.connect_ex("control") != 0:
+    time.sleep(0.01)
+lines = connection.makefile("rw")
+def say(text):
+    lines.write(text + "\n")
+    lines.flush()
+    return lines.readline().strip()
+def wait_for_more(count):
+    before = None
+    while True:
+        ended = sum(int(word.split("=")[1]) for word in say("status").split()
+                    if word.startswith(("succeeded=", "failed=")))
+        before = ended if before is None else before
+        if ended >= before + count:
+            return
+        time.sleep(0.01)
+wait_for_more(20)
+for urls in sys.argv[1], sys.argv[1] + "?other " + sys.argv[1]:
+    assert say("urls " + urls) == "ok"
+    wait_for_more(20)
+assert say("stop") == "ok"
+END
+    wait "$asker" || status=$?
+    [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
+}
+
 it_runs_on_cpus_of_its_own() {
     local cpu asker
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
@@ -865,6 +903,7 @@ run_case closed_loops
 run_case two_thousand_clients_leave_it_time
 run_case http_two_over_tls
 run_case http_two_in_the_clear
+run_case urls_that_stay_keep_their_connections
 run_case it_runs_on_cpus_of_its_own
 run_case a_signal_ends_it
 run_case two_signals_end_it_at_once

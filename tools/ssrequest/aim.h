@@ -13,8 +13,8 @@ struct ssrequest_target {
     struct Curl_URL *url; /* as libcurl has read it: with each request that would cost a tenth */
     char *socket;         /* NULL: TCP */
     bool tls;
-    uint64_t connections; /* that are open; whoever opens them counts */
-    char *lost;           /* why its host has no address; NULL: it has one */
+    uint32_t origin; /* which of those that the transport has had connections to; it sets it */
+    char *lost;      /* why its host has no address; NULL: it has one */
 };
 
 /* A set of targets. Zeroed: none. */

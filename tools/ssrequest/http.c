@@ -33,6 +33,7 @@ struct slot {
     uint32_t target; /* that the handle is set to, of the set of this number: */
     uint64_t aim;
     bool tls;                     /* likewise */
+    uint32_t origin;              /* likewise: see struct watch */
     long version;                 /* of HTTP, likewise, as libcurl numbers them */
     struct slot *before, *behind; /* among those under way, in the order of sending */
     struct slot *next_done;       /* among those that have ended, which has not been told yet */
@@ -57,8 +58,13 @@ struct watch {
     uint32_t wanted; /* by libcurl; 0: nothing at present */
     uint32_t armed;  /* in epoll; 0: it is not there */
     uint32_t number; /* of the socket: descriptors are used again */
-    uint64_t aim;    /* the set that its target is of; 0: it is not open */
-    uint32_t target;
+    uint32_t origin; /* what it connects to, from 1 on; 0: unknown, or not open */
+};
+
+/* A host and port, or socket, whose connections libcurl keeps, whatever set a target is of. */
+struct origin {
+    char *name;
+    uint64_t connections; /* that are open */
 };
 
 struct ssrequest_http {
@@ -79,6 +85,8 @@ struct ssrequest_http {
     ss_time timer;   /* libcurl's */
     struct ssrequest_aim aim;
     uint64_t aim_number;
+    struct origin *origins; /* of all sets so far */
+    uint32_t origin_count;
     uint64_t older;
     bool is_old; /* libcurl: see version_for() */
 };
@@ -304,11 +312,9 @@ static curl_socket_t open_socket(
         return CURL_SOCKET_BAD;
     }
     *watch = (struct watch){.number = next_number(http)};
-    if (slot->aim == http->aim_number) {
-        watch->aim = slot->aim;
-        watch->target = slot->target;
-        http->aim.targets[slot->target].connections++;
-    }
+    watch->origin = slot->origin;
+    if (slot->origin > 0)
+        http->origins[slot->origin - 1].connections++;
     slot->local = local;
     return opened;
 }
@@ -316,8 +322,8 @@ static curl_socket_t open_socket(
 static int close_socket(void *context, curl_socket_t descriptor) {
     struct ssrequest_http *http = context;
     struct watch *watch = &http->watches[descriptor];
-    if (watch->aim == http->aim_number)
-        http->aim.targets[watch->target].connections--;
+    if (watch->origin > 0)
+        http->origins[watch->origin - 1].connections--;
     *watch = (struct watch){0}; /* epoll forgets it by itself */
     return close(descriptor);
 }
@@ -379,11 +385,45 @@ static void keep_connections(struct ssrequest_http *http) {
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)(wanted < room ? wanted : room));
 }
 
+static char *name_origin(const struct ssrequest_target *target) {
+    char *host = NULL, *port = NULL, *name = NULL;
+    if (!curl_url_get(target->url, CURLUPART_HOST, &host, 0) &&
+        !curl_url_get(target->url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) &&
+        asprintf(&name, "%d %s %s %s", target->tls, target->socket ? target->socket : "", host,
+            port) < 0)
+        name = NULL;
+    curl_free(host);
+    curl_free(port);
+    return name;
+}
+
+/* From 1 on; 0 where memory is short: its connections are not counted then. */
+static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_target *target) {
+    char *name = name_origin(target);
+    for (uint32_t i = 0; name && i < http->origin_count; i++) {
+        if (strcmp(http->origins[i].name, name) == 0) {
+            free(name);
+            return i + 1;
+        }
+    }
+    struct origin *origins =
+        name ? reallocarray(http->origins, http->origin_count + 1, sizeof *origins) : NULL;
+    if (!origins) {
+        free(name);
+        return 0;
+    }
+    http->origins = origins;
+    origins[http->origin_count++] = (struct origin){name, 0};
+    return http->origin_count;
+}
+
 void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim) {
     ssrequest_aim_free(&http->aim);
     http->aim = *aim;
     *aim = (struct ssrequest_aim){0};
     http->aim_number++;
+    for (uint32_t i = 0; i < http->aim.count; i++)
+        http->aim.targets[i].origin = find_origin(http, &http->aim.targets[i]);
     keep_connections(http);
 }
 
@@ -452,7 +492,8 @@ static long version_for(const struct slot *slot, const struct ssrequest_target *
         return CURL_HTTP_VERSION_1_1;
     if (target->tls)
         return CURL_HTTP_VERSION_2TLS;
-    bool again = http->is_old && !http->rules.fresh && target->connections > 0;
+    bool again = http->is_old && !http->rules.fresh && target->origin > 0 &&
+                 http->origins[target->origin - 1].connections > 0;
     return again ? CURL_HTTP_VERSION_2_0 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 }
 
@@ -478,6 +519,7 @@ static bool point(struct slot *slot, uint32_t number) {
     curl_url_cleanup(slot->url);
     slot->url = url;
     slot->target = number;
+    slot->origin = target->origin;
     slot->tls = target->tls;
     return true;
 }
@@ -753,6 +795,9 @@ void ssrequest_http_close(struct ssrequest_http *http) {
     curl_multi_cleanup(http->multi);
     curl_slist_free_all(http->headers);
     ssrequest_aim_free(&http->aim);
+    for (uint32_t i = 0; i < http->origin_count; i++)
+        free(http->origins[i].name);
+    free(http->origins);
     free(http->slots);
     free(http->watches);
     free(http);

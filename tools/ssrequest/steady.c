@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define BATCHES       SSREQUEST_STEADY_BATCHES
+#define BATCHES     SSREQUEST_STEADY_BATCHES
 #define BATCHES_MIN 16
 
 /* Batches that differ less than that from each other, of their mean. */
