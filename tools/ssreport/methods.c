@@ -152,7 +152,7 @@ static int find_knots(struct ssreport_methods *methods) {
     double target = NAN;
     for (size_t i = 0; methods->baseline && i < methods->count; i++) {
         const struct ssreport_method_point *point = &methods->points[i];
-        if (!ssreport_methods_is_one(point->run, methods->baseline))
+        if (!ssreport_methods_is_one(point->run, methods->baseline) || point->step->is_exceeded)
             continue;
         if (!(fabs(target_of(point) - target) <= SAME)) {
             target = target_of(point);
@@ -204,7 +204,8 @@ bool ssreport_methods_is_forbidden(
 double ssreport_methods_deviation(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point) {
     double baseline = ssreport_methods_baseline(methods, point->step->load.mean);
-    return baseline > 0 && !ssreport_methods_is_forbidden(methods, point)
+    return baseline > 0 && !point->step->is_exceeded &&
+                   !ssreport_methods_is_forbidden(methods, point)
                ? 100 * (point->step->throughput / baseline - 1)
                : NAN;
 }
@@ -249,9 +250,10 @@ static void add_point(struct ssreport_sheet *sheet, const struct ssreport_method
     SSREPORT_NUMBERS(
         sheet, baseline, is_own ? NAN : ssreport_methods_deviation(methods, point), run->others);
     SSREPORT_TEXTS(sheet,
-        !methods->baseline ? "no baseline"
-        : is_own           ? "the baseline itself"
-        : isnan(baseline)  ? "outside the loads of the baseline"
+        step->is_exceeded    ? "not compared: iterations take longer than the step"
+        : !methods->baseline ? "no baseline"
+        : is_own             ? "the baseline itself"
+        : isnan(baseline)    ? "outside the loads of the baseline"
         : ssreport_methods_is_forbidden(methods, point)
             ? "not compared: others used another part of the machine"
         : ssreport_others_disturb(run->others) ? "disturbed by others"

@@ -83,6 +83,27 @@ static void deviations_are_from_the_wider_baseline(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The baseline's step at 40 % and a step of the method. */
+static void steps_shorter_than_their_iterations_are_not_compared(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_run(&report, "nbench", 0.2, 0.2, 2);
+    add_run(&report, "nbench", 0.4, 0.4, 40)->steps.items[0].is_exceeded = true;
+    add_run(&report, "nbench", 0.6, 0.6, 6);
+    add_run(&report, "cdc", 0.3, 0.3, 6);
+    add_run(&report, "cdc", 0.5, 0.5, 9)->steps.items[0].is_exceeded = true;
+    finish_report(&report);
+    size_t row = find(&report, "cdc", 0.3);
+    assert_true(
+        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 100) < 1e-9);
+    row = find(&report, "cdc", 0.5);
+    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
+    assert_text(&report, SSREPORT_METHODS, row, "note",
+        "not compared: iterations take longer than the step");
+    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "compared", 1);
+    ssreport_report_free(&report);
+}
+
 /* The baseline's runs at 60 % were disturbed, those at 20 and 40 % were not. */
 static void methods_under_different_loads_of_others_are_not_compared(void **state) {
     (void)state;
@@ -166,6 +187,7 @@ static void each_environment_has_a_baseline_of_its_own(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(deviations_are_from_the_wider_baseline),
+    cmocka_unit_test(steps_shorter_than_their_iterations_are_not_compared),
     cmocka_unit_test(methods_under_different_loads_of_others_are_not_compared),
     cmocka_unit_test(one_cdc_is_the_baseline_where_it_covers_more),
     cmocka_unit_test(each_environment_has_a_baseline_of_its_own))
