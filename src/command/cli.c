@@ -60,6 +60,8 @@ static const struct ss_argument rows[] = {
         .help = "write the summary as JSON; - is standard output"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "record the run there: plan, machine, samples, decisions, iterations, events"}},
+    {0, "all|none|TIME", {"record-decisions", SS_OPTION_TEXT, AT(decisions), .initial = "all",
+        .help = "which decisions are recorded: all, none, or at least those of the last TIME"}},
     {0, "NAME=VALUE", {"label",
         .help = "keep this text with the run, in the record and the summary; may be given again "
                 "with another name"}, .take = take_label},

@@ -30,6 +30,7 @@ struct ss_cli {
     int tty;
     const char *json;
     const char *record;
+    const char *decisions;
     struct ss_labels labels;
     const char *replay;
     int progress; /* enum ss_progress_when */

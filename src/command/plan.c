@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/pattern.h"
+#include "base/units.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -310,6 +311,19 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
+/* "all", "none", or how much of the end is kept. */
+static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
+    plan->no_decisions = strcmp(text, "none") == 0;
+    plan->decisions_last = 0;
+    if (plan->no_decisions || strcmp(text, "all") == 0)
+        return 0;
+    if (ss_units_time(text, &plan->decisions_last, error) < 0)
+        return ss_error_wrap(error, "all, none or a time was expected");
+    return plan->decisions_last >= SS_SECOND
+               ? 0
+               : ss_error_fail(error, "'%s': at least 1s", ss_words_show(text).text);
+}
+
 static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct stat status;
     plan->output = cli->output;
@@ -324,6 +338,10 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
         return -1;
     if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--output: %s is not a directory", cli->output);
+    if (take_decisions(plan, cli->decisions, error) < 0)
+        return ss_error_wrap(error, "--record-decisions");
+    if (!cli->record && strcmp(cli->decisions, "all") != 0)
+        return ss_error_fail(error, "--record-decisions requires --record");
     if (cli->force && !cli->record)
         return ss_error_fail(error, "--force requires --record");
     if (cli->counters && !cli->record)

@@ -11,11 +11,12 @@
 #include "measure/perf.h"
 #include "record/folder.h"
 #include "record/outcome.h"
+#include "record/rotation.h"
 
 enum ss_record_file {
     SS_RECORD_SAMPLES,
     SS_RECORD_CPUS,
-    SS_RECORD_DECISIONS,
+    SS_RECORD_DECISIONS, /* unless the plan has none */
     SS_RECORD_ITERATIONS,
     SS_RECORD_EVENTS,
     SS_RECORD_COUNTERS, /* only if the plan has counters */
@@ -43,6 +44,7 @@ struct ss_recorder {
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
     uint32_t iterations_kept;  /* rows in that second */
     uint64_t iterations_left;  /* rows left out because their second was full */
+    struct ss_rotation decisions;
     double loads[SS_CPUS_MAX]; /* of the measured CPUs, in the present sample */
     struct ss_lines files[SS_RECORD_FILES];
 };

@@ -115,7 +115,7 @@ static int open_recorder(struct ss_master *master) {
 static int open_board(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
     master->board = ss_board_create(plan->instances, ss_module_set_memory(&plan->set),
-        plan->record != NULL, &master->descriptor, master->error);
+        plan->record && !plan->no_decisions, &master->descriptor, master->error);
     if (!master->board)
         return -1;
     master->board->keep = plan->keep;

@@ -66,9 +66,10 @@ START_TEST(help_and_version_are_printed) {
         "--dithering NAME", "--window TIME", "--workloads FILE", "--placeholder STR", "--cpus LIST",
         "--warmup TIME", "--settle TIME", "--duration TIME", "--start-at TIME", "--fail-fast",
         "--repeat", "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN",
-        "--label NAME=VALUE", "--grace TIME", "--keep", "--attach PID,...", "--attach-name NAME",
-        "--end", "--set PID LOAD", "--status PID", "--quiet", "--verbose", "--tolerance PERCENT",
-        "--dry-run", "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
+        "--record-decisions all|none|TIME", "--label NAME=VALUE", "--grace TIME", "--keep",
+        "--attach PID,...", "--attach-name NAME", "--end", "--set PID LOAD", "--status PID",
+        "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run", "--list-modules",
+        "--help-module KIND/NAME", "--help", "--version"};
     struct run *run = RUN("--help");
     run_expect(run, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -298,6 +298,37 @@ START_TEST(each_cpu_has_a_column) {
 END_TEST
 
 /* The stopped parts of all states are what the duty leaves. */
+/* A record that does not grow with the decisions of its run. */
+START_TEST(decisions_are_bounded) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "none");
+    run_expect(RUN("-q", "-n", "2", "-l", "50%", "--duration", "600m", "--record-decisions", "none",
+                   "--record", record, PAYLOAD, "spin"),
+        0);
+    ck_assert_int_ne(access(run_path(record, "decisions.csv"), F_OK), 0);
+    ck_assert(is_whole(record, "samples.csv"));
+    record = run_path(folder, "last");
+    run_expect(RUN("-q", "-n", "2", "-l", "50%", "--duration", "5s", "--record-decisions", "1s",
+                   "--record", record, PAYLOAD, "spin"),
+        0);
+    ck_assert_int_ne(access(run_path(record, "decisions-before.csv"), F_OK), 0);
+    struct run_text text = run_read_file(run_path(record, "decisions.csv"));
+    char *row = strchr(text.bytes, '\n') + 1;
+    ck_assert_ptr_nonnull(row);
+    double first = strtod(strchr(row, ',') + 1, NULL);
+    ck_assert_msg(first > 0.9 && first <= 4.1, "the first decision is of %f s", first);
+    struct run *run =
+        RUN("--record-decisions", "none", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "--record-decisions requires --record");
+    run = RUN("--record-decisions", "few", "--record", run_path(folder, "few"), "-l", "50%",
+        PAYLOAD, "spin");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "--record-decisions: all, none or a time was expected");
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(decisions_are_what_was_done) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "1", "-l", "30%", "-c", "fixed", "--duration",
@@ -700,6 +731,7 @@ PROCESS_MAIN(
     SS_CASE(rows_of_a_group_are_of_the_group_alone),
     SS_CASE(rows_of_a_sensor_have_no_parts),
     SS_CASE(each_cpu_has_a_column),
+    SS_CASE(decisions_are_bounded),
     SS_CASE(decisions_are_what_was_done),
     SS_CASE(the_duty_is_one_figure),
     SS_CASE(a_record_that_is_there_is_kept),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_tables.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -165,7 +167,11 @@ void ssreport_record_read_decisions(struct ssreport_record *record) {
     struct ss_error error = {0};
     struct ssreport_csv csv = {
         .name = "decisions.csv", .columns = columns, .take = take_decision, .context = record};
-    if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
+    char path[4400];
+    snprintf(path, sizeof path, "%.4300s/%s", record->path, csv.name);
+    if (access(path, F_OK) < 0 && errno == ENOENT)
+        ssreport_notes_add(&record->notes, "no duties of instances: decisions were not recorded");
+    else if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "no duties: %s", error.message);
 }
 

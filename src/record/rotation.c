@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/rotation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+
+static void begin_file(const struct ss_rotation *rotation, struct ss_lines *lines, int folder) {
+    int why = lines->why;
+    uint64_t lost = lines->lost;
+    ss_lines_close(lines);
+    if (renameat(folder, rotation->name, folder, rotation->aside) < 0) {
+        why = why ? why : errno;
+        unlinkat(folder, rotation->name, 0);
+    }
+    int failure = -ss_lines_open(lines, folder, rotation->name);
+    lines->why = why ? why : failure;
+    lines->lost = lost;
+    char *to = ss_lines_begin(lines, strlen(rotation->heading) + 1);
+    ss_lines_end(lines, stpcpy(to, rotation->heading));
+}
+
+void ss_rotation_turn(
+    struct ss_rotation *rotation, struct ss_lines *lines, int folder, ss_time row) {
+    if (rotation->keep == 0 || lines->file < 0)
+        return;
+    if (rotation->began == SS_TIME_NEVER)
+        rotation->began = row;
+    /* Rows of different executors are not in order. */
+    if (row < ss_time_add(rotation->began, rotation->keep))
+        return;
+    begin_file(rotation, lines, folder);
+    rotation->began = row;
+}
+
+/* Appends the rows. On failure the file that they are added to is as it was. */
+static int append(int to, int from, off_t heading) {
+    char bytes[65536];
+    off_t size = lseek(to, 0, SEEK_END);
+    ssize_t got;
+    if (size < 0 || lseek(from, heading, SEEK_SET) < 0)
+        return -errno;
+    while ((got = read(from, bytes, sizeof bytes)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        for (ssize_t done = 0; got > 0 && done < got;) {
+            ssize_t written = write(to, bytes + done, (size_t)(got - done));
+            if (written < 0 && errno != EINTR)
+                got = -1;
+            done += written > 0 ? written : 0;
+        }
+        if (got < 0) {
+            int why = errno;
+            return ftruncate(to, size) < 0 ? -errno : -why;
+        }
+    }
+    return 0;
+}
+
+/* The older file gets the rows of the newer one and its name, so a kill leaves no row out. */
+int ss_rotation_join(const struct ss_rotation *rotation, int folder) {
+    SS_OWNED(close) int older = openat(folder, rotation->aside, O_WRONLY | O_CLOEXEC);
+    if (older < 0)
+        return errno == ENOENT ? 0 : -errno;
+    SS_OWNED(close) int newer = openat(folder, rotation->name, O_RDONLY | O_CLOEXEC);
+    if (newer < 0)
+        return -errno;
+    int result = append(older, newer, (off_t)strlen(rotation->heading));
+    if (result == 0 && renameat(folder, rotation->aside, folder, rotation->name) < 0)
+        result = -errno;
+    return result;
+}

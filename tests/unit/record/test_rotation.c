@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table of which only the last rows are kept. */
+#include "record/rotation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "tree.h"
+
+#define HEADING "second\n"
+
+static struct ss_lines lines;
+static struct ss_rotation rotation;
+static int folder = -1;
+
+static void open_table(ss_time keep) {
+    if (folder >= 0)
+        close(folder);
+    folder = open(tree_new(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(folder >= 0);
+    rotation = (struct ss_rotation){.name = "rows.csv",
+        .aside = "rows-before.csv",
+        .heading = HEADING,
+        .keep = keep,
+        .began = SS_TIME_NEVER};
+    assert_int_equal(ss_lines_open(&lines, folder, rotation.name), 0);
+    ss_lines_end(&lines, stpcpy(ss_lines_begin(&lines, 64), HEADING));
+}
+
+static void add_rows(unsigned from, unsigned to) {
+    for (unsigned second = from; second <= to; second++) {
+        ss_rotation_turn(&rotation, &lines, folder, second * SS_SECOND);
+        char *row = ss_lines_begin(&lines, 64);
+        ss_lines_end(&lines, row + sprintf(row, "%u\n", second));
+    }
+    ss_lines_flush(&lines);
+}
+
+static void expect_file(const char *name, const char *expected) {
+    char text[4096];
+    FILE *file = fopen(tree_path(name), "re");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+static void expect_none(const char *name) {
+    assert_int_equal(access(tree_path(name), F_OK), -1);
+}
+
+static void all_rows_are_kept_without_a_limit(void **state) {
+    (void)state;
+    open_table(0);
+    add_rows(1, 5);
+    expect_none("rows-before.csv");
+    expect_file("rows.csv", HEADING "1\n2\n3\n4\n5\n");
+    ss_lines_close(&lines);
+    assert_int_equal(ss_rotation_join(&rotation, folder), 0);
+    expect_file("rows.csv", HEADING "1\n2\n3\n4\n5\n");
+}
+
+static void two_files_hold_the_last_rows(void **state) {
+    (void)state;
+    open_table(3 * SS_SECOND);
+    add_rows(1, 3);
+    expect_none("rows-before.csv");
+    add_rows(4, 11);
+    expect_file("rows-before.csv", HEADING "7\n8\n9\n");
+    expect_file("rows.csv", HEADING "10\n11\n");
+}
+
+static void files_become_one_at_the_end(void **state) {
+    (void)state;
+    open_table(3 * SS_SECOND);
+    add_rows(1, 11);
+    ss_lines_close(&lines);
+    assert_int_equal(ss_rotation_join(&rotation, folder), 0);
+    expect_none("rows-before.csv");
+    expect_file("rows.csv", HEADING "7\n8\n9\n10\n11\n");
+}
+
+static void rows_out_of_order_stay(void **state) {
+    (void)state;
+    open_table(3 * SS_SECOND);
+    add_rows(1, 4);
+    add_rows(2, 2);
+    ss_lines_close(&lines);
+    assert_int_equal(ss_rotation_join(&rotation, folder), 0);
+    expect_file("rows.csv", HEADING "1\n2\n3\n4\n2\n");
+}
+
+static void failure_to_join_loses_nothing(void **state) {
+    (void)state;
+    open_table(3 * SS_SECOND);
+    add_rows(1, 5);
+    ss_lines_close(&lines);
+    assert_int_equal(unlink(tree_path("rows.csv")), 0);
+    assert_int_equal(ss_rotation_join(&rotation, folder), -ENOENT);
+    expect_file("rows-before.csv", HEADING "1\n2\n3\n");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(all_rows_are_kept_without_a_limit),
+    cmocka_unit_test(two_files_hold_the_last_rows),
+    cmocka_unit_test(files_become_one_at_the_end),
+    cmocka_unit_test(rows_out_of_order_stay),
+    cmocka_unit_test(failure_to_join_loses_nothing))
