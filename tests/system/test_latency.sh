@@ -200,6 +200,10 @@ a_search_has_its_table() {
     [ "$(sed 1d "$results/capacity.csv" | sort | paste -sd ' ')" = "serve,1,mean=500m,1,40,41.5,3,3 $(:
         )serve,1,p95=1s,1,40,41.5,3,3" ] || fail "$(cat "$results/capacity.csv")"
     prints '\| serve \| 100 \| p95=1s \| 40 \| 41\.5 \|'
+    # Neither a search nor steps last as long as the runs at one rate.
+    [ "$(manifest latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = ,1 ] || fail "manifest: seconds"
+    experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
+    [ "$(manifest steps seconds) $(manifest steps warmup_seconds)" = "6 6 0 " ] || fail "manifest: steps"
     [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is no rate"
 }
 

@@ -90,6 +90,8 @@ words_are_checked() {
     refuses "foreign is no folder of this experiment" portability demo -o foreign
     [ ! -e "$scratch/calls" ] || fail "something was run"
     [ ! -e "$results/base" ] || fail "something was begun"
+    # A wrong call does not occupy the folder.
+    experiment portability demo --dry-run
 }
 
 # is_known OPTION: a value is refused, or it is taken.
