@@ -85,7 +85,7 @@ each_is() {
     local cause=$1 way=$2
     shift 2
     serve "$way"
-    ask 1 --rate 100 --duration 200m --timeout 5s "$@" "$url"
+    ask 1 --rate 100 --duration 200m --timeout 40s "$@" "$url"
     expect sent 20
     expect "$cause" 20
     expect succeeded 0
@@ -407,7 +407,8 @@ http_two_over_tls() {
     [ "$(grep -c 'ALPN\|The negotiated protocol: h2' nghttpd.log)" -le 3 ] ||
         fail "not one connection: $(cat nghttpd.log)"
     ask 0 --http2 --cacert cert.pem --rate 100 --duration 100m "https://127.0.0.1:$port/"
-    ask 1 --http2 --rate 100 --duration 100m "https://127.0.0.1:$port/"
+    # One after the other fails, which takes long on a busy machine.
+    ask 1 --http2 --rate 100 --duration 100m --timeout 40s "https://127.0.0.1:$port/"
     expect tls 10
     # Plain HTTP there, and TLS without HTTP/2.
     ask 1 --rate 100 --duration 100m "http://127.0.0.1:$port/"

@@ -17,7 +17,7 @@
 /* Bodies of so many messages before are looked through for the same file. */
 #define SHARED_WITHIN 64
 
-/* What names and methods are made of: "token" of RFC 9110. */
+/* Names and methods have no others: "token" of RFC 9110. */
 static const char token_bytes[] =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
