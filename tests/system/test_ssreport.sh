@@ -617,6 +617,16 @@ words_are_checked() {
     record_a_short_run
     report 125 "$folder/empty"
     error_has 2 'there is no record to report'
+    # A study without results says so, and ends with another status than one that is not there.
+    mkdir -p "$folder/study"
+    echo 'run,workload,reason' >"$folder/study/manifest.csv"
+    echo ',xz,status 9' >>"$folder/study/manifest.csv"
+    report 1 -o "$folder/report" "$folder/study"
+    error_has 2 'study: xz: status 9'
+    error_has 2 'no results: no run has a record that can be reported'
+    echo 'elapsed_seconds' >"$folder/file"
+    report 125 "$folder/file"
+    error_has 2 'file: not a folder: name the folder that --record has made'
     report 125
     error_has 1 'name at least one record'
     report 125 --against "$folder/run"

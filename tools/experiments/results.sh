@@ -224,7 +224,8 @@ make_pages() {
     command -v ssreport >/dev/null || return 0
     rm -f "$output"/report/*.csv
     start ssreport --quiet --output "$output/report" ${deviation:+--deviation "$deviation%"} "$output"
-    wait "${started[-1]}" || say "ssreport made no report"
+    # With status 1 it has made a report of a study without results, and has said so.
+    wait "${started[-1]}" || [ $? -eq 1 ] || say "ssreport made no report"
     unset 'started[-1]'
 }
 

@@ -394,10 +394,40 @@ static void name_emulated(struct ssreport_report *report) {
     }
 }
 
+/* ---- runs that ended before their time ---- */
+
+/* So many of them are named. */
+#define EARLY_NAMED_MAX 4
+
+/* Runs of a study have a length of their own, before which their programs should not be done. */
+static void name_early(struct ssreport_report *report) {
+    char names[EARLY_NAMED_MAX * 160] = "", more[40] = "", sentence[1000];
+    size_t count = 0, of = 0;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        size_t used = strlen(names);
+        of += run->manifest > 0;
+        if (run->manifest == 0 || !ssreport_is_word(run->record.ended_by, "workloads") ||
+            count++ >= EARLY_NAMED_MAX)
+            continue;
+        snprintf(names + used, sizeof names - used, "%s%.120s (after %.1f s)", used > 0 ? ", " : "",
+            ssreport_record_title(&run->record), ssreport_record_end(&run->record));
+    }
+    if (count > EARLY_NAMED_MAX)
+        snprintf(more, sizeof more, ", and %zu more", count - EARLY_NAMED_MAX);
+    snprintf(sentence, sizeof sentence,
+        "%zu of %zu runs ended before their time, because their programs were done: %s%s. Repeat "
+        "them with --repeat, which starts a program again.",
+        count, of, names, more);
+    if (count > 0)
+        ssreport_findings_add(report, "early", sentence);
+}
+
 int ssreport_report_findings(struct ssreport_report *report) {
     report->sheets[SSREPORT_FINDINGS] = SSREPORT_SHEET("findings", "Findings", finding_columns);
     report->sheets[SSREPORT_CHANGES] = SSREPORT_SHEET(
         "changes", "Background loads at which the best placement changes", change_columns);
+    name_early(report);
     if (ssreport_others_findings(report) < 0 || find_placements(report, true) < 0 ||
         find_costs(report, true) < 0)
         return -1;

@@ -13,6 +13,9 @@
 #include "request.h"
 #include "summary_text.h"
 
+/* Everything was reported, but nothing was measured. */
+#define STATUS_NO_RESULTS 1
+
 static void tell(const char *name, const char *text) {
     fprintf(stderr, "ssreport: %s: %s\n", name, text);
 }
@@ -211,6 +214,16 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     return 0;
 }
 
+/* Whether anything was measured at all. */
+static bool has_results(const struct ssreport_report *report) {
+    bool any = false;
+    for (size_t i = 0; i < report->run_count; i++)
+        any |= report->runs[i].figures.samples > 0;
+    for (size_t i = 0; i < report->response_count; i++)
+        any |= report->responses[i].succeeded > 0 || report->responses[i].capacity.demand;
+    return any;
+}
+
 static int make_report(const struct ssreport_request *request, struct ss_error *error) {
     struct ssreport_report report = {
         .settings = {
@@ -223,7 +236,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     int result = fill(&report, request, error);
     if (result == 0)
         tell_notes(&report);
-    if (result == 0 && report.run_count + report.response_count == 0)
+    bool empty = report.run_count + report.response_count == 0;
+    if (result == 0 && empty && report.manifest_count == 0)
         result = ss_error_fail(error, "there is no record to report");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
@@ -231,6 +245,10 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         result = write_profile(&report, request->profile, error);
     if (result == 0 && !request->quiet)
         ssreport_summary_print(stdout, &report);
+    if (result == 0 && !has_results(&report))
+        result = ss_error_set(error, STATUS_NO_RESULTS, "%s",
+            empty ? "no results: no run has a record that can be reported"
+                  : "no results: no run has a counted sample or an answered request");
     ssreport_report_free(&report);
     return result;
 }

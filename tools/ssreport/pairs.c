@@ -81,8 +81,10 @@ static void note_lost_steps(const struct ssreport_pair *pair) {
         lost += isnan(pair->steps[i].foreground);
     if (lost > 0 && record->has_iterations)
         ssreport_notes_add(&record->notes,
-            "it did not run in %zu of the %zu steps of its background, which do not count", lost,
-            pair->count);
+            "it did not run, or had no iteration, in %zu of the %zu steps of its background, which "
+            "do not "
+            "count",
+            lost, pair->count);
 }
 
 static int set_interference(struct ssreport_pair *pair, double confidence) {

@@ -46,7 +46,10 @@ static void add_run(
     double ratio = original && !forbidden && original->figures.throughput > 0
                        ? run->figures.throughput / original->figures.throughput
                        : NAN;
+    /* Where no iteration ended there is no ratio, but one that it cannot exceed. */
+    double most = original ? run->figures.throughput_bound / original->figures.throughput : NAN;
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
+    bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
     SSREPORT_NUMBERS(sheet, run->set + 1);
     SSREPORT_TEXTS(sheet, run->workload, run->method);
     SSREPORT_NUMBERS(sheet, run->round > 0 ? run->round : NAN, run->speed, seconds,
@@ -54,7 +57,7 @@ static void add_run(
         published(report, run, "min"), published(report, run, "max"),
         run->figures.throughput * seconds, run->figures.throughput,
         original ? original->speed : NAN, ratio);
-    SSREPORT_TEXTS(sheet, isnan(ratio) ? "" : in_proportion ? "yes" : "no");
+    SSREPORT_TEXTS(sheet, !is_known ? "" : in_proportion ? "yes" : "no");
     SSREPORT_NUMBERS(sheet, run->others);
     SSREPORT_TEXTS(sheet, forbidden ? "not compared: others used another part of the machine" : "",
         record->name);
@@ -63,6 +66,11 @@ static void add_run(
             "the iterations are not in proportion to the time scale (%+.1f %% against speed "
             "%.4g), so this speed says nothing about the original",
             100 * (ratio - 1), original->speed);
+    else if (is_known && !in_proportion)
+        ssreport_notes_add(&run->record.notes,
+            "the iterations are not in proportion to the time scale (none ended, so at most %.3g "
+            "%% of the throughput at speed %.4g), so this speed says nothing about the original",
+            100 * most, original->speed);
 }
 
 /* That of speed 1, or else the slowest; runs are in the order of their speeds. NULL: none counts.

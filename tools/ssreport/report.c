@@ -14,15 +14,17 @@ static const struct ssreport_column run_columns[] = {
     {"instances", "instances"}, {"cpu_count", "CPUs"}, {"duration_seconds", "counted, s", 1},
     {"samples", "samples"},
     {"target_mean", "target, %", 2, true}, {"load_mean", "load, %", 2, true},
+    {"others", "others, %", 1, true, true},
     {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
     {"error_p95_percent", "95 % within, %", 2}, {"settling_seconds", NULL},
     {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches, /s", 1},
     {"iterations", NULL}, {"iterations_per_second", "throughput, /s", 3},
+    {"iterations_per_second_bound", "at most, /s", 3, false, true},
     {"iteration_seconds_mean", "iteration, s", 4}, {"iteration_seconds_deviation", NULL},
     {"iteration_seconds_median", NULL}, {"iteration_seconds_p95", "95 % within, s", 4},
     {"iteration_seconds_p99", NULL},
     {"own_cpu", NULL}, {"wake_lateness_p99_us", "late wake-up (99 %), \u00b5s"},
-    {"steal_mean", "steal, %", 2, true, true}, {"others", "others, %", 1, true, true},
+    {"steal_mean", "steal, %", 2, true, true},
     {"notes", NULL},
 };
 static const struct ssreport_column step_columns[] = {
@@ -31,7 +33,8 @@ static const struct ssreport_column step_columns[] = {
     {"from_seconds", "from, s", 1}, {"to_seconds", "to, s", 1}, {"target", "target, %", 2, true},
     {"samples", "samples"}, {"load", "load, %", 2, true}, {"load_low", NULL}, {"load_high", NULL},
     {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
-    {"iterations_per_second", "throughput, /s", 3}, {"intervals", "whole intervals"},
+    {"iterations_per_second", "throughput, /s", 3},
+    {"iterations_per_second_bound", "at most, /s", 3, false, true}, {"intervals", "whole intervals"},
     {"intervals_mean", "their mean, /s", 3},
     {"iterations_per_second_low", "its confidence, from", 3}, {"iterations_per_second_high", "to", 3},
     {"others", "others in the run, %", 1, true, true},
@@ -64,12 +67,12 @@ static void add_run(struct ssreport_sheet *sheet, const struct ssreport_run *run
         record->command, record->started, record->ended_by);
     SSREPORT_NUMBERS(sheet, record->instance_count, record->cpu_count,
         ssreport_record_counted_to(record) - record->counted_from, (double)run->figures.samples,
-        run->figures.target_mean, run->figures.load_mean, run->figures.error_mean_percent,
-        run->figures.error_mse_e4, run->figures.error_p95_percent, record->settling,
-        run->figures.duty_mean, record->switches, record->iterations_done, run->figures.throughput,
-        run->figures.iteration.mean, run->figures.iteration.deviation,
-        run->figures.iteration.median, run->figures.iteration.p95, run->figures.iteration.p99,
-        record->own_cpu, record->lateness_p99_us, record->steal, run->others);
+        run->figures.target_mean, run->figures.load_mean, run->others,
+        run->figures.error_mean_percent, run->figures.error_mse_e4, run->figures.error_p95_percent,
+        record->settling, run->figures.duty_mean, record->switches, record->iterations_done,
+        run->figures.throughput, run->figures.throughput_bound, run->figures.iteration.mean,
+        run->figures.iteration.deviation, run->figures.iteration.median, run->figures.iteration.p95,
+        run->figures.iteration.p99, record->own_cpu, record->lateness_p99_us, record->steal);
     SSREPORT_TEXTS(sheet, record->notes.text);
 }
 
@@ -89,8 +92,8 @@ static void add_steps(struct ssreport_sheet *sheet, const struct ssreport_run *r
         SSREPORT_NUMBERS(sheet, (double)(i + 1), step->half ? step->half : NAN, step->begin,
             step->end, step->from, step->to, step->target, (double)step->load.count,
             step->load.mean, step->load.low, step->load.high, step->error_mean_percent,
-            step->error_mse_e4, step->throughput, (double)step->rates.count, step->rates.mean,
-            step->rates.low, step->rates.high, run->others);
+            step->error_mse_e4, step->throughput, step->throughput_bound, (double)step->rates.count,
+            step->rates.mean, step->rates.low, step->rates.high, run->others);
     }
 }
 
@@ -106,7 +109,7 @@ static void add_fit(struct ssreport_sheet *sheet, const struct ssreport_run *run
 
 static void add_errors(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
-    for (size_t i = 0; i < SSREPORT_BINS; i++) {
+    for (size_t i = 0; i < SSREPORT_BINS && run->figures.samples > 0; i++) {
         SSREPORT_TEXTS(sheet, run->record.name);
         SSREPORT_NUMBERS(sheet, i > 0 ? errors->from + (double)i * errors->width : -INFINITY,
             i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY,

@@ -67,7 +67,8 @@ void ssreport_request_print_help(void) {
            "experiment: a folder with a manifest.csv that names its records.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "The status is 0 if at least one record was reported, otherwise 125.\n");
+           "The status is 0 if at least one record was reported that has results, 1 if none\n"
+           "has any, and 125 if there is no record or something else is wrong.\n");
 }
 
 int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {

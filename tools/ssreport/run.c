@@ -57,6 +57,8 @@ static void set_figures(struct ssreport_run *run) {
         .duty_mean = sums.count ? duties / (double)sums.count : NAN,
         .throughput = ssreport_steps_throughput(
             record, record->counted_from, ssreport_record_counted_to(record)),
+        .throughput_bound =
+            ssreport_steps_bound(record, record->counted_from, ssreport_record_counted_to(record)),
     };
     ss_figures_free(&sums);
     set_iterations(run);

@@ -143,9 +143,15 @@ double ssreport_steps_throughput(const struct ssreport_record *record, double fr
     struct ssreport_rates rates;
     if (!(to > from) || ssreport_steps_rates(&rates, record, from, to, to - from) < 0)
         return NAN;
-    double throughput = rates.count ? rates.parts[0] : NAN;
+    double throughput = rates.count && rates.parts[0] > 0 ? rates.parts[0] : NAN;
     ssreport_rates_close(&rates);
     return throughput;
+}
+
+double ssreport_steps_bound(const struct ssreport_record *record, double from, double to) {
+    bool is_none =
+        record->has_iterations && to > from && isnan(ssreport_steps_throughput(record, from, to));
+    return is_none ? record->instance_count / (to - from) : NAN;
 }
 
 double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to) {
@@ -214,6 +220,7 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
         if (!look_at_samples(&step, record, settings, loads))
             continue;
         step.throughput = ssreport_steps_throughput(record, step.from, step.to);
+        step.throughput_bound = ssreport_steps_bound(record, step.from, step.to);
         step.rates = find_rates(record, &step, settings);
         step.is_exceeded =
             ssreport_steps_iteration(record, step.from, step.to) > step.to - step.from;

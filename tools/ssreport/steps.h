@@ -26,7 +26,8 @@ struct ssreport_step {
     int half; /* of a staircase that turns once: 1 or 2; of one that does not: 1; 0: no staircase */
     struct ssreport_mean load; /* of the samples that lie in what counts */
     double error_mean_percent, error_mse_e4;
-    double throughput;          /* iterations per second; NaN: not counted */
+    double throughput;          /* iterations per second; NaN: not counted, or none in it */
+    double throughput_bound;    /* what it is at most if there was none; NaN: there was */
     struct ssreport_mean rates; /* of the whole intervals in it, which give its scatter */
     bool is_exceeded;           /* its iterations take longer than what counts of it */
 };
@@ -61,8 +62,12 @@ const struct ssreport_step *ssreport_steps_counterpart(
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval);
 
-/* The same of all that time; NaN: they were not counted. */
+/* The same of all that time; NaN: they were not counted, or there was none in that time. */
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
+
+/* What the throughput is at most if there was none: each instance may have been about to end one.
+ * NaN: there was one, or they were not counted. */
+double ssreport_steps_bound(const struct ssreport_record *record, double from, double to);
 
 /* Mean length of the iterations that lie at least partly between two times; NaN: no iteration. */
 double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to);

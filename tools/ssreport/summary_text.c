@@ -36,6 +36,16 @@ static void print_number(FILE *stream, int width, int decimals, double number) {
         fprintf(stream, " %*s", width, "-");
 }
 
+/* A throughput, or the most that it can be if there was no iteration. */
+static void print_throughput(FILE *stream, int width, double throughput, double bound) {
+    char text[40];
+    snprintf(text, sizeof text, "<= %.3g", bound);
+    if (isfinite(bound))
+        fprintf(stream, " %*s", width, text);
+    else
+        print_number(stream, width, 3, throughput);
+}
+
 static void print_runs(FILE *stream, const struct ssreport_report *report) {
     fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "run", "samples", "target", "load",
         "mean error", "MSE", "throughput");
@@ -48,13 +58,19 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
         print_number(stream, 7, 2, 100 * run->figures.load_mean);
         print_number(stream, 10, 3, run->figures.error_mean_percent);
         print_number(stream, 8, 3, run->figures.error_mse_e4);
-        print_number(stream, 10, 3, run->figures.throughput);
+        print_throughput(stream, 10, run->figures.throughput, run->figures.throughput_bound);
         fprintf(stream, "%s%s\n", run->record.interrupted ? " !" : "",
             ssreport_others_disturb(run->others) ? " *" : "");
     }
     for (size_t i = 0; i < report->run_count; i++) {
         if (report->runs[i].record.interrupted) {
             fputs("! interrupted\n", stream);
+            break;
+        }
+    }
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (isfinite(report->runs[i].figures.throughput_bound)) {
+            fputs("<= no iteration ended: the throughput is at most this\n", stream);
             break;
         }
     }
@@ -109,7 +125,7 @@ static void print_steps(
         print_number(stream, 7, 2, 100 * step->target);
         print_number(stream, 7, 2, 100 * step->load.mean);
         print_number(stream, 8, 3, step->error_mean_percent);
-        print_number(stream, 9, 3, step->throughput);
+        print_throughput(stream, 9, step->throughput, step->throughput_bound);
         print_rates(stream, &step->rates);
         fputc('\n', stream);
     }

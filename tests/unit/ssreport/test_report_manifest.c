@@ -79,6 +79,53 @@ static void sets_under_different_loads_of_others_are_not_compared(void **state) 
     ssreport_report_free(&report);
 }
 
+/* ---- runs without results ---- */
+
+static void runs_that_ended_before_their_time_are_named(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    folder_change("b/summary.json", "\"duration\"", "\"workloads\"");
+    struct ssreport_report report =
+        gather_others("a,throughput,w,cdc,,,,,\nb,throughput,w,cdc,,,,,\n");
+    assert_string_equal(ssreport_finding_at(&report, 0).sentence,
+        "1 of 2 runs ended before their time, because their programs were done: b (after 30.0 s). "
+        "Repeat them with --repeat, which starts a program again.");
+    ssreport_report_free(&report);
+    /* Outside of a study a program may run until it is done. */
+    report = make_report(folder_file("b"));
+    assert_rows(&report, SSREPORT_FINDINGS, 0);
+    ssreport_report_free(&report);
+}
+
+static void no_iteration_is_a_bound_and_not_zero(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    folder_write("a/iterations.csv", "instance,start,end\n");
+    folder_change("a/summary.json", "\"iterations\": 30", "\"iterations\": 0");
+    struct ssreport_report report = gather_others("a,replay,w,cdc,,,,2,\nb,replay,w,cdc,,,,1,\n");
+    /* 2 instances in 30 s. */
+    assert_cell(&report, SSREPORT_RUNS, 0, "iterations_per_second", NAN);
+    assert_cell(&report, SSREPORT_RUNS, 0, "iterations_per_second_bound", 2 / 30.0);
+    assert_cell(&report, SSREPORT_RUNS, 1, "iterations_per_second_bound", NAN);
+    assert_cell(&report, SSREPORT_STEPS, 0, "iterations_per_second", NAN);
+    assert_cell(&report, SSREPORT_STEPS, 0, "iterations_per_second_bound", 2 / 20.0);
+    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", NAN);
+    assert_text(&report, SSREPORT_REPLAY, 1, "in_proportion", "no");
+    assert_non_null(strstr(report.runs[0].record.notes.text, "none ended, so at most 6.67 % of"));
+    struct text text = print_report(&report);
+    assert_has(&text, " <= 0.0667\n");
+    assert_has(&text, "\n<= no iteration ended: the throughput is at most this\n");
+    assert_has_not(&text, "0.000");
+    assert_has_not(&text, "nan");
+    assert_has_not(&text, "100.00");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 /* ---- edges ---- */
 
 /* Steps of 10 s; by default a sixth is left out at both ends. */
@@ -119,4 +166,6 @@ UNIT_MAIN(
     cmocka_unit_test(disturbance_is_said_first),
     cmocka_unit_test(runs_under_different_loads_of_others_are_not_compared),
     cmocka_unit_test(sets_under_different_loads_of_others_are_not_compared),
+    cmocka_unit_test(runs_that_ended_before_their_time_are_named),
+    cmocka_unit_test(no_iteration_is_a_bound_and_not_zero),
     cmocka_unit_test(edges_are_those_of_the_manifest))

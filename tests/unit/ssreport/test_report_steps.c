@@ -255,9 +255,13 @@ static void nothing_done_is_known_from_not_counted(void **state) {
     struct made *made = make();
     hold(made, 0.5, 60, 0);
     assert_true(isnan(ssreport_steps_throughput(&made->record, 0, 60)));
+    assert_true(isnan(ssreport_steps_bound(&made->record, 0, 60)));
     made->record.has_iterations = true;
-    assert_near(ssreport_steps_throughput(&made->record, 0, 60), 0);
+    made->record.instance_count = 3;
+    assert_true(isnan(ssreport_steps_throughput(&made->record, 0, 60)));
+    assert_near(ssreport_steps_bound(&made->record, 0, 60), 3 / 60.0);
     assert_true(isnan(ssreport_steps_throughput(&made->record, 60, 60)));
+    assert_true(isnan(ssreport_steps_bound(&made->record, 60, 60)));
 }
 
 // clang-format off
