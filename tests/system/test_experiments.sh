@@ -57,6 +57,8 @@ unusable_calls_are_refused() {
         refuses_at_once "$name: xz, the command after --, is not among the workloads serial" "$name" \
             --workloads serial -- xz a
         refuses_at_once "$name: nosuch: no such program" "$name" --dry-run -- nosuch a
+        refuses_at_once "$name: --iteration: " "$name" --dry-run --iteration '(' -- true
+        refuses_at_once "$name: --rounds: 0: at least 1 is wanted" "$name" --dry-run --rounds 0
         refuses_at_once "$name: ./nosuch: no such program" "$name" -- ./nosuch
     done
     refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
@@ -65,6 +67,8 @@ unusable_calls_are_refused() {
         refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
         refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "0,$none"
     done
+    refuses_at_once "throughput: --instances: 0: at least 1 is wanted" throughput --dry-run --instances 0
+    refuses_at_once "throughput: --parts: 0: at least 1 is wanted" throughput --dry-run --parts 0
     refuses_at_once "throughput: --hold: 0: a time above 0 is wanted" throughput --stairs --hold 0
     refuses_at_once "interference: --hold: 0: a time above 0 is wanted" interference --hold 0
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9

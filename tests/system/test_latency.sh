@@ -123,6 +123,8 @@ words_are_checked() {
     refuses "--rates: 0: requests per second are wanted" latency --rates 0
     refuses "--rates or --steps, not both" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
+    refuses "--cap: 0: at least 1 is wanted" latency --cap 0
+    refuses "--workers: 0: at least 1 is wanted" latency --workers 0
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is wanted" latency --steps 140:0:2s
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x

@@ -168,12 +168,13 @@ percent_of() {
     awk -v load="$load" 'BEGIN { printf "%.6g", 100 * load }'
 }
 
-# check_numbers FORM NAME...: `whole` or `percent`.
+# check_numbers FORM NAME...: `whole`, `count` (at least 1) or `percent`.
 check_numbers() {
     local name form='^[0-9]+$'
-    [ "$1" = whole ] || form='^[0-9]+(\.[0-9]+)?%?$'
+    [ "$1" != percent ] || form='^[0-9]+(\.[0-9]+)?%?$'
     for name in "${@:2}"; do
         [[ ${!name} =~ $form ]] || fail "--${name//_/-}: ${!name}: a number is wanted, as 180"
+        [[ $1 != count || ${!name} =~ [1-9] ]] || fail "--${name//_/-}: ${!name}: at least 1 is wanted"
     done
 }
 
@@ -282,6 +283,7 @@ check_command() {
     [[ ${pairs-} != *:* ]] || named=${pairs//:/,}
     [[ ,$named, = *,"$name",* ]] ||
         fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
+    [ -z "$iteration" ] || ask iteration iteration -l 1 --iteration "$iteration" >/dev/null
     [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
         fail "$program: no such program: give a path, or the name of a program in PATH"
 }

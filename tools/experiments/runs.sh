@@ -72,6 +72,7 @@ carry_out() {
     check_settings "$@"
     if [ -n "$dry_run" ]; then
         print_plan
+        [ "$count" -gt 0 ] || [ ${#skips[@]} -gt 0 ] || fail "nothing is left to be run"
         [ "$count" -gt 0 ] || fail "no run is possible here, for the reasons above"
         exit
     fi
