@@ -89,14 +89,17 @@ void ss_iterations_add_evenly(
     struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
 
 /*
- * The ends of so many iterations, which are added next, were read at `now`. Ends that are read
- * within SS_BURST_LENGTH after SS_BURST_SILENCE without any are a burst if they are two or more:
- * the program buffers its output, and when they ended is unknown.
+ * The ends of so many iterations, which are added next, were read at `now`, when the instance had
+ * this duty. Ends that are read within SS_BURST_LENGTH after SS_BURST_SILENCE without any are a
+ * burst if they are two or more: the program buffers its output, and when they ended is unknown.
+ * A program that is stopped for long prints as much when it runs again, so it must have run for
+ * SS_BURST_RUNNING of that silence.
  */
 #define SS_BURST_SILENCE (250 * SS_MILLISECOND)
+#define SS_BURST_RUNNING (100 * SS_MILLISECOND)
 #define SS_BURST_LENGTH  (5 * SS_MILLISECOND)
 void ss_iterations_read(
-    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
+    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now, double duty);
 
 /* How many iterations of `count` instances from `first` on ended in bursts. */
 uint64_t ss_iterations_in_bursts(

@@ -264,6 +264,7 @@ static int open_master(struct ss_master *master) {
         .errors = ss_plan_pipes_errors(plan),
         .pattern = plan->has_iteration ? &plan->iteration : NULL,
         .iterations = &master->iterations,
+        .board = master->board,
     };
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, error) < 0)
         return -1;

@@ -93,6 +93,10 @@ int ss_output_add(
     return 0;
 }
 
+static double duty_of(const struct ss_output *output, uint32_t instance) {
+    return ss_double_from_word(atomic_load(&output->board->rows[instance].local_duty));
+}
+
 static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
     stream->line[stream->length] = '\0';
@@ -106,14 +110,16 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         return;
     }
     ss_time length = ss_time_from_double(strtod(stream->line + groups[1].rm_so, NULL) * 1e6);
-    ss_iterations_read(output->iterations, stream->instance, 1, now);
+    ss_iterations_read(
+        output->iterations, stream->instance, 1, now, duty_of(output, stream->instance));
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
 }
 
 /* Iterations whose ends were read at once. */
 static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (stream->matches > 0) {
-        ss_iterations_read(output->iterations, stream->instance, stream->matches, now);
+        ss_iterations_read(output->iterations, stream->instance, stream->matches, now,
+            duty_of(output, stream->instance));
         ss_iterations_add_evenly(output->iterations, stream->instance, stream->matches, now);
     }
     stream->matches = 0;

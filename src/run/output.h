@@ -10,6 +10,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
+#include "loop/board.h"
 #include "measure/iterations.h"
 
 /* Bytes moved at a time: a pipe that has room takes them without blocking its writer. */
@@ -44,13 +45,14 @@ struct ss_output {
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */
     struct ss_iterations *iterations; /* take what the pattern finds; instances are kept apart */
+    const struct ss_board *board;     /* has their duties */
     bool failed;                      /* some output could not be written */
     int why;                          /* the errno */
 };
 
 /*
  * The caller has set the fields that say what to do: `instances`, `folder`, `tty`, `errors`,
- * `pattern` and `iterations`. Creates `folder` if it does not exist. Fails if no
+ * `pattern`, `iterations` and `board`. Creates `folder` if it does not exist. Fails if no
  * pseudo-terminal can be created.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);

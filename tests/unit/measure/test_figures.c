@@ -498,9 +498,14 @@ static void an_instance_that_has_ended_has_no_unfinished_iteration(void **state)
     ss_iterations_free(&iterations);
 }
 
-static void read_at(struct ss_iterations *iterations, uint32_t count, ss_time ms) {
-    ss_iterations_read(iterations, 0, count, ms * SS_MILLISECOND);
+static void read_with_duty(
+    struct ss_iterations *iterations, uint32_t count, ss_time ms, double duty) {
+    ss_iterations_read(iterations, 0, count, ms * SS_MILLISECOND, duty);
     ss_iterations_add_evenly(iterations, 0, count, ms * SS_MILLISECOND);
+}
+
+static void read_at(struct ss_iterations *iterations, uint32_t count, ss_time ms) {
+    read_with_duty(iterations, count, ms, 1);
 }
 
 /* 8 KiB are read in two pieces. */
@@ -543,6 +548,20 @@ static void iterations_of_a_program_that_flushes_are_no_bursts(void **state) {
         read_at(&iterations, 20, ms);
     for (ss_time ms = 15000; ms < 16000; ms += 10)
         read_at(&iterations, 1, ms);
+    assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
+    ss_iterations_free(&iterations);
+}
+
+/* Iterations of 1 ms, 20 ms in each 3 s: an instance that is stopped for long prints nothing. */
+static void iterations_after_a_long_stop_are_no_burst(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
+    for (ss_time round = 10000; round < 19000; round += 3000) {
+        for (ss_time ms = round; ms < round + 20; ms++)
+            read_with_duty(&iterations, 1, ms, 0.02 / 3);
+    }
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 0);
     ss_iterations_free(&iterations);
 }
@@ -602,6 +621,7 @@ UNIT_MAIN(
     cmocka_unit_test(iterations_read_at_once_after_a_silence_are_bursts),
     cmocka_unit_test(bursts_outside_of_the_window_are_not_counted),
     cmocka_unit_test(iterations_of_a_program_that_flushes_are_no_bursts),
+    cmocka_unit_test(iterations_after_a_long_stop_are_no_burst),
     cmocka_unit_test(iterations_after_a_pause_are_no_burst),
     cmocka_unit_test(iterations_read_at_once_are_spread_evenly),
     cmocka_unit_test(unfinished_iteration_excludes_pauses),
