@@ -132,8 +132,29 @@ static bool write_expected(FILE *script, const struct place *places, size_t coun
     return true;
 }
 
-static void write_figures(FILE *script, bool lines, bool expected) {
+/* The 95th percentiles of runs that others disturbed, for rings around them; false if none. */
+static bool write_disturbed(FILE *script, const struct place *places, size_t count) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct ssreport_rate_point *point = places[i].point;
+        if (!ssreport_others_disturb(point->of->others))
+            continue;
+        fprintf(script, "%s%.9g", any ? "" : "$disturbed << END\n", places[i].at);
+        put_milliseconds(script, point->stretch.response[SSREPORT_INTENDED].p95);
+        fputc('\n', script);
+        any = true;
+    }
+    if (any)
+        fputs("END\n", script);
+    return any;
+}
+
+static void write_figures(FILE *script, bool lines, bool expected, bool disturbed) {
     fputs("plot ", script);
+    if (disturbed)
+        fputs("$disturbed using 1:2 with points pt 6 ps 1.7 lw 1.6 lc rgb \"#222222\" title "
+              "\"disturbed by others\", ",
+            script);
     if (expected)
         fputs("$expected using 1:2 with lines lw 3 lc rgb \"#c5e8dc\" title \"mean expected\", ",
             script);
@@ -167,7 +188,7 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
         write_place(script, &places[i]);
     fputs("END\n", script);
     bool expected = abscissa == SSREPORT_OVER_DUTY && write_expected(script, places, count);
-    write_figures(script, count <= LINED_MOST, expected);
+    write_figures(script, count <= LINED_MOST, expected, write_disturbed(script, places, count));
     free(places);
     return true;
 }

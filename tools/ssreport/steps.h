@@ -62,11 +62,11 @@ const struct ssreport_step *ssreport_steps_counterpart(
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval);
 
-/* The same of all that time; NaN: they were not counted, or there was none in that time. */
+/* The same of all that time; NaN if iterations were not counted, or none is in it. */
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
 
-/* What the throughput is at most if there was none: each instance may have been about to end one.
- * NaN: there was one, or they were not counted. */
+/* The most that the throughput can be if no iteration is in that time: each instance may have been
+ * about to end one. NaN if there is one, or they were not counted. */
 double ssreport_steps_bound(const struct ssreport_record *record, double from, double to);
 
 /* Mean length of the iterations that lie at least partly between two times; NaN: no iteration. */

@@ -487,6 +487,25 @@ static void a_mean_has_an_interval(void **state) {
     ssreport_report_free(&report);
 }
 
+static void disturbed_rates_are_marked(void **state) {
+    (void)state;
+    folder_open();
+    write_constant("a", TEN, 10, 5);
+    write_constant("b", TEN + 60, 20, 5);
+    folder_write("manifest.csv", "run,workload,others\na,serve,0.25\nb,serve,0.02\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "others", 0.25);
+    assert_cell(&report, SSREPORT_REQUESTS, 1, "others", 0.02);
+    assert_found(&report, "during 1 of 2 runs: a (25.0 %).");
+    struct text script;
+    begin(&script);
+    assert_true(ssreport_responses_plot(script.stream, &report, 0, SSREPORT_OVER_RATE));
+    end(&script);
+    assert_has(&script, "$disturbed << END\n10 22\nEND\nplot $disturbed using 1:2 ");
+    free(script.bytes);
+    ssreport_report_free(&report);
+}
+
 /* The same at all duties, from two runs of a folder. */
 static void stops_are_held_against_the_formula(void **state) {
     (void)state;
@@ -582,5 +601,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_closed_loop_is_called_so),
     cmocka_unit_test(stops_add_more_to_long_requests),
     cmocka_unit_test(a_mean_has_an_interval),
+    cmocka_unit_test(disturbed_rates_are_marked),
     cmocka_unit_test(stops_are_held_against_the_formula),
     cmocka_unit_test(pictures_have_both_moments))
