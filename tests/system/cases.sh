@@ -4,6 +4,9 @@
 # and with `alone` behind it one that runs beside no other. The script's second argument names the one
 # case to run.
 
+# shellcheck source=patience.sh
+. "$(dirname "${BASH_SOURCE[0]}")/patience.sh"
+
 only_case=${2-}
 cases_run=0
 

@@ -22,8 +22,9 @@ fail() {
 }
 
 # call NAME OPTION...: its output is in $output.
+# shellcheck disable=SC2154 # cases.sh sets it
 call() {
-    (cd "$scratch" && exec timeout 60 "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
+    (cd "$scratch" && exec timeout "$patience" "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
 }
 
 nothing_is_left() {

@@ -144,7 +144,7 @@ recorded_output_is_understood() {
         done
         names+=,$(sed -n 's/^# workload: //p' "$file")
     done
-    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 0.5 \
+    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 \
         --workload "${names#,}" --output recorded
     [ "$(manifest recorded workload | tr ' ' '\n' | sort)" = "$(tr ',' '\n' <<<"${names#,}" | sort)" ] ||
         fail "workloads: $(manifest recorded workload)"
@@ -160,7 +160,7 @@ recorded_output_is_understood() {
 # Two sides of two copies each, of which no two have the same folder.
 no_two_copies_share() {
     stub_java
-    experiment interference --sets 0/0 --share --levels 40:40:10 --hold 1 --edge 0 \
+    experiment interference --sets 0/0 --share --levels 40:40:10 --hold 5 --edge 0 \
         --warmup 0 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
         --foreground-memory 100m --background-memory 200m --output copies
     [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "not four copies: $(cat "$scratch/calls")"
@@ -174,7 +174,7 @@ no_two_copies_share() {
 # shellcheck disable=SC2016 # the catalogue expands them
 commands_are_filled_in() {
     local mine="$scratch/100% mine"
-    local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 1
+    local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 5
         --catalogue "$mine/catalogue" --workload family/one --output filled)
     mkdir -p "$mine"
     write_catalogue '[family/one family/two]' 'command = sh -c '\''cat "$0" >&2; echo "$@" >&2; exec sleep 9'\' \
@@ -218,7 +218,7 @@ programs_are_needed() {
 # shellcheck disable=SC2016 # the instance expands it
 own_commands_are_their_own() {
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
-    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --name true-words \
+    experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --name true-words \
         --catalogue "$scratch/catalogue" --output own --repeat -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
     [ "$(cat "$scratch/own/runs/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "its words"
     ! grep -q 'to warm up' "$output" || fail "it is warned of another one"
@@ -239,7 +239,7 @@ shipped_ones_run() (
         choose_workload "$name"
         [ "${counting[*]}" = --repeat ] || fail "$name: how are iterations told?"
         make_folders '' 1 "$name"
-        timeout 60 "${words[@]//%/0}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
+        timeout "$patience" "${words[@]//%/0}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
         rm -rf "$scratch/data/alone-0"
     done
     return "$skipped"

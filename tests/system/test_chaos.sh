@@ -46,7 +46,7 @@ expect_ended() {
 # one_fault STATUS TEXT OPTION...: one run of the pretended program that nothing disturbs.
 one_fault() {
     expect "$1" "$2" "$build/tests/chaos_fault" --payload "$build/tests/payload" \
-        --planned 0.5 --patience 0.5 "${@:3}" -- "$folder/build/bin/showstopper"
+        --planned 1.5 --patience 2 "${@:3}" -- "$folder/build/bin/showstopper"
     expect_ended
 }
 
@@ -55,14 +55,14 @@ what_is_left_is_seen() {
     pretend 'exit 0'
     one_fault 0 '0\.' --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
-    pretend '"$payload" setsid 1 & sleep 0.2'
+    pretend '"$payload" setsid 1 & sleep 1'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ R payload-session'
-    pretend '"$payload" stop & sleep 0.2'
+    pretend '"$payload" stop & sleep 1'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
-    pretend '"$payload" daemon-storm 20 & sleep 0.2'
+    pretend '"$payload" daemon-storm 20 & sleep 1'
     one_fault 1 'chaos: .* the master has ended'
     pretend 'exec "$payload" ignore-term'
-    one_fault 1 'chaos: .* the master lives, 1 processes' --step 0.1:TERM:master
+    one_fault 1 'chaos: .* the master lives, 1 processes' --step 1:TERM:master
     pretend 'touch /dev/shm/showstopper.$$.0'
     one_fault 1 'chaos: /dev/shm/showstopper\.[0-9]+\.0 is left'
 }
@@ -106,7 +106,7 @@ touched_attached_programs_are_seen() {
 
 attached_rounds_end_nothing() {
     expect 0 'chaos: 4 rounds, 0 failures' \
-        "$here/chaos" --rounds 4 --seed 1 --patience 5 --attached "$build"
+        "$here/chaos" --rounds 4 --seed 1 --patience 20 --attached "$build"
 }
 
 targets_are_chosen() {
@@ -114,9 +114,9 @@ targets_are_chosen() {
     ln -s "$build/tests/payload" "$executor"
     pretend "for i in 1 2 3; do '$executor' catch & done" 'wait'
     one_fault 1 'chaos: .* the master lives, 4 processes'
-    one_fault 1 'chaos: .* the master lives, 3 processes' --step 0.3:KILL:executor=7
-    one_fault 1 'chaos: .* the master lives, 2 processes' --step 0.3:KILL:executors-but=7
-    one_fault 1 'chaos: .* the master has ended, 1 processes' --step 0.3:KILL:master+executors-but=1
+    one_fault 1 'chaos: .* the master lives, 3 processes' --step 1:KILL:executor=7
+    one_fault 1 'chaos: .* the master lives, 2 processes' --step 1:KILL:executors-but=7
+    one_fault 1 'chaos: .* the master has ended, 1 processes' --step 1:KILL:master+executors-but=1
 }
 
 # shellcheck disable=SC2016
@@ -142,7 +142,7 @@ wrong_words_are_refused() {
 }
 
 rounds_leave_nothing() {
-    "$here/chaos" --rounds 30 --patience 5 "$build"
+    "$here/chaos" --rounds 30 --patience 20 "$build"
 }
 
 rounds_of_attached_programs_leave_nothing() {
@@ -153,8 +153,8 @@ rounds_of_attached_programs_leave_nothing() {
 
 # What only executors can see to.
 rounds_of_survivors_leave_nothing() {
-    "$here/chaos" --rounds 5 --fault survivor --patience 5 "$build"
-    "$here/chaos" --rounds 5 --fault stopped-executors --patience 5 "$build"
+    "$here/chaos" --rounds 5 --fault survivor --patience 20 "$build"
+    "$here/chaos" --rounds 5 --fault stopped-executors --patience 20 "$build"
 }
 
 export SS_TEST_GREEDY=yes # payloads use all the CPU time they get

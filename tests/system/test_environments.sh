@@ -17,7 +17,7 @@ options+=(--warmup 0 --edge 0 --memory 1M)
 
 # call OPTION...: of interference, which needs longer with containers.
 call() {
-    (cd "$scratch" && exec timeout 100 "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1
+    (cd "$scratch" && exec timeout "$patience" "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1
 }
 
 # figure FILE NAME
@@ -116,7 +116,7 @@ containers_of() {
     local run file half
     can_have "$1"
     half=$(awk -v cpus="$(nproc)" 'BEGIN { print int(cpus / 2 * 100000) }')
-    experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment "$1" --name look --output "$1-inside" \
+    experiment --levels 50:50:50 --hold 6 --sets 0/1 --environment "$1" --name look --output "$1-inside" \
         --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-inside-sets-look-look-1
     looks_around "$1-inside" "$run" 1 ''
@@ -129,7 +129,7 @@ containers_of() {
         grep -q '"measured_in": "inside"' "$file/plan.json" || fail "$file: no label"
         [ "$(wc -l <"$file/host-load.csv")" -gt 4 ] || fail "$file: what did the host see?"
     done
-    experiment --levels 50:50:50 --hold 2 --placements quota --environment "$1" --measure host \
+    experiment --levels 50:50:50 --hold 6 --placements quota --environment "$1" --measure host \
         --name look --output "$1-host" --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-host-quota-look-look-1
     looks_around "$1-host" "$run" "$(nproc)" "$half"
@@ -152,7 +152,7 @@ containers_of_podman() {
 a_container_sees_what_is_outside() {
     local load_of load
     can_have lxc
-    taskset -c 1 timeout 60 sh -c 'while :; do :; done' &
+    taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
     burner=$!
     for load_of in cpus group; do
         experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
@@ -166,15 +166,15 @@ a_container_sees_what_is_outside() {
         --output of-group --load-of cpus --repeat -- sleep 100
 }
 
+both_record() {
+    [ "$(find "$scratch/ram" -path '*/record/*ground/samples.csv' | wc -l)" -eq 2 ]
+}
+
 # begin_study OPTION...: sets `study`, its pid, when both sides are at work.
 begin_study() {
-    local left=300
     (cd "$scratch" && exec "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1 &
     study=$!
-    until [ "$(find "$scratch/ram" -path '*/record/*ground/samples.csv' | wc -l)" -eq 2 ]; do
-        [ $((left--)) -gt 0 ] || fail "the run does not begin"
-        sleep 0.1
-    done
+    await both_record
 }
 
 kill_study() {
@@ -182,9 +182,13 @@ kill_study() {
     wait "$study" 2>/dev/null || true
 }
 
-# Within 5 s, without another call.
+nothing_runs() {
+    [ -z "$(list_processes)" ]
+}
+
+# Without another call.
 nothing_is_left_of_a_killed_study() {
-    local place left
+    local place
     local places=("none inside" "lxc inside" "lxc host")
     can_have lxc
     ! command -v podman >/dev/null || places+=("podman inside" "podman host")
@@ -192,37 +196,35 @@ nothing_is_left_of_a_killed_study() {
         begin_study --levels 50:50:50 --hold 100 --sets 0/1 --workloads serial --output killed --energy "echo 7" \
             --environment "${place% *}" --measure "${place#* }"
         kill_study
-        left=50
-        while [ -n "$(list_processes)" ]; do
-            [ $((left--)) -gt 0 ] || fail "$place: it still runs: $(list_processes)"
-            sleep 0.1
-        done
+        await nothing_runs
         # Guards hold the lock until they have cleared up.
-        flock -w 5 "$scratch/killed/lock" true || fail "$place: what holds the lock?"
+        flock -w "$patience" "$scratch/killed/lock" true || fail "$place: what holds the lock?"
         nothing_is_left
     done
+}
+
+# Sets `guard`, one of the study's.
+find_guard() {
+    local file
+    for file in /proc/[0-9]*/cmdline; do
+        ! tr '\0' ' ' 2>/dev/null <"$file" | grep -q "/guard $study " || guard=${file//[!0-9]/}
+    done 2>/dev/null
+    [ -n "$guard" ]
 }
 
 # The same call at once, while a guard of the first has not yet ended.
 a_killed_study_goes_on() {
     local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --rounds 2 --output again)
-    local first=$scratch/again/runs/sets-serial-serial-1 file guard=''
+    local first=$scratch/again/runs/sets-serial-serial-1 guard=''
     taskset -c 0,1 true 2>/dev/null || skip "cpus: 0 and 1 may not both be used"
     begin_study "${call[@]}"
     refuses "an experiment is at work" "${call[@]}"
-    until [ -d "$first" ] && [ "$(find "$scratch/ram" -name samples.csv | wc -l)" -eq 2 ]; do
+    until [ -d "$first" ] && both_record; do
         kill -0 "$study" || fail "it has ended"
         sleep 0.1
     done
     touch -d 2001-01-01 "$first/manifest.rows"
-    local left=50
-    until [ -n "$guard" ]; do
-        [ $((left--)) -gt 0 ] || fail "nothing guards it"
-        for file in /proc/[0-9]*/cmdline; do
-            ! tr '\0' ' ' 2>/dev/null <"$file" | grep -q "/guard $study " || guard=${file//[!0-9]/}
-        done 2>/dev/null
-        [ -n "$guard" ] || sleep 0.1
-    done
+    await find_guard
     kill -STOP "$guard"
     kill_study
     { sleep 5 && kill -CONT "$guard"; } &

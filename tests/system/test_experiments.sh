@@ -206,8 +206,16 @@ nothing_runs() {
     done 2>/dev/null
 }
 
+records() {
+    compgen -G "$scratch/ram/*/record/samples.csv" >/dev/null
+}
+
+second_run_records() {
+    grep -q '^\[2/2\]' "$output" && records
+}
+
 interrupted_half_way() {
-    local pid status=0 left=300 first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1/summary.json
+    local pid status=0 first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1/summary.json
     : >"$output"
     # In a job of its own, or it would ignore SIGINT.
     set -m
@@ -215,10 +223,7 @@ interrupted_half_way() {
         "${tiny[@]:1}") >>"$output" 2>&1 &
     pid=$!
     set +m
-    until grep -q '^\[2/2\]' "$output" && ls "$scratch"/ram/*/record/samples.csv >/dev/null 2>&1; do
-        [ $((left--)) -gt 0 ] || fail "the second run does not begin"
-        sleep 0.1
-    done
+    await second_run_records
     prints "2 runs, 6 s to go; --dry-run lists them\. Shorter: --quick, fewer .*"
     cp "$output" "$scratch/until_now"
     refuses "an experiment is at work" "${tiny[@]}"
@@ -271,16 +276,13 @@ interrupted_and_resumed() {
 
 # However long the run would have taken.
 terminated() {
-    local pid left=300
+    local pid
     (cd "$scratch" && exec "$experiments/accuracy" --bin "$build/bin" --ram "$scratch/ram" \
         --methods cdc --targets 50 --seconds 300 --output terminated) >"$output" 2>&1 &
     pid=$!
-    until ls "$scratch"/ram/*/record/samples.csv >/dev/null 2>&1; do
-        [ $((left--)) -gt 0 ] || fail "the run does not begin"
-        sleep 0.1
-    done
+    await records
     kill "$pid"
-    timeout 30 tail --pid "$pid" -f /dev/null || fail "it does not end"
+    timeout "$patience" tail --pid "$pid" -f /dev/null || fail "it does not end"
     nothing_runs
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: data are left"
 }
@@ -413,7 +415,7 @@ END
     line=$(sed -n '/--iteration/{ N; s/\\\n//; s/.*throughput //p; }' "$readme")
     eval "words=($line)"
     PATH=$scratch/stub:$PATH experiment throughput --methods cdc --targets 100 --instances 2 \
-        --warmup 0 --settle 0 --seconds 2 --output example "${words[@]}"
+        --warmup 0 --settle 0 --seconds 6 --output example "${words[@]}"
     record=$scratch/example/runs/h2-cdc-n2-100-1
     [ "$(awk -F, 'NR > 1 { count[$1]++ } END { print count[0], count[1] }' "$record/iterations.csv")" = \
         "5 5" ] || fail "iterations: $(cat "$record/iterations.csv")"
@@ -425,7 +427,7 @@ others_are_told() {
     local cpu pids=() call=(throughput --methods 1cdc --targets 25% --workloads serial --warmup 0
         --settle 0 --seconds 2 --output swamped)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
-        timeout 60 sh -c 'while :; do :; done' &
+        timeout "$patience" sh -c 'while :; do :; done' &
         pids+=($!)
     done
     experiment "${call[@]}" --others 15%
@@ -445,7 +447,7 @@ others_are_told() {
 throughput_is_measured() {
     local half
     experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
-        --warmup 0 --settle 0 --seconds 1
+        --warmup 0 --settle 0 --seconds 4
     prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
     prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
     # The loads that numbers of instances stand for tell them apart.
@@ -609,8 +611,8 @@ power_of_packages() (
     [ "$energy_scope" = "rapl: CPU packages only (package-0 package-1)" ] || fail "$energy_scope"
     read_rapl
     [ "$count" -eq 2000000 ] || fail "energy: $count"
-    at=$((${EPOCHREALTIME/./} - 2000000))
-    echo 21000000 >"$folder/intel-rapl:1/energy_uj"
+    at=$((${EPOCHREALTIME/./} - 200000000))
+    echo 2001000000 >"$folder/intel-rapl:1/energy_uj"
     sample_rapl
     awk -v watts="$watts" 'BEGIN { exit watts < 9 || watts > 10 }' || fail "10 W are $watts"
     echo 5 >"$folder/intel-rapl:1/energy_uj"

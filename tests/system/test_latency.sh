@@ -49,11 +49,11 @@ done
 [ -z "\$record" ] || echo asked >>"$scratch/asked"
 if [ -e "$scratch/wait" ]; then
     echo \$\$ >>"$scratch/waits"
-    read -rt 60 <> <(:)
+    read -rt 600 <> <(:)
 fi
 [ ! -e "$scratch/service-dies" ] || { kill -KILL "\$(cat "$scratch/service")" && rm "$scratch/service-dies"; }
 [ -n "\$record" ] || exit 0
-read -rt 1 <> <(:)
+read -rt 3 <> <(:)
 mkdir "\$record"
 echo epoch_seconds >"\$record/requests.csv"
 cat >"\$record/requests.json" <<JSON
@@ -183,7 +183,7 @@ requests_are_joined_with_records() {
     [ "$(manifest latency-results method | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 1cdc 4 uncontrolled" ] ||
         fail "methods: $(manifest latency-results method)"
     is_stopped serve-d100-r5-1 0.8 1
-    is_stopped serve-d50-r5-1 0.3 0.7
+    is_stopped serve-d50-r5-1 0.2 0.8
     # Work is calibrated once, and each run has requests before those that count.
     [ "$(calls '^ssburn serve .*--work 10m$')" -eq 1 ] || fail "calibrated more than once"
     [ "$(calls '^ssburn serve .*--units 12345$')" -eq 3 ] || fail "calibrated anew"
@@ -216,14 +216,6 @@ start_latency() {
     pid=$!
 }
 
-until_true() {
-    local left=600
-    until "$@"; do
-        [ $((left--)) -gt 0 ] || fail "it does not come to that: $*"
-        sleep 0.1
-    done
-}
-
 is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
@@ -235,18 +227,18 @@ interrupted_it_goes_on() {
     for signal in TERM KILL; do
         touch "$scratch/wait"
         start_latency "${few[@]}" --duties 50% --rates 5,10
-        until_true test -s "$scratch/waits"
+        await test -s "$scratch/waits"
         generator=$(head -n 1 "$scratch/waits")
         kill "-$signal" "$pid"
         status=0
         wait "$pid" 2>/dev/null || status=$?
         [ "$signal" = KILL ] || [ "$status" -eq 143 ] || fail "status $status"
         pid=
-        until_true is_gone "$generator"
-        until_true is_gone "$(cat "$scratch/service")"
+        await is_gone "$generator"
+        await is_gone "$(cat "$scratch/service")"
         rm "$scratch/wait"
     done
-    until_true nothing_lies
+    await nothing_lies
     call latency "${few[@]}" --duties 50% --rates 5,20 || fail "status $?"
     [ "$(wc -l <"$scratch/asked")" -eq 1 ] || fail "$(wc -l <"$scratch/asked") runs"
     [ -d "$results/runs/serve-d50-r20-1" ] || fail "no run"
@@ -304,12 +296,12 @@ a_url_has_its_load() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
     [ "$(wc -l <"$results/runs/url-d100-r5-1/requests/beside.csv")" -gt 1 ] || fail "no load"
     [ "$(manifest latency-results role)" = requests ] || fail "which roles?"
-    sleep 100 &
+    sleep 1000 &
     bystander=$!
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --attach "$bystander" --duties 50% --rates 5 \
         --output attached
     results=$scratch/attached
-    is_stopped url-d50-r5-1 0.3 0.7
+    is_stopped url-d50-r5-1 0.2 0.8
     kill -0 "$bystander" || fail "it was ended"
     ! grep -q '^State:.T' "/proc/$bystander/status" || fail "it is left stopped"
     kill -KILL "$bystander"

@@ -84,7 +84,7 @@ done
 
 # real COMMAND...
 real() {
-    timeout 200 "$experiments/services/mediawiki" "$@"
+    timeout "$patience" "$experiments/services/mediawiki" "$@"
 }
 
 # faked COMMAND...: with the scripts.
@@ -121,15 +121,6 @@ list_processes() {
 
 nothing_runs() {
     [ -z "$(list_processes)" ] || fail "processes are left: $(list_processes)"
-}
-
-# until_true COMMAND...
-until_true() {
-    local left=600
-    until "$@"; do
-        [ $((left--)) -gt 0 ] || fail "it does not come to that: $*"
-        sleep 0.05
-    done
 }
 
 words_are_checked() {
@@ -186,7 +177,7 @@ it_comes_up_and_goes() {
     [ "$(list_processes)" = "$before" ] || fail "it was started again"
     # One is killed; then all is started, and the wiki is not made again.
     kill -KILL "$(faked status "$dir" | sed -n 's/^php up, pid //p')"
-    until_true php_is_down
+    await php_is_down
     says "php down"
     does 0 up "$dir"
     says "url $url"
@@ -218,7 +209,7 @@ strangers_are_left_alone() {
     does 0 status "$dir"
     pid=$(pid_of web)
     kill -KILL "$pid"
-    sleep 100 &
+    sleep 1000 &
     bystander=$!
     echo "$bystander 1" >"$dir/run/web.pid"
     kill -STOP "$(pid_of cache)"
@@ -238,7 +229,7 @@ begin() {
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" up "$dir" \
         >"$output" 2>&1 &
     pid=$!
-    until_true test -s "$scratch/waits"
+    await test -s "$scratch/waits"
 }
 
 # Where it waits: for the database, to be made and to answer, for PHP, for the web server.
@@ -276,7 +267,7 @@ begin_run() {
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" run "$dir" \
         >"$output" 2>&1 &
     pid=$!
-    until_true grep -q '^socket ' "$output"
+    await grep -q '^socket ' "$output"
 }
 
 # ends STATUS

@@ -34,8 +34,8 @@ serve() {
     "$ssburn" serve "$@" > >(tee out >ready) 2>err &
     server=$!
     exec 4<ready
-    read -r -t 60 _ _ units <&4 || fail "serve $*: no line: $(cat err)"
-    read -r -t 60 _ _ where <&4 || fail "serve $*: does not listen: $(cat err)"
+    read -r -t "$patience" _ _ units <&4 || fail "serve $*: no line: $(cat err)"
+    read -r -t "$patience" _ _ where <&4 || fail "serve $*: does not listen: $(cat err)"
     port=${where##*:}
     port=${port%/}
 }
@@ -64,11 +64,11 @@ ask() {
 # answer FD: reads an answer; its status is in `status`, its body in `body`.
 answer() {
     local line length=0
-    read -r -t 60 _ status _ <&"$1" || fail "no answer: $(cat err)"
-    while read -r -t 60 line <&"$1" && [ "${line%$'\r'}" ]; do
+    read -r -t "$patience" _ status _ <&"$1" || fail "no answer: $(cat err)"
+    while read -r -t "$patience" line <&"$1" && [ "${line%$'\r'}" ]; do
         case ${line,,} in content-length:*) length=$(tr -dc 0-9 <<<"$line") ;; esac
     done
-    IFS= read -r -N "$length" -t 60 body <&"$1" || fail "answer cut off"
+    IFS= read -r -N "$length" -t "$patience" body <&"$1" || fail "answer cut off"
 }
 
 # await_work: until the server has spent CPU time since this was called: a worker is at a request.
@@ -83,7 +83,7 @@ await_work() {
 # expect_refusal STATUS MESSAGE WORD...: one line that begins with the message, and no server.
 expect_refusal() {
     local status=0
-    timeout 60 "$ssburn" serve "${@:3}" >no.out 2>no.err || status=$?
+    timeout "$patience" "$ssburn" serve "${@:3}" >no.out 2>no.err || status=$?
     [ "$status" -eq "$1" ] || fail "${*:3}: status $status, not $1: $(cat no.err)"
     [[ $(cat no.err) = "ssburn: $2"* && $(wc -l <no.err) -eq 1 ]] ||
         fail "${*:3}: said $(cat no.err), not $2"
@@ -105,7 +105,7 @@ a_connection_is_used_again() {
     answer 5
     answer 5
     [ "$status" = 200 ] || fail "last answer: $status"
-    ! read -r -t 60 <&5 || fail "it goes on behind Connection: close"
+    ! read -r -t "$patience" <&5 || fail "it goes on behind Connection: close"
     exec 5<&-
     end_server TERM 0
     expect served 4
@@ -228,7 +228,7 @@ a_client_that_leaves_is_counted() {
     serve --work 0 --bytes 64M
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5
-    read -r -t 60 <&5 || fail "no answer"
+    read -r -t "$patience" <&5 || fail "no answer"
     exec 5<&-
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5000\r\n\r\nhello' >&5
@@ -294,7 +294,7 @@ a_unix_socket_is_removed() {
     [[ $where = unix:./socket && -S socket ]] || fail "no socket: $where"
     expect_refusal 1 '--listen: ./socket: another process listens there' --work 0 --listen ./socket
     if command -v curl >/dev/null; then
-        [ "$(curl -s --max-time 60 --unix-socket socket http://test/ | wc -c)" -eq 64 ] ||
+        [ "$(curl -s --max-time "$patience" --unix-socket socket http://test/ | wc -c)" -eq 64 ] ||
             fail "no answer of 64 bytes"
     else
         skip_part "curl: it is not installed"
@@ -381,7 +381,7 @@ what_cannot_be_is_refused() {
     expect_refusal 1 "--listen: $where: Address already in use" --work 0 --listen "$port"
     end_server TERM 0
     local status=0
-    timeout 60 "$ssburn" serve --work 0 >/dev/full 2>no.err || status=$?
+    timeout "$patience" "$ssburn" serve --work 0 >/dev/full 2>no.err || status=$?
     [ "$status" -eq 1 ] || fail "no room for its lines: status $status: $(cat no.err)"
 }
 

@@ -3,6 +3,9 @@
 # ssburn from outside: its lines, its command line, and how it ends. Argument: the build directory.
 set -eu
 
+# shellcheck source=patience.sh
+. "$(dirname "$0")/patience.sh"
+
 ssburn=$1/bin/ssburn
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -132,11 +135,11 @@ no_child_outlives_its_parent_for_long() {
     local pid=$!
     exec 3<pipe
     for _ in work iteration; do
-        read -r -t 60 _ <&3 || fail "forking: no line"
+        read -r -t "$patience" _ <&3 || fail "forking: no line"
     done
     kill -KILL "$pid"
     wait "$pid" 2>wait.err || true
-    timeout 60 cat <&3 >out || fail "forking: children outlive their parent"
+    timeout "$patience" cat <&3 >out || fail "forking: children outlive their parent"
     exec 3<&-
 }
 
@@ -145,7 +148,7 @@ parallel_waits_for_nobody() {
     local pid sleeps
     "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &
     pid=$!
-    timeout 60 bash -c 'until grep -qs "^iteration 200 " out; do sleep 0.05; done' ||
+    timeout "$patience" bash -c 'until grep -qs "^iteration 200 " out; do sleep 0.05; done' ||
         fail "parallel: no 200 iterations: $(cat err)"
     sleeps=$(awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }' \
         "/proc/$pid/task"/*/status)

@@ -5,6 +5,8 @@ set -eu
 
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
+# shellcheck source=patience.sh
+. "$(dirname "$0")/patience.sh"
 sstrace=$1/bin/sstrace
 traces=$(dirname "$0")/../../traces
 folder=$(mktemp -d)
@@ -183,7 +185,7 @@ expect 0 --check --gaps fill "$data/sadf-local.csv"
 for format in '' --from=csv --from=vmstat; do
     status=0
     # shellcheck disable=SC2086 # none is no word
-    (ulimit -v 200000 && timeout 20 "$sstrace" $format /dev/zero) >"$folder/out" 2>"$folder/err" ||
+    (ulimit -v 200000 && timeout "$patience" "$sstrace" $format /dev/zero) >"$folder/out" 2>"$folder/err" ||
         status=$?
     [ "$status" -eq 2 ] || fail "/dev/zero $format: status $status"
     error_has '/dev/zero:1:'
