@@ -99,7 +99,7 @@ measure() {
     before=$(load_before)
     # By then all instances are there.
     read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$3" -v settle="$settle" \
-        'BEGIN { now += 1 + instances / 50; printf "%.3f %.3f\n", now, now + settle }')
+        'BEGIN { now += 3 + instances / 50; printf "%.3f %.3f\n", now, now + settle }')
     if [ -n "$steps" ]; then
         hold_from "$begin" "$1" "$2" "$3" -t file -T "$folder/$4.trace"
         watch_load "$from" --trace "$folder/$4.plain" --series "$folder/series.csv"

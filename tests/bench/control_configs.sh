@@ -169,6 +169,7 @@ showstopper_from() {
     launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
         --start-at "@$1" \
         --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" "${@:2}"
+    names[${launched[-1]}]=showstopper # whatever starts it
 }
 
 # hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: showstopper, whose target the words tell.

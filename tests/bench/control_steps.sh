@@ -55,9 +55,9 @@ judge_steps() {
         END {
             each = 2 * unit
             for (window = each; window <= last; window++) {
-                if (!count[window])
-                    continue
                 step = int(window / each)
+                if (!count[window] || !count[(step - 1) * each])
+                    continue
                 level = target[window] / count[window]
                 before = target[(step - 1) * each] / count[(step - 1) * each]
                 beyond = (load[window] / count[window] - level) * (level > before ? 100 : -100)
@@ -70,5 +70,8 @@ judge_steps() {
                 sum += settled[step]
                 steps++
             }
-            printf "%.3f,%.3f\n", sum / steps, over }' "$1"
+            if (steps)
+                printf "%.3f,%.3f\n", sum / steps, over
+            else
+                print "," }' "$1"
 }

@@ -51,7 +51,7 @@ close_all() {
 hold_load() {
     local begin account status=0
     account=$(find_account)
-    begin=$(awk -v now="$EPOCHREALTIME" 'BEGIN { printf "%.3f", now + 1.5 }')
+    begin=$(awk -v now="$EPOCHREALTIME" 'BEGIN { printf "%.3f", now + 3 }')
     use_place side exact
     [ "$measure" = inside ] || side+=(--cpus "$cpu")
     start "${around[@]}" showstopper --quiet --json "$scratch/result.json" -n "$instances" "${side[@]}" \

@@ -65,7 +65,8 @@ end_launched() {
 }
 
 # watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names what
-# ended before it did. `windows` are in milliseconds.
+# ended before it did, except showstopper, which ends by itself and tells by its status whether that was
+# too early: end_config looks at it. `windows` are in milliseconds.
 windows=500,100
 watch_load() {
     local leader status=0
@@ -75,7 +76,8 @@ watch_load() {
     unset 'launched[-1]'
     early=()
     for leader in "${launched[@]}"; do
-        kill -0 "$leader" 2>/dev/null || early+=("${names[$leader]}")
+        [ "${names[$leader]}" = showstopper ] || kill -0 "$leader" 2>/dev/null ||
+            early+=("${names[$leader]}")
     done
 }
 

@@ -124,7 +124,7 @@ watch_copies() {
     rm -f "$folder/result.json"
     # By then all instances are there.
     read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$2" -v settle="$settle" \
-        -v warmup="$warmup" 'BEGIN { now += 1 + warmup + instances / 50
+        -v warmup="$warmup" 'BEGIN { now += 3 + warmup + instances / 50
                                      printf "%.3f %.3f\n", now, now + settle }')
     # shellcheck disable=SC2016 # the inner shell expands them
     launch /dev/null showstopper --quiet --json "$folder/result.json" \

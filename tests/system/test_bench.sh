@@ -100,9 +100,9 @@ requests_beside_others() {
     prints "\| poisson \| [0-9]+ \| [0-9]+ \| $number \| 15\.0 \| $percent \| $number \| - \| - \|"
     prints "\| concurrent \| 50 \| [0-9]+ \| $number \| 255\.0 \| $percent \| $number \| 480\.0 \| $percent \|"
     prints "\| 50 \| [0-9]+ \| [0-9]+ \| $number \| 13\.4 \| $percent \| $number \| 48\.1 \| $percent \|"
-    prints "\| 200 \| 2000 \| 0 \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
-    prints "\| 1 \| 2000 \| 0 \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
-    prints "\| 5 \| [0-9]+ \| 0 \| 5( \| $number){3} \| $percent \|"
+    prints "\| 200 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
+    prints "\| 1 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
+    prints "\| 5 \| [0-9]+ \| [0-9]+ \| 5( \| $number){3} \| $percent \|"
     prints "\| 1 \| 120 \| $number \| $number \|"
     # What is there is not measured again.
     cp "$output" "$scratch/before"
@@ -210,22 +210,26 @@ long_traces() {
     prints "\| +1000 \| +$number \| +$number \|"
 }
 
-# Others may load the machine as well, so loads have a least value only. The mean of long windows is
-# that of short ones, though the load changes half-way.
+# Others may load the machine as well, so loads have a least value only. Windows are longer if the judge
+# was late; the means are those of what it has written, and of long windows about those of short ones.
 independent_judge() {
     printf '# up\n0 0\n1 1\n' >"$scratch/trace"
     timeout 0.6 "$build/bin/ssburn" serial >"$scratch/burnt" &
     "$build/tests/judge" 1 500,100 --trace "$scratch/trace" --series "$scratch/series" \
         >"$output" || fail "judge: status $?"
     wait $! || [ $? -eq 124 ] || fail "ssburn: status $?"
-    awk -v cpus="$(nproc)" '
+    awk -v cpus="$(nproc)" -v target="$(awk -F, 'NR > 1 { sum += $2 } END { print 100 * sum / (NR - 1) }' \
+        "$scratch/series")" '
         /_(500|100)"/ && !/null/ {
             gsub(/[":,{}]/, " ")
             seen++
-            if ($3 < 30 / cpus || $3 > 101 || $5 + $3 < 49 || $5 + $3 > 51 || $7 < $5 * $5 - 0.01 ||
+            if ($3 < 30 / cpus || $3 > 101 || $7 < $5 * $5 - 0.01 ||
                 $9 * $9 < $7 - 0.01 || $11 > (/_500/ ? 2 : 10))
                 exit bad = 1
-            if (/_100/ && $11 == 10 && ($3 > mean + 1.5 || $3 < mean - 1.5))
+            off = $5 + $3 - target
+            if (/_100/ && off * off > 0.01 || /_500/ && off * off > 100)
+                exit bad = 1
+            if (/_100/ && ($3 > mean + 8 || $3 < mean - 8))
                 exit bad = 1
             mean = $3
         }
@@ -237,8 +241,8 @@ independent_judge() {
         }
         { before = $1 }
         END { exit bad || NR < 2 }' "$scratch/series" || fail "what does the judge write?"
-    timeout 1 "$build/tests/judge" 100 100 0.5 >"$output" || [ $? -eq 124 ] || fail "judge: no end"
-    prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": ([1-9]|10)\},"
+    timeout 3 "$build/tests/judge" 100 100 0.5 >"$output" || [ $? -eq 124 ] || fail "judge: no end"
+    prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": ([1-9]|[12][0-9]|30)\},"
 }
 
 control() {
