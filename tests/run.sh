@@ -57,7 +57,8 @@ run_tests() {
         hold_back_summary "$folder/summary" || status=$?
     tests/skips ${strict:+"$strict"} "$folder" || expected=
     cat "$folder/summary"
-    [ "$status" -eq 0 ] || exit "$status"
+    [ "$status" -eq 0 ] ||
+        fail "$1: the tests above failed; what they printed is there, and in $folder/Testing/Temporary/LastTest.log"
     [ -n "$expected" ] || fail "tests were skipped that can run here: see above"
 }
 

@@ -624,6 +624,17 @@ power_of_packages() (
     prints "Power: there is no source .*"
 )
 
+# Of two sides that begin at one moment, neither may be late for it.
+a_busy_machine_is_given_more_time() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    nproc() { echo 4; }
+    echo "0.5 0.4 0.3 3/200 4711" >"$scratch/loadavg"
+    [ "$(launching 25 "$scratch/loadavg")" = 2 ] || fail "idle: $(launching 25 "$scratch/loadavg")"
+    echo "0.5 0.4 0.3 12/200 4711" >"$scratch/loadavg"
+    [ "$(launching 25 "$scratch/loadavg")" = 6 ] || fail "busy: $(launching 25 "$scratch/loadavg")"
+)
+
 # What is a study's own is not others'.
 shares_are_counted() (
     # shellcheck source=../../tools/experiments/runs.sh
@@ -663,5 +674,6 @@ run_case steps_are_cut
 run_case recorded_topologies
 run_case power_of_packages
 run_case two_sides
+run_case a_busy_machine_is_given_more_time
 run_case shares_are_counted
 end_cases

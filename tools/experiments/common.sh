@@ -199,6 +199,15 @@ compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
 }
 
+# launching COUNT [LOADAVG]: prints in how many seconds so many instances have been started, on a machine
+# that does as much as LOADAVG, a file like /proc/loadavg, says: what is started shares the CPUs with it.
+launching() {
+    awk -v count="$1" -v cpus="$(nproc)" '{
+        split($4, running, "/")
+        share = running[1] / cpus
+        printf "%.10g", (1.5 + count / 50) * (share > 1 ? share : 1) }' "${2:-/proc/loadavg}"
+}
+
 # figure FILE NAME: prints the first number in a JSON file that has this name; nothing if that is null.
 figure() {
     sed -nE '/^ *"'"$2"'": *(null|-?[0-9][-+.0-9e]*),?$/{ s/^[^:]*: *//; s/,$//; /null/!p; q; }' "$1"

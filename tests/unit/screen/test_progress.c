@@ -185,7 +185,7 @@ static void a_reader_that_does_not_read_is_not_waited_for(void **state) {
     while (send(STDERR_FILENO, "x", 1, MSG_DONTWAIT) == 1) {
     }
     ss_progress_note(&progress, AT(500), &known);
-    alarm(20);
+    alarm(240);
     ss_progress_draw_due(&progress, AT(500));
     assert_true(ss_progress_due(&progress) == AT(750));
     ss_progress_hide(&progress);

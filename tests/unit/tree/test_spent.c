@@ -68,7 +68,7 @@ static pid_t start(void (*act)(void)) {
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(60);
+        alarm(240);
         act();
         for (;;)
             pause();
@@ -232,7 +232,7 @@ static void leave_orphan(void) {
         pid_t orphan = fork();
         if (orphan == 0) {
             prctl(PR_SET_PDEATHSIG, 0);
-            alarm(60);
+            alarm(240);
             work();
             if (write(answers[1], &(pid_t){getpid()}, sizeof orphan) != sizeof orphan)
                 _exit(1);
