@@ -256,6 +256,10 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
         return 0;
     }
     struct ss_words_shown shown = ss_words_show(text);
+    bool percent = *at == '\0' && at > text && at[-1] == '%';
+    if (reading == READ_WELL && percent)
+        return ss_error_fail(
+            error, "'%s' is not a load: it must lie between 0 and 100%%", shown.text);
     if (reading == READ_WELL && !*at && number.over >= 2 * number.under &&
         number.over <= 100 * number.under)
         return ss_error_fail(error,

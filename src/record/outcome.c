@@ -142,7 +142,8 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
-    if (outcome->own_cpu > DOUBTFUL_OWN)
+    /* In a run that has hardly lasted, this is the cost of its beginning. */
+    if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
             "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
             "(-D) takes less",

@@ -168,8 +168,26 @@ static int check_line(struct reader *reader) {
     return 0;
 }
 
+/* Editors put a byte order mark before the first line: that of UTF-8 says nothing. */
+static int skip_mark(struct reader *reader) {
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t length = sizeof mark - 1;
+    if (reader->length >= length && memcmp(reader->line, mark, length) == 0) {
+        memmove(reader->line, reader->line + length, reader->length - length + 1);
+        reader->length -= length;
+    } else if (reader->length >= 2 && (memcmp(reader->line, "\xff\xfe", 2) == 0 ||
+                                          memcmp(reader->line, "\xfe\xff", 2) == 0)) {
+        ss_error_fail(reader->error,
+            "this is UTF-16: a trace is plain text or UTF-8: iconv -f UTF-16 -t UTF-8");
+        return blame(reader, reader->line);
+    }
+    return 0;
+}
+
 static int read_all(struct reader *reader) {
     while (read_line(reader)) {
+        if (reader->number == 1 && skip_mark(reader) != 0)
+            return -1;
         if (check_line(reader) != 0 || read_record(reader) != 0)
             return -1;
     }

@@ -24,25 +24,54 @@ struct measurement {
     bool nobody_reads; /* because the other end was closed */
 };
 
-/* What is measured must be there at the start; later it may come and go. */
-static int check_cpus(
-    const struct ss_cpus *cpus, const struct ss_cpu_reading *reading, struct ss_error *error) {
-    for (uint32_t cpu = 0, i = 0; cpu < SS_CPUS_MAX; cpu++) {
-        if (!ss_cpus_has(cpus, cpu))
-            continue;
-        if (i >= reading->count || reading->items[i].cpu != cpu)
-            return ss_error_fail(error, "--cpus: CPU %u is not there, or is off line", cpu);
-        i++;
-    }
-    return 0;
-}
-
 static int read_meter(struct measurement *it, struct ss_error *error) {
     int why = ss_load_meter_read(&it->meter);
     if (why == 0)
         return 0;
     return ss_error_fail(error, "%s: %s", it->meter.reader.counters.path,
         why == -EBADMSG ? "what is measured is not in it any more" : strerror(-why));
+}
+
+static bool has_cpu(const struct ss_cpu_reading *reading, uint32_t cpu) {
+    for (uint32_t i = 0; i < reading->count; i++) {
+        if (reading->items[i].cpu == cpu)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * CPUs must be there at the start; later they may come and go. If those that are there cannot be
+ * determined, opening the meter says why.
+ */
+static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
+    struct ss_load_meter meter = SS_LOAD_METER_CLOSED;
+    struct ss_source_request source = {.source = SS_SOURCE_SYSTEM};
+    struct ss_error ignored = {0};
+    struct ss_cpus all = {0};
+    struct ss_cpus there = {0};
+    int status = 0;
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++)
+        ss_cpus_add(&all, cpu);
+    if (ss_load_meter_open(&meter, &source, &all, NULL, &ignored) < 0)
+        return 0;
+    if (ss_load_meter_read(&meter) != 0) {
+        ss_load_meter_close(&meter);
+        return 0;
+    }
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (has_cpu(&meter.last, cpu))
+            ss_cpus_add(&there, cpu);
+    }
+    uint32_t missing = ss_cpus_first_outside(cpus, &there);
+    if (missing < SS_CPUS_MAX && ss_cpus_count(&there) > 0) {
+        char list[256];
+        ss_cpus_print(list, sizeof list, &there);
+        status = ss_error_fail(
+            error, "--cpus: CPU %u is not there, or is off line; available: %s", missing, list);
+    }
+    ss_load_meter_close(&meter);
+    return status;
 }
 
 static int open_all(struct measurement *it, struct ss_error *error) {
@@ -53,6 +82,8 @@ static int open_all(struct measurement *it, struct ss_error *error) {
         cpus = (struct ss_cpus){0};
         if (ss_cpus_parse(request->cpus, &cpus, error) < 0)
             return ss_error_wrap(error, "--cpus");
+        if (!request->group && check_cpus(&cpus, error) < 0)
+            return -1;
     }
     if (request->target && ssload_target_open(&it->target, request->target, error) < 0)
         return -1;
@@ -62,8 +93,6 @@ static int open_all(struct measurement *it, struct ss_error *error) {
     };
     if (ss_load_meter_open(&it->meter, &source, &cpus, NULL, error) < 0 ||
         read_meter(it, error) < 0)
-        return -1;
-    if (request->cpus && !request->group && check_cpus(&cpus, &it->meter.last, error) < 0)
         return -1;
     return ssload_report_open(&it->report, request, error);
 }

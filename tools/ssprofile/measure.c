@@ -60,7 +60,7 @@ static const struct ss_argument rows[] = {
         .help = "measure on this CPU"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
         .max = "1000", .help = "run every benchmark this many times; without it and --until-spread 5"}},
-    {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until),
+    {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until), .max = "100",
         .help = "run every benchmark until its repetitions spread by no more, 3 to 50 times"}},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn of benchmarks whose repetitions spread by more; the other commands have a "

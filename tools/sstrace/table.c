@@ -309,7 +309,23 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
     return 0;
 }
 
-int sstrace_scale_load(const struct sstrace_scale *scale, struct sstrace_input *input,
+/* One to three digits, of which the first is not 0, a comma and three digits. */
+static bool is_ambiguous(const char *text, size_t length) {
+    size_t sign = length > 0 && (*text == '-' || *text == '+');
+    text += sign;
+    length -= sign;
+    return length >= 5 && length <= 7 && text[length - 4] == ',' && *text != '0';
+}
+
+/* The field is a number. */
+static bool decides_comma(struct sstrace_scale *scale, const struct sstrace_field *field) {
+    if (!scale->comma || !memchr(field->text, ',', field->length))
+        return true;
+    scale->proven |= !is_ambiguous(field->text, field->length);
+    return scale->proven;
+}
+
+int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
     const struct sstrace_field *field, double *number, double *load) {
     struct sstrace_field plain = *field;
     double full = scale->full;
@@ -321,6 +337,10 @@ int sstrace_scale_load(const struct sstrace_scale *scale, struct sstrace_input *
     }
     if (!sstrace_field_number(&plain, scale->comma, number))
         return sstrace_input_blame(input, field->column, "a number is expected here");
+    if (!decides_comma(scale, &plain))
+        return sstrace_input_blame(input, field->column,
+            "this comma may be a decimal point or separate thousands: write a decimal point, or "
+            "leave the comma out");
     *load = *number / full;
     if (scale->idle) {
         *load = 1 - *load;

@@ -44,6 +44,7 @@ struct sstrace_scale {
     double full; /* the number at full load: 100, 1, 100 times CPUs */
     bool idle;   /* the load is what the number leaves */
     bool comma;  /* may be a decimal point */
+    bool proven; /* it was one in a number that has no other reading */
 };
 
 /* From the option's "tab" or single character; NULL: by what stands in the line. */
@@ -92,8 +93,12 @@ bool sstrace_field_number(const struct sstrace_field *field, bool comma, double 
 int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_options *options,
     enum sstrace_unit unit, struct ss_error *error);
 
-/* Loads from numbers; a percent sign behind one is believed. `number` is what stands there. */
-int sstrace_scale_load(const struct sstrace_scale *scale, struct sstrace_input *input,
+/*
+ * Loads from numbers; a percent sign behind one is believed. `number` is what stands there. A comma
+ * that may as well separate thousands, as in 1,000, is refused unless one has been proven to be a
+ * decimal point.
+ */
+int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
     const struct sstrace_field *field, double *number, double *load);
 
 #endif

@@ -229,6 +229,8 @@ static void loads_out_of_range_are_refused(void **state) {
     assert_refused_double(
         read_part, "1.5", "'1.5' is not a load: it must lie between 0 and 1 (60%, 0.6 or 6/10)");
     assert_refused_double(read_part, "60", "between 0 and 1; for percent write 60%");
+    assert_refused_double(
+        read_part, "200%", "'200%' is not a load: it must lie between 0 and 100%");
     assert_refused_double(read_part, "101", "between 0 and 1 (60%, 0.6 or 6/10)");
     static const char *const texts[] = {"", "-0.1", "60", "101%", "7/6", "1/0", "0/0", "60%%",
         "0,6", "1e-1", "nan", "inf", "0x1", " 0.5", "0.5 ", "1.00000000000000000000001", "%"};

@@ -150,6 +150,10 @@ static void much_own_cpu_time_is_warned_of(void **state) {
     ss_outcome_warn_of_own(&outcome);
     assert_int_equal(outcome.warning_count, 0);
     outcome.own_cpu = 1.9;
+    outcome.samples = 0;
+    ss_outcome_warn_of_own(&outcome);
+    assert_int_equal(outcome.warning_count, 0);
+    outcome.samples = 1;
     ss_outcome_warn_of_own(&outcome);
     assert_int_equal(outcome.warning_count, 1);
     assert_string_equal(outcome.warnings[0],

@@ -114,6 +114,21 @@ static void decimal_commas_quotes_and_machines(void **state) {
     assert_not_imported(&run, "2 series (a, b)");
 }
 
+static void comma_of_thousands_is_refused(void **state) {
+    (void)state;
+    import_options options = {.unit = SSTRACE_UNIT_PERCENT};
+    struct import_run run = import_text(csv, &options, "time;load\n0;1,000\n5;2,000\n");
+    assert_not_imported(&run, ":2:3: this comma may be a decimal point or separate thousands");
+    run = import_text(csv, &options, "time;load\n0;2,5\n5;10,500\n10;1\n");
+    assert_levels(&run, 5, LEVELS(2.5, 10.5, 1));
+    run = import_text(csv, &options, "time;load\n0;0,500\n5;1,250\n10;+1\n");
+    assert_levels(&run, 5, LEVELS(0.5, 1.25, 1));
+    run = import_text(csv, &options, "time;load\n0;2,5\n5;-1,000 %\n10;1\n");
+    assert_not_imported(&run, ":3:3: ");
+    run = import_text(csv, &options, "time,load\n0,\"1,000\"\n5,2\n");
+    assert_not_imported(&run, ":2:4: a number is expected here");
+}
+
 static void times_of_day_pass_midnight(void **state) {
     (void)state;
     struct import_run run =
@@ -248,6 +263,7 @@ UNIT_MAIN(
     cmocka_unit_test(rows_without_header_are_read),
     cmocka_unit_test(units_are_said),
     cmocka_unit_test(decimal_commas_quotes_and_machines),
+    cmocka_unit_test(comma_of_thousands_is_refused),
     cmocka_unit_test(times_of_day_pass_midnight),
     cmocka_unit_test(missing_samples_are_gaps),
     cmocka_unit_test(rows_out_of_order_are_left_out),

@@ -118,6 +118,24 @@ static void blanks_comments_and_line_ends_do_not_matter(void **state) {
     ss_trace_records_free(&records);
 }
 
+static void byte_order_mark_is_skipped(void **state) {
+    (void)state;
+    struct ss_trace_records records = read_well("\xef\xbb\xbf"
+                                                "0 10%\n5s 20%\n");
+    assert_int_equal(records.count, 2);
+    assert_record(&records, 0, 0, 0.1, false);
+    ss_trace_records_free(&records);
+    records = read_well("\xef\xbb\xbf# a comment\n0 10%\n5s 20%\n");
+    assert_int_equal(records.count, 2);
+    ss_trace_records_free(&records);
+    assert_refused("\xff\xfe"
+                   "0",
+        "saw.txt:1:1: this is UTF-16: a trace is plain text or UTF-8");
+    assert_refused("0 10%\n\xef\xbb\xbf"
+                   "5s 20%\n",
+        "saw.txt:2:1: ");
+}
+
 static void errors_name_the_place_and_show_the_line(void **state) {
     (void)state;
     assert_refused("0 10%\n\n20 60%\n",
@@ -196,6 +214,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_plus_counts_from_the_record_before),
     cmocka_unit_test(free_holds_the_load_before),
     cmocka_unit_test(blanks_comments_and_line_ends_do_not_matter),
+    cmocka_unit_test(byte_order_mark_is_skipped),
     cmocka_unit_test(errors_name_the_place_and_show_the_line),
     cmocka_unit_test(times_never_decrease),
     cmocka_unit_test(times_have_an_end),
