@@ -60,8 +60,8 @@ struct ss_plan {
     const char *record;           /* a folder; NULL: none */
     const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
     bool force;                   /* replace an existing record */
-    bool no_decisions;            /* none are recorded */
-    ss_time decisions_last;       /* those of at least this last time are; 0: all */
+    bool no_decisions;            /* decisions are not recorded */
+    ss_time decisions_last;       /* only those of the last time are, at least; 0: all */
     struct ss_labels labels;
     bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */

@@ -198,7 +198,7 @@ struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
 /* The same with rings, for a record. */
 struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra);
 
-/* The monitor's latest sample, as others are shown it. NaN: none, or not known. */
+/* The monitor's latest sample, for other processes to print. NaN: absent or unknown. */
 struct ss_board_sample {
     double target;
     double load;
@@ -207,7 +207,7 @@ struct ss_board_sample {
 
 void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample);
 
-/* False: there is none yet. */
+/* False: no sample yet. */
 bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample);
 
 /* Time on the trace's own clock, which stands still in pauses; 0 before its start. */

@@ -24,7 +24,7 @@ struct ss_iteration_share {
     ss_time since;  /* when the last iteration ended or the first began; SS_TIME_NEVER: unknown */
     ss_time last;   /* length of the last iteration, in the window or before */
     ss_time burst_from;  /* first end after a silence; the ends that follow soon are a burst ... */
-    uint32_t burst_size; /* ... of so many, or 0: it is over */
+    uint32_t burst_size; /* ... of this many, or 0: it is over */
     uint64_t in_bursts;  /* iterations that ended in bursts, in the window */
     bool begun;          /* some iteration has ended, in the window or before */
     bool over;           /* the instance has ended by itself */
@@ -57,7 +57,7 @@ struct ss_iterations {
     struct ss_throughput throughput; /* since the window's beginning */
     struct ss_pause *pauses;         /* in order */
     size_t pause_count;
-    uint64_t unmatched; /* lines of output that are no iteration ... */
+    uint64_t unmatched; /* lines of output that did not match ... */
     char example[96];   /* ... and the first of them */
 
     /* Called with each iteration that counts; may be NULL. */
@@ -105,7 +105,7 @@ void ss_iterations_read(
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
-/* A line of output is no iteration. */
+/* A line of output did not match. */
 void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line);
 
 /*

@@ -34,7 +34,7 @@ double ss_lengths_deviation(const struct ss_lengths *lengths) {
     return lengths->count > 1 ? sqrt(lengths->squares / (double)(lengths->count - 1)) : NAN;
 }
 
-/* The n-th smallest length, from 0 on, in seconds. There is one. */
+/* The n-th smallest length, from 0 on, in seconds; it must exist. */
 static double find_length(const struct ss_lengths *lengths, uint64_t rank) {
     const struct ss_lengths_bucket *bucket = lengths->buckets;
     for (uint64_t seen = bucket->count; seen <= rank; seen += bucket->count)

@@ -10,7 +10,7 @@
 /* 1024 buckets to each doubling, so a quantile is off by less than 0.1 % of its value. */
 #define SS_LENGTHS_BITS 10
 
-/* Lengths that differ by less than 0.1 %, in nanoseconds. Their mean stands for each of them. */
+/* Lengths that differ by less than 0.1 %, in nanoseconds; each is taken to be their mean. */
 struct ss_lengths_bucket {
     uint64_t count;
     uint64_t sum;
@@ -35,8 +35,8 @@ double ss_lengths_mean(const struct ss_lengths *lengths);
 double ss_lengths_deviation(const struct ss_lengths *lengths); /* of the sample: n - 1 */
 
 /*
- * What the part `share` (0 to 1) of the lengths does not exceed, interpolated between two lengths
- * as ssreport does it.
+ * The length that the part `share` (0 to 1) of all lengths does not exceed, interpolated between
+ * two lengths as ssreport does it.
  */
 double ss_lengths_quantile(const struct ss_lengths *lengths, double share);
 

@@ -71,12 +71,12 @@ int ss_platform_die_with(pid_t parent, int signal);
  */
 int ss_platform_lifeline_open(void);
 
-/* Makes the caller the owner instead: forks inherit a line, but not that. */
+/* Makes the caller the owner instead: forks inherit the line, but not the ownership. */
 void ss_platform_lifeline_own(int line);
 
 /*
- * Returns a descriptor, or a negative errno. Whoever has a copy holds the line; forks inherit
- * copies, so the caller closes its own after the fork.
+ * Returns a descriptor, or a negative errno. Each copy of it holds the line; forks inherit copies,
+ * so the caller closes its own after the fork.
  */
 int ss_platform_lifeline_hold(int line);
 
@@ -256,8 +256,8 @@ int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
 /*
  * Claims a process for one holder on the machine, whichever user that is, until the last copy of
- * the returned descriptor is closed; forks inherit copies. -EBUSY: another has claimed it; another
- * negative errno: no such process, or the system has no claims.
+ * the returned descriptor is closed; forks inherit copies. -EBUSY: it is claimed already; other
+ * negative errnos: no such process, or the system has no claims.
  */
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);

@@ -92,8 +92,8 @@ static void warn_of_strays(struct ss_outcome *outcome, const struct ss_board *bo
     if (count > 0)
         ss_outcome_warn(outcome,
             "%u process%s may come from attached ones and could not be controlled: found only "
-            "after "
-            "the parent's end; run as root outside of containers, where the kernel reports births",
+            "after the parent's end; run as root outside of containers, where the kernel reports "
+            "births",
             (unsigned)count, count == 1 ? "" : "es");
 }
 
@@ -268,8 +268,7 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
     if (fewest > 0)
         ss_outcome_warn(outcome,
             "the throughput is uncertain: only %.3g iteration%s per instance ended; let the run "
-            "last "
-            "longer, or count shorter iterations, so that there are %d or more",
+            "last longer, or count shorter iterations, so that there are %d or more",
             fewest, fewest == 1 ? "" : "s", ITERATIONS_FEW);
     else if (!outcome->held_back)
         ss_outcome_warn(outcome,

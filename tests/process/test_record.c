@@ -125,7 +125,7 @@ static int first_cpu(void) {
 }
 
 /*
- * What they may use together is decided before anything is known of them, too. Others' load only
+ * The permits of all instances are decided even before anything is known of them. Others' load only
  * lowers the duty.
  */
 START_TEST(many_instances_begin_on_target) {

@@ -63,18 +63,18 @@ unusable_calls_are_refused() {
     done
     refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
     for name in accuracy throughput; do
-        refuses_at_once "$name: --seconds: 0: a time above 0 is wanted" "$name" --seconds 0
+        refuses_at_once "$name: --seconds: 0: a time above 0 is required" "$name" --seconds 0
         refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
         refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "0,$none"
     done
     refuses_at_once "throughput: --instances: 0: at least 1 is wanted" throughput --dry-run --instances 0
     refuses_at_once "throughput: --parts: 0: at least 1 is wanted" throughput --dry-run --parts 0
-    refuses_at_once "throughput: --hold: 0: a time above 0 is wanted" throughput --stairs --hold 0
-    refuses_at_once "interference: --hold: 0: a time above 0 is wanted" interference --hold 0
+    refuses_at_once "throughput: --hold: 0: a time above 0 is required" throughput --stairs --hold 0
+    refuses_at_once "interference: --hold: 0: a time above 0 is required" interference --hold 0
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9
     refuses_at_once "throughput: --hold has no effect without --stairs" throughput --hold 9
     refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "0/$none"
-    refuses_at_once "interference: --placements sets: which?" interference --placements sets
+    refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
     refuses_at_once "interference: --sets: sets is not among --placements" interference --sets 0/1 \
         --placements quota
     refuses "interference: --pairs: a list takes the place of --workloads" interference --sets 0/1 \

@@ -137,7 +137,7 @@ words_are_checked() {
     refuses "--demands: p95: not of the form" latency --demands p95
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
-    refuses "--seconds: 0: a time above 0 is wanted" latency --seconds 0
+    refuses "--seconds: 0: a time above 0 is required" latency --seconds 0
     refuses "no command is wanted" latency -- true
     [ ! -e "$scratch/calls" ] || fail "something was started"
     [ ! -e "$results" ] || fail "something was begun"

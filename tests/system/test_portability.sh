@@ -80,7 +80,7 @@ words_are_checked() {
     refuses "--kernels: at least two are wanted" portability demo --kernels int64
     refuses "--repetitions: 1: at least 2 are wanted" portability demo --repetitions 1
     refuses "portability: --quantum: '3x' has an unknown unit, 'x'" portability demo --quantum 3x
-    refuses "--quantum: 0: a time above 0 is wanted" portability demo --quantum 0
+    refuses "--quantum: 0: a time above 0 is required" portability demo --quantum 0
     refuses "--setting: '140%'" portability demo --setting 140%
     refuses "--setting: 100%: from 1% to less than 100% is wanted" portability demo --setting 100%
     refuses "--quantum: 0.2 s is more than a tenth of --seconds" portability demo --quantum 200m
@@ -227,7 +227,7 @@ a_noisy_machine_is_no_base() {
     ! grep -q '^\[2/3\]' "$output" || fail "it goes on"
     [ ! -e "$results/base" ] || fail "it would not be measured again"
     # With none left, there is nothing to continue with.
-    ! grep -q -- '--go-on' "$output" || fail "it could go on with nothing"
+    ! grep -q -- '--go-on' "$output" || fail "--go-on is offered although no kernel is left"
     refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: " \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits --go-on
 }

@@ -153,7 +153,7 @@ read_times() {
 check_lengths() {
     local name
     for name; do
-        [ "$(compute "${!name} > 0")" = 1 ] || fail "--$name: ${!name}: a time above 0 is wanted"
+        [ "$(compute "${!name} > 0")" = 1 ] || fail "--$name: ${!name}: a time above 0 is required"
     done
 }
 

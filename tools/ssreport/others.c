@@ -11,10 +11,10 @@
 #include "findings.h"
 #include "methods.h"
 
-/* Shares stand in a manifest with three decimals. */
+/* A manifest has shares with three decimals. */
 #define ROUNDING 1e-6
 
-/* So many disturbed runs are named. */
+/* At most this many disturbed runs are named. */
 #define NAMED_MAX 4
 
 bool ssreport_others_disturb(double others) {
@@ -107,7 +107,7 @@ static int find_forbidden(struct ssreport_report *report) {
     return 0;
 }
 
-/* Of runs side by side, those that differ in placement or environment alone would be compared. */
+/* Counts pairs of runs that differ only in placement or environment: only these are compared. */
 static void find_forbidden_pairs(struct ssreport_report *report) {
     size_t count = 0, forbidden = 0;
     char sentence[400];

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_OTHERS_H
 #define SSREPORT_OTHERS_H
 
-/* What other processes used of the machine during a run: a part of 1; NaN: not known. */
+/* The part of the machine (0 to 1) that other processes used during a run; NaN: not known. */
 
 #include <stdbool.h>
 

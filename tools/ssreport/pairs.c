@@ -82,8 +82,7 @@ static void note_lost_steps(const struct ssreport_pair *pair) {
     if (lost > 0 && record->has_iterations)
         ssreport_notes_add(&record->notes,
             "it did not run, or had no iteration, in %zu of the %zu steps of its background, which "
-            "do not "
-            "count",
+            "do not count",
             lost, pair->count);
 }
 

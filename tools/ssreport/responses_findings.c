@@ -214,8 +214,7 @@ static void tell_stopping(struct ssreport_report *report, const struct ssreport_
             show(without).text);
     add(report, "stopping", point->of,
         "%s: at %.4g requests a second a duty of %.3g %% adds %s to the mean response time (%s); "
-        "it "
-        "is %s instead of %s%s.",
+        "it is %s instead of %s%s.",
         name, point->stretch.rate, 100 * duty, show(with - without).text,
         show_sureness(report,
             ssreport_mean_interval(with - without, sureness, report->settings.confidence),

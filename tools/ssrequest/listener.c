@@ -154,7 +154,7 @@ static void take_line(
     if (client->discards) {
         client->discards = false;
     } else if (strlen(line) < length) {
-        refuse_line(client, "a line has a null byte in it");
+        refuse_line(client, "a line contains a null byte");
     } else {
         if (length > 0 && line[length - 1] == '\r')
             line[length - 1] = '\0';
@@ -188,7 +188,7 @@ static bool has_line(const struct client *client) {
     return client->used > 0 && memchr(client->line, '\n', client->used);
 }
 
-/* False: nothing has come. */
+/* False: nothing was received. */
 static bool read_some(struct client *client) {
     if (client->ended)
         return false;
@@ -210,8 +210,7 @@ static bool read_some(struct client *client) {
     return false;
 }
 
-/* What epoll is to report of it next. Lines that are left are taken when it has room for answers.
- */
+/* Tells epoll what to report next. Remaining lines are taken when there is room for answers. */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
     uint32_t events = client == listener->waiting                  ? 0
                       : client->answer_end > 0 || has_line(client) ? EPOLLOUT
@@ -314,7 +313,7 @@ static bool is_busy(const struct ssrequest_listener *listener) {
     return false;
 }
 
-/* What has been sent to us gets its answers, unless they are not read. */
+/* Answers the lines that were sent, unless their clients do not read. */
 static void say_farewell(struct ssrequest_listener *listener) {
     ss_time until = ss_platform_now() + FAREWELL;
     struct epoll_event events[CLIENTS];

@@ -14,10 +14,10 @@
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
 
-/* Bodies of so many messages before are looked through for the same file. */
+/* How many earlier messages are searched for a body from the same file. */
 #define SHARED_WITHIN 64
 
-/* Names and methods have no others: "token" of RFC 9110. */
+/* Valid in names and methods: "token" of RFC 9110. */
 static const char token_bytes[] =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -75,7 +75,7 @@ static int share_body(struct ssrequest_messages *messages, struct ssrequest_mess
     return read_body(message, path, error);
 }
 
-/* A server expects a length, be it 0, where the method usually has a body. */
+/* Servers expect a length, even 0, if the method usually has a body. */
 static void add_empty_body(struct ssrequest_message *message) {
     static const char *const methods[] = {"POST", "PUT", "PATCH"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -176,7 +176,7 @@ static int find_origin(struct ssrequest_messages *messages, const char *url, uin
     return 0;
 }
 
-/* What the request line has: path and query, no fragment. */
+/* The target of the request line: path and query, without the fragment. */
 static int take_target(
     struct ssrequest_message *message, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "#");
@@ -243,13 +243,13 @@ static int take_lines(struct ssrequest_messages *messages, FILE *stream, struct 
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
             line[--length] = '\0';
         if (strlen(line) < (size_t)length)
-            return ss_error_fail(error, "line %u: a null byte", number);
+            return ss_error_fail(error, "line %u: it contains a null byte", number);
         if (take_line(messages, line, error) < 0)
             return ss_error_wrap(error, "line %u", number);
     }
     if (ferror(stream))
         return ss_error_fail(error, "%s", strerror(errno));
-    return messages->count > 0 ? 0 : ss_error_fail(error, "there is no request in it");
+    return messages->count > 0 ? 0 : ss_error_fail(error, "it contains no request");
 }
 
 int ssrequest_messages_read(

@@ -16,22 +16,22 @@
 struct ssrequest_message {
     char *method;
     char *target;     /* path and query of the request line; NULL: those of the URL */
-    const char *body; /* NULL: it has none */
+    const char *body; /* NULL: no body */
     size_t body_size; /* bytes */
-    char *body_path;  /* that the body was read from; NULL: none */
-    char *own_body;   /* what to free; NULL: it is shared with a message before */
+    char *body_path;  /* file that the body was read from; NULL: none */
+    char *own_body;   /* owned body; NULL: shared with an earlier message */
 };
 
-/* They are sent in turn. Zeroed but for open(): not usable. */
+/* They are sent in turn. Zeroed: empty; open() or read() fills it. */
 struct ssrequest_messages {
     struct ssrequest_message *list;
     size_t count;
     const char *headers[SSREQUEST_HEADERS_MAX]; /* of all of them, the caller's */
     size_t header_count;
-    const char *file; /* that they are from, the caller's; NULL: options */
+    const char *file; /* the caller's path of the file that was read; NULL: from options */
 
-    /* Of a file with whole URLs: "http://host:port" of each, and which of these each message goes
-     * to. Without: 0 and NULL. */
+    /* For a file with whole URLs: their hosts as "http://host:port", and the host of each message
+     * as an index. Otherwise 0 and NULL. */
     char *origins[SSREQUEST_TARGETS_MOST];
     uint32_t origin_count;
     uint32_t *order;
@@ -39,7 +39,7 @@ struct ssrequest_messages {
 
 /*
  * One message. `method` NULL: POST with data, else GET. `data` is text, or @FILE, or @- for
- * standard input; NULL: there is none.
+ * standard input; NULL: no body.
  */
 int ssrequest_messages_open(struct ssrequest_messages *messages, const char *method,
     const char *data, struct ss_error *error);

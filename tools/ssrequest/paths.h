@@ -17,7 +17,7 @@ struct ssrequest_path {
 
 /*
  * Fails if an output is the same file as another output or as an input, whatever the names.
- * `printed` is a descriptor that something is printed to, too; -1: there is none. Devices such as
+ * `printed` is a descriptor that the run also prints to, or -1. Devices such as
  * /dev/null take any number of outputs.
  */
 int ssrequest_paths_check(

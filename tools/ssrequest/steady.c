@@ -6,15 +6,15 @@
 #define BATCHES     SSREQUEST_STEADY_BATCHES
 #define BATCHES_MIN 16
 
-/* Batches that differ less than that from each other, of their mean. */
+/* Batches that differ by less, as a part of their mean, count as equal. */
 #define ALIKE 0.1
 
-/* Requests in the service on average, below which none waits for another. */
+/* Average number of requests in the service below which none waits for another. */
 #define NO_QUEUE 0.5
 
 #define RISE 1.25
 
-/* Of a normal distribution, one side at 5 %. */
+/* One-sided 5 % quantile of the normal distribution. */
 #define QUANTILE 1.645
 
 static void merge(struct ssrequest_steady *steady) {

@@ -376,8 +376,8 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
     if (found.upper_bound && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is below %s requests per second: %s failed there. This is an "
-            "upper "
-            "bound: %s held at %s, but in %u of them response times had not become stationary when "
+            "upper bound: %s held at %s, but in %u of them response times had not become "
+            "stationary when "
             "the trial ended. Longer trials may fail there: raise --duration.",
             demand, ssrequest_show_number(found.failed.rate).text, failed, held,
             ssrequest_show_number(found.held.rate).text, found.held.unsteady);

@@ -56,7 +56,7 @@ static ss_time earlier(ss_time a, ss_time b) {
     return a < b ? a : b;
 }
 
-/* Waits for the next attempt. The end signals are blocked, and nobody else looks for them yet. */
+/* Waits for the next attempt. The end signals are blocked, and no other code looks for them yet. */
 static void pause_attempts(ss_time left) {
     const struct timespec pause = {.tv_nsec = (long)earlier(left, PAUSE)};
     sigset_t set;

@@ -4,7 +4,8 @@
  * A control group of our own, whose quota limits the processes in it.
  *
  * Version 1 allows one below any group. In version 2 a group other than the root either has
- * processes or gives controllers to its children, not both, so our own group is usually no place.
+ * processes or gives controllers to its children, not both, so our own group usually
+ * cannot hold ours.
  */
 
 #include <dirent.h>
@@ -21,7 +22,7 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
-/* Ours is a folder in this one. */
+/* The group that ours is created in. */
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
     bool unified; /* version 2 */

@@ -420,7 +420,7 @@ static void intervals_count_an_unfinished_iteration_in_part(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void the_estimate_is_as_uncertain_as_lengths_differ(void **state) {
+static void uncertainty_follows_the_spread_of_lengths(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
@@ -472,7 +472,7 @@ static void an_unfinished_iteration_begins_after_the_usual_gap(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void without_an_end_throughput_has_a_bound(void **state) {
+static void throughput_without_an_end_has_a_bound(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
@@ -613,10 +613,10 @@ UNIT_MAIN(
     cmocka_unit_test(instances_and_commands_are_kept_apart),
     cmocka_unit_test(an_unfinished_iteration_counts_in_part),
     cmocka_unit_test(intervals_count_an_unfinished_iteration_in_part),
-    cmocka_unit_test(the_estimate_is_as_uncertain_as_lengths_differ),
+    cmocka_unit_test(uncertainty_follows_the_spread_of_lengths),
     cmocka_unit_test(an_iteration_before_the_window_gives_a_length),
     cmocka_unit_test(an_unfinished_iteration_begins_after_the_usual_gap),
-    cmocka_unit_test(without_an_end_throughput_has_a_bound),
+    cmocka_unit_test(throughput_without_an_end_has_a_bound),
     cmocka_unit_test(an_instance_that_has_ended_has_no_unfinished_iteration),
     cmocka_unit_test(iterations_read_at_once_after_a_silence_are_bursts),
     cmocka_unit_test(bursts_outside_of_the_window_are_not_counted),

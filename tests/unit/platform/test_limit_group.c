@@ -103,7 +103,7 @@ static void v2_mount_of_mixed_hierarchies_is_found(void **state) {
 }
 
 /* The kernel refuses controllers to the children of a group with processes. */
-static void v2_populated_group_is_passed(void **state) {
+static void v2_populated_group_is_skipped(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/user/session\n");
@@ -203,7 +203,7 @@ UNIT_MAIN(
     cmocka_unit_test(v1_group_is_below_our_own),
     cmocka_unit_test(v2_root_may_have_processes),
     cmocka_unit_test(v2_mount_of_mixed_hierarchies_is_found),
-    cmocka_unit_test(v2_populated_group_is_passed),
+    cmocka_unit_test(v2_populated_group_is_skipped),
     cmocka_unit_test(v2_limited_group_is_not_left),
     cmocka_unit_test(v2_only_process_moves_into_a_child),
     cmocka_unit_test(v2_container_root_must_be_empty),

@@ -52,7 +52,7 @@ static bool is_warned_of(const char *part) {
     return false;
 }
 
-/* The other command's figures stay, but there are none of all. */
+/* The other command keeps its figures; those of both together are unknown. */
 static void figures_of_bursts_are_left_out(void **state) {
     (void)state;
     set_up();

@@ -395,7 +395,7 @@ static void an_estimated_part_is_reported(void **state) {
 }
 
 /* A run that ended before counting began has no figures, and no figure that is not a number. */
-static void nothing_that_was_not_measured_is_a_number(void **state) {
+static void unmeasured_values_are_null(void **state) {
     (void)state;
     set_up();
     ss_outcome_open(&outcome);
@@ -474,6 +474,6 @@ UNIT_MAIN(
     cmocka_unit_test(the_range_of_throughput_says_what_it_leaves_out),
     cmocka_unit_test(throughput_without_an_end_is_a_bound),
     cmocka_unit_test(an_estimated_part_is_reported),
-    cmocka_unit_test(nothing_that_was_not_measured_is_a_number),
+    cmocka_unit_test(unmeasured_values_are_null),
     cmocka_unit_test(one_sample_has_no_spread),
     cmocka_unit_test(a_file_is_written_whole_or_not_at_all))

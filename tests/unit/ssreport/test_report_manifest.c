@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a manifest says of the edges of steps, and of what other processes used of the machine. */
+/* The manifest's edges of steps, and the load of other processes. */
 
 #include "report_make.h"
 #include "ssreport/findings.h"
@@ -14,7 +14,7 @@ static struct ssreport_report gather_others(const char *rows) {
     return make_report(folder_path);
 }
 
-static void disturbance_is_said_first(void **state) {
+static void disturbed_runs_are_reported_first(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -163,7 +163,7 @@ static void edges_are_those_of_the_manifest(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(disturbance_is_said_first),
+    cmocka_unit_test(disturbed_runs_are_reported_first),
     cmocka_unit_test(runs_under_different_loads_of_others_are_not_compared),
     cmocka_unit_test(sets_under_different_loads_of_others_are_not_compared),
     cmocka_unit_test(runs_that_ended_before_their_time_are_named),

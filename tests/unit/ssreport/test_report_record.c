@@ -405,7 +405,7 @@ static void assert_fails(const char *name, const char *part) {
     ssreport_record_free(&record);
 }
 
-static void what_is_no_record_is_refused(void **state) {
+static void paths_without_a_record_are_refused(void **state) {
     (void)state;
     folder_open();
     assert_fails("absent", "No such file or directory");
@@ -425,7 +425,7 @@ static void what_is_no_record_is_refused(void **state) {
     assert_fails("a", "samples.csv");
 }
 
-static void rates_of_bursts_are_not_made(void **state) {
+static void bursts_give_no_rates(void **state) {
     (void)state;
     struct ssreport_record record;
     struct ss_error error = {0};
@@ -460,5 +460,5 @@ UNIT_MAIN(
     cmocka_unit_test(the_counted_time_has_exact_bounds),
     cmocka_unit_test(a_pause_is_no_part_of_the_run),
     cmocka_unit_test(instances_that_ended_early_are_noted),
-    cmocka_unit_test(what_is_no_record_is_refused),
-    cmocka_unit_test(rates_of_bursts_are_not_made))
+    cmocka_unit_test(paths_without_a_record_are_refused),
+    cmocka_unit_test(bursts_give_no_rates))

@@ -466,7 +466,7 @@ static void stops_add_more_to_long_requests(void **state) {
 }
 
 /* Seconds of 2 and 6 requests with means of 10 and 20 ms. */
-static void a_mean_has_an_interval(void **state) {
+static void mean_has_a_confidence_interval(void **state) {
     (void)state;
     folder_open();
     const struct second seconds[] = {{4, 0.01, 0.01, 2, 0, 0}, {4, 0.02, 0.01, 6, 0, 0}};
@@ -600,7 +600,7 @@ UNIT_MAIN(
     cmocka_unit_test(findings_come_first),
     cmocka_unit_test(a_closed_loop_is_called_so),
     cmocka_unit_test(stops_add_more_to_long_requests),
-    cmocka_unit_test(a_mean_has_an_interval),
+    cmocka_unit_test(mean_has_a_confidence_interval),
     cmocka_unit_test(disturbed_rates_are_marked),
     cmocka_unit_test(stops_are_held_against_the_formula),
     cmocka_unit_test(pictures_have_both_moments))

@@ -425,7 +425,7 @@ static void targets_of_before_do_not_count(void **state) {
 }
 
 /* One of two is stuck with 10 requests; it stays, in another place. */
-static void targets_that_stay_keep_what_is_under_way(void **state) {
+static void remaining_targets_keep_unfinished_requests(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
@@ -679,7 +679,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_line_without_end_is_refused),
     cmocka_unit_test(targets_follow_an_order),
     cmocka_unit_test(targets_of_before_do_not_count),
-    cmocka_unit_test(targets_that_stay_keep_what_is_under_way),
+    cmocka_unit_test(remaining_targets_keep_unfinished_requests),
     cmocka_unit_test(lateness_is_that_of_the_actual_sending),
     cmocka_unit_test(wrong_rules_are_refused),
     cmocka_unit_test(the_sums_hold_after_every_step_of_any_life))

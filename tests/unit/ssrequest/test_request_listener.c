@@ -233,8 +233,8 @@ static void null_byte_in_a_line_is_refused(void **state) {
     static const char lines[] = "rate 5\0 6\n\0\nrate 5\n";
     assert_int_equal(write(connection, lines, sizeof lines - 1), sizeof lines - 1);
     char *said = gather(listener, connection);
-    assert_string_equal(said, "error: a line has a null byte in it\n"
-                              "error: a line has a null byte in it\nok\n");
+    assert_string_equal(said, "error: a line contains a null byte\n"
+                              "error: a line contains a null byte\nok\n");
     free(said);
     assert_int_equal(asked, 1);
     close(connection);

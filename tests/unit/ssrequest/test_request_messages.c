@@ -70,7 +70,7 @@ static void refuse_options(const char *method, const char *data, const char *wor
     ssrequest_messages_close(&messages);
 }
 
-static void methods_and_bodies_that_cannot_be_are_refused(void **state) {
+static void invalid_methods_and_bodies_are_refused(void **state) {
     (void)state;
     refuse_options("", NULL, "--method: '' is not a method");
     refuse_options("GET /x", NULL, "--method: 'GET /x' is not a method");
@@ -156,7 +156,7 @@ static void bad_lines_are_refused_with_their_number(void **state) {
         {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
         {"HEAD / @/nowhere/x\n", "line 1: HEAD has no body"},
         {"GET '/\n", "line 1: "},
-        {"# nothing\n", "there is no request in it"},
+        {"# nothing\n", "it contains no request"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct ssrequest_messages messages = {0};
@@ -172,7 +172,7 @@ static void bad_lines_are_refused_with_their_number(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(options_make_one_message),
     cmocka_unit_test_setup_teardown(body_of_a_file_is_sent_as_it_is, open_folder, close_folder),
-    cmocka_unit_test(methods_and_bodies_that_cannot_be_are_refused),
+    cmocka_unit_test(invalid_methods_and_bodies_are_refused),
     cmocka_unit_test(headers_are_checked),
     cmocka_unit_test_setup_teardown(file_of_paths_is_read, open_folder, close_folder),
     cmocka_unit_test_setup_teardown(file_of_urls_names_its_hosts, open_folder, close_folder),

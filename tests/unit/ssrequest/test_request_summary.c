@@ -150,7 +150,7 @@ static void a_closed_loop_is_said_to_be_one(void **state) {
 }
 
 /* "995 with status 500": a count, and a code that is not taken for one. */
-static void failures_with_a_status_name_it(void **state) {
+static void failures_show_their_status(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -305,7 +305,7 @@ UNIT_MAIN(
     cmocka_unit_test(what_never_was_sent_or_answered_is_told),
     cmocka_unit_test(a_rate_that_was_changed_is_not_the_profiles),
     cmocka_unit_test(a_closed_loop_is_said_to_be_one),
-    cmocka_unit_test(failures_with_a_status_name_it),
+    cmocka_unit_test(failures_show_their_status),
     cmocka_unit_test(limit_is_named_by_what_the_generator_did),
     cmocka_unit_test(open_loop_names_a_limit_at_its_cap),
     cmocka_unit_test(a_busy_generator_is_told))

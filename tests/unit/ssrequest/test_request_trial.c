@@ -58,7 +58,7 @@ static void times_that_remember_need_a_long_run(void **state) {
     assert_in_range(late, 80, 100);
 }
 
-static void few_times_say_nothing_unless_no_queue_can_be(void **state) {
+static void few_times_are_stationary_only_without_a_queue(void **state) {
     (void)state;
     struct ssrequest_steady steady = {0};
     assert_false(ssrequest_steady_is_reached(&steady, 1));
@@ -128,7 +128,7 @@ static struct ssrequest_capacity_result search(
 
 /* No rate above 100 can hold for ever, whatever the limit; in 1 s the queue does not become long.
  */
-static void overload_is_not_held_to_be_stationary(void **state) {
+static void overload_is_not_stationary(void **state) {
     (void)state;
     const struct ssrequest_criterion limit = {.mean = true, .limit = SS_SECOND};
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -141,7 +141,7 @@ static void overload_is_not_held_to_be_stationary(void **state) {
     }
 }
 
-static void search_of_short_trials_is_not_sure_of_too_much(void **state) {
+static void short_trials_do_not_overstate_the_capacity(void **state) {
     (void)state;
     /* The mean of M/D/1 is 50 ms at 88.9 requests a second, and 1 s at 99.5. */
     static const struct {
@@ -155,7 +155,7 @@ static void search_of_short_trials_is_not_sure_of_too_much(void **state) {
             for (uint64_t seed = 0; seed < 40; seed++) {
                 struct ssrequest_capacity_result result = search(&limit, duration, 1000 * seed);
                 bool above = result.held.rate > all[i].truth;
-                /* What cannot hold for ever is said to be a bound. */
+                /* Rates that cannot hold for ever are reported as bounds. */
                 assert_true(result.held.rate < 101 || result.upper_bound);
                 sure += result.sure;
                 right += result.sure && !above && all[i].truth < result.failed.rate;
@@ -169,6 +169,6 @@ static void search_of_short_trials_is_not_sure_of_too_much(void **state) {
 UNIT_MAIN(cmocka_unit_test(independent_times_are_stationary),
     cmocka_unit_test(rising_times_are_not_stationary),
     cmocka_unit_test(times_that_remember_need_a_long_run),
-    cmocka_unit_test(few_times_say_nothing_unless_no_queue_can_be),
-    cmocka_unit_test(overload_is_not_held_to_be_stationary),
-    cmocka_unit_test(search_of_short_trials_is_not_sure_of_too_much))
+    cmocka_unit_test(few_times_are_stationary_only_without_a_queue),
+    cmocka_unit_test(overload_is_not_stationary),
+    cmocka_unit_test(short_trials_do_not_overstate_the_capacity))

@@ -301,7 +301,7 @@ static void session_of_the_run_itself_proves_nothing(void **state) {
     world_check(true);
 }
 
-static void daemons_of_strangers_are_left_alone(void **state) {
+static void foreign_daemons_are_left_alone(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
@@ -320,7 +320,7 @@ static void daemons_of_strangers_are_left_alone(void **state) {
 }
 
 /* Between two looks a child ends, and a stranger that gets its pid becomes a daemon. */
-static void daemon_of_a_reused_pid_is_a_stranger(void **state) {
+static void daemon_of_a_reused_pid_is_foreign(void **state) {
     (void)state;
     world_close();
     world_open_empty(5000, true);
@@ -411,8 +411,8 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(daemon_is_found_by_its_session),
     cmocka_unit_test(orphans_from_before_in_a_session_of_ours_are_found),
     cmocka_unit_test(session_of_the_run_itself_proves_nothing),
-    cmocka_unit_test(daemons_of_strangers_are_left_alone),
-    cmocka_unit_test(daemon_of_a_reused_pid_is_a_stranger),
+    cmocka_unit_test(foreign_daemons_are_left_alone),
+    cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
     cmocka_unit_test(lost_births_prove_nothing),
     cmocka_unit_test(processes_out_of_reach_are_not_moved),
     cmocka_unit_test(two_trees_stay_apart))
