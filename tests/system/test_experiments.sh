@@ -624,7 +624,7 @@ power_of_packages() (
     prints "Power: there is no source .*"
 )
 
-# Of two sides that begin at one moment, neither may be late for it.
+# Two sides begin at one moment, and neither may be late for it.
 a_busy_machine_is_given_more_time() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What ssload prints can be used by others, and says what mpstat and sar say of the same counters.
+# The output of ssload can be used by others, and agrees with mpstat and sar on the same counters.
 # Argument: the build directory.
 set -euo pipefail
 

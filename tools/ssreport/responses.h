@@ -32,7 +32,7 @@ enum ssreport_origin {
     SSREPORT_ORIGINS,
 };
 
-/* How many of the successes that ended in a second took so long. */
+/* How many of the successes that ended in a second took this long. */
 struct ssreport_response_time {
     double seconds;
     double counts[SSREPORT_ORIGINS];
@@ -109,8 +109,8 @@ void ssreport_responses_free(struct ssreport_responses *responses);
 
 /*
  * All figures of these seconds together; NaN if no request succeeded. Percentiles are computed from
- * the distributions of all seconds. If one of these is missing they are estimated: between the
- * percentiles that each second gives, its times are taken to be even.
+ * the distributions of all seconds. If one of these is missing, they are estimated: times between
+ * two known percentiles of a second are taken to be evenly spread.
  */
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);

@@ -19,7 +19,7 @@ struct ssreport_figures {
     double error_mean_percent, error_mse_e4, error_p95_percent;
     double duty_mean;
     double throughput; /* iterations per second of the counted time; NaN: not counted, or none */
-    double throughput_bound; /* what it is at most if there was none; NaN: there was */
+    double throughput_bound; /* its maximum if no iteration ended; else NaN */
 
     /* How long the iterations took that ended then, in seconds; NaN: not known. */
     struct {

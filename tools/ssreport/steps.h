@@ -27,7 +27,7 @@ struct ssreport_step {
     struct ssreport_mean load; /* of the samples that lie in what counts */
     double error_mean_percent, error_mse_e4;
     double throughput;          /* iterations per second; NaN: not counted, or none in it */
-    double throughput_bound;    /* what it is at most if there was none; NaN: there was */
+    double throughput_bound;    /* its maximum if no iteration ended; else NaN */
     struct ssreport_mean rates; /* of the whole intervals in it, which give its scatter */
     bool is_exceeded;           /* its iterations take longer than what counts of it */
 };

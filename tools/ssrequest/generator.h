@@ -102,9 +102,9 @@ void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now
 #define SSREQUEST_TARGET_NEW UINT32_MAX
 
 /*
- * Requests that are sent from now on go to so many targets; at most SSREQUEST_TARGETS_MOST.
- * `before[i]` is the number that target i had until now, SSREQUEST_TARGET_NEW if it had none: what
- * is under way to it counts for the balance.
+ * Requests that are sent from now on go to `targets` targets, at most SSREQUEST_TARGETS_MOST.
+ * `before[i]` is the number that target i had until now, or SSREQUEST_TARGET_NEW: the balance keeps
+ * counting requests that are under way to it.
  */
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);

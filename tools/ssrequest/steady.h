@@ -3,10 +3,9 @@
 #define SSREQUEST_STEADY_H
 
 /*
- * Whether response times have become stationary. A queue that fills, or that has not been watched
- * for much longer than it remembers, has times that resemble those just before: then the means of
- * successive batches of them are correlated. Memory is fixed: two batches become one when there are
- * too many.
+ * Whether response times have become stationary. While a queue fills, or if it was not watched for
+ * much longer than its times are correlated, the means of successive batches are correlated, too.
+ * Memory is fixed: when there are too many batches, each two become one.
  */
 
 #include <stdbool.h>

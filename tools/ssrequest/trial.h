@@ -3,17 +3,18 @@
 #define SSREQUEST_TRIAL_H
 
 /*
- * How long a trial of a search for a capacity lasts: until its response times are stationary. What
- * comes first is a warm-up. Then stages follow, each twice as long as the one before, and each
- * counts anew: what was not stationary is warm-up, too. No clock: the caller says when a period has
- * ended.
+ * How long a trial of a search for a capacity lasts: until its response times are stationary. After
+ * a warm-up, stages follow, each twice as long as the one before. Each stage starts to count anew,
+ * because a stage that was not stationary is warm-up, too. There is no clock: the caller says when
+ * a period has ended.
  */
 
 #include "capacity.h"
 #include "generator.h"
 #include "steady.h"
 
-/* Periods of a trial: the warm-up, the first stage, and all if none of the 4 stages suffices. */
+/* Periods of the warm-up and of the first stage; the number of stages; periods of the longest
+ * trial. */
 #define SSREQUEST_TRIAL_WARMUP  1
 #define SSREQUEST_TRIAL_STAGE   4
 #define SSREQUEST_TRIAL_STAGES  4
