@@ -46,7 +46,7 @@ static void extend(struct ssrequest_course *course, const struct ssrequest_cours
 static void on_period(void *context, ss_time end) {
     struct finder *finder = context;
     if (ssrequest_trial_step(&finder->watch))
-        ssrequest_generator_stop(finder->generator, end);
+        ssrequest_generator_end(finder->generator, end);
 }
 
 /* `beside` is NULL but for a trial. */

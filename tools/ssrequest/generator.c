@@ -309,10 +309,14 @@ ss_time ssrequest_generator_next(const struct ssrequest_generator *generator) {
     return due < generator->rules.end ? due : generator->rules.end;
 }
 
-void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate) {
+static void catch_up(struct ssrequest_generator *generator, ss_time now) {
     do
         ssrequest_generator_advance(generator, now);
     while (ssrequest_generator_next(generator) <= now);
+}
+
+void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate) {
+    catch_up(generator, now);
     ssrequest_schedule_turn(generator->schedule, now, rate);
 }
 
@@ -405,6 +409,11 @@ void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now
         never_send(generator, generator->intended++, due, now);
     }
     generator->stopped = true;
+}
+
+void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now) {
+    catch_up(generator, now);
+    ssrequest_generator_stop(generator, now);
 }
 
 void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now) {

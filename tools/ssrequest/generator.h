@@ -122,6 +122,9 @@ ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 /* Ends sending; what waits is abandoned, what is under way is finished by the transport. */
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);
 
+/* Likewise, but what is due by then is sent first, as far as the cap permits. */
+void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now);
+
 /* Gives up what is under way, too: it is unfinished. The transport forgets it. */
 void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now);
 

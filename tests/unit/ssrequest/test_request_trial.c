@@ -95,7 +95,7 @@ static struct ssrequest_trial try_rate(
     do
         life_run(&life, end += period);
     while (!ssrequest_trial_step(&watch));
-    ssrequest_generator_stop(life.generator, end);
+    ssrequest_generator_end(life.generator, end);
     life_run(&life, SS_TIME_NEVER);
     /* The wait for the last answers may be long; what was counted stays. */
     uint64_t counted = life.tally.outcomes[SSREQUEST_SUCCESS];
