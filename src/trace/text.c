@@ -168,7 +168,7 @@ static int check_line(struct reader *reader) {
     return 0;
 }
 
-/* Editors put a byte order mark before the first line: that of UTF-8 says nothing. */
+/* Editors put a byte order mark before the first line: that of UTF-8 is skipped. */
 static int skip_mark(struct reader *reader) {
     static const char mark[] = "\xef\xbb\xbf";
     size_t length = sizeof mark - 1;
@@ -178,7 +178,7 @@ static int skip_mark(struct reader *reader) {
     } else if (reader->length >= 2 && (memcmp(reader->line, "\xff\xfe", 2) == 0 ||
                                           memcmp(reader->line, "\xfe\xff", 2) == 0)) {
         ss_error_fail(reader->error,
-            "this is UTF-16: a trace is plain text or UTF-8: iconv -f UTF-16 -t UTF-8");
+            "this is UTF-16, but a trace is plain text or UTF-8: iconv -f UTF-16 -t UTF-8");
         return blame(reader, reader->line);
     }
     return 0;

@@ -68,7 +68,7 @@ static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
         char list[256];
         ss_cpus_print(list, sizeof list, &there);
         status = ss_error_fail(
-            error, "--cpus: CPU %u is not there, or is off line; available: %s", missing, list);
+            error, "--cpus: CPU %u does not exist or is offline; available: %s", missing, list);
     }
     ss_load_meter_close(&meter);
     return status;

@@ -94,9 +94,9 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
     enum sstrace_unit unit, struct ss_error *error);
 
 /*
- * Loads from numbers; a percent sign behind one is believed. `number` is what stands there. A comma
- * that may as well separate thousands, as in 1,000, is refused unless one has been proven to be a
- * decimal point.
+ * Loads from numbers; a percent sign after one counts as a unit. `number` is the value of the
+ * field. A comma that may as well separate thousands, as in 1,000, is refused unless an earlier
+ * number has proven that it is a decimal point.
  */
 int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
     const struct sstrace_field *field, double *number, double *load);
