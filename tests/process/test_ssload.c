@@ -272,7 +272,7 @@ START_TEST(mistakes_are_one_line) {
         {{"-d", "0"}, "--duration"},
         {{"--cpus", "x"}, "--cpus"},
         {{"--cpus", "8191"}, "--cpus: CPU 8191 does not exist or is offline; available: "},
-        {{"--cpus", "0,8191"}, "--cpus: CPU 8191 is not there"},
+        {{"--cpus", "0,8191"}, "--cpus: CPU 8191 does not exist or is offline"},
         {{"--format", "xml"}, "table csv json"},
         {{"--cgroup", "/there.is.none"}, "/there.is.none"},
         {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},
