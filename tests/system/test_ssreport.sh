@@ -617,6 +617,10 @@ words_are_checked() {
     record_a_short_run
     report 125 "$folder/empty"
     error_has 2 'there is no record to report'
+    cksum "$folder"/run/* >"$folder/before"
+    report 125 -o "$folder/run" "$folder/run"
+    error_has 1 'holds a record, which the report would damage'
+    cksum "$folder"/run/* | cmp - "$folder/before" || fail "a report has changed a record"
     # A study without results says so, and ends with another status than one that is not there.
     mkdir -p "$folder/study"
     echo 'run,workload,reason' >"$folder/study/manifest.csv"

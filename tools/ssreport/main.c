@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,8 +108,24 @@ static int write_profile(
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 
+/* Tables of a report have names that files of a record have, too. */
+static int check_output(const char *folder, struct ss_error *error) {
+    static const char *const files[] = {"plan.json", "samples.csv", "requests.json"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        if (access(path, F_OK) == 0)
+            return ss_error_fail(error,
+                "--output: %s holds a record, which the report would damage: choose another folder",
+                folder);
+    }
+    return 0;
+}
+
 static int write_all(
     const struct ssreport_report *report, const char *folder, struct ss_error *error) {
+    if (check_output(folder, error) < 0)
+        return -1;
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return cannot_write(folder, error);
     if (write_sheets(report, folder, error) < 0)
