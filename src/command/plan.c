@@ -458,6 +458,10 @@ bool ss_plan_pipes_output(const struct ss_plan *plan) {
     return plan->has_iteration || plan->output || plan->tty;
 }
 
+int ss_plan_output(const struct ss_plan *plan) {
+    return plan->json && strcmp(plan->json, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
+}
+
 bool ss_plan_pipes_errors(const struct ss_plan *plan) {
     return plan->has_iteration || plan->output;
 }

@@ -95,6 +95,10 @@ SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const stru
 /* Whether the load comes from counters of the system, which `reader` reads. */
 bool ss_plan_reads_counters(const struct ss_plan *plan);
 
+/* Where the standard output of instances goes without --output: with --json - the summary alone is
+ * on ours, so that it can be read. */
+SS_NONNULL() int ss_plan_output(const struct ss_plan *plan);
+
 /* Whether the instances' standard output, or standard error, passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
 bool ss_plan_pipes_errors(const struct ss_plan *plan);

@@ -260,6 +260,7 @@ static int open_master(struct ss_master *master) {
     master->output = (struct ss_output){
         .instances = plan->instances,
         .folder = plan->output,
+        .out = ss_plan_output(plan),
         .tty = plan->tty,
         .errors = ss_plan_pipes_errors(plan),
         .pattern = plan->has_iteration ? &plan->iteration : NULL,

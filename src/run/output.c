@@ -54,7 +54,7 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
 static int open_target(
     const struct ss_output *output, const char *label, int which, struct ss_error *error) {
     if (!output->folder)
-        return which == 0 ? STDOUT_FILENO : STDERR_FILENO;
+        return which == 0 ? output->out : STDERR_FILENO;
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.%s", output->folder, label, which == 0 ? "out" : "err");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

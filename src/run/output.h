@@ -41,6 +41,7 @@ struct ss_output {
     uint32_t count;
     uint32_t instances;
     const char *folder;               /* NULL: forwarded */
+    int out;                          /* where standard output is forwarded to */
     bool tty;                         /* standard output is a pseudo-terminal */
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */
@@ -51,7 +52,7 @@ struct ss_output {
 };
 
 /*
- * The caller has set the fields that say what to do: `instances`, `folder`, `tty`, `errors`,
+ * The caller has set the fields that say what to do: `instances`, `folder`, `out`, `tty`, `errors`,
  * `pattern`, `iterations` and `board`. Creates `folder` if it does not exist. Fails if no
  * pseudo-terminal can be created.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/stages.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -37,12 +39,20 @@ static void nothing(struct ss_master *master, const struct cause *cause) {
     (void)cause;
 }
 
+/* The caller closes the copy. */
+static int copy_descriptor(int *copy, int descriptor, struct ss_error *error) {
+    *copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    return *copy >= 0 ? 0 : ss_error_fail(error, "cannot copy a descriptor: %s", strerror(errno));
+}
+
 static int start_executors(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         int ends[2] = {-1, -1};
         int status = 0;
         if (ss_plan_pipes_output(master->plan))
             status = ss_output_add(&master->output, master->plan->numbers[i], ends, master->error);
+        else if (ss_plan_output(master->plan) != STDOUT_FILENO)
+            status = copy_descriptor(&ends[0], ss_plan_output(master->plan), master->error);
         if (status == 0)
             status = ss_crew_start_executor(&master->crew, i, ends, master->error);
         for (int which = 0; which < 2; which++) {

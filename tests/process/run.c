@@ -178,6 +178,10 @@ size_t run_count_text(const struct run_text *text, const char *part) {
     return count;
 }
 
+size_t run_count(const struct run *run, const char *part) {
+    return run_count_text(&run->out, part) + run_count_text(&run->err, part);
+}
+
 char run_state(pid_t pid) {
     char text[1024];
     read_proc(pid, "stat", text, sizeof text);

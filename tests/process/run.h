@@ -91,6 +91,9 @@ void run_expect_text(const struct run_text *text, const char *part);
 /* How often `part` occurs. */
 size_t run_count_text(const struct run_text *text, const char *part);
 
+/* On both streams: with --json -, instances print to standard error. */
+size_t run_count(const struct run *run, const char *part);
+
 /* Waits for the condition, looking at `run` (which may be NULL) all the while. */
 #define RUN_UNTIL_WITHIN(seconds, run, condition)                                                  \
     do {                                                                                           \

@@ -22,7 +22,7 @@ static struct run *start_stubborn(void) {
 }
 
 static void wait_for_all(struct run *run) {
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == INSTANCES);
+    RUN_UNTIL(run, run_count(run, "ready\n") == INSTANCES);
     run_wait_text(run, "instances run");
 }
 
@@ -91,7 +91,7 @@ START_TEST(a_killed_master_leaves_nothing_of_a_tree) {
     /* The leader lives on as a shell, below it children and grandchildren. */
     struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     kill(run->pid, SIGKILL);
     run_wait(run);
     run_free_clean(run);
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(killed_executors_leave_nothing_of_a_tree) {
     struct run *run = START("-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     pid_t leaves[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_named("payload-leaf", leaves) == 2);
     RUN_UNTIL(run, run_state(leaves[0]) == 'T' && run_state(leaves[1]) == 'T');
@@ -119,7 +119,7 @@ START_TEST(killed_processes_are_noticed_without_pidfds) {
     for (int victim = 0; victim < 2; victim++) {
         struct run *run = run_start(&setup,
             WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c", command));
-        RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+        RUN_UNTIL(run, run_count(run, "ready\n") == 2);
         kill_named("ss-executor", victim == 0 ? SIGKILL : SIGSTOP);
         if (victim == 1)
             kill(run->pid, SIGKILL);
@@ -273,7 +273,7 @@ END_TEST
 START_TEST(an_instance_that_stops_itself_can_be_ended) {
     struct run *run =
         START("-n", "2", "-l", "100%", "-c", "fixed", "--grace", "30s", PAYLOAD, "stop");
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_free_clean(run);

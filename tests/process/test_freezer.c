@@ -37,7 +37,7 @@ static struct run *start(enum shape shape, const char *const *options) {
         words[count++] = commands[shape][i];
     struct run_setup setup = {.prepare = yard_become_user};
     struct run *run = run_start(&setup, words);
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") > 0);
+    RUN_UNTIL(run, run_count(run, "ready\n") > 0);
     return run;
 }
 
@@ -202,7 +202,7 @@ static struct run *start_leaving(const char *left) {
 START_TEST(nothing_is_left_to_the_next_instance) {
     yard_enter(true);
     struct run *run = start_leaving("sleep 0.5");
-    while (run_count_text(&run->out, "ready\n") < 4) {
+    while (run_count(run, "ready\n") < 4) {
         ck_assert_uint_le(family_find("payload-root").count, 1);
         ck_assert(!run->ended);
         run_nap(run);
@@ -219,7 +219,7 @@ START_TEST(new_processes_end_with_the_others) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
         struct run *run = start_leaving("exec " PAYLOAD " spin");
-        RUN_UNTIL(run, run_count_text(&run->out, "ready\n") > 0);
+        RUN_UNTIL(run, run_count(run, "ready\n") > 0);
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
         expect_order(run);

@@ -167,10 +167,10 @@ START_TEST(it_works_without_privilege) {
     ck_assert_str_eq(run->out.bytes, "65534\n65534\nss-init\n");
     run = run_start(&setup, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", PAYLOAD, "catch"));
     struct isolated_run isolated = isolated_find(run);
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    ck_assert_uint_eq(run_count_text(&run->out, "caught 15\n"), 2);
+    ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
     isolated_expect_nobody(&isolated);
 }
 END_TEST

@@ -35,7 +35,7 @@ static struct isolated_run start(const char *const *command) {
     while (*command)
         words[count++] = *command++;
     struct isolated_run isolated = isolated_find(run_start(NULL, words));
-    RUN_UNTIL(isolated.run, run_count_text(&isolated.run->out, "ready\n") == INSTANCES);
+    RUN_UNTIL(isolated.run, run_count(isolated.run, "ready\n") == INSTANCES);
     return isolated;
 }
 

@@ -7,7 +7,7 @@
 #include "json_text.h"
 
 static void wait_for_ready(struct run *run, size_t count) {
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
+    RUN_UNTIL(run, run_count(run, "ready\n") == count);
 }
 
 static struct isolated_run start(const struct run_setup *setup, const char *const *words) {
@@ -26,7 +26,7 @@ static void end_by(int number) {
     kill(isolated.run->pid, number);
     run_expect(run_wait(isolated.run), -number);
     const struct run_text *out = &isolated.run->out;
-    ck_assert_uint_eq(run_count_text(out, caught), 2);
+    ck_assert_uint_eq(run_count(isolated.run, caught), 2);
     ck_assert_msg(json_is(out->bytes, "ended_by", "\"signal\""), "%s", out->bytes);
     ck_assert_uint_eq(run_count_text(out, "\"ended_by\""), 1);
     isolated_expect_nobody(&isolated);

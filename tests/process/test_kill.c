@@ -39,7 +39,7 @@ static struct run *start(const char *const *command) {
 }
 
 static void wait_for_ready(struct run *run) {
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == INSTANCES);
+    RUN_UNTIL(run, run_count(run, "ready\n") == INSTANCES);
     run_wait_text(run, "instances run");
 }
 
@@ -346,7 +346,7 @@ START_TEST(one_executor_alone_keeps_instances_running) {
     struct run *run =
         start_with(NULL, WORDS("-v", "-n", "2", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"),
             WORDS("nohup", PAYLOAD, "setsid", "2"));
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     RUN_UNTIL(run, family_is_stopped("payload", 6));
     struct family kept = family_find("payload");
     struct family killed = {
@@ -362,7 +362,7 @@ END_TEST
 static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
     struct run *run = start_with(
         NULL, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 1);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 1);
     RUN_UNTIL(run, family_is_stopped("payload", count));
     struct family kept = family_find("payload");
     if (*victim)
@@ -477,7 +477,7 @@ START_TEST(children_of_a_leader_that_takes_long_to_exit_end) {
     struct family executors = family_find("ss-executor");
     stop_master_and_guardian(run);
     run_write_file(run_path(folder, "go"), "");
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 1);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 1);
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
     run_free_clean(run);

@@ -241,7 +241,7 @@ static bool eat_all(const char *victim) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "go");
     struct run *run = start_eater(file);
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     if (victim)
         prefer(victim);
     run_write_file(file, "");

@@ -226,7 +226,7 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
         run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c", "fixed", "sh",
                               "-c", "setsid " PAYLOAD " spin & exec " PAYLOAD " ignore-term"));
     pid_t pids[RUN_PIDS_MAX];
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 3 && run_named("payload", pids) == 6);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 3 && run_named("payload", pids) == 6);
     go_on_for(run, 0.5); /* by then the branches are known */
     pid_t guardian = run_find(run, "ss-guardian");
     struct family executors = family_find("ss-executor");

@@ -219,6 +219,18 @@ START_TEST(repeat_says_when_it_cannot) {
 }
 END_TEST
 
+/* What reads the summary gets nothing else, also if no output is looked at. */
+START_TEST(json_is_alone_on_standard_output) {
+    struct run *run = FIGURES("-n", "2", "-l", "100%", "sh", "-c", "echo said");
+    run_expect(run, 0);
+    ck_assert_int_eq(run->out.bytes[0], '{');
+    ck_assert_uint_eq(run_count_text(&run->err, "said\n"), 2);
+    run = RUN("-q", "-n", "2", "-l", "100%", "sh", "-c", "echo said");
+    run_expect(run, 0);
+    ck_assert_uint_eq(run_count_text(&run->out, "said\n"), 2);
+}
+END_TEST
+
 /* Without a group an iteration lies between two lines; with one it takes as long as it says. */
 START_TEST(iterations_are_found_in_lines) {
     const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 9000000 ms; sleep 0.2; done";
@@ -231,8 +243,11 @@ START_TEST(iterations_are_found_in_lines) {
     run_expect(run, 0);
     expect_between(run->out.bytes, "iterations", 4, 6);
     expect_between(run->out.bytes, "iterations_per_second", 0, 0.01);
-    /* Its lines, and the command in the summary: whole, and that of a line of workloads. */
-    ck_assert_uint_eq(run_count_text(&run->out, "step "), 6 + 2);
+    /* The summary alone is on standard output, with the command: whole, and as a line of
+     * workloads. The lines themselves are passed on to standard error. */
+    ck_assert_int_eq(run->out.bytes[0], '{');
+    ck_assert_uint_eq(run_count_text(&run->out, "step "), 2);
+    ck_assert_uint_eq(run_count_text(&run->err, "step "), 6);
     run = RUN("-n", "1", "-l", "100%", "--iteration", "never", PAYLOAD, "lines", "2", "10");
     run_expect(run, 0);
     run_expect_text(&run->err, "no line of output matched --iteration, of ");
@@ -395,6 +410,7 @@ PROCESS_MAIN(
     SS_CASE(repeat_counts_iterations),
     SS_CASE(commands_have_iterations_of_their_own),
     SS_CASE(repeat_says_when_it_cannot),
+    SS_CASE(json_is_alone_on_standard_output),
     SS_CASE(iterations_are_found_in_lines),
     SS_CASE(program_that_is_done_early_is_named),
     SS_CASE(throughput_without_an_iteration_is_a_bound),

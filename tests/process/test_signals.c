@@ -24,7 +24,7 @@ static void no_core(void) {
 }
 
 static void wait_for_ready(struct run *run, size_t count) {
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
+    RUN_UNTIL(run, run_count(run, "ready\n") == count);
 }
 
 static void end_by(int number) {
@@ -37,7 +37,7 @@ static void end_by(int number) {
     kill(run->pid, number);
     run_wait(run);
     run_expect(run, -number);
-    ck_assert_uint_eq(run_count_text(&run->out, caught), 2);
+    ck_assert_uint_eq(run_count(run, caught), 2);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"signal\""), "%s", run->out.bytes);
     run_expect_nothing_left();
     run_expect_no_shared_memory(run->pid);
@@ -235,7 +235,7 @@ START_TEST(a_signal_to_the_whole_group_is_polite) {
     wait_for_ready(run, 2);
     kill(-run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    ck_assert_uint_eq(run_count_text(&run->out, "caught 15\n"), 2);
+    ck_assert_uint_eq(run_count(run, "caught 15\n"), 2);
     run_expect_nothing_left();
 }
 END_TEST

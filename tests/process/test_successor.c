@@ -44,7 +44,7 @@ START_TEST(a_kill_of_the_whole_group_leaves_it) {
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-c", "fixed", "-l",
                                             "20%", UNMARKED, PAYLOAD, "setsid", "2"));
     run_wait_text(run, "instances run");
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
     RUN_UNTIL(run, family_all_stopped("payload"));
     ck_assert_int_eq(getpgid(run->pid), run->pid);
     kill(-run->pid, SIGKILL);

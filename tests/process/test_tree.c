@@ -39,7 +39,7 @@ static double sum_most(size_t count) {
 }
 
 static void wait_for_ready(struct run *run, size_t count) {
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") == count);
+    RUN_UNTIL(run, run_count(run, "ready\n") == count);
 }
 
 static void end_politely(struct run *run) {
@@ -257,7 +257,7 @@ START_TEST(daemons_end_with_their_leader) {
     run_write_file(run_path(folder, "end"), "");
     run_expect(run_wait(run), 0);
     ck_assert_msg(json_is(run->out.bytes, "ended_by", "\"workloads\""), "%s", run->out.bytes);
-    ck_assert_uint_eq(run_count_text(&run->out, "caught"), 0);
+    ck_assert_uint_eq(run_count(run, "caught"), 0);
     run_expect_nothing_left();
     run_remove_folder(folder);
 }
@@ -270,7 +270,7 @@ START_TEST(sessions_are_told_politely) {
     RUN_UNTIL(run, family_is_stopped("payload", 4));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    ck_assert_uint_eq(run_count_text(&run->out, "caught 15\n"), 4);
+    ck_assert_uint_eq(run_count(run, "caught 15\n"), 4);
     run_expect_nothing_left();
 }
 END_TEST
@@ -282,7 +282,7 @@ START_TEST(sessions_get_all_of_the_grace) {
     wait_for_ready(run, 4);
     RUN_UNTIL(run, family_is_stopped("payload", 4));
     kill(run->pid, SIGTERM);
-    RUN_UNTIL(run, run_count_text(&run->out, "caught 15\n") == 2);
+    RUN_UNTIL(run, run_count(run, "caught 15\n") == 2);
     RUN_UNTIL(run, family_find("payload").count == 2);
     ck_assert_uint_eq(run_count_text(&run->out, "late"), 0);
     run_expect(run_wait(run), -SIGTERM);
@@ -374,7 +374,7 @@ static bool copy_for_root(const char *to) {
     ck_assert_int_eq(chmod(to, 04755), 0);
     struct run_setup setup = {.prepare = family_become_nobody};
     struct run *run = run_start(&setup, WORDS(to, "become-root"));
-    RUN_UNTIL(run, run->ended || run_count_text(&run->out, "ready\n") == 1);
+    RUN_UNTIL(run, run->ended || run_count(run, "ready\n") == 1);
     bool can = !run->ended;
     run_free(run);
     return can;

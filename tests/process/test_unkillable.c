@@ -85,7 +85,7 @@ START_TEST(the_next_iteration_does_not_wait) {
     run_wait_text(run, "ready");
     hold(&group, run, true);
     run_write_file(file, "");
-    RUN_UNTIL(run, run_count_text(&run->out, "ready\n") >= 2);
+    RUN_UNTIL(run, run_count(run, "ready\n") >= 2);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     end_held(&group, run, true);

@@ -146,9 +146,9 @@ rounds_leave_nothing() {
 }
 
 rounds_of_attached_programs_leave_nothing() {
-    "$here/chaos" --rounds 4 --fault rivals --patience 5 "$build"
-    "$here/chaos" --rounds 3 --fault escape --patience 5 "$build"
-    "$here/chaos" --rounds 3 --fault stopped-master --patience 5 --attached "$build"
+    "$here/chaos" --rounds 4 --fault rivals --patience 20 "$build"
+    "$here/chaos" --rounds 3 --fault escape --patience 20 "$build"
+    "$here/chaos" --rounds 3 --fault stopped-master --patience 20 --attached "$build"
 }
 
 # What only executors can see to.
