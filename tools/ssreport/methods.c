@@ -301,8 +301,10 @@ static void add_methods(struct ssreport_report *report, const struct ssreport_me
 }
 
 int ssreport_report_methods(struct ssreport_report *report) {
-    report->sheets[SSREPORT_METHODS] =
-        SSREPORT_SHEET("methods", "Throughput at each load, against the baseline", method_columns);
+    report->sheets[SSREPORT_METHODS] = SSREPORT_SHEET("methods",
+        "Throughput at each load, against the baseline (cdc: constant duty cycle, 1cdc: of one "
+        "instance)",
+        method_columns);
     report->sheets[SSREPORT_METHODS_DEVIATION] = SSREPORT_SHEET("methods-deviation",
         "Deviation of each method from the baseline without control", deviation_columns);
     for (size_t i = 0; i < report->run_count; i++) {

@@ -207,9 +207,11 @@ static void print_methods(
     if (ssreport_sheet_rows(&report->sheets[SSREPORT_METHODS]) == 0)
         return;
     fputs(
-        "<section>\n<h2>Methods</h2>\n<p>The baseline is <code>nbench</code>, "
-        "<code>nbench-fit</code> or "
-        "<code>1cdc</code>, whichever covers the wider range of loads. It is interpolated between "
+        "<section>\n<h2>Methods</h2>\n<p>The baseline is <code>nbench</code> (as many uncontrolled "
+        "instances as the target has CPUs), <code>nbench-fit</code> (as many as give the load) or "
+        "<code>1cdc</code> (one instance with a constant duty cycle), whichever covers the wider "
+        "range of loads. <code>cdc</code> is a constant duty cycle of all instances, without "
+        "feedback. The baseline is interpolated between "
         "its targets, and nothing is said of loads beyond them.</p>\n",
         page);
     ssreport_methods_print(page, report, number, without);

@@ -9,6 +9,7 @@
 #include "crash.h"
 #include "grid.h"
 #include "queue_command.h"
+#include "run_progress.h"
 #include "simulation.h"
 #include "study.h"
 #include "sweep.h"
@@ -80,7 +81,12 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
     if (csv)
         puts("elapsed_seconds,target,load,error");
-    int status = trial_advance(&trial, length, error);
+    struct progress progress;
+    progress_open(&progress, 1);
+    if (csv && isatty(STDOUT_FILENO))
+        progress.stream = NULL; /* its rows show how far it is */
+    int status = progress_advance(&progress, &trial, length, error);
+    progress_clear(&progress);
     if (status == 0 && !csv)
         print_figures(&trial);
     struct ss_option_store excesses = {0};

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "conclusion.h"
 #include "crash.h"
+#include "run_progress.h"
 #include "simulation.h"
 
 /* ---- one run ---- */
@@ -54,8 +55,8 @@ static int blame(const struct words *words, struct ss_error *error) {
     return ss_error_wrap(error, "%s", ss_words_show(text).text);
 }
 
-/* `store` gets the warnings. */
-static int simulate(char **argv, bool dry, struct trial_figures *figures,
+/* `store` gets the warnings. Without figures the command line is only checked. */
+static int simulate(char **argv, struct progress *progress, struct trial_figures *figures,
     struct ss_option_store *store, struct ss_error *error) {
     static struct trial trial; /* large */
     struct simulation simulation;
@@ -65,11 +66,12 @@ static int simulate(char **argv, bool dry, struct trial_figures *figures,
     if (status == 0)
         status = simulation_open_trial(&simulation, &trial, NULL, &length, error);
     if (status == 0) {
-        if (dry)
+        if (!figures) {
             ss_option_store_merge(store, &simulation.store);
-        else
-            status = trial_advance(&trial, length, error);
-        trial_get_figures(&trial, figures);
+        } else {
+            status = progress_advance(progress, &trial, length, error);
+            trial_get_figures(&trial, figures);
+        }
         ss_pipeline_warn_of_excess(&trial.set, trial.board, store);
         trial_close(&trial);
     }
@@ -165,10 +167,13 @@ struct sweep {
     const struct grid *grid;
     struct trial_figures *rows;   /* NULL: the command lines are only checked */
     struct ss_option_store store; /* warnings of all of them, each once */
+    struct progress progress;
     bool csv;
 };
 
 static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
+    progress_clear(&sweep->progress);
+    sweep->progress.done = run + 1;
     if (sweep->csv)
         print_csv_row(sweep->grid, place, &sweep->rows[run]);
     else
@@ -182,14 +187,12 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
     int status;
     do {
         struct words words;
-        struct trial_figures figures;
+        struct trial_figures *row = sweep->rows ? &sweep->rows[run] : NULL;
         status = make_words(&words, sweep->grid, place, argv, error);
-        if (status == 0 && simulate(words.argv, !sweep->rows, &figures, &sweep->store, error) < 0)
+        if (status == 0 && simulate(words.argv, &sweep->progress, row, &sweep->store, error) < 0)
             status = blame(&words, error);
-        if (status == 0 && sweep->rows) {
-            sweep->rows[run] = figures;
+        if (status == 0 && row)
             take_row(sweep, run++, place);
-        }
         free_words(&words);
     } while (status == 0 && go_on(sweep->grid, place));
     return status;
@@ -203,7 +206,9 @@ static int run_and_conclude(struct sweep *sweep, char **argv, struct ss_error *e
         print_csv_heading(sweep->grid);
     else
         print_table_heading(sweep->grid);
+    progress_open(&sweep->progress, grid_count_runs(sweep->grid));
     int status = run_all(sweep, argv, error);
+    progress_clear(&sweep->progress);
     if (status == 0) {
         char conclusion[2048];
         conclusion_make(conclusion, sizeof conclusion, sweep->grid, sweep->rows);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line that shows how far a simulation is. */
+#include "run_progress.h"
+
+#include <stdlib.h>
+
+#include "unit.h"
+
+static char *text;
+static size_t size;
+static struct progress progress;
+
+static void begin(size_t runs) {
+    progress = (struct progress){
+        .stream = open_memstream(&text, &size), .runs = runs, .begin = 100 * SS_SECOND};
+    assert_non_null(progress.stream);
+}
+
+static void expect_shown(const char *expected) {
+    fflush(progress.stream);
+    assert_string_equal(text, expected);
+    fclose(progress.stream);
+    free(text);
+}
+
+static void quick_simulation_shows_nothing(void **state) {
+    (void)state;
+    begin(1);
+    progress_note(&progress, 0.5, 100 * SS_SECOND + 999 * SS_MILLISECOND);
+    expect_shown("");
+}
+
+static void one_run_shows_its_part_and_the_time_left(void **state) {
+    (void)state;
+    begin(1);
+    progress_note(&progress, 0.25, 110 * SS_SECOND);
+    expect_shown("\r\033[Ksssim: 25 %, about 30 s left");
+}
+
+static void sweep_counts_its_runs(void **state) {
+    (void)state;
+    begin(4);
+    progress.done = 2;
+    progress_note(&progress, 0.5, 105 * SS_SECOND);
+    expect_shown("\r\033[Ksssim: run 3 of 4, 62 %, about 3 s left");
+}
+
+static void line_is_drawn_four_times_a_second(void **state) {
+    (void)state;
+    begin(1);
+    for (unsigned i = 0; i <= 100; i++)
+        progress_note(&progress, 0.5, 110 * SS_SECOND + i * 10 * SS_MILLISECOND);
+    fflush(progress.stream);
+    size_t lines = 0;
+    for (const char *at = text; (at = strchr(at, '\r')); at++)
+        lines++;
+    assert_int_equal(lines, 5);
+    fclose(progress.stream);
+    free(text);
+}
+
+static void line_is_removed_once(void **state) {
+    (void)state;
+    begin(1);
+    progress_clear(&progress);
+    progress_note(&progress, 0, 110 * SS_SECOND);
+    progress_clear(&progress);
+    progress_clear(&progress);
+    expect_shown("\r\033[Ksssim: 0 %\r\033[K");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(quick_simulation_shows_nothing),
+    cmocka_unit_test(one_run_shows_its_part_and_the_time_left),
+    cmocka_unit_test(sweep_counts_its_runs),
+    cmocka_unit_test(line_is_drawn_four_times_a_second),
+    cmocka_unit_test(line_is_removed_once))
