@@ -124,7 +124,7 @@ static int read_table(struct table *table, const char *path, struct ss_error *er
             folder, sizeof folder, "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
     }
     char inside[4300];
-    snprintf(inside, sizeof inside, "%s/%s", folder, name);
+    snprintf(inside, sizeof inside, "%.4000s/%.255s", folder, name);
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(inside, F_OK) < 0)
         return ss_error_fail(error,
             "%s: no ratios.csv in this folder: name that table, or the folder that `ssprofile "
