@@ -2,8 +2,11 @@
 
 /* Output that programs buffer, and pseudo-terminals, with which they do not. */
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "isolated.h"
 #include "json_text.h"
@@ -36,7 +39,18 @@ START_TEST(figures_of_bursts_are_left_out) {
 }
 END_TEST
 
+static bool has_terminals(void) {
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal >= 0)
+        close(terminal);
+    return terminal >= 0;
+}
+
+#define SKIP_UNLESS_TERMINALS()                                                                    \
+    SKIP_UNLESS(has_terminals(), "terminal: no pseudo-terminal can be opened")
+
 START_TEST(programs_write_lines_to_a_pseudo_terminal) {
+    SKIP_UNLESS_TERMINALS();
     const char *folder = run_make_folder();
     struct run *run = RUN("--tty", TICKS, folder, PAYLOAD, "ticks", "25");
     run_expect(run, 0);
@@ -52,6 +66,7 @@ END_TEST
 
 /* As many bytes, and the same: no CR, no echo, nothing for ^C or ^D. */
 START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
+    SKIP_UNLESS_TERMINALS();
     struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
     struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "binary");
     run_expect(run, 0);
@@ -62,6 +77,7 @@ START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
 END_TEST
 
 START_TEST(only_standard_output_is_a_terminal) {
+    SKIP_UNLESS_TERMINALS();
     struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "output");
     run_expect(run, 0);
     run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
@@ -78,6 +94,7 @@ START_TEST(only_standard_output_is_a_terminal) {
 END_TEST
 
 START_TEST(isolated_instances_have_a_pseudo_terminal) {
+    SKIP_UNLESS_TERMINALS();
     SKIP_UNLESS_ISOLATED();
     struct run *run = RUN(OUTPUT_ALONE, "--isolate", "-n", "2", PAYLOAD, "output");
     run_expect(run, 0);
@@ -88,6 +105,7 @@ END_TEST
 
 /* The terminal outlives an iteration. */
 START_TEST(repeated_instances_keep_their_pseudo_terminal) {
+    SKIP_UNLESS_TERMINALS();
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "count");
     struct run *run = RUN(OUTPUT_ALONE, "--repeat", "sh", "-c",

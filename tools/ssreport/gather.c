@@ -367,6 +367,7 @@ void ssreport_report_free(struct ssreport_report *report) {
         ssreport_responses_free(&report->responses[i]);
     free(report->responses);
     free(report->points);
+    free(report->prefix);
     free(report->runs);
     free(report->failures);
     *report = (struct ssreport_report){0};

@@ -144,29 +144,29 @@ static void add_throughput(struct ssreport_sheet *sheet, const struct ssreport_r
 /* ---- titles ---- */
 
 /* Shortens the prefix to the folders that a path begins with, too. */
-static void share_prefix(struct ssreport_report *report, const char *path, bool *any) {
+static void share_prefix(struct ssreport_report *report, const char *path) {
     if (*path != '/')
         return;
     size_t length = 0;
-    if (!*any)
-        snprintf(report->prefix, sizeof report->prefix, "%s", path);
-    *any = true;
+    if (!report->prefix)
+        report->prefix = strdup(path);
+    if (!report->prefix)
+        return;
     for (size_t i = 0; report->prefix[i] && report->prefix[i] == path[i]; i++)
         length = path[i] == '/' && path[i + 1] ? i + 1 : length;
     report->prefix[length] = '\0';
 }
 
 static const char *without_prefix(const struct ssreport_report *report, const char *path) {
-    size_t length = strlen(report->prefix);
-    return strncmp(path, report->prefix, length) == 0 ? path + length : path;
+    size_t length = report->prefix ? strlen(report->prefix) : 0;
+    return length > 0 && strncmp(path, report->prefix, length) == 0 ? path + length : path;
 }
 
 void ssreport_report_choose_titles(struct ssreport_report *report) {
-    bool any = false;
     for (size_t i = 0; i < report->run_count; i++)
-        share_prefix(report, report->runs[i].record.name, &any);
+        share_prefix(report, report->runs[i].record.name);
     for (size_t i = 0; i < report->response_count; i++)
-        share_prefix(report, report->responses[i].name, &any);
+        share_prefix(report, report->responses[i].name);
     for (size_t i = 0; i < report->run_count; i++)
         report->runs[i].record.title = without_prefix(report, report->runs[i].record.name);
     for (size_t i = 0; i < report->response_count; i++)

@@ -66,7 +66,8 @@ struct ssreport_report {
     size_t manifest_count;       /* read so far */
     struct ssreport_pair *pairs; /* of `runs`, in their order */
     size_t pair_count, pair_capacity;
-    char prefix[4200];             /* of all absolute paths: not shown */
+    char *prefix;                  /* of all absolute paths: not shown; NULL: none. Sheets have it,
+                                      so it does not move with the report */
     bool compares;                 /* there are two sets */
     char names[2][128];            /* of the sets; empty: they have none */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
