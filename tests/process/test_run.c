@@ -219,7 +219,7 @@ START_TEST(repeat_says_when_it_cannot) {
 }
 END_TEST
 
-/* What reads the summary gets nothing else, also if no output is looked at. */
+/* Readers of the summary get nothing else, even if no output is matched. */
 START_TEST(json_is_alone_on_standard_output) {
     struct run *run = FIGURES("-n", "2", "-l", "100%", "sh", "-c", "echo said");
     run_expect(run, 0);

@@ -300,9 +300,8 @@ static void what_was_due_at_a_stop_is_counted(void **state) {
     life_end(&life);
 }
 
-/* As many as that after the end of the profile, too, if the caller was away. */
 /* 20 a second: of those before the second that ends, one is due at its very end. */
-static void what_is_due_at_an_end_is_sent(void **state) {
+static void requests_due_at_an_end_are_sent(void **state) {
     (void)state;
     make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MOST);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -317,6 +316,7 @@ static void what_is_due_at_an_end_is_sent(void **state) {
     life_end(&life);
 }
 
+/* As many as that after the end of the profile, too, if the caller was away. */
 static void a_late_call_sends_all_that_was_due(void **state) {
     (void)state;
     make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
@@ -690,7 +690,7 @@ UNIT_MAIN(
     cmocka_unit_test(many_wait_in_order),
     cmocka_unit_test(many_that_are_due_are_sent_bit_by_bit),
     cmocka_unit_test(what_was_due_at_a_stop_is_counted),
-    cmocka_unit_test(what_is_due_at_an_end_is_sent),
+    cmocka_unit_test(requests_due_at_an_end_are_sent),
         cmocka_unit_test(a_late_call_sends_all_that_was_due),
     cmocka_unit_test(it_lasts_until_its_end),
     cmocka_unit_test(a_line_without_end_is_refused),
