@@ -13,13 +13,13 @@
 
 /* Nanoseconds of CPU time; 37 to 44 us were measured for stops and continues of serial instances.
  */
-#define LEAST_SWITCH_COST 42e3
+#define SWITCH_COST 42e3
 
 /* The part of the measured CPUs that all executors together may need to switch. */
-#define LEAST_SWITCH_PART 0.25
+#define SWITCH_PART_MAX 0.25
 
 /* A shorter state ends before the executor that began it sleeps again, or wakes in time. */
-#define LEAST_STATE (100 * SS_MICROSECOND)
+#define STATE_MIN (100 * SS_MICROSECOND)
 
 /* The option for a struct config with this field. */
 #define LEAST_OPTION_MIN                                                                           \
@@ -30,24 +30,24 @@
 /* Whether `length`, in which every executor switches so many times, is long enough. */
 static inline int least_check_round(const struct ss_self *self, const char *option, ss_time length,
     int switches, struct ss_error *error) {
-    double cost = switches * LEAST_SWITCH_COST * self->instances;
-    double least = ceil(cost / (LEAST_SWITCH_PART * self->cpus) / 1e4) * 1e4;
-    if ((double)length * LEAST_SWITCH_PART * self->cpus >= cost)
+    double cost = switches * SWITCH_COST * self->instances;
+    double least = ceil(cost / (SWITCH_PART_MAX * self->cpus) / 1e4) * 1e4;
+    if ((double)length * SWITCH_PART_MAX * self->cpus >= cost)
         return 0;
     return ss_error_fail(error,
         "%s=%gm is too short: Showstopper itself would need %.0f %% of the CPUs to stop and "
         "continue %u instance%s, at %g us each time; give at least %s=%gm",
         option, (double)length / 1e6, 100 * cost / ((double)length * self->cpus), self->instances,
-        self->instances == 1 ? "" : "s", LEAST_SWITCH_COST / 1e3, option, least / 1e6);
+        self->instances == 1 ? "" : "s", SWITCH_COST / 1e3, option, least / 1e6);
 }
 
 static inline int least_check_state(const char *option, ss_time length, struct ss_error *error) {
-    if (length >= LEAST_STATE)
+    if (length >= STATE_MIN)
         return 0;
     return ss_error_fail(error,
         "%s=%gm is too short: to stop or continue an instance takes %g us itself, and wake-ups are "
         "about as late; give at least %s=%gm",
-        option, (double)length / 1e6, LEAST_SWITCH_COST / 1e3, option, LEAST_STATE / 1e6);
+        option, (double)length / 1e6, SWITCH_COST / 1e3, option, STATE_MIN / 1e6);
 }
 
 #endif

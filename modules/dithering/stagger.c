@@ -19,7 +19,7 @@
 #define TAU_LONG   285e6
 #define SLOT       26.75e6
 #define SLOT_SHORT 8.9e6
-#define SLOT_LEAST 2.2e6 /* of all executors, however many CPUs there are */
+#define SLOT_MIN   2.2e6 /* of all executors, however many CPUs there are */
 
 /* Rounds in which all beginnings move to and fro once: ten and the golden ratio. */
 #define WANDERING 10.618033988749895
@@ -30,13 +30,13 @@
  * mean square: rounds become half as long above UNEVEN, and twice as long where it would still be
  * clearly less then.
  */
-#define UNEVEN        7e-5
-#define LENGTHENED    5.0 /* how much more uneven rounds of twice the length are */
-#define MADE_UP       0.6 /* the part of a round in which a difference is made up */
-#define MEMORY        2e9
-#define STEP          0.02 /* of the target, after which control learns the workload for a while */
-#define LEARNING      2    /* windows */
-#define HALVINGS_MOST 8
+#define UNEVEN       7e-5
+#define LENGTHENED   5.0 /* how much more uneven rounds of twice the length are */
+#define MADE_UP      0.6 /* the part of a round in which a difference is made up */
+#define MEMORY       2e9
+#define STEP         0.02 /* of the target, after which control learns the workload for a while */
+#define LEARNING     2    /* windows */
+#define HALVINGS_MAX 8
 
 /* Rounds that readings are to be good enough for are at least so many of their steps long. */
 #define GRAINS 10
@@ -97,7 +97,7 @@ struct pace {
 };
 
 static double find_tau(double instances, double sharing, double scale) {
-    double shortest = fmax(sharing * SLOT_SHORT, instances * SLOT_LEAST);
+    double shortest = fmax(sharing * SLOT_SHORT, instances * SLOT_MIN);
     return fmax(scale * fmax(TAU, fmin(sharing * SLOT, TAU_LONG)), shortest);
 }
 
@@ -224,7 +224,7 @@ static bool may_halve(
     const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
     const struct config *config = self->config;
     uint32_t instances = turn->place.count;
-    double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_LEAST);
+    double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
     least = fmax(least, GRAINS * (double)turn->grain);
     return turn->quota_period == 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
            (double)config->min <= shortest(pace) / 4;
@@ -303,7 +303,7 @@ static void watch(const struct ss_self *self, const struct ss_turn *turn, const 
     if (halvings_of(self) != memory->halvings)
         return;
     struct run *run = self->run;
-    if (uneven > UNEVEN && memory->halvings < HALVINGS_MOST && may_halve(self, turn, pace))
+    if (uneven > UNEVEN && memory->halvings < HALVINGS_MAX && may_halve(self, turn, pace))
         atomic_store(&run->halvings, memory->halvings + 1);
     else if (memory->halvings > 0 && LENGTHENED * uneven < UNEVEN / 2)
         atomic_store(&run->halvings, memory->halvings - 1);

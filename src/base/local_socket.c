@@ -9,18 +9,18 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-#define SOCKET_FLAGS (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
-#define PATH_MOST    (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
+#define SOCKET_FLAGS    (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
+#define SOCKET_PATH_MAX (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
 
 static int fail(const char *path, const char *why, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
 int ss_local_socket_check(const char *path, struct ss_error *error) {
-    if (strlen(path) <= PATH_MOST)
+    if (strlen(path) <= SOCKET_PATH_MAX)
         return 0;
     return ss_error_fail(error, "%s: the path of a socket is at most %zu bytes long",
-        ss_words_show(path).text, PATH_MOST);
+        ss_words_show(path).text, SOCKET_PATH_MAX);
 }
 
 /* Removes the socket of a process that was killed. */

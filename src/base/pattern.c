@@ -9,7 +9,7 @@
 
 #include "base/words.h"
 
-#define COPIES_MOST 65536 /* of what a pattern repeats: a few MiB */
+#define COPIES_MAX 65536 /* of what a pattern repeats: a few MiB */
 
 /* A backslash and a letter, with a text that it is to match and one that it is not. */
 struct escape {
@@ -98,9 +98,9 @@ static int check_repetition(const char *at, double *copies, struct ss_error *err
             "around the first one",
             (int)(length + 1 < 40 ? length + 1 : 40), at);
     *copies *= most > 1 ? most : 1;
-    if (*copies > COPIES_MOST)
+    if (*copies > COPIES_MAX)
         return ss_error_fail(
-            error, "it repeats too often: the product of its numbers is above %d", COPIES_MOST);
+            error, "it repeats too often: the product of its numbers is above %d", COPIES_MAX);
     return 0;
 }
 

@@ -47,11 +47,11 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
 }
 
 /* Rounding errors are not reported. */
-#define EXCESS_LEAST 1e-6
+#define EXCESS_MIN 1e-6
 
 /* Limits a module's value to [0, 1]; the first value outside is kept for a warning. */
 static double cut(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
-    if (value < -EXCESS_LEAST || value > 1 + EXCESS_LEAST) {
+    if (value < -EXCESS_MIN || value > 1 + EXCESS_MIN) {
         uint64_t none = 0;
         atomic_compare_exchange_strong(
             &pipeline->board->excess[kind], &none, ss_word_from_double(value));

@@ -6,36 +6,36 @@
 #include <stdio.h>
 
 /* With less idle time than this an instance that wants a CPU has to wait for one. */
-#define IDLE_LEAST 0.05
+#define IDLE_MIN 0.05
 
 /* A quota that is used up in so many of its periods is what holds the instances back. */
-#define THROTTLED_LEAST 0.5
+#define THROTTLED_MIN 0.5
 
 /* Use by instances that are stopped; less is the moment until a stop takes hold. */
-#define ESCAPED_LEAST 0.02
+#define ESCAPED_MIN 0.02
 
 /* Showstopper's own use of the CPUs; less makes no difference. */
-#define OWN_LEAST 0.02
+#define OWN_MIN 0.02
 
 /* Where nothing is known of it, it is not. */
 static bool is_own(const struct ss_doubt *doubt) {
-    return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_LEAST);
+    return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN);
 }
 
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
     if (doubt->kind == SS_DOUBT_ABOVE && is_own(doubt))
         return SS_DOUBT_OWN;
     if (doubt->kind == SS_DOUBT_ABOVE)
-        return doubt->instances_use > fmax(doubt->others_use, ESCAPED_LEAST) ? SS_DOUBT_ESCAPED
-                                                                             : SS_DOUBT_OTHERS;
-    if (doubt->quota_cpus > 0 && doubt->throttled >= THROTTLED_LEAST)
+        return doubt->instances_use > fmax(doubt->others_use, ESCAPED_MIN) ? SS_DOUBT_ESCAPED
+                                                                           : SS_DOUBT_OTHERS;
+    if (doubt->quota_cpus > 0 && doubt->throttled >= THROTTLED_MIN)
         return SS_DOUBT_QUOTA;
     if (doubt->running < doubt->instances - 0.5)
         return SS_DOUBT_ENDED;
     if (doubt->open_loop)
         return SS_DOUBT_OPEN_LOOP;
-    if (doubt->idle < IDLE_LEAST)
-        return doubt->own_use > fmax(doubt->others_use, OWN_LEAST) ? SS_DOUBT_OWN : SS_DOUBT_BUSY;
+    if (doubt->idle < IDLE_MIN)
+        return doubt->own_use > fmax(doubt->others_use, OWN_MIN) ? SS_DOUBT_OWN : SS_DOUBT_BUSY;
     return SS_DOUBT_FEW;
 }
 

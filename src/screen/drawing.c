@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MARGIN       5  /* "100%" and the axis */
-#define WIDTH_LEAST  5  /* the width of a number */
-#define SHORTEST     6  /* the width of the shortest line of values */
-#define PLOT_WIDTH   20 /* windows narrower than this get no plot */
-#define AXIS_HEIGHT  12 /* windows lower than this get no axis */
-#define PLOT_HEIGHT  5  /* windows lower than this get no plot */
-#define COLUMNS_MOST (2 * SS_PROGRESS_HISTORY)
-#define ROWS_MOST    (SS_PROGRESS_ROWS - 2)
+#define MARGIN      5  /* "100%" and the axis */
+#define WIDTH_MIN   5  /* the width of a number */
+#define SHORTEST    6  /* the width of the shortest line of values */
+#define PLOT_WIDTH  20 /* windows narrower than this get no plot */
+#define AXIS_HEIGHT 12 /* windows lower than this get no axis */
+#define PLOT_HEIGHT 5  /* windows lower than this get no plot */
+#define COLUMNS_MAX (2 * SS_PROGRESS_HISTORY)
+#define ROWS_MAX    (SS_PROGRESS_ROWS - 2)
 
 /* Where the load covers the target, every third column shows the mark, so that both are visible. */
 #define MARK_EVERY 3
@@ -240,9 +240,9 @@ static struct scale choose_scale(int width) {
            (SS_PROGRESS_HISTORY % scale.samples || SS_PROGRESS_HISTORY / scale.samples > width))
         scale.samples++;
     scale.columns = SS_PROGRESS_HISTORY / scale.samples;
-    if (width >= COLUMNS_MOST) {
+    if (width >= COLUMNS_MAX) {
         scale.repeats = 2;
-        scale.columns = COLUMNS_MOST;
+        scale.columns = COLUMNS_MAX;
     }
     return scale;
 }
@@ -363,7 +363,7 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
     };
     char values[512];
     *buffer = '\0';
-    if (picture->height < 2 || picture->width < WIDTH_LEAST)
+    if (picture->height < 2 || picture->width < WIDTH_MIN)
         return 0;
     ss_progress_print_values(values, sizeof values, &picture->values, picture->width);
     put_ascii(&text, values);
@@ -371,7 +371,7 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
         return 1;
     bool has_axis = picture->height >= AXIS_HEIGHT;
     int rows = (picture->height - 4) / 4;
-    rows = rows < 1 ? 1 : rows > ROWS_MOST ? ROWS_MOST : rows;
+    rows = rows < 1 ? 1 : rows > ROWS_MAX ? ROWS_MAX : rows;
     if (rows == 3)
         rows = 2; /* 50 % must be at the edge of a row */
     struct scale scale = choose_scale(picture->width - MARGIN);

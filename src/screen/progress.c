@@ -13,10 +13,10 @@
 #include "screen/window.h"
 
 #define PLAIN_SECONDS 10
-#define WIDTH_MOST    1000
+#define WIDTH_MAX     1000
 
 /* Terminals accept a scroll region only if it has at least two rows. */
-#define SCROLLED_LEAST 2
+#define SCROLLED_MIN 2
 
 #define LINE_DOWN "\033D"  /* in the same column; scrolls if needed */
 #define ERASE_ROW "\033[K" /* from the cursor on */
@@ -109,7 +109,7 @@ ss_time ss_progress_due(const struct ss_progress *progress) {
 static int find_width(int *height) {
     int width;
     ss_screen_size(STDERR_FILENO, &width, height);
-    return width < WIDTH_MOST ? width : WIDTH_MOST;
+    return width < WIDTH_MAX ? width : WIDTH_MAX;
 }
 
 /* Returns false if the block is still there. */
@@ -165,7 +165,7 @@ static void draw(struct ss_progress *progress) {
     bool same = rows == progress->rows && width == progress->width && height == progress->height;
     if (!same && !release(progress))
         return;
-    if (rows > height - SCROLLED_LEAST || rows == 0)
+    if (rows > height - SCROLLED_MIN || rows == 0)
         return;
     if (!same)
         to = make_room(to, rows);
@@ -212,7 +212,7 @@ void ss_progress_resize(struct ss_progress *progress) {
  * beginning.
  */
 static void begin_line(void) {
-    char text[WIDTH_MOST + 8];
+    char text[WIDTH_MAX + 8];
     int height;
     int length = sprintf(text, "%*s\r", find_width(&height), "");
     write_out(text, (size_t)length);

@@ -10,7 +10,7 @@
 #include "base/streams.h"
 #include "base/units.h"
 
-#define SIZE_MOST 10000
+#define WINDOW_SIZE_MAX 10000
 
 bool ss_screen_is_unicode(void) {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -27,13 +27,13 @@ static int read_size(const char *name, int otherwise) {
     uint64_t value;
     if (!text || ss_units_count(text, &value, NULL) != 0 || value == 0)
         return otherwise;
-    return value < SIZE_MOST ? (int)value : SIZE_MOST;
+    return value < WINDOW_SIZE_MAX ? (int)value : WINDOW_SIZE_MAX;
 }
 
 static int choose(int window, const char *name, int otherwise) {
     if (window <= 0)
         return read_size(name, otherwise);
-    return window < SIZE_MOST ? window : SIZE_MOST;
+    return window < WINDOW_SIZE_MAX ? window : WINDOW_SIZE_MAX;
 }
 
 bool ss_screen_size(int descriptor, int *columns, int *rows) {

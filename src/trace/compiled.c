@@ -100,7 +100,7 @@ static int read_header(struct reader *reader) {
 }
 
 static bool is_load(double load) {
-    return load == 0 || (load >= SS_TRACE_LOAD_LEAST && load <= 1);
+    return load == 0 || (load >= SS_TRACE_LOAD_MIN && load <= 1);
 }
 
 static int pass_on(struct reader *reader, const struct ss_trace_packed *packed, size_t count,

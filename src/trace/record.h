@@ -10,7 +10,7 @@
 #include <showstopper/trace.h>
 
 /* What is less is none; so few decimals say every load exactly. */
-#define SS_TRACE_LOAD_LEAST 1e-9
+#define SS_TRACE_LOAD_MIN 1e-9
 
 /*
  * Where records go, one after the other; times never decrease. `end` is called once, after the last

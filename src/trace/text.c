@@ -123,7 +123,7 @@ static int read_load(struct reader *reader, const char *column, struct ss_trace_
                 ss_words_show(reader->field).text);
         return blame(reader, column);
     }
-    if (record->load < SS_TRACE_LOAD_LEAST)
+    if (record->load < SS_TRACE_LOAD_MIN)
         record->load = 0;
     return 0;
 }

@@ -21,8 +21,8 @@
  * For how long after one process has left its group others of the instance are expected to follow;
  * and the lowest duty for which this time is extended in proportion.
  */
-#define LEAVING    (10 * SS_SECOND)
-#define LEAST_DUTY 0.05
+#define LEAVING  (10 * SS_SECOND)
+#define DUTY_MIN 0.05
 
 #define MEMBERS_MAX 32768
 
@@ -539,7 +539,7 @@ static bool is_leaving(const struct ss_census *census, uint32_t row) {
 /* How long a process is likely to leave its group; at a low duty it may hardly have run yet. */
 static ss_time time_young(const struct ss_census *census, uint32_t row) {
     double duty = ss_double_from_word(atomic_load(&census->board->rows[row].global_duty));
-    return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, LEAST_DUTY), 1)) : YOUTH;
+    return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, DUTY_MIN), 1)) : YOUTH;
 }
 
 /* Returns whether it is to be checked again soon. */

@@ -23,7 +23,7 @@ static void pass_on(int number) {
 static volatile sig_atomic_t demoted;
 
 /* A process that lost real-time priority again and again would take CPU time from all others. */
-#define REGAINED_MOST 8
+#define REGAINED_MAX 8
 
 /*
  * The kernel reports that we have not slept for long, but not why: when memory is short, we may
@@ -61,7 +61,7 @@ static void slow_down(int number, siginfo_t *info, void *context) {
 
 void ss_signals_regain_priority(void) {
     static int regained;
-    if (!demoted || regained >= REGAINED_MOST)
+    if (!demoted || regained >= REGAINED_MAX)
         return;
     demoted = 0;
     regained++;

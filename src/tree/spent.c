@@ -15,8 +15,8 @@
 #define COST_PART_SPARED 200
 
 /* So much CPU time is looked back on to correct the kernel's clocks. */
-#define LEARNED    (500 * SS_MILLISECOND)
-#define MOST_WRONG 2.0 /* times as much or as little as is right */
+#define LEARNED        (500 * SS_MILLISECOND)
+#define CORRECTION_MAX 2.0 /* times as much or as little as is right */
 
 /* In about so many listings. */
 #define GIVEN_UP 16
@@ -283,7 +283,8 @@ static void follow_clocks(struct ss_spent *spent) {
     spent->seen += more;
     spent->unlisted += more;
     double right = spent->clocked < LEARNED ? 1 : (double)spent->told / (double)spent->clocked;
-    spent->total += (uint64_t)((double)more * fmin(fmax(right, 1 / MOST_WRONG), MOST_WRONG));
+    spent->total +=
+        (uint64_t)((double)more * fmin(fmax(right, 1 / CORRECTION_MAX), CORRECTION_MAX));
 }
 
 /*

@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-enum { MOST_INTERVALS = 8 };
+enum { INTERVALS_MAX = 8 };
 
 static const char *const names[LOOK_MEASURES] = {"runtime", "idle", "ticks"};
 
@@ -37,7 +37,7 @@ struct interval {
 };
 
 static double seconds, start_at; /* start_at: wall clock; 0: at once */
-static struct interval intervals[MOST_INTERVALS];
+static struct interval intervals[INTERVALS_MAX];
 static int interval_count, smallest; /* smallest: its place among them */
 static FILE *series;
 static const char *group;
@@ -71,7 +71,7 @@ static double parse(const char *word, double least, double most) {
 
 static void parse_intervals(char *words) {
     for (char *word = strtok(words, ","); word != NULL; word = strtok(NULL, ",")) {
-        if (interval_count == MOST_INTERVALS)
+        if (interval_count == INTERVALS_MAX)
             judge_fail("one interval too many", word);
         struct interval *interval = &intervals[interval_count];
         interval->milliseconds = (long)parse(word, 1, 1e6);

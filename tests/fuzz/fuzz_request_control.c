@@ -14,7 +14,7 @@ static void check(const struct ssrequest_control *control) {
         FUZZ_CHECK(control->url_count == 0 && !control->urls);
         return;
     }
-    FUZZ_CHECK(control->url_count >= 1 && control->url_count <= SSREQUEST_TARGETS_MOST);
+    FUZZ_CHECK(control->url_count >= 1 && control->url_count <= SSREQUEST_TARGETS_MAX);
     for (size_t i = 0; i < control->url_count; i++)
         FUZZ_CHECK(control->urls[i]);
     FUZZ_CHECK(!control->urls[control->url_count]);

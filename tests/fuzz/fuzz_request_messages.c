@@ -13,7 +13,7 @@ static void check_word(const char *word) {
 }
 
 static void check(const struct ssrequest_messages *messages) {
-    FUZZ_CHECK(messages->count > 0 && messages->origin_count <= SSREQUEST_TARGETS_MOST);
+    FUZZ_CHECK(messages->count > 0 && messages->origin_count <= SSREQUEST_TARGETS_MAX);
     for (size_t i = 0; i < messages->count; i++) {
         const struct ssrequest_message *message = &messages->list[i];
         check_word(message->method);

@@ -336,11 +336,11 @@ static int do_heir(char **words) {
     payload_spin();
 }
 
-#define SPAWNED_MOST 40
+#define SPAWNED_MAX 40
 
 /* `spawn MS`: another child in a session of its own so often. */
 static int do_spawn(char **words) {
-    for (int i = 0; i < SPAWNED_MOST; i++) {
+    for (int i = 0; i < SPAWNED_MAX; i++) {
         pid_t child = fork();
         if (child < 0)
             return 98;

@@ -13,11 +13,11 @@
 
 #define SCREEN_ROWS    40
 #define SCREEN_COLUMNS 80
-#define SCREEN_MOST    128 /* of either */
+#define SCREEN_MAX     128 /* of either */
 
 struct screen {
-    char rows[SCREEN_MOST][SCREEN_MOST + 1]; /* a letter of many bytes is shown as `?` */
-    bool goes_on[SCREEN_MOST];               /* the next row is of the same line */
+    char rows[SCREEN_MAX][SCREEN_MAX + 1]; /* a letter of many bytes is shown as `?` */
+    bool goes_on[SCREEN_MAX];              /* the next row is of the same line */
     int height;
     int width;
     int top; /* the rows that scroll */
@@ -197,7 +197,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
         used--;
     if (used > height)
         used = from->row < height ? height : from->row + 1;
-    tall = screen_new(SCREEN_MOST, width);
+    tall = screen_new(SCREEN_MAX, width);
     tall.history = from->history;
     tall.history_length = from->history_length;
     int at_row = 0;
@@ -216,7 +216,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
                 screen_put(&tall, from->rows[row][column]);
         }
         if (row < used - 1 && !(rewrap && from->goes_on[row])) {
-            ck_assert_int_lt(tall.row, SCREEN_MOST - 1);
+            ck_assert_int_lt(tall.row, SCREEN_MAX - 1);
             screen_line_down(&tall);
             tall.column = 0;
         }
@@ -238,7 +238,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
 /* All rows that there ever were above row `end`, each ended by a line feed, without the last empty
  * ones; free() it. */
 static inline char *screen_text(const struct screen *screen, int end) {
-    char *text = malloc(screen->history_length + (size_t)screen->height * (SCREEN_MOST + 1) + 1);
+    char *text = malloc(screen->history_length + (size_t)screen->height * (SCREEN_MAX + 1) + 1);
     ck_assert_ptr_nonnull(text);
     strcpy(text, screen->history ? screen->history : "");
     char *to = text + screen->history_length;

@@ -12,8 +12,8 @@
 #define ROUNDS "-c", "fixed", "-l", "10%", "-D", "400m"
 
 /* How long CPU time is watched, in seconds, and the most of it that a process may have used. */
-#define WATCHED    3.0
-#define SHARE_MOST 0.2
+#define WATCHED   3.0
+#define SHARE_MAX 0.2
 
 #define WARNING "processes could not be controlled"
 
@@ -89,7 +89,7 @@ START_TEST(another_users_process_is_frozen_with_the_instance) {
         RUN_UNTIL(run, family_cpu_time(pid) > used + 0.02);
         RUN_UNTIL(run, run_now() >= begin + WATCHED);
         double share = (family_cpu_time(pid) - used) / (run_now() - begin);
-        ck_assert_msg(share < SHARE_MOST, "it ran for %.0f %% of the time", 100 * share);
+        ck_assert_msg(share < SHARE_MAX, "it ran for %.0f %% of the time", 100 * share);
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
         expect_order(run);

@@ -25,10 +25,10 @@
     "           [--attached VARIABLE=VALUE --living PID[,PID]...|--ended]\n"                       \
     "           [--step MOMENT:SIGNAL:TARGET[+TARGET]...]... -- COMMAND...\n"
 
-#define NAP        0.004 /* seconds between two looks */
-#define STEPS_MOST 8
-#define HOLDS_MOST 200 /* attempts to stop all of a tree that grows */
-#define NO_STATUS  (-1000)
+#define NAP       0.004 /* seconds between two looks */
+#define STEPS_MAX 8
+#define HOLDS_MAX 200 /* attempts to stop all of a tree that grows */
+#define NO_STATUS (-1000)
 
 struct step {
     double moment; /* seconds after the start of the run */
@@ -47,7 +47,7 @@ struct round {
     const char *attached; /* the mark of programs that ran before; NULL: there are none */
     char *living;         /* the pids of those that the run must not end */
     bool attached_end;    /* it must end all of them instead */
-    struct step steps[STEPS_MOST];
+    struct step steps[STEPS_MAX];
     int steps_count;
     char **command;
 
@@ -201,8 +201,8 @@ static size_t choose(const struct round *round, const char *kind, const struct m
 
 /* Sends the signal to all targets, found before the first is hit. Returns how many were hit. */
 static size_t hit(struct round *round, const struct step *step) {
-    static struct marked all[MARKED_MOST];
-    static pid_t chosen[2 * MARKED_MOST];
+    static struct marked all[MARKED_MAX];
+    static pid_t chosen[2 * MARKED_MAX];
     char targets[128];
     size_t count = marked_find(round->mark, all);
     size_t found = 0;
@@ -213,7 +213,7 @@ static size_t hit(struct round *round, const struct step *step) {
             found += choose(round, kind, all, count, chosen + found);
         else if (!has_ended(round))
             chosen[found++] = *kind == 'm' ? round->run : -round->run;
-        if (found > MARKED_MOST)
+        if (found > MARKED_MAX)
             break;
     }
     for (size_t i = 0; i < found; i++)
@@ -222,7 +222,7 @@ static size_t hit(struct round *round, const struct step *step) {
 }
 
 static bool all_stopped(const struct round *round) {
-    static struct marked all[MARKED_MOST];
+    static struct marked all[MARKED_MAX];
     size_t count = marked_find(round->mark, all);
     for (size_t i = 0; i < count; i++) {
         if (all[i].state != 'T')
@@ -235,7 +235,7 @@ static void perform(struct round *round, const struct step *step) {
     size_t found = hit(round, step);
     /* Whatever is forked before its parent is stopped has to be stopped as well. */
     if (step->signal == SIGSTOP && strcmp(step->targets, "everything") == 0) {
-        for (int i = 0; i < HOLDS_MOST && !all_stopped(round) && !told_to_end; i++)
+        for (int i = 0; i < HOLDS_MAX && !all_stopped(round) && !told_to_end; i++)
             hit(round, step);
     }
     round->clock = now();
@@ -274,7 +274,7 @@ static void perform_all(struct round *round) {
  * only nothing when it is seen twice.
  */
 static double await_nothing(struct round *round) {
-    static struct marked left[MARKED_MOST];
+    static struct marked left[MARKED_MAX];
     double due = round->clock + (round->polite ? round->grace : 0);
     double empty = 0;
     while (!told_to_end) {
@@ -300,7 +300,7 @@ static double await_nothing(struct round *round) {
 
 /* Whether a process of a program that ran before is left, although the run was to end it. */
 static bool attached_left(const struct round *round) {
-    static struct marked all[MARKED_MOST];
+    static struct marked all[MARKED_MAX];
     size_t count;
     double end = now() + round->patience;
     while ((count = marked_find(round->attached, all)) > 0 && now() < end && !told_to_end)
@@ -314,7 +314,7 @@ static bool attached_left(const struct round *round) {
 
 /* Whether a program that ran before has ended, or a process of it stays stopped. */
 static bool attached_touched(const struct round *round) {
-    static struct marked all[MARKED_MOST];
+    static struct marked all[MARKED_MAX];
     bool touched = false;
     size_t stopped;
     double end = now() + round->patience;
@@ -381,7 +381,7 @@ static void add_step(struct round *round, char *text) {
         if (strcmp(signals[i].name, name) == 0)
             step.signal = signals[i].number;
     }
-    if (!moment || !step.signal || !step.targets || round->steps_count == STEPS_MOST) {
+    if (!moment || !step.signal || !step.targets || round->steps_count == STEPS_MAX) {
         fputs(USAGE, stderr);
         exit(2);
     }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define END_ATTEMPTS 1000 /* of a few milliseconds each */
-#define PRINTED_MOST 40
+#define PRINTED_MAX  40
 
 static bool look_at(pid_t pid, struct marked *process) {
     char text[1024];
@@ -48,7 +48,7 @@ size_t marked_find(const char *mark, struct marked *found) {
         perror("chaos: /proc");
         exit(2);
     }
-    while (count < MARKED_MOST && (entry = readdir(directory))) {
+    while (count < MARKED_MAX && (entry = readdir(directory))) {
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid > 1 && pid != getpid() && has_mark(pid, mark) && look_at(pid, &found[count]))
             count++;
@@ -60,17 +60,17 @@ size_t marked_find(const char *mark, struct marked *found) {
 
 void marked_print(const struct marked *processes, size_t count) {
     fprintf(stderr, "%8s %8s %8s %8s S NAME\n", "PID", "PPID", "PGID", "SID");
-    for (size_t i = 0; i < count && i < PRINTED_MOST; i++) {
+    for (size_t i = 0; i < count && i < PRINTED_MAX; i++) {
         const struct marked *process = &processes[i];
         fprintf(stderr, "%8d %8d %8d %8d %c %s\n", (int)process->pid, (int)process->parent,
             (int)process->group, (int)process->session, process->state, process->name);
     }
-    if (count > PRINTED_MOST)
-        fprintf(stderr, "and %zu more\n", count - PRINTED_MOST);
+    if (count > PRINTED_MAX)
+        fprintf(stderr, "and %zu more\n", count - PRINTED_MAX);
 }
 
 void marked_end(const char *mark) {
-    static struct marked found[MARKED_MOST];
+    static struct marked found[MARKED_MAX];
     static const struct timespec nap = {0, 3000000};
     /* Twice nothing: what was being forked under our eyes may have been missed. */
     for (int attempt = 0, empty = 0; attempt < END_ATTEMPTS && empty < 2; attempt++) {

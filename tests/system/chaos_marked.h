@@ -11,7 +11,7 @@
  * parent has become. Zombies have no environment any more and do not count.
  */
 
-#define MARKED_MOST 8192
+#define MARKED_MAX 8192
 
 struct marked {
     pid_t pid;
@@ -22,7 +22,7 @@ struct marked {
     char name[32];
 };
 
-/* Fills `found`, of MARKED_MOST, in the order of their numbers. Returns how many. */
+/* Fills `found`, of MARKED_MAX, in the order of their numbers. Returns how many. */
 size_t marked_find(const char *mark, struct marked *found);
 
 /* One line a process on standard error, like ps. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INDICES_MOST 16
+#define INDICES_MAX 16
 
 static bool read_word(const char *sys, int index, const char *name, char word[32]) {
     char path[512];
@@ -31,7 +31,7 @@ static size_t size_of(const char *word) {
 struct caches caches_read(const char *sys) {
     struct caches caches = {32 << 10, 1 << 20, 16 << 20};
     size_t sizes[10] = {0};
-    for (int index = 0; index < INDICES_MOST; index++) {
+    for (int index = 0; index < INDICES_MAX; index++) {
         char level[32], type[32], size[32];
         if (!read_word(sys, index, "level", level) || !read_word(sys, index, "type", type) ||
             !read_word(sys, index, "size", size))

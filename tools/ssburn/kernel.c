@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 #include "window.h"
 
-#define KERNELS_MOST 128
+#define KERNELS_MAX 128
 
 /* The clock is read between batches: often enough to see a stop, seldom enough to cost nothing. */
 #define BATCH (1 * SS_MILLISECOND)
@@ -30,7 +30,7 @@ struct request {
 static int take_name(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct request *request = config;
-    const char *names[KERNELS_MOST];
+    const char *names[KERNELS_MAX];
     size_t count = 0;
     (void)row;
     if (request->kernel)

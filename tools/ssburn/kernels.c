@@ -12,15 +12,15 @@
  * share a last cache of hundreds of MiB, one of them gets but a part of it; preparing a walk
  * through more would take longer than measuring it.
  */
-#define LAST_MOST    ((size_t)32 << 20)
-#define MEMORY_LEAST ((size_t)64 << 20)
-#define MEMORY_MOST  ((size_t)128 << 20)
-#define HUGE_PAGE    ((size_t)2 << 20)
+#define LAST_MAX   ((size_t)32 << 20)
+#define MEMORY_MIN ((size_t)64 << 20)
+#define MEMORY_MAX ((size_t)128 << 20)
+#define HUGE_PAGE  ((size_t)2 << 20)
 
 static size_t memory_bytes(const struct caches *caches) {
     size_t bytes = 4 * caches->last;
     size_t whole = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    bytes = bytes < MEMORY_LEAST ? MEMORY_LEAST : bytes > MEMORY_MOST ? MEMORY_MOST : bytes;
+    bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
     return bytes > whole / 8 ? whole / 8 : bytes;
 }
 
@@ -33,7 +33,7 @@ static size_t bytes_of(const struct kernel *kernel, const struct caches *caches)
     case KERNEL_L2:
         return caches->second / 2;
     case KERNEL_LAST:
-        return caches->last / 2 < LAST_MOST ? caches->last / 2 : LAST_MOST;
+        return caches->last / 2 < LAST_MAX ? caches->last / 2 : LAST_MAX;
     case KERNEL_MEMORY:
         return memory_bytes(caches);
     case KERNEL_FIXED:

@@ -2,7 +2,7 @@
 #include "window.h"
 
 /* A stop lasts longer than what the kernel's tick or an interrupt takes. */
-#define STOP_LEAST (2 * SS_MILLISECOND)
+#define STOP_MIN (2 * SS_MILLISECOND)
 
 void window_begin(struct window *window, ss_time now) {
     *window = (struct window){.begin = {now, 0}, .now = {now, 0}};
@@ -13,7 +13,7 @@ void window_add(struct window *window, ss_time now, uint64_t rounds) {
     if (window->least == 0 || took < window->least)
         window->least = took;
     window->now = (struct window_mark){now, window->now.done + rounds};
-    if (took <= 2 * window->least + STOP_LEAST)
+    if (took <= 2 * window->least + STOP_MIN)
         return;
     if (window->stops++ == 0)
         window->first = window->now;

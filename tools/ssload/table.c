@@ -8,11 +8,11 @@
 
 #include "screen/window.h"
 
-#define NUMBER_WIDTH  7 /* a blank and 100.00 */
-#define CPU_WIDTH     5
-#define DRAWING_LEAST 20
-#define DRAWING_MOST  100
-#define GAP           2 /* before the drawing */
+#define NUMBER_WIDTH 7 /* a blank and 100.00 */
+#define CPU_WIDTH    5
+#define DRAWING_MIN  20
+#define DRAWING_MAX  100
+#define GAP          2 /* before the drawing */
 
 /* As they stand; those of a lower rank go first when there is little room. */
 enum { TARGET, LOAD, ERROR, TICKS, USER, SYSTEM, IRQ, STEAL, IOWAIT, IDLE, PRESSURE, COLUMNS };
@@ -74,7 +74,7 @@ static void fit(struct ssload_table *table) {
     for (int rank = RANKS + 1; rank >= 0; rank--) {
         for (int i = 0; i < COLUMNS; i++) {
             bool turn = columns[i].fixed ? rank == RANKS + 1 : columns[i].rank == rank;
-            int left = width - NUMBER_WIDTH - GAP - DRAWING_LEAST;
+            int left = width - NUMBER_WIDTH - GAP - DRAWING_MIN;
             if (!turn || !is_known(table, i) || (left < 0 && !columns[i].fixed))
                 continue;
             table->shown |= 1u << i;
@@ -82,9 +82,7 @@ static void fit(struct ssload_table *table) {
         }
     }
     width -= GAP;
-    table->drawing_width = width < DRAWING_LEAST / 2 ? 0
-                           : width < DRAWING_MOST    ? width
-                                                     : DRAWING_MOST;
+    table->drawing_width = width < DRAWING_MIN / 2 ? 0 : width < DRAWING_MAX ? width : DRAWING_MAX;
 }
 
 static void print_heading(struct ssload_table *table) {

@@ -20,11 +20,11 @@
 #include "search.h"
 #include "shuffle.h"
 
-#define CONFIDENCE       0.95
-#define REPETITIONS      3
-#define REPETITIONS_MOST 64 /* at one setting */
-#define BENCHMARKS_MOST  1024
-#define COST_MATCHED     1.01 /* of the search: the base is met as well as by the closed method */
+#define CONFIDENCE      0.95
+#define REPETITIONS     3
+#define REPETITIONS_MAX 64 /* at one setting */
+#define BENCHMARKS_MAX  1024
+#define COST_MATCHED    1.01 /* of the search: the base is met as well as by the closed method */
 
 enum method { METHOD_SEARCH, METHOD_CLOSED };
 
@@ -110,7 +110,7 @@ struct calibration {
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
     struct ssprofile_throttle throttle; /* its setting changes */
-    size_t chosen[BENCHMARKS_MOST];     /* tasks that the base has, too */
+    size_t chosen[BENCHMARKS_MAX];      /* tasks that the base has, too */
     size_t count;
     struct ssreport_sheet sheets[SHEETS], findings;
     size_t found; /* row of the test that gave the result; SIZE_MAX: none has */
@@ -170,8 +170,8 @@ static int drop(struct calibration *calibration, const bool *failed, struct ss_e
 }
 
 static int repeat_once(struct calibration *calibration, struct ss_error *error) {
-    size_t order[BENCHMARKS_MOST];
-    bool failed[BENCHMARKS_MOST] = {false}, any = false;
+    size_t order[BENCHMARKS_MAX];
+    bool failed[BENCHMARKS_MAX] = {false}, any = false;
     bool is_first =
         ++calibration->repetitions == 1 && ssreport_sheet_rows(&calibration->sheets[TESTS]) == 0;
     ssprofile_shuffle(order, calibration->count, calibration->repetitions);
@@ -370,7 +370,7 @@ static int search(struct calibration *calibration, struct ss_error *error) {
             return -1;
         tell(calibration);
         ssprofile_search_tell(&state, setting, ssprofile_search_cost(calibration->mean));
-        if (setting == SSPROFILE_SETTING_MOST && calibration->mean > COST_MATCHED)
+        if (setting == SSPROFILE_SETTING_MAX && calibration->mean > COST_MATCHED)
             return refuse_slower(1 / calibration->mean, error);
     }
     printf("setting %.2f%% (cost %.5f, %zu tests)\n", state.best / 100.0, state.best_cost,
@@ -420,7 +420,7 @@ static int closed(struct calibration *calibration, struct ss_error *error) {
                 return -1;
             verdict = ssprofile_closed_tell(&state, calibration->log.mean, calibration->log.half);
             more = calibration->repetitions;
-        } while (verdict == SSPROFILE_REPEAT && 2 * more <= REPETITIONS_MOST);
+        } while (verdict == SSPROFILE_REPEAT && 2 * more <= REPETITIONS_MAX);
         tell(calibration);
     } while (verdict == SSPROFILE_TEST);
     return end_closed(calibration, &state, verdict, error);
@@ -433,7 +433,7 @@ static int choose(struct calibration *calibration, const char *base_path, struct
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     double bound = calibration->request->spread > 0 ? calibration->request->spread / 100
-                                                    : SSPROFILE_SPREAD_MOST;
+                                                    : SSPROFILE_SPREAD_MAX;
     struct ssprofile_matching matching = {
         .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
     for (size_t i = 0; i < calibration->battery.count; i++) {
@@ -457,9 +457,9 @@ static int choose(struct calibration *calibration, const char *base_path, struct
                 "ssprofile: warning: %s is left out: the base has one repetition of it, and the "
                 "closed method needs two\n",
                 task->name);
-        else if (calibration->count == BENCHMARKS_MOST)
+        else if (calibration->count == BENCHMARKS_MAX)
             return ss_error_fail(
-                error, "more than %d benchmarks: choose some with --benchmarks", BENCHMARKS_MOST);
+                error, "more than %d benchmarks: choose some with --benchmarks", BENCHMARKS_MAX);
         else
             calibration->chosen[calibration->count++] = i;
     }

@@ -18,13 +18,13 @@
 #include "ssreport/published.h"
 #include "ssreport/statistics.h"
 
-#define SIDES_MOST 64
+#define SIDES_MAX 64
 
 struct request {
     const char *output, *only, *class, *battery;
     double spread; /* percent; not above 0: not given */
     int help, quiet, force, halves;
-    char *words[SIDES_MOST]; /* the base and its targets */
+    char *words[SIDES_MAX]; /* the base and its targets */
     size_t count;
 };
 
@@ -32,8 +32,8 @@ static int take_word(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct request *request = config;
     (void)row;
-    if (request->count == SIDES_MOST)
-        return ss_error_fail(error, "at most %d profiles can be compared", SIDES_MOST);
+    if (request->count == SIDES_MAX)
+        return ss_error_fail(error, "at most %d profiles can be compared", SIDES_MAX);
     request->words[request->count++] = word;
     return 0;
 }
@@ -164,7 +164,7 @@ struct side {
 };
 
 struct comparison {
-    struct side sides[SIDES_MOST];
+    struct side sides[SIDES_MAX];
     size_t count;
     struct ssprofile_results halves; /* of the only profile: the base and its target */
     char whole[600];                 /* the name of that profile */
@@ -268,7 +268,7 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
 }
 
 /* Repetitions of one half fewer than this spread by chance as widely as unstable ones. */
-#define HALF_LEAST 5
+#define HALF_MIN 5
 
 /* The only side becomes two. */
 static int halve(struct comparison *comparison, struct ss_error *error) {
@@ -276,11 +276,11 @@ static int halve(struct comparison *comparison, struct ss_error *error) {
     if (ssprofile_halves_make(&comparison->halves, base->profile, error) < 0)
         return -1;
     size_t least = ssprofile_halves_least(&comparison->halves);
-    if (least < HALF_LEAST)
+    if (least < HALF_MIN)
         ssprofile_warn(&comparison->warnings,
             "a half has %zu repetition%s of a benchmark: intervals of so few are wide; measure %d "
             "at least",
-            least, least == 1 ? "" : "s", 2 * HALF_LEAST);
+            least, least == 1 ? "" : "s", 2 * HALF_MIN);
     strcpy(comparison->whole, base->name);
     target->origin = base->origin;
     comparison->count = 2;
@@ -309,7 +309,7 @@ static void fill_side(struct comparison *comparison, struct side *side, bool hal
 
 /* All that is compared of one machine, in one histogram and one plot of dots. */
 static void draw_machine(struct comparison *comparison, const char *machine) {
-    struct ssprofile_series series[SIDES_MOST];
+    struct ssprofile_series series[SIDES_MAX];
     size_t count = 0;
     for (size_t i = 1; i < comparison->count; i++) {
         if (strcmp(comparison->sides[i].profile->machine, machine) == 0)
@@ -361,7 +361,7 @@ static double bound_of(
     const struct comparison *comparison, const struct side *side, const struct request *request) {
     if (request->spread > 0)
         return request->spread / 100;
-    return comparison->sides[0].origin.measured && side->origin.measured ? SSPROFILE_SPREAD_MOST
+    return comparison->sides[0].origin.measured && side->origin.measured ? SSPROFILE_SPREAD_MAX
                                                                          : INFINITY;
 }
 

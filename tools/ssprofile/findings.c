@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MOST 8 /* so many are named in a sentence */
+#define NAMES_MAX 8 /* so many are named in a sentence */
 
 const struct ssreport_column ssprofile_finding_columns[1] = {{"sentence", "Sentence"}};
 
@@ -117,7 +117,7 @@ static void name_unstable(char *text, size_t size, const struct ssprofile_ratios
         const struct ssprofile_left_out *left_out = &ratios->left_out[i];
         if (strcmp(left_out->why, SSPROFILE_UNSTABLE) != 0)
             continue;
-        if (named == NAMES_MOST) {
+        if (named == NAMES_MAX) {
             more++;
             continue;
         }
@@ -133,7 +133,7 @@ void ssprofile_say_left_out(
     struct ssreport_sheet *findings, const struct ssprofile_series *target) {
     const struct ssprofile_ratios *ratios = target->ratios;
     size_t unstable = 0, missing = 0, used = 0;
-    char names[NAMES_MOST * 64 + 32], parts[sizeof names + 200] = "none";
+    char names[NAMES_MAX * 64 + 32], parts[sizeof names + 200] = "none";
     for (size_t i = 0; i < ratios->left_out_count; i++) {
         unstable += strcmp(ratios->left_out[i].why, SSPROFILE_UNSTABLE) == 0;
         missing += strcmp(ratios->left_out[i].why, SSPROFILE_MISSING) == 0;

@@ -80,7 +80,7 @@ void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *finding
 
 FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     const char *explanation, const char *caption, ...) {
-    if (pictures->count == SSPROFILE_PICTURES_MOST)
+    if (pictures->count == SSPROFILE_PICTURES_MAX)
         return NULL;
     struct ssprofile_picture *picture = &pictures->items[pictures->count];
     va_list arguments;
@@ -148,9 +148,9 @@ static const char style[] =
     ".findings{margin:.4rem 0 1.2rem;padding-left:1.2rem}\n";
 
 /* Tables with more rows than this are folded, and so are more notes. */
-#define ROWS_OPEN_MOST     24
-#define COLUMNS_BELOW_MOST 6
-#define NOTES_OPEN_MOST    6
+#define ROWS_OPEN_MAX     24
+#define COLUMNS_BELOW_MAX 6
+#define NOTES_OPEN_MAX    6
 
 static void print_findings(FILE *stream, const struct ssreport_sheet *findings) {
     if (ssreport_sheet_rows(findings) == 0)
@@ -203,10 +203,10 @@ static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet) {
     size_t rows = ssreport_sheet_rows(sheet);
     if (rows == 0)
         return;
-    if (rows > ROWS_OPEN_MOST)
+    if (rows > ROWS_OPEN_MAX)
         fprintf(stream, "<details><summary>%s: %zu rows</summary>\n", sheet->title, rows);
     ssreport_sheet_print_html(stream, sheet, NULL);
-    if (rows > ROWS_OPEN_MOST)
+    if (rows > ROWS_OPEN_MAX)
         fputs("</details>\n", stream);
 }
 
@@ -215,7 +215,7 @@ static bool stands_below(const struct ssreport_sheet *sheet) {
     size_t columns = 0;
     for (size_t i = 0; i < sheet->column_count; i++)
         columns += sheet->columns[i].heading != NULL;
-    return columns <= COLUMNS_BELOW_MOST && ssreport_sheet_rows(sheet) <= ROWS_OPEN_MOST;
+    return columns <= COLUMNS_BELOW_MAX && ssreport_sheet_rows(sheet) <= ROWS_OPEN_MAX;
 }
 
 static void print_sheets(FILE *stream, const struct ssprofile_output *output, bool below) {
@@ -251,7 +251,7 @@ static void print_note(FILE *stream, const char *text) {
 /* A program reads all of them, a person the first ones of each kind. */
 static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
     struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
-    bool folds = shown.count > NOTES_OPEN_MOST;
+    bool folds = shown.count > NOTES_OPEN_MAX;
     if (folds)
         fputs("<details><summary>Warnings</summary>\n", stream);
     for (size_t i = 0; i < shown.count; i++)

@@ -29,11 +29,11 @@ struct ssprofile_picture {
     bool is_tall; /* it stands beside the others where there is room */
 };
 
-#define SSPROFILE_PICTURES_MOST 128
+#define SSPROFILE_PICTURES_MAX 128
 
 /* Zeroed: none. */
 struct ssprofile_pictures {
-    struct ssprofile_picture items[SSPROFILE_PICTURES_MOST];
+    struct ssprofile_picture items[SSPROFILE_PICTURES_MAX];
     size_t count;
 };
 

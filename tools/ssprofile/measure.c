@@ -24,10 +24,10 @@
 #include "shuffle.h"
 
 #define REPETITIONS       5
-#define REPETITIONS_LEAST 3 /* before a spread says something */
-#define PATH_MOST         4000
-#define REPETITIONS_MOST  50 /* with --until-spread */
-#define SETTINGS_MOST     16
+#define REPETITIONS_MIN   3 /* before a spread says something */
+#define FOLDER_LENGTH_MAX 4000
+#define REPETITIONS_MAX   50 /* with --until-spread */
+#define SETTINGS_MAX      16
 
 struct request {
     const char *battery, *only, *under, *machine, *sys, *folder;
@@ -112,7 +112,7 @@ struct measurement {
     struct ssprofile_battery battery;
     struct ssprofile_runner runner;
     struct ssprofile_results results; /* what is there already */
-    struct setting settings[SETTINGS_MOST];
+    struct setting settings[SETTINGS_MAX];
     size_t setting_count;
     struct job *jobs;
     size_t count;
@@ -338,7 +338,7 @@ static bool wants(
     const struct ssprofile_benchmark *benchmark = find_done(job);
     if (!(request->until > 0))
         return true;
-    return repetition <= REPETITIONS_LEAST || !benchmark ||
+    return repetition <= REPETITIONS_MIN || !benchmark ||
            !(ssprofile_spread(benchmark) <= request->until / 100);
 }
 
@@ -383,7 +383,7 @@ static int run_repetition(
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     unsigned asked = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
-    unsigned most = request->until > 0 ? REPETITIONS_MOST : asked;
+    unsigned most = request->until > 0 ? REPETITIONS_MAX : asked;
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
         return ss_error_memory(error);
@@ -392,7 +392,7 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     for (unsigned repetition = 1; repetition <= most; repetition++) {
         for (size_t i = 0; i < measurement->count; i++)
             measurement->planned += !is_done(&measurement->jobs[i], repetition) &&
-                                    (!(request->until > 0) || repetition <= REPETITIONS_LEAST);
+                                    (!(request->until > 0) || repetition <= REPETITIONS_MIN);
     }
     measurement->begin = ss_platform_now();
     for (unsigned repetition = 1; repetition <= most; repetition++) {
@@ -422,7 +422,7 @@ static void tell_limits(const struct measurement *measurement, const struct sett
         const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
         double ratio = 100 * ssprofile_spread(benchmark) / measurement->request->unstable;
         if (ratio > 1)
-            repetitions += fmin(REPETITIONS_MOST, (double)benchmark->count * ratio * ratio) -
+            repetitions += fmin(REPETITIONS_MAX, (double)benchmark->count * ratio * ratio) -
                            (double)benchmark->count;
     }
     printf("  --until-spread %g%% for this folder would take about %.0f more runs",
@@ -481,9 +481,9 @@ static int take_settings(struct measurement *measurement, struct ss_error *error
     while (ss_words_next(&at, ',', &part)) {
         struct setting *setting = &measurement->settings[measurement->setting_count];
         char text[64];
-        if (measurement->setting_count == SETTINGS_MOST)
+        if (measurement->setting_count == SETTINGS_MAX)
             return ss_error_fail(
-                error, "at most %d throttles can be measured together", SETTINGS_MOST);
+                error, "at most %d throttles can be measured together", SETTINGS_MAX);
         snprintf(text, sizeof text, "%.*s", (int)(part.length < 63 ? part.length : 63), part.text);
         setting->throttle.period = measurement->request->period;
         setting->throttle.quantum = measurement->request->quantum;
@@ -565,7 +565,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(
             error, "the name of the machine, '%s', %s", ss_words_show(machine).text, fault);
     strcpy(measurement->machine, machine);
-    if (strlen(request->folder) > PATH_MOST)
+    if (strlen(request->folder) > FOLDER_LENGTH_MAX)
         return ss_error_fail(error, "%.100s...: the path is too long", request->folder);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));

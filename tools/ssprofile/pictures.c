@@ -16,7 +16,7 @@ static const struct {
     {"#7b3fa0", "#ecdff5", 11}, {"#b8860b", "#f7edcf", 13}, {"#00838f", "#d5eff1", 6}};
 
 #define STYLES     (sizeof styles / sizeof *styles)
-#define NAME_MOST  40
+#define LABEL_MAX  40
 #define WIDTH      560
 #define ONE_COLOR  "#8a8a8a" /* of the line at a ratio of 1 */
 #define TEXT_COLOR "#333333"
@@ -51,15 +51,15 @@ static void find_bounds(
 #define LEFT         70
 
 /* How many bins lie between the ends of the axis, where ratios allow it. */
-#define BINS_LEAST 5
-#define BINS_MOST  400
+#define BINS_MIN 5
+#define BINS_MAX 400
 
 double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count) {
     double least, most, bin = SSPROFILE_BIN;
     find_bounds(series, count, &least, &most);
-    while (most - least < BINS_LEAST * bin && bin > SSPROFILE_BIN / 500)
+    while (most - least < BINS_MIN * bin && bin > SSPROFILE_BIN / 500)
         bin /= 10;
-    while (most - least > BINS_MOST * bin)
+    while (most - least > BINS_MAX * bin)
         bin *= 10;
     return bin;
 }
@@ -88,7 +88,7 @@ static void write_title(FILE *script, const struct ssprofile_series *series) {
     int decimals = figures->length < 0.2 ? 4 : 2;
     char text[160];
     fputs("set label 1 ", script);
-    sstrace_gnuplot_quote(script, series->limits, NAME_MOST);
+    sstrace_gnuplot_quote(script, series->limits, LABEL_MAX);
     fputs(" at graph 0, graph 1 offset 0,0.8 left font \",14\" textcolor rgb \"" TEXT_COLOR "\"\n",
         script);
     snprintf(text, sizeof text, "range %.*f to %.*f, median %.*f", decimals, figures->least,
@@ -147,7 +147,7 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
 #define ROWS_NAMED   150 /* with more of them, names cannot be read */
 #define ROW_UNNAMED  4
 #define LETTER_WIDTH 6.6 /* about, of the font of the names */
-#define LETTERS_MOST 30
+#define LETTERS_MAX  30
 #define LINE_HEIGHT  20 /* of the key */
 #define DOTS_END     64
 
@@ -212,12 +212,12 @@ static size_t write_names(FILE *script, const struct row *rows, size_t count) {
         char name[256];
         name_row(name, rows, count, i);
         fputs("set ytics add (", script);
-        sstrace_gnuplot_quote(script, name, LETTERS_MOST);
+        sstrace_gnuplot_quote(script, name, LETTERS_MAX);
         fprintf(script, " %zu)\n", i);
         size_t length = strlen(name);
         longest = length > longest ? length : longest;
     }
-    return longest < LETTERS_MOST ? longest : LETTERS_MOST + 3;
+    return longest < LETTERS_MAX ? longest : LETTERS_MAX + 3;
 }
 
 /* Tics nearer to each other than this part of the axis would run into each other. */
@@ -277,7 +277,7 @@ static void write_key(FILE *script, const struct ssprofile_series *series) {
     char coverage[40] = "", text[240];
     if (isfinite(series->coverage))
         snprintf(coverage, sizeof coverage, " (coverage %.1f%%)", 100 * series->coverage);
-    snprintf(text, sizeof text, "%.*s: %.*f to %.*f%s", NAME_MOST, series->limits, decimals,
+    snprintf(text, sizeof text, "%.*s: %.*f to %.*f%s", LABEL_MAX, series->limits, decimals,
         figures->least, decimals, figures->most, coverage);
     sstrace_gnuplot_quote(script, text, sizeof text);
 }

@@ -58,7 +58,7 @@ bool ssprofile_is_chosen(
 /* Explains a spread in percent by the number of repetitions (size_t). */
 #define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
-#define SSPROFILE_SPREAD_MOST 0.02 /* of a stable benchmark, unless something else is asked for */
+#define SSPROFILE_SPREAD_MAX 0.02 /* of a stable benchmark, unless something else is asked for */
 
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
 

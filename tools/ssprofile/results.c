@@ -22,9 +22,9 @@ static const char *const column_names[COLUMNS] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result"};
 
 #define LABELS_SEARCHED 16 /* more of them have an index */
-#define DIGITS_LEAST    6
+#define DIGITS_MIN      6
 #define DIGITS_ENOUGH   64
-#define APART_AT_MOST   10 /* times, the repetitions of one benchmark */
+#define APART_AT_MAX    10 /* times, the repetitions of one benchmark */
 
 /* A file is read into this. */
 struct reader {
@@ -532,7 +532,7 @@ static unsigned digits_in(const struct ssprofile_benchmark *benchmark) {
  */
 static unsigned digits_by_chance(size_t benchmarks) {
     unsigned digits = (unsigned)lround(2 * log10((double)benchmarks)) + 3;
-    return digits > DIGITS_LEAST ? digits : DIGITS_LEAST;
+    return digits > DIGITS_MIN ? digits : DIGITS_MIN;
 }
 
 /* All benchmarks of a file, as they come to be compared. */
@@ -642,12 +642,12 @@ static void look_for_outliers(struct reader *reader, const struct ssprofile_benc
         least = one->result < least->result ? one : least;
         most = one->result > most->result ? one : most;
     }
-    if (most->result / least->result > APART_AT_MOST)
+    if (most->result / least->result > APART_AT_MAX)
         WARN_OF(reader, most->line,
             "the result of %s is %.6g, and %.6g in line %llu: more than %d times apart; both are "
             "kept",
             ss_words_show(benchmark->name).text, most->result, least->result,
-            (unsigned long long)least->line, APART_AT_MOST);
+            (unsigned long long)least->line, APART_AT_MAX);
 }
 
 static bool look_at_all(struct reader *reader) {

@@ -19,8 +19,8 @@
 #include "base/words.h"
 #include "frequency.h"
 
-#define OUTPUT_MOST 65536
-#define WORDS_MOST  256
+#define OUTPUT_MAX 65536
+#define WORDS_MAX  256
 
 #define LOOK_EACH 100 /* milliseconds */
 
@@ -144,7 +144,7 @@ void ssprofile_runner_close(struct ssprofile_runner *runner) {
 /* showstopper's words before those of the command. Rounds of the same length each make a duty
    exact; a control sees to that by itself. */
 static size_t throttle_words(
-    const struct ssprofile_throttle *throttle, uint32_t cpu, const char *words[WORDS_MOST]) {
+    const struct ssprofile_throttle *throttle, uint32_t cpu, const char *words[WORDS_MAX]) {
     static char number[16], setting[32], round[64];
     bool is_open = throttle->kind == SSPROFILE_DUTY;
     const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
@@ -187,11 +187,11 @@ int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
 /* showstopper pins the benchmark; its own processes are to be elsewhere, where there is a place. */
 _Noreturn static void become(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, int output, pid_t parent) {
-    const char *words[WORDS_MOST];
+    const char *words[WORDS_MAX];
     char path[8400];
     size_t count = throttled ? throttle_words(&runner->throttle, runner->cpu, words) : 0;
     bool is_pinned = count > 0;
-    for (size_t i = 0; command[i] && count < WORDS_MOST - 1; i++)
+    for (size_t i = 0; command[i] && count < WORDS_MAX - 1; i++)
         words[count++] = command[i];
     words[count] = NULL;
     const char *old = getenv("PATH");
@@ -232,7 +232,7 @@ static void read_all(int file, char *text, pid_t child, struct ssprofile_frequen
     size_t used = 0;
     sig_atomic_t told = 0;
     for (;;) {
-        bool full = used == OUTPUT_MOST - 1;
+        bool full = used == OUTPUT_MAX - 1;
         if (told == times)
             wait_for_output(file, frequency);
         if (told < times) {
@@ -244,7 +244,7 @@ static void read_all(int file, char *text, pid_t child, struct ssprofile_frequen
             continue;
         }
         ssize_t got =
-            full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MOST - 1 - used);
+            full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MAX - 1 - used);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -282,7 +282,7 @@ static int tell_status(int status, const char *name, const char *output, struct 
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
     int ends[2], status;
-    char *text = malloc(OUTPUT_MOST);
+    char *text = malloc(OUTPUT_MAX);
     if (!text || pipe2(ends, O_CLOEXEC) < 0) {
         free(text);
         ss_error_memory(error);

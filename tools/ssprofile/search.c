@@ -10,9 +10,9 @@ double ssprofile_search_cost(double mean) {
 }
 
 void ssprofile_search_begin(struct ssprofile_search *search) {
-    *search = (struct ssprofile_search){.best = SSPROFILE_SETTING_MOST,
+    *search = (struct ssprofile_search){.best = SSPROFILE_SETTING_MAX,
         .best_cost = INFINITY,
-        .step = -(SSPROFILE_SETTING_MOST - SSPROFILE_SETTING_LEAST) / 4.0};
+        .step = -(SSPROFILE_SETTING_MAX - SSPROFILE_SETTING_MIN) / 4.0};
 }
 
 static void turn(struct ssprofile_search *search) {
@@ -39,7 +39,7 @@ int ssprofile_search_next(struct ssprofile_search *search) {
     for (; fabs(search->step) >= 0.5; turn(search)) {
         /* Halves go to the even integer in the default rounding mode. */
         int setting = (int)nearbyint(search->best + search->step);
-        if (setting >= SSPROFILE_SETTING_LEAST && setting <= SSPROFILE_SETTING_MOST &&
+        if (setting >= SSPROFILE_SETTING_MIN && setting <= SSPROFILE_SETTING_MAX &&
             !was_tested(search, setting))
             return setting;
     }
@@ -62,8 +62,8 @@ void ssprofile_search_tell(struct ssprofile_search *search, int setting, double 
 /* ---- the closed method ---- */
 
 /* How ln r may change with ln q: it is 1 where speed is proportional to the setting. */
-#define SLOPE_LEAST 0.25
-#define SLOPE_MOST  4
+#define SLOPE_MIN 0.25
+#define SLOPE_MAX 4
 
 void ssprofile_closed_begin(struct ssprofile_closed *closed, double least) {
     *closed = (struct ssprofile_closed){.setting = 1, .least = least};
@@ -76,7 +76,7 @@ static double slope(const struct ssprofile_closed *closed) {
     size_t last = closed->count - 1;
     double run = log(closed->settings[last]) - log(closed->settings[last - 1]);
     double found = (closed->logs[last] - closed->logs[last - 1]) / run;
-    return found >= SLOPE_LEAST && found <= SLOPE_MOST ? found : 1;
+    return found >= SLOPE_MIN && found <= SLOPE_MAX ? found : 1;
 }
 
 /* A throttle may jump by more than an interval: no setting has 0 in its interval then. */

@@ -9,9 +9,9 @@
 
 /* ---- the published search ---- */
 
-#define SSPROFILE_SETTING_LEAST 1000 /* of 10000: a setting of 10000 does not throttle */
-#define SSPROFILE_SETTING_MOST  10000
-#define SSPROFILE_TESTS         16
+#define SSPROFILE_SETTING_MIN 1000 /* of 10000: a setting of 10000 does not throttle */
+#define SSPROFILE_SETTING_MAX 10000
+#define SSPROFILE_TESTS       16
 
 /* How far off it is when the calibration benchmarks take `mean` times as long as on the base. */
 double ssprofile_search_cost(double mean);

@@ -11,7 +11,7 @@
 #define FILE_NAME "beside.csv"
 
 /* From one sample to the next, in seconds, unless one was lost. */
-#define LENGTH_MOST 2.0
+#define LENGTH_MAX 2.0
 
 /* Seconds by which the clocks of both may differ where a sample ends. */
 #define SLACK 0.02
@@ -41,7 +41,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
         return false;
     double end = at - record->wall, begin = reader->last;
     reader->last = end;
-    if (!(end - begin <= LENGTH_MOST) || ssreport_record_is_paused(record, end) ||
+    if (!(end - begin <= LENGTH_MAX) || ssreport_record_is_paused(record, end) ||
         ssreport_record_is_paused(record, begin))
         return true;
     begin = ssreport_record_run_time(record, begin);

@@ -8,10 +8,10 @@
 #define LIKE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
 /* A line with a confidence interval takes at least so many. */
-#define STEPS_LEAST 3
+#define STEPS_MIN 3
 
 /* Fewer do not tell how much rounds scatter. */
-#define ROUNDS_LEAST 3
+#define ROUNDS_MIN 3
 
 /* ---- steps that all have ---- */
 
@@ -25,7 +25,7 @@ static bool says_enough(const struct ssreport_pair *pair) {
     size_t known = 0;
     for (size_t i = 0; i < pair->count; i++)
         known += is_known(&pair->steps[i]);
-    return known >= STEPS_LEAST;
+    return known >= STEPS_MIN;
 }
 
 static void find_names(struct ssreport_placements *placements, const struct ssreport_report *report,
@@ -35,7 +35,7 @@ static void find_names(struct ssreport_placements *placements, const struct ssre
         bool known = !ssreport_pair_is_like(pair, other, LIKE) || !says_enough(other);
         for (size_t j = 0; j < placements->count; j++)
             known |= strcmp(placements->names[j], other->placement) == 0;
-        if (!known && placements->count < SSREPORT_PLACEMENTS_MOST)
+        if (!known && placements->count < SSREPORT_PLACEMENTS_MAX)
             placements->names[placements->count++] = other->placement;
     }
 }
@@ -87,7 +87,7 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
         if (!ssreport_pair_is_like(pair, first, LIKE) ||
             strcmp(first->placement, placements->names[0]) != 0)
             continue;
-        const struct ssreport_pair *pairs[SSREPORT_PLACEMENTS_MOST];
+        const struct ssreport_pair *pairs[SSREPORT_PLACEMENTS_MAX];
         for (size_t j = 0; j < placements->count; j++)
             pairs[j] = find_pair(report, first, placements->names[j]);
         for (size_t j = 0; j < first->count; j++)
@@ -134,7 +134,7 @@ static struct ssreport_mean weigh_rounds(
             means[rounds++] = sum / (double)count;
     }
     struct ssreport_mean mean =
-        ssreport_mean_of(means, rounds >= ROUNDS_LEAST ? rounds : 0, confidence);
+        ssreport_mean_of(means, rounds >= ROUNDS_MIN ? rounds : 0, confidence);
     free(means);
     return mean;
 }
@@ -199,7 +199,7 @@ static size_t find_best_at(const struct ssreport_fit *lines, size_t count, doubl
 
 /* From the least load on, the next crossing with a line that rises more, or falls less. */
 static void find_changes(struct ssreport_placements *placements, double confidence) {
-    struct ssreport_fit lines[SSREPORT_PLACEMENTS_MOST];
+    struct ssreport_fit lines[SSREPORT_PLACEMENTS_MAX];
     for (size_t i = 0; i < placements->count; i++)
         lines[i] =
             ssreport_fit_line(placements->loads, placements->throughputs[i], placements->steps);
@@ -236,7 +236,7 @@ int ssreport_placements_compare(struct ssreport_placements *placements,
     find_names(placements, report, pair);
     if (find_steps(placements, report, pair) < 0)
         return -1;
-    if (placements->count < 2 || placements->steps < STEPS_LEAST)
+    if (placements->count < 2 || placements->steps < STEPS_MIN)
         return 0;
     find_best(placements, report->settings.confidence);
     find_changes(placements, report->settings.confidence);

@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-#define SSREPORT_PLACEMENTS_MOST 16
+#define SSREPORT_PLACEMENTS_MAX 16
 
 /* A load at which lines cross. */
 struct ssreport_change {
@@ -23,12 +23,12 @@ struct ssreport_change {
  */
 struct ssreport_placements {
     const struct ssreport_pair *pair; /* the first one of them */
-    const char *names[SSREPORT_PLACEMENTS_MOST];
-    size_t count;                                          /* of placements */
-    size_t steps;                                          /* which all of them have */
-    double *rounds;                                        /* of each such step; owned by `loads` */
-    double *loads, *throughputs[SSREPORT_PLACEMENTS_MOST]; /* `loads` owns all */
-    double means[SSREPORT_PLACEMENTS_MOST];                /* of the foreground, iterations per s */
+    const char *names[SSREPORT_PLACEMENTS_MAX];
+    size_t count;                                         /* of placements */
+    size_t steps;                                         /* which all of them have */
+    double *rounds;                                       /* of each such step; owned by `loads` */
+    double *loads, *throughputs[SSREPORT_PLACEMENTS_MAX]; /* `loads` owns all */
+    double means[SSREPORT_PLACEMENTS_MAX];                /* of the foreground, iterations per s */
     double least_load, most_load;
 
     size_t best, second;               /* by mean */
@@ -37,7 +37,7 @@ struct ssreport_placements {
     size_t by_rounds;                  /* so many rounds give the interval; 0: the steps do */
     bool told;                         /* it is not 0 */
 
-    struct ssreport_change changes[SSREPORT_PLACEMENTS_MOST];
+    struct ssreport_change changes[SSREPORT_PLACEMENTS_MAX];
     size_t change_count;
 };
 

@@ -17,13 +17,13 @@
 #define ONE_LOAD 0.01
 
 /* A window has at least so many different loads: through two of them every line is exact. */
-#define LOADS_LEAST 3
+#define LOADS_MIN 3
 
 /* A smoother curve is taken if its error is hardly larger. */
 #define HARDLY 1.05
 
 /* A point that predicts itself has no error. */
-#define OWN_WEIGHT_MOST 0.95
+#define OWN_WEIGHT_MAX 0.95
 
 /* Squared errors so much smaller than squared values are those of rounding. */
 #define ROUNDING 1e-24
@@ -70,8 +70,7 @@ static double narrowest(const struct ssreport_curve *curve) {
         gap = fmax(gap, curve->x[i] - curve->x[i - 1]);
     double bandwidth = fmax(1.5 * gap, 2 * ONE_LOAD * range);
     for (size_t i = 0; i < curve->count; i++) {
-        while (
-            bandwidth < WIDEST * range && count_loads(curve, curve->x[i], bandwidth) < LOADS_LEAST)
+        while (bandwidth < WIDEST * range && count_loads(curve, curve->x[i], bandwidth) < LOADS_MIN)
             bandwidth *= 1.1;
     }
     return bandwidth;
@@ -91,7 +90,7 @@ static double judge(struct ssreport_curve *curve, double *weights) {
             squares += weights[j] * weights[j];
         }
         double residual = curve->y[i] - value;
-        if (!(weights[i] < OWN_WEIGHT_MOST))
+        if (!(weights[i] < OWN_WEIGHT_MAX))
             return INFINITY;
         trace += weights[i];
         residuals += residual * residual;
@@ -125,7 +124,7 @@ static void choose_bandwidth(struct ssreport_curve *curve, double *weights) {
 int ssreport_curve_fit(
     struct ssreport_curve *curve, const double *x, const double *y, size_t count) {
     *curve = (struct ssreport_curve){0};
-    if (count < SSREPORT_CURVE_LEAST || count > SSREPORT_CURVE_MOST)
+    if (count < SSREPORT_CURVE_MIN || count > SSREPORT_CURVE_MAX)
         return 0;
     curve->x = calloc(2 * count, sizeof *curve->x);
     double *weights = calloc(count, sizeof *weights);

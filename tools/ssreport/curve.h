@@ -21,8 +21,8 @@ struct ssreport_curve {
 };
 
 /* Fewer points, or more, make no curve. */
-#define SSREPORT_CURVE_LEAST 5
-#define SSREPORT_CURVE_MOST  2000
+#define SSREPORT_CURVE_MIN 5
+#define SSREPORT_CURVE_MAX 2000
 
 /*
  * Tries bandwidths from the smallest that leaves no gap to infinity. The mean squared error of

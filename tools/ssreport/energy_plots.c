@@ -8,7 +8,7 @@
 #include "plots.h"
 
 /* With more steps only every fifth has a number. */
-#define TICS_MOST 20
+#define TICS_MAX 20
 
 /* What tells one picture from another. */
 static const char *const pair_names[] = {
@@ -51,7 +51,7 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
                     : steps;
     ssreport_plots_frame(script, "step", "per Wh, relative");
     fprintf(script, "set yrange [0:*]\nset xrange [0.5:%.9g]\nset xtics %d\n", steps + 0.5,
-        steps <= TICS_MOST ? 1 : 5);
+        steps <= TICS_MAX ? 1 : 5);
     for (size_t row = 0; row < rows; row++) {
         if (!begins_run(sheet, row, first))
             continue;

@@ -30,7 +30,7 @@ static const struct ssreport_column change_columns[] = {
 // clang-format on
 
 /* How many runs are enough to say how much their medians scatter. */
-#define RUNS_LEAST 6
+#define RUNS_MIN 6
 
 /* NULL and NaN: unknown. */
 struct finding {
@@ -157,8 +157,8 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
 
 /* How often each placement is the best one in an environment. */
 struct tally {
-    const char *names[SSREPORT_PLACEMENTS_MOST];
-    size_t counts[SSREPORT_PLACEMENTS_MOST], count;
+    const char *names[SSREPORT_PLACEMENTS_MAX];
+    size_t counts[SSREPORT_PLACEMENTS_MAX], count;
     size_t pairs, untold, single; /* of ordered pairs; with a placement alone */
 };
 
@@ -175,7 +175,7 @@ static void count_best(struct tally *tally, const struct ssreport_placements *pl
     }
     while (i < tally->count && strcmp(tally->names[i], placements->names[placements->best]) != 0)
         i++;
-    if (i == SSREPORT_PLACEMENTS_MOST)
+    if (i == SSREPORT_PLACEMENTS_MAX)
         return;
     if (i == tally->count)
         tally->names[tally->count++] = placements->names[placements->best];
@@ -294,7 +294,7 @@ static void add_costs(
  * their medians.
  */
 static void weigh_costs(struct finding *finding, struct costs *costs, double confidence) {
-    bool by_run = costs->runs >= RUNS_LEAST;
+    bool by_run = costs->runs >= RUNS_MIN;
     double *values = by_run ? costs->medians : costs->values;
     finding->count = by_run ? costs->runs : costs->steps;
     finding->unit = by_run ? "runs" : "steps";

@@ -17,14 +17,14 @@
 #include "shades.h"
 
 /* With more runs each has the first of its pictures only, over time: each picture is 20 kB. */
-#define PICTURED_MOST 40
+#define PICTURED_MAX 40
 
 /* More ratios than this are left to their file. */
-#define RATIOS_MOST 200
+#define RATIOS_MAX 200
 
 /* Tables with more rows than this are folded, and so are more sentences. */
-#define ROWS_OPEN_MOST      24
-#define SENTENCES_OPEN_MOST 8
+#define ROWS_OPEN_MAX      24
+#define SENTENCES_OPEN_MAX 8
 
 const char ssreport_page_style[] =
     ":root{color-scheme:light}\n"
@@ -92,13 +92,13 @@ static void print_sheet(FILE *page, const struct ssreport_sheet *sheet) {
 /* Long tables are folded, so that a page of hundreds of runs stays readable. */
 static void print_folded(FILE *page, const struct ssreport_sheet *sheet) {
     size_t rows = ssreport_sheet_rows(sheet);
-    if (rows > ROWS_OPEN_MOST) {
+    if (rows > ROWS_OPEN_MAX) {
         fputs("<details><summary>", page);
         ssreport_html_text(page, sheet->title);
         fprintf(page, ": %zu rows</summary>\n", rows);
     }
     print_sheet(page, sheet);
-    if (rows > ROWS_OPEN_MOST)
+    if (rows > ROWS_OPEN_MAX)
         fputs("</details>\n", page);
 }
 
@@ -147,7 +147,7 @@ static void print_run(FILE *page, const struct ssreport_report *report,
     if (*run->record.notes.text)
         print_note(page, NULL, run->record.notes.text);
     print_disturbed(page, run->others);
-    print_plots(page, run, report->run_count > PICTURED_MOST, number, without);
+    print_plots(page, run, report->run_count > PICTURED_MAX, number, without);
     if (run->steps.count > 1)
         ssreport_sheet_print_html(page, &report->sheets[SSREPORT_STEPS], run->record.name);
     if (run->steps.count > 1 && has_rows(&report->sheets[SSREPORT_ENERGY_STEPS], run))
@@ -184,7 +184,7 @@ static void print_comparison(FILE *page, const struct ssreport_report *report) {
     ssreport_heat_print(page, report);
     print_folded(page, &report->sheets[SSREPORT_COMPARISON]);
     print_folded(page, &report->sheets[SSREPORT_UNMATCHED]);
-    if (ssreport_sheet_rows(&report->sheets[SSREPORT_RATIOS]) <= RATIOS_MOST)
+    if (ssreport_sheet_rows(&report->sheets[SSREPORT_RATIOS]) <= RATIOS_MAX)
         print_folded(page, &report->sheets[SSREPORT_RATIOS]);
     else
         fputs("<p>Each ratio by itself is in <code>ratios.csv</code>.</p>\n", page);
@@ -254,7 +254,7 @@ static void print_requests(
     }
     print_sheet(page, &report->sheets[SSREPORT_REQUESTS_CAPACITY]);
     ssreport_responses_plots_print(
-        page, report, report->response_count > PICTURED_MOST, number, without);
+        page, report, report->response_count > PICTURED_MAX, number, without);
     print_folded(page, &report->sheets[SSREPORT_REQUESTS_RATES]);
     print_folded(page, &report->sheets[SSREPORT_REQUESTS]);
     fputs("</section>\n", page);
@@ -318,7 +318,7 @@ static void print_findings(FILE *page, const struct ssreport_report *report) {
     print_sentences(page, report, true);
     if (special > 0) {
         fprintf(page, "<details%s><summary>Pair by pair: %zu findings</summary>\n",
-            special <= SENTENCES_OPEN_MOST ? " open=\"open\"" : "", special);
+            special <= SENTENCES_OPEN_MAX ? " open=\"open\"" : "", special);
         print_sentences(page, report, false);
         fputs("</details>\n", page);
     }
@@ -473,12 +473,12 @@ void ssreport_page_print(
     print_counters(page, report);
     print_folded(page, &report->sheets[SSREPORT_RUNS]);
     print_folded(page, &report->sheets[SSREPORT_CPUS]);
-    if (report->run_count > PICTURED_MOST)
+    if (report->run_count > PICTURED_MAX)
         fprintf(page,
             "<p>In reports of more than %d runs each has its load over time only: give "
             "<code>ssreport</code> fewer runs for all of their pictures.</p>\n",
-            PICTURED_MOST);
-    bool folds = report->run_count > PICTURED_MOST;
+            PICTURED_MAX);
+    bool folds = report->run_count > PICTURED_MAX;
     if (folds)
         fprintf(page, "<details><summary>Run by run: %zu runs</summary>\n", report->run_count);
     for (size_t i = 0; i < report->run_count; i++)

@@ -11,7 +11,7 @@
 #define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
 /* Letters of a name in a picture. */
-#define NAME_MOST 24
+#define LABEL_MAX 24
 
 /* ---- colors ---- */
 
@@ -113,7 +113,7 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
             placement > 0 ? ", " : "", 'a' + panel, placement, color);
         if (titled) {
             fputs("title ", script);
-            sstrace_gnuplot_quote(script, first->placement, NAME_MOST);
+            sstrace_gnuplot_quote(script, first->placement, LABEL_MAX);
         } else {
             fputs("notitle", script);
         }
@@ -327,7 +327,7 @@ unsigned ssreport_plot_matrix(
             continue;
         fprintf(script, ", $lines%zu with lines lw 1.2 lc rgb \"%s\" title ", placements++,
             color_of(report, first->placement));
-        sstrace_gnuplot_quote(script, first->placement, NAME_MOST);
+        sstrace_gnuplot_quote(script, first->placement, LABEL_MAX);
     }
     fputc('\n', script);
     return width;

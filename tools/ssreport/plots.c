@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* More points than this cannot be told apart. */
-#define COLUMNS_MOST 800
+#define COLUMNS_MAX 800
 
 #define BAND_POINTS 60
 
 /* More instances than this are drawn without marks of their range. */
-#define RANGES_MOST 64
+#define RANGES_MAX 64
 
 void ssreport_plots_frame(FILE *script, const char *x, const char *y) {
     fprintf(script,
@@ -87,7 +87,7 @@ static struct column take_column(const struct ssreport_record *record, size_t fr
 
 static void write_over_time(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
-    size_t count = record->sample_count < COLUMNS_MOST ? record->sample_count : COLUMNS_MOST;
+    size_t count = record->sample_count < COLUMNS_MAX ? record->sample_count : COLUMNS_MAX;
     bool merges = count < record->sample_count;
     double unit = time_unit(run);
     write_time_frame(script, run, "load, %");
@@ -166,7 +166,7 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
     if (record->instance_room <= 20)
         fputs("set xtics 1\n", script);
     fputs("plot $duties using 1:2 with boxes lc rgb \"#6ba3d6\" title \"mean\"", script);
-    if (record->instance_room <= RANGES_MOST)
+    if (record->instance_room <= RANGES_MAX)
         fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"#1f3f5f\" "
               "title \"range over time\"",
             script);
@@ -176,8 +176,8 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
 /* ---- duties over time ---- */
 
 /* So many fields at most, as each of them is a part of the picture. */
-#define FIELDS_MOST 720
-#define ROWS_MOST   64
+#define FIELDS_MAX 720
+#define ROWS_MAX   64
 
 /* What one field shows: some instances, in some neighboring parts of the run. */
 static double duty_of(
@@ -195,8 +195,8 @@ static double duty_of(
 static void write_duties_over_time(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     size_t instances = record->instance_room;
-    size_t rows = instances < ROWS_MOST ? instances : ROWS_MOST;
-    size_t most = FIELDS_MOST / rows;
+    size_t rows = instances < ROWS_MAX ? instances : ROWS_MAX;
+    size_t most = FIELDS_MAX / rows;
     size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
     double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
     write_time_frame(script, run, "instance");
@@ -293,7 +293,7 @@ static bool has_power(const struct ssreport_run *run) {
 static void write_power(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_energy *energy = &run->energy;
     double unit = time_unit(run), wall = run->record.wall;
-    size_t step = energy->count / COLUMNS_MOST + 1;
+    size_t step = energy->count / COLUMNS_MAX + 1;
     write_time_frame(script, run, "power, W");
     fputs("set yrange [0:*]\n$power << END\n", script);
     /* Each point is the mean of as many samples as it stands for; nothing known is a gap. */

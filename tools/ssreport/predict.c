@@ -272,7 +272,7 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
         prediction = predict(source, replay, from, to);
     else
         ssreport_notes_add(&notes, "no curve through %zu steps: at least %d at different loads",
-            source->points, SSREPORT_CURVE_LEAST);
+            source->points, SSREPORT_CURVE_MIN);
     double seconds = prediction.seconds, outside = seconds - prediction.inside - prediction.free;
     double measured = replay ? prediction.measured / prediction.inside * speed : NAN;
     if (source->curve.count > 0 && outside > 1e-6 * seconds)

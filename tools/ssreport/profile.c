@@ -5,13 +5,13 @@
 
 /* Seconds: a row in which an instance was allowed to run for less is too short to tell what it
  * does. */
-#define PERMITTED_LEAST 0.01
+#define PERMITTED_MIN 0.01
 
 /* Seconds by which a row may reach beyond the counted time. */
 #define SLACK 0.02
 
 /* sssim accepts up to so many threads. */
-#define THREADS_MOST 1e6
+#define THREADS_MAX 1e6
 
 struct writer {
     FILE *stream;
@@ -115,10 +115,10 @@ static size_t write_seconds(struct writer *writer, const struct ssreport_record 
         double begin = ssreport_record_run_time(record, second->begin);
         double end = ssreport_record_run_time(record, second->end);
         double seconds = permitted(record, begin, end);
-        if (!(begin >= from - SLACK) || !(end <= to + SLACK) || !(seconds >= PERMITTED_LEAST))
+        if (!(begin >= from - SLACK) || !(end <= to + SLACK) || !(seconds >= PERMITTED_MIN))
             continue;
         struct use use = use_of(record, second, seconds, &last);
-        if (!(use.threads >= 0) || use.threads > THREADS_MOST)
+        if (!(use.threads >= 0) || use.threads > THREADS_MAX)
             continue;
         used++;
         last = use;

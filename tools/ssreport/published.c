@@ -8,7 +8,7 @@
 #include "csv.h"
 #include "platform/platform.h"
 
-#define COLUMNS_MOST (SSTRACE_PICKS + 1)
+#define COLUMNS_MAX (SSTRACE_PICKS + 1)
 
 #define PROBABLE "probable"
 
@@ -21,7 +21,7 @@
 static const struct {
     const char *file;
     size_t keys; /* so many columns name the row */
-    const char *columns[COLUMNS_MOST];
+    const char *columns[COLUMNS_MAX];
 } tables[SSREPORT_PUBLISHED_TABLES] = {
     [SSREPORT_PUBLISHED_MEAN_ERROR] = {"constant-load-mean-error.csv", 2, CONSTANT_COLUMNS},
     [SSREPORT_PUBLISHED_MSE] = {"constant-load-mse.csv", 2, CONSTANT_COLUMNS},

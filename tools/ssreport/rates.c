@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Ten years of the usual ones: a clock gone mad must not ask for all memory. */
-#define INTERVALS_MOST 52596000.0
+#define INTERVALS_MAX 52596000.0
 
 /* By so many seconds the last one may fall short: both ends stand in a record with six decimals. */
 #define SHORT 2e-6
@@ -15,7 +15,7 @@ int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, do
     *rates = (struct ssreport_rates){.from = from, .interval = interval};
     if (!(count > 0))
         return 0;
-    rates->parts = count <= INTERVALS_MOST ? calloc((size_t)count, sizeof *rates->parts) : NULL;
+    rates->parts = count <= INTERVALS_MAX ? calloc((size_t)count, sizeof *rates->parts) : NULL;
     if (!rates->parts)
         return -1;
     rates->count = (size_t)count;

@@ -9,14 +9,14 @@
 
 #include "csv.h"
 
-#define INSTANCES_MOST 1000000
+#define INSTANCES_MAX 1000000
 
 /* From one sample to the next, in seconds, unless one was lost. */
 #define USUAL_LENGTH 0.5
-#define LENGTH_MOST  1.0
+#define LENGTH_MAX   1.0
 
 /* A sample that comes so many seconds after the last one was not taken then: its time is wrong. */
-#define SILENCE_MOST 86400.0
+#define SILENCE_MAX 86400.0
 
 /* ---- samples ---- */
 
@@ -46,7 +46,7 @@ static void set_wall(
 
 /* Where a sample began: with the end of the last one, or of a pause, unless one was lost. */
 static double find_begin(const struct ssreport_record *record, double last, double end) {
-    double begin = end - last <= LENGTH_MOST ? last : end - USUAL_LENGTH;
+    double begin = end - last <= LENGTH_MAX ? last : end - USUAL_LENGTH;
     for (size_t i = 0; i < record->pause_count; i++) {
         double at = ssreport_record_run_time(record, record->pauses[i].begin);
         if (at > begin && at < end)
@@ -71,7 +71,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     if (!(sample.end > USUAL_LENGTH / 2))
         return true;
     double last = ssreport_record_end(record);
-    if ((record->sample_count > 0 && sample.end <= last) || sample.end - last > SILENCE_MOST)
+    if ((record->sample_count > 0 && sample.end <= last) || sample.end - last > SILENCE_MAX)
         return false;
     sample.begin = find_begin(record, last, sample.end);
     sample.counted = is_counted(reader, &sample, counted);
@@ -102,7 +102,7 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
 /* ---- decisions ---- */
 
 static struct ssreport_instance *find_instance(struct ssreport_record *record, double number) {
-    double most = isnan(record->instance_count) ? INSTANCES_MOST : record->instance_count;
+    double most = isnan(record->instance_count) ? INSTANCES_MAX : record->instance_count;
     if (!(number >= 0) || number >= most || number != floor(number))
         return NULL;
     size_t index = (size_t)number;
@@ -184,7 +184,7 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
         !sstrace_field_number(&fields[1], false, &iteration.end))
         return false;
     if (!sstrace_field_number(&fields[2], false, &iteration.instance) ||
-        !(iteration.instance >= 0 && iteration.instance < INSTANCES_MOST) ||
+        !(iteration.instance >= 0 && iteration.instance < INSTANCES_MAX) ||
         iteration.instance != floor(iteration.instance))
         iteration.instance = NAN;
     if (isnan(iteration.start) || isnan(iteration.end))

@@ -9,16 +9,16 @@
 
 /* A service keeps up with a rate at which so many of the requests that are due succeed, and so many
  * of them, but one, before no more are due: else a queue grows that is only emptied afterwards. */
-#define SUCCESSES_LEAST 0.99
-#define IN_TIME_LEAST   0.98
+#define SUCCESSES_MIN 0.99
+#define IN_TIME_MIN   0.98
 
 /* Actual moments hide waiting where they show so much less of it, and no less than this. */
 #define HIDDEN_RATIO 2
-#define HIDDEN_LEAST 0.01 /* seconds */
+#define HIDDEN_MIN   0.01 /* seconds */
 
 /* A generator is late where 99 % of its lateness is so much of the response time, and so long. */
 #define LATE_SHARE 0.1
-#define LATE_LEAST 0.001 /* seconds */
+#define LATE_MIN   0.001 /* seconds */
 
 __attribute__((format(printf, 4, 5))) static void add(struct ssreport_report *report,
     const char *kind, const struct ssreport_responses *of, const char *format, ...) {
@@ -84,9 +84,9 @@ static struct sure show_sureness(
 
 static bool keeps_up(const struct ssreport_rate_point *point) {
     double due = point->stretch.due;
-    return due > 0 && (point->step > 0 || point->success_ratio >= SUCCESSES_LEAST) &&
-           point->stretch.failed <= (1 - SUCCESSES_LEAST) * due &&
-           point->in_time * due >= IN_TIME_LEAST * due - 1;
+    return due > 0 && (point->step > 0 || point->success_ratio >= SUCCESSES_MIN) &&
+           point->stretch.failed <= (1 - SUCCESSES_MIN) * due &&
+           point->in_time * due >= IN_TIME_MIN * due - 1;
 }
 
 struct reach {
@@ -161,7 +161,7 @@ static void tell_hidden(struct ssreport_report *report, size_t first) {
         const struct ssreport_response *response = point->stretch.response;
         double ratio = response[SSREPORT_INTENDED].p99 / response[SSREPORT_ACTUAL].p99;
         if (!point->of->closed && ssreport_rate_point_is_series(&report->points[first], point) &&
-            response[SSREPORT_INTENDED].p99 >= HIDDEN_LEAST && ratio > most) {
+            response[SSREPORT_INTENDED].p99 >= HIDDEN_MIN && ratio > most) {
             most = ratio;
             worst = point;
         }
@@ -259,12 +259,12 @@ static void tell_capacity(struct ssreport_report *report, const struct ssreport_
 static void tell_doubts(struct ssreport_report *report, const struct ssreport_responses *of) {
     double p95 = of->successes[SSREPORT_INTENDED].p95, all = of->all[SSREPORT_INTENDED].p95;
     bool waited = of->cap > 0 && !(of->unfinished_most < of->cap);
-    if (of->lateness_p99 >= LATE_LEAST && of->lateness_p99 > LATE_SHARE * p95 && !waited)
+    if (of->lateness_p99 >= LATE_MIN && of->lateness_p99 > LATE_SHARE * p95 && !waited)
         add(report, "late", of,
             "%.300s: the generator itself was late: 1 %% of the requests were sent more than %s "
             "after they were due. Give it CPUs of its own, or another machine.",
             of->title, show(of->lateness_p99).text);
-    if (of->success_ratio < SUCCESSES_LEAST && all > HIDDEN_RATIO * p95)
+    if (of->success_ratio < SUCCESSES_MIN && all > HIDDEN_RATIO * p95)
         add(report, "successes", of,
             "%.300s: only %.4g %% of the requests succeeded (%.200s). The successes alone were "
             "answered within %s (95 %%); with all others counted as long as they waited it is %s.",

@@ -10,13 +10,13 @@
 #include "plots.h"
 
 /* More seconds are drawn as so many columns. */
-#define COLUMNS_MOST 600
+#define COLUMNS_MAX 600
 
 /* More points than this are not joined by lines: they are those of a trace. */
-#define LINED_MOST 60
+#define LINED_MAX 60
 
 /* Series of one service in a picture; the others are in tables alone. */
-#define SERIES_MOST 8
+#define SERIES_MAX 8
 
 /* Colors that can be told apart; marks differ, too. */
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
     {"99 %", "#d55e00", 11}};
 #define FIGURES (sizeof figures / sizeof *figures)
 
-static const char *const series_colors[SERIES_MOST] = {
+static const char *const series_colors[SERIES_MAX] = {
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#56b4e9", "#e69f00", "#5d4037"};
 
 static double figure_of(const struct ssreport_response *response, size_t figure) {
@@ -188,7 +188,7 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
         write_place(script, &places[i]);
     fputs("END\n", script);
     bool expected = abscissa == SSREPORT_OVER_DUTY && write_expected(script, places, count);
-    write_figures(script, count <= LINED_MOST, expected, write_disturbed(script, places, count));
+    write_figures(script, count <= LINED_MAX, expected, write_disturbed(script, places, count));
     free(places);
     return true;
 }
@@ -211,8 +211,8 @@ static void title_series(FILE *script, const struct ssreport_rate_point *point) 
 
 bool ssreport_responses_plot_series(
     FILE *script, const struct ssreport_report *report, size_t first) {
-    size_t count, drawn[SERIES_MOST], series = 0;
-    for (size_t i = first; i < report->point_count && series < SERIES_MOST; i++) {
+    size_t count, drawn[SERIES_MAX], series = 0;
+    for (size_t i = first; i < report->point_count && series < SERIES_MAX; i++) {
         struct place *places =
             begins_series(report, first, i) ? collect(report, i, SSREPORT_OVER_RATE, &count) : NULL;
         if (!places)
@@ -252,7 +252,7 @@ static void write_time_frame(
 }
 
 bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses *responses) {
-    size_t length = responses->count / COLUMNS_MOST + 1;
+    size_t length = responses->count / COLUMNS_MAX + 1;
     if (responses->count < 2)
         return false;
     double unit = time_unit(responses);
@@ -288,7 +288,7 @@ bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses
 
 bool ssreport_responses_plot_counts(
     FILE *script, const struct ssreport_responses *responses, const struct ssreport_run *beside) {
-    size_t length = responses->count / COLUMNS_MOST + 1;
+    size_t length = responses->count / COLUMNS_MAX + 1;
     bool has_load = false;
     if (responses->count < 2)
         return false;

@@ -13,10 +13,10 @@
 #include "ssreplay/document.h"
 
 /* From one row to the next, in seconds, unless one is missing. */
-#define LENGTH_MOST 1.5
+#define LENGTH_MAX 1.5
 
 /* A row that comes so many seconds after the last one was not written then: its time is wrong. */
-#define SILENCE_MOST 86400.0
+#define SILENCE_MAX 86400.0
 
 /* By so much a percentile may be above the largest value, as it is one of a histogram. */
 #define ROUNDING 1.002
@@ -91,7 +91,7 @@ static bool adds_up(
     static const struct ssreport_response_second none;
     const struct ssreport_response_second *last =
         responses->count > 0 ? &responses->seconds[responses->count - 1] : &none;
-    if (!(second->end - last->end <= LENGTH_MOST))
+    if (!(second->end - last->end <= LENGTH_MAX))
         return true;
     return second->waiting == last->waiting + second->due - second->sent - second->refused &&
            second->unfinished ==
@@ -119,9 +119,9 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
         if (!read_response(&second.response[i], &fields[RESPONSES + i * RESPONSE_COLUMNS]))
             return refuse(reader, "the response times are none");
     }
-    if (!(second.end > last) || second.end - last > SILENCE_MOST)
+    if (!(second.end > last) || second.end - last > SILENCE_MAX)
         return refuse(reader, "the time does not go on");
-    second.begin = second.end - last <= LENGTH_MOST ? last : second.end - 1;
+    second.begin = second.end - last <= LENGTH_MAX ? last : second.end - 1;
     if (!adds_up(responses, &second))
         return refuse(reader, "the numbers of requests do not add up");
     if (!ssreport_csv_make_room(

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* Percent; a smaller range would shade mere noise. */
-#define RANGE_LEAST 5.0
+#define RANGE_MIN 5.0
 
 #define FAR_RANGES 3.0 /* interquartile ranges */
-#define FAR_LEAST  5.0 /* percent */
+#define FAR_MIN    5.0 /* percent */
 #define OTHERS     4   /* programs at least that one is compared with */
 
 #define TABLE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT)
@@ -50,7 +50,7 @@ static bool is_far(const struct ssreport_report *report, const struct ssreport_p
     double low = ssreport_quantile_of(medians, count, 0.25);
     double high = ssreport_quantile_of(medians, count, 0.75);
     double beyond = fmax(low - own, own - high);
-    return beyond > FAR_RANGES * (high - low) && beyond > FAR_LEAST;
+    return beyond > FAR_RANGES * (high - low) && beyond > FAR_MIN;
 }
 
 static void find_far(struct ssreport_shades *shades, const struct ssreport_report *report,
@@ -61,7 +61,7 @@ static void find_far(struct ssreport_shades *shades, const struct ssreport_repor
         for (size_t role = 0; role < 2; role++) {
             if (!ssreport_pair_is_like(pair, other, SSREPORT_PAIR_ENVIRONMENT) ||
                 !ssreport_pair_is_first(report, i, TABLE | roles[role]) ||
-                shades->far_count == SSREPORT_FAR_MOST ||
+                shades->far_count == SSREPORT_FAR_MAX ||
                 !is_far(report, other, roles[role], values))
                 continue;
             shades->far[shades->far_count++] = (struct ssreport_far){
@@ -88,7 +88,7 @@ static bool is_left_out(const struct ssreport_shades *shades, const struct ssrep
 /* The largest metric in an environment, up or down: of `far`, or of what is not left out. */
 static double find_most(const struct ssreport_report *report, const struct ssreport_pair *pair,
     const struct ssreport_shades *shades, const struct ssreport_far *far) {
-    double most = RANGE_LEAST;
+    double most = RANGE_MIN;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
         if (ssreport_pair_is_like(pair, other, SSREPORT_PAIR_ENVIRONMENT) &&

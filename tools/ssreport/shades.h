@@ -10,12 +10,12 @@ struct ssreport_far {
     bool as_background;
 };
 
-#define SSREPORT_FAR_MOST 32
+#define SSREPORT_FAR_MAX 32
 
 /* The color range of one environment. */
 struct ssreport_shades {
-    double most; /* percent, up or down, that has the fullest color */
-    struct ssreport_far far[SSREPORT_FAR_MOST]; /* what is left out of it */
+    double most;                               /* percent, up or down, that has the fullest color */
+    struct ssreport_far far[SSREPORT_FAR_MAX]; /* what is left out of it */
     size_t far_count;
 };
 

@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* Fewer leave a line no degree of freedom. */
-#define POINTS_LEAST 3
+#define POINTS_MIN 3
 
 /* How many standard errors the bound of a two-sided interval is away. */
 static double bound(double confidence, double freedom) {
@@ -112,7 +112,7 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
         .slope_p = NAN,
         .r_squared = NAN,
         .covariance = {NAN, NAN, NAN}};
-    if (count < POINTS_LEAST)
+    if (count < POINTS_MIN)
         return fit;
     double squares;
     /* Where all x are the same this divides 0 by 0, and so does r_squared where all y are. */
@@ -124,11 +124,11 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
 }
 
 const char *ssreport_fit_missing(const struct ssreport_fit *fit) {
-    static const char *const few[POINTS_LEAST] = {
+    static const char *const few[POINTS_MIN] = {
         "no points: no fit", "one point: no fit", "two points: no fit"};
     if (isfinite(fit->slope))
         return NULL;
-    return fit->count < POINTS_LEAST ? few[fit->count] : "all points have one load: no fit";
+    return fit->count < POINTS_MIN ? few[fit->count] : "all points have one load: no fit";
 }
 
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence) {

@@ -12,12 +12,12 @@
 /* Two targets that differ by less are one level in two runs. */
 #define SAME_LEVEL 1e-4
 
-#define EDGE_MOST     30.0 /* seconds */
-#define EDGE_PART     (1 / 6.0)
-#define SAMPLES_LEAST 3    /* with those in the edges */
-#define SLACK         0.02 /* seconds by which a sample is late and still no other one */
-#define STAIRS_LEAST  3    /* steps */
-#define TWICE         1.5
+#define EDGE_MAX    30.0 /* seconds */
+#define EDGE_PART   (1 / 6.0)
+#define SAMPLES_MIN 3    /* with those in the edges */
+#define SLACK       0.02 /* seconds by which a sample is late and still no other one */
+#define STAIRS_MIN  3    /* steps */
+#define TWICE       1.5
 
 /* ---- which there are ---- */
 
@@ -85,7 +85,7 @@ static double median_length(const struct ssreport_steps *steps, size_t but) {
 
 static void set_halves(struct ssreport_steps *steps) {
     size_t turn;
-    if (steps->count < STAIRS_LEAST || count_turns(steps, &turn) > 1)
+    if (steps->count < STAIRS_MIN || count_turns(steps, &turn) > 1)
         return;
     struct ssreport_step *turning = &steps->items[turn];
     bool turns = turn + 1 < steps->count;
@@ -181,7 +181,7 @@ static struct ssreport_mean find_rates(const struct ssreport_record *record,
 static bool look_at_samples(struct ssreport_step *step, const struct ssreport_record *record,
     const struct ssreport_settings *settings, double *loads) {
     double length = step->end - step->begin;
-    double edge = settings->edge < 0 ? fmin(EDGE_MOST, length * EDGE_PART) : settings->edge;
+    double edge = settings->edge < 0 ? fmin(EDGE_MAX, length * EDGE_PART) : settings->edge;
     struct ss_figures figures = {0};
     step->from = step->to = NAN;
     size_t used = 0, all = 0;
@@ -202,7 +202,7 @@ static bool look_at_samples(struct ssreport_step *step, const struct ssreport_re
     step->error_mean_percent = ss_figures_error_mean_percent(&figures);
     step->error_mse_e4 = ss_figures_error_mse_e4(&figures);
     ss_figures_free(&figures);
-    return all >= SAMPLES_LEAST && used > 0;
+    return all >= SAMPLES_MIN && used > 0;
 }
 
 int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,

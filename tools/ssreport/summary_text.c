@@ -9,11 +9,11 @@
 #include "options/option.h"
 
 /* Steps are printed where there are no more runs. */
-#define STEPS_OF_MOST 4
+#define STEPS_OF_MAX 4
 
 /* So many findings on single pairs, and so many pairs, are printed. */
-#define SENTENCES_MOST 12
-#define PAIRS_MOST     40
+#define SENTENCES_MAX 12
+#define PAIRS_MAX     40
 
 /* Its end tells more of a path than its beginning. */
 static void print_name(FILE *stream, const char *name, int width) {
@@ -283,7 +283,7 @@ static void print_requests(FILE *stream, const struct ssreport_report *report) {
     size_t rows = ssreport_sheet_rows(rates);
     print_table(stream, &report->sheets[SSREPORT_REQUESTS_CAPACITY],
         "capacity: the highest rate at which the response time is as demanded", capacity_columns);
-    if (rows > PAIRS_MOST)
+    if (rows > PAIRS_MAX)
         fprintf(stream, "\nrequests at %zu rates: see requests-rates.csv (--output)\n", rows);
     else
         print_table(stream, rates,
@@ -303,7 +303,7 @@ static void print_comparison(FILE *stream, const struct ssreport_report *report)
 /* A table of hundreds of pairs would hide the findings. */
 static void print_interference(FILE *stream, const struct ssreport_sheet *sheet) {
     size_t rows = ssreport_sheet_rows(sheet);
-    if (rows > PAIRS_MOST)
+    if (rows > PAIRS_MAX)
         fprintf(stream, "\ninterference of %zu pairs: see interference.csv (--output)\n", rows);
     else
         print_table(stream, sheet, "interference metric in %, and its confidence interval",
@@ -315,14 +315,14 @@ static void print_findings(FILE *stream, const struct ssreport_report *report) {
     size_t rows = ssreport_sheet_rows(&report->sheets[SSREPORT_FINDINGS]), special = 0;
     for (size_t i = 0; i < rows; i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
-        if (!finding.is_general && ++special > SENTENCES_MOST)
+        if (!finding.is_general && ++special > SENTENCES_MAX)
             continue;
         fputs("- ", stream);
         ss_option_print_wrapped(stream, 2, finding.sentence);
     }
-    if (special > SENTENCES_MOST)
+    if (special > SENTENCES_MAX)
         fprintf(stream, "and %zu more of single pairs: see findings.csv (--output)\n",
-            special - SENTENCES_MOST);
+            special - SENTENCES_MAX);
     if (rows > 0 && report->pair_count > 0)
         fprintf(stream, "(%g %% confidence intervals in brackets)\n",
             100 * report->settings.confidence);
@@ -336,7 +336,7 @@ void ssreport_summary_print(FILE *stream, const struct ssreport_report *report) 
         print_runs(stream, report);
     print_requests(stream, report);
     /* Of more the tables tell. */
-    for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MOST; i++) {
+    for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MAX; i++) {
         print_steps(stream, &report->runs[i], &report->settings);
         print_fit(stream, &report->runs[i]);
     }

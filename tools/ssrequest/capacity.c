@@ -57,14 +57,14 @@ double ssrequest_criterion_figure(
 bool ssrequest_criterion_holds(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
     double succeeded = (double)tally->outcomes[SSREQUEST_SUCCESS];
-    return succeeded >= SSREQUEST_SUCCESSES_LEAST * (double)tally->intended &&
+    return succeeded >= SSREQUEST_SUCCESSES_MIN * (double)tally->intended &&
            ssrequest_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
 }
 
 /* ---- the search ---- */
 
 /* Where even this part of the first rate fails, the service does not work. */
-#define LEAST_OF_START (1.0 / 1024)
+#define START_PART_MIN (1.0 / 1024)
 
 void ssrequest_capacity_begin(
     struct ssrequest_capacity *capacity, const struct ssrequest_search *search) {
@@ -74,7 +74,7 @@ void ssrequest_capacity_begin(
 void ssrequest_capacity_tell(
     struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial) {
     size_t i = 0;
-    if (capacity->trial_count == SSREQUEST_TRIALS_MOST)
+    if (capacity->trial_count == SSREQUEST_TRIALS_MAX)
         return;
     while (i < capacity->count && capacity->rates[i].rate != trial->rate)
         i++;
@@ -124,7 +124,7 @@ static double next_outside(const struct ssrequest_capacity *capacity, const stru
     if (capacity->count == 0)
         return search->start;
     if (known->highest_held == 0)
-        return known->lowest_failed > search->start * LEAST_OF_START ? known->lowest_failed / 2 : 0;
+        return known->lowest_failed > search->start * START_PART_MIN ? known->lowest_failed / 2 : 0;
     if (known->highest_held < search->most)
         return fmin(known->highest_held * 2, search->most);
     return known->held.held < search->repeats ? known->held.rate : 0;
@@ -153,7 +153,7 @@ bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *
     struct known known = look(capacity);
     bool inside = known.highest_held > 0 && known.lowest_failed < INFINITY;
     *rate = inside ? next_inside(capacity, &known) : next_outside(capacity, &known);
-    return *rate > 0 && capacity->trial_count < SSREQUEST_TRIALS_MOST;
+    return *rate > 0 && capacity->trial_count < SSREQUEST_TRIALS_MAX;
 }
 
 struct ssrequest_capacity_result ssrequest_capacity_result(

@@ -23,7 +23,7 @@
 
 /* ---- what is quick enough ---- */
 
-#define SSREQUEST_SUCCESSES_LEAST 0.99
+#define SSREQUEST_SUCCESSES_MIN 0.99
 
 struct ssrequest_criterion {
     bool mean;    /* else the percentile of `share` */
@@ -46,7 +46,7 @@ bool ssrequest_criterion_holds(
 
 /* ---- the search ---- */
 
-#define SSREQUEST_TRIALS_MOST 100
+#define SSREQUEST_TRIALS_MAX 100
 
 /* A wider interval, in parts of its upper end, is not sure. */
 #define SSREQUEST_SURE_WIDTH 0.2
@@ -76,9 +76,9 @@ struct ssrequest_trials {
 
 struct ssrequest_capacity {
     struct ssrequest_search search;
-    struct ssrequest_trials rates[SSREQUEST_TRIALS_MOST]; /* in the order of their first trials */
+    struct ssrequest_trials rates[SSREQUEST_TRIALS_MAX]; /* in the order of their first trials */
     size_t count;
-    struct ssrequest_trial trials[SSREQUEST_TRIALS_MOST]; /* in order */
+    struct ssrequest_trial trials[SSREQUEST_TRIALS_MAX]; /* in order */
     unsigned trial_count;
 };
 

@@ -9,12 +9,12 @@
 #include "trial.h"
 
 #define RATE_START 10
-#define RATE_MOST  1e6
+#define RATE_MAX   1e6
 #define PRECISION  0.02
 #define REPEATS    5
 
 /* One at a time, so many requests may fail after a trial before the service counts as gone. */
-#define LONE_MOST 20
+#define LONE_MAX 20
 
 struct finder {
     struct ssrequest_capacity *capacity;
@@ -109,7 +109,7 @@ static bool is_stopped(const struct finder *finder) {
  * has none of them before it.
  */
 static int settle(struct finder *finder, struct ss_error *error) {
-    for (int i = 0; i < LONE_MOST && !is_stopped(finder); i++) {
+    for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
         struct ssrequest_profile lone = {0};
         struct ssrequest_schedule schedule;
         int result = ssrequest_profile_constant(&lone, 1000, SS_MILLISECOND, error);
@@ -126,7 +126,7 @@ static int settle(struct finder *finder, struct ss_error *error) {
                : ss_error_fail(error,
                      "the service has failed %d requests that were sent one at a time: the search "
                      "has ended",
-                     LONE_MOST);
+                     LONE_MAX);
 }
 
 static void print_trial(const struct finder *finder, const struct ssrequest_trial *trial) {
@@ -168,7 +168,7 @@ int ssrequest_capacity_run(struct ssrequest_capacity *capacity,
     struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
     struct ss_error *error) {
     const struct ssrequest_search search = {
-        isnan(options->rate) ? RATE_START : options->rate, RATE_MOST, PRECISION, REPEATS};
+        isnan(options->rate) ? RATE_START : options->rate, RATE_MAX, PRECISION, REPEATS};
     struct finder finder = {
         .capacity = capacity,
         .options = options,

@@ -11,9 +11,9 @@
 #include "generator.h"
 
 /* Many times what one process can send: a slip, which would bury the service. */
-#define RATE_MOST 1e6
+#define RATE_MAX 1e6
 
-_Static_assert(SSREQUEST_TARGETS_MOST == 64, "the usage below says how many");
+_Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below says how many");
 
 /* Arguments that a command takes. */
 static const struct command {
@@ -22,7 +22,7 @@ static const struct command {
     const char *usage;
 } commands[] = {
     [SSREQUEST_CONTROL_RATE] = {"rate", 1, 1, "rate NUMBER"},
-    [SSREQUEST_CONTROL_URLS] = {"urls", 1, SSREQUEST_TARGETS_MOST, "urls URL [URL...], at most 64"},
+    [SSREQUEST_CONTROL_URLS] = {"urls", 1, SSREQUEST_TARGETS_MAX, "urls URL [URL...], at most 64"},
     [SSREQUEST_CONTROL_STOP] = {"stop", 0, 0, "stop"},
     [SSREQUEST_CONTROL_STATUS] = {"status", 0, 0, "status"},
 };
@@ -43,8 +43,8 @@ static int find(const char *word, enum ssrequest_command *found, struct ss_error
 static int take_rate(struct ssrequest_control *control, const char *text, struct ss_error *error) {
     if (ss_units_number(text, &control->rate, error) < 0)
         return ss_error_wrap(error, "rate");
-    if (control->rate > RATE_MOST)
-        return ss_error_fail(error, "rate: more than %.0f requests per second", RATE_MOST);
+    if (control->rate > RATE_MAX)
+        return ss_error_fail(error, "rate: more than %.0f requests per second", RATE_MAX);
     return 0;
 }
 

@@ -18,7 +18,7 @@ enum ssrequest_command {
 struct ssrequest_control {
     enum ssrequest_command command;
     double rate; /* requests per second: SSREQUEST_CONTROL_RATE */
-    char **urls; /* SSREQUEST_CONTROL_URLS: at least 1, at most SSREQUEST_TARGETS_MOST; NULL behind
+    char **urls; /* SSREQUEST_CONTROL_URLS: at least 1, at most SSREQUEST_TARGETS_MAX; NULL behind
                     them */
     size_t url_count;
     char **words; /* the block that the URLs are in */

@@ -6,10 +6,10 @@
 /* A client that sends again at once after a failure would do nothing else. */
 #define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)
 
-#define CAP_MOST 16777216
+#define CAP_MAX 16777216
 
 /* What waits takes 8 bytes of memory each. */
-#define WAITING_MOST 16777216
+#define WAITING_MAX 16777216
 
 /*
  * Sending takes tens of microseconds in real time, in which answers come and clocks go on. After so
@@ -42,7 +42,7 @@ struct ssrequest_generator {
     struct slot *slots;
     uint32_t next_free; /* the cap: there is none */
     uint64_t unfinished;
-    uint64_t unfinished_of[SSREQUEST_TARGETS_MOST];
+    uint64_t unfinished_of[SSREQUEST_TARGETS_MAX];
     uint32_t last_target;
     uint32_t labels;     /* of the targets before the present ones */
     struct line waiting; /* due and not sent; the last so many numbers */
@@ -92,13 +92,13 @@ static ss_time line_take(struct line *line) {
 /* ---- opening and closing ---- */
 
 static int check_rules(const struct ssrequest_rules *rules, struct ss_error *error) {
-    if (rules->cap < 1 || rules->cap > CAP_MOST)
-        return ss_error_fail(error, "the cap is not between 1 and %d", CAP_MOST);
-    if (rules->closed > CAP_MOST)
-        return ss_error_fail(error, "more than %d clients", CAP_MOST);
-    if (rules->targets < 1 || rules->targets > SSREQUEST_TARGETS_MOST)
+    if (rules->cap < 1 || rules->cap > CAP_MAX)
+        return ss_error_fail(error, "the cap is not between 1 and %d", CAP_MAX);
+    if (rules->closed > CAP_MAX)
+        return ss_error_fail(error, "more than %d clients", CAP_MAX);
+    if (rules->targets < 1 || rules->targets > SSREQUEST_TARGETS_MAX)
         return ss_error_fail(
-            error, "the number of targets is not between 1 and %d", SSREQUEST_TARGETS_MOST);
+            error, "the number of targets is not between 1 and %d", SSREQUEST_TARGETS_MAX);
     return 0;
 }
 
@@ -232,7 +232,7 @@ static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_tim
     if (generator->waiting.count == 0 && !is_full(generator))
         send_one(generator, number, due, now);
     else if (generator->rules.when_full == SSREQUEST_DROP ||
-             generator->waiting.count == WAITING_MOST ||
+             generator->waiting.count == WAITING_MAX ||
              !line_add(&generator->waiting, due)) /* no memory: all that is left is to refuse it */
         refuse(generator, number, due, now);
 }
@@ -330,7 +330,7 @@ static uint32_t find_target(const uint32_t *before, uint32_t targets, uint32_t n
 
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets) {
-    for (uint32_t i = 0; i < SSREQUEST_TARGETS_MOST; i++)
+    for (uint32_t i = 0; i < SSREQUEST_TARGETS_MAX; i++)
         generator->unfinished_of[i] = 0;
     for (uint32_t i = 0; i < generator->rules.cap; i++) {
         struct slot *slot = &generator->slots[i];

@@ -18,7 +18,7 @@
 #include "schedule.h"
 #include "tally.h"
 
-#define SSREQUEST_TARGETS_MOST 64
+#define SSREQUEST_TARGETS_MAX 64
 
 /* A request under way. Moments count from the begin of the run. */
 struct ssrequest_one {
@@ -102,7 +102,7 @@ void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now
 #define SSREQUEST_TARGET_NEW UINT32_MAX
 
 /*
- * Requests that are sent from now on go to `targets` targets, at most SSREQUEST_TARGETS_MOST.
+ * Requests that are sent from now on go to `targets` targets, at most SSREQUEST_TARGETS_MAX.
  * `before[i]` is the number that target i had until now, or SSREQUEST_TARGET_NEW: the balance keeps
  * counting requests that are under way to it.
  */

@@ -13,9 +13,9 @@
 #include "base/version.h"
 #include "platform/platform.h"
 
-#define NO_TARGET    UINT32_MAX
-#define HEADERS_MOST (256 * 1024) /* bytes; more of them are no answer */
-#define BUFFER       (64 * 1024)  /* bytes that are read at once */
+#define NO_TARGET   UINT32_MAX
+#define HEADERS_MAX (256 * 1024) /* bytes; more of them are no answer */
+#define BUFFER      (64 * 1024)  /* bytes that are read at once */
 
 /* Descriptors that are no connections. */
 #define DESCRIPTORS_KEPT 64
@@ -266,7 +266,7 @@ static size_t take_header(char *line, size_t one, size_t length, void *context) 
         slot->headed |= slot->final;
     else if (!take_length(slot, line, length))
         return 0;
-    return slot->header_bytes > HEADERS_MOST || is_late(slot) ? 0 : length;
+    return slot->header_bytes > HEADERS_MAX || is_late(slot) ? 0 : length;
 }
 
 /* libcurl reads on as long as something comes, and a server may never end: see collect(). */

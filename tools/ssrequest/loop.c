@@ -13,7 +13,7 @@
 #include "base/end_signals.h"
 #include "platform/platform.h"
 
-#define EVENTS_MOST 64
+#define EVENTS_MAX 64
 
 struct ssrequest_loop {
     int poll, timer, signals;
@@ -107,7 +107,7 @@ static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *even
     bool due = next <= ssrequest_loop_now(loop);
     if (!due)
         arm(loop, next);
-    return epoll_wait(loop->poll, events, EVENTS_MOST, due ? 0 : -1);
+    return epoll_wait(loop->poll, events, EVENTS_MAX, due ? 0 : -1);
 }
 
 static void take_event(struct ssrequest_loop *loop, const struct epoll_event *event) {
@@ -124,7 +124,7 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
 
 /* Moments are kept between two events, too: each may take longer than a gap between requests. */
 static void go_round(struct ssrequest_loop *loop) {
-    struct epoll_event events[EVENTS_MOST];
+    struct epoll_event events[EVENTS_MAX];
     while (!ssrequest_generator_is_over(loop->generator)) {
         int count = wait_for_events(loop, events);
         for (int i = 0; i < count; i++) {

@@ -167,8 +167,8 @@ static int find_origin(struct ssrequest_messages *messages, const char *url, uin
         if (strlen(origin) == length && memcmp(origin, url, length) == 0)
             return 0;
     }
-    if (messages->origin_count == SSREQUEST_TARGETS_MOST)
-        return ss_error_fail(error, "more than %d hosts", SSREQUEST_TARGETS_MOST);
+    if (messages->origin_count == SSREQUEST_TARGETS_MAX)
+        return ss_error_fail(error, "more than %d hosts", SSREQUEST_TARGETS_MAX);
     char *origin = strndup(url, length);
     if (!origin)
         return ss_error_memory(error);

@@ -32,7 +32,7 @@ struct ssrequest_messages {
 
     /* For a file with whole URLs: their hosts as "http://host:port", and the host of each message
      * as an index. Otherwise 0 and NULL. */
-    char *origins[SSREQUEST_TARGETS_MOST];
+    char *origins[SSREQUEST_TARGETS_MAX];
     uint32_t origin_count;
     uint32_t *order;
 };

@@ -104,8 +104,8 @@ static int take_url(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct ssrequest_options *options = config;
     (void)row;
-    if (options->url_count == SSREQUEST_TARGETS_MOST)
-        return ss_error_fail(error, "more than %d URLs", SSREQUEST_TARGETS_MOST);
+    if (options->url_count == SSREQUEST_TARGETS_MAX)
+        return ss_error_fail(error, "more than %d URLs", SSREQUEST_TARGETS_MAX);
     options->urls[options->url_count++] = word;
     return 0;
 }

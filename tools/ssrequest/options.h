@@ -15,7 +15,7 @@ enum ssrequest_connections {
 
 /* What a run was asked for. */
 struct ssrequest_options {
-    const char *urls[SSREQUEST_TARGETS_MOST];
+    const char *urls[SSREQUEST_TARGETS_MAX];
     uint32_t url_count;
     int shape; /* enum ssrequest_shape; never -1 once it is parsed */
     double rate, max, step;

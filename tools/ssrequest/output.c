@@ -70,7 +70,7 @@ static int find_all(const char *const *urls, uint32_t count, const char *socket,
 
 static int retarget(
     struct ssrequest_output *output, struct ssrequest_aim *aim, struct ss_error *error) {
-    uint32_t count = aim->count, before[SSREQUEST_TARGETS_MOST];
+    uint32_t count = aim->count, before[SSREQUEST_TARGETS_MAX];
     char *const *urls = ssrequest_lookup_urls(output->lookup);
     ssrequest_control_match((const char *const *)urls, count,
         output->targets + output->target_count - output->aimed, output->aimed, before);

@@ -13,15 +13,15 @@
 
 /* ---- how many ---- */
 
-#define STRETCHES_MOST 10000000
-#define RATE_MOST      1000000000
-#define RAMP_SHORTEST  (100 * SS_MILLISECOND)
-#define RAMP_STEP      0.01 /* of the full rate */
+#define STRETCHES_MAX 10000000
+#define RATE_MAX      1000000000
+#define RAMP_SHORTEST (100 * SS_MILLISECOND)
+#define RAMP_STEP     0.01 /* of the full rate */
 
 /* Memory for `count` more stretches. */
 static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_error *error) {
-    if (count > STRETCHES_MOST - profile->count)
-        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MOST);
+    if (count > STRETCHES_MAX - profile->count)
+        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
     size_t size = (profile->count + count) * sizeof *profile->stretches;
     struct ssrequest_stretch *stretches = realloc(profile->stretches, size);
     if (!stretches)
@@ -38,10 +38,10 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
 
 /* Some requests in a time that a run can last. */
 static int check_rate(double rate, const char *name, struct ss_error *error) {
-    if (rate > 0 && rate <= RATE_MOST)
+    if (rate > 0 && rate <= RATE_MAX)
         return 0;
     if (rate > 0)
-        return ss_error_fail(error, "the %s is more than %d requests per second", name, RATE_MOST);
+        return ss_error_fail(error, "the %s is more than %d requests per second", name, RATE_MAX);
     return ss_error_fail(
         error, "the %s is 0, so nothing would be sent: write requests per second, as in 50", name);
 }
@@ -73,8 +73,8 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     }
     /* A multiple that is the maximum but for its last bits is not below it. */
     double levels = ceil(max / step * (1 - 1e-12));
-    if (levels > STRETCHES_MOST)
-        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MOST);
+    if (levels > STRETCHES_MAX)
+        return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
     if ((double)hold * levels >= (double)SS_TIME_NEVER)
         return ss_error_fail(error, "the profile is longer than 584 years");
     if (reserve(profile, (size_t)levels, error) != 0)

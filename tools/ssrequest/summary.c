@@ -400,7 +400,7 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
             found.upper_bound ? "trials were too short"
             : found.agreed ? "trials at the same rate differ, so that the interval is wide; longer "
                              "ones differ less: raise --duration"
-            : account->capacity->trial_count < SSREQUEST_TRIALS_MOST
+            : account->capacity->trial_count < SSREQUEST_TRIALS_MAX
                 ? "the search was ended, or found only one end"
                 : "after 100 trials those at the same rate still differ");
 }

@@ -36,7 +36,7 @@ double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch) {
 /* Too many of the ended requests failed; waiting does not change that. */
 static bool has_failures(const struct ssrequest_tally *tally) {
     double ended = (double)(tally->sent - tally->unfinished + tally->refused);
-    return (double)tally->outcomes[SSREQUEST_SUCCESS] < SSREQUEST_SUCCESSES_LEAST * ended;
+    return (double)tally->outcomes[SSREQUEST_SUCCESS] < SSREQUEST_SUCCESSES_MIN * ended;
 }
 
 static bool is_enough(struct ssrequest_trial_watch *watch) {

@@ -91,9 +91,9 @@ static int check_settle(const struct queue_options *options, struct ss_error *er
 
 static int parse_speed(
     struct queue_options *options, const char *word, size_t number, struct ss_error *error) {
-    if (number == SSREQUEST_TARGETS_MOST)
+    if (number == SSREQUEST_TARGETS_MAX)
         return ss_error_fail(
-            error, "--speeds: there are %d servers at most", SSREQUEST_TARGETS_MOST);
+            error, "--speeds: there are %d servers at most", SSREQUEST_TARGETS_MAX);
     if (ss_units_number(word, &options->speed[number], error) < 0)
         return ss_error_wrap(error, "--speeds");
     if (!(options->speed[number] >= 1e-6 && options->speed[number] <= 1e6))

@@ -29,7 +29,7 @@ struct queue_options {
     int version;
     struct ss_option_store store;
 
-    double speed[SSREQUEST_TARGETS_MOST];
+    double speed[SSREQUEST_TARGETS_MAX];
     struct ssrequest_profile shape; /* that --profile names */
 };
 

@@ -11,7 +11,7 @@
 
 /* As ssreport leaves out of each step, unless it is told otherwise. */
 #define EDGE_PART (1 / 6.0)
-#define EDGE_MOST 30.0 /* seconds */
+#define EDGE_MAX  30.0 /* seconds */
 
 static const char *const roles[] = {
     [STUDY_FOREGROUND] = "foreground",
@@ -140,7 +140,7 @@ static void describe(const struct study *study, ss_time duration, struct experim
             .settle = ss_time_seconds(side->settle),
             .seconds = ss_time_seconds(duration),
             .hold = hold,
-            .edge = fmin(hold * EDGE_PART, EDGE_MOST),
+            .edge = fmin(hold * EDGE_PART, EDGE_MAX),
             .seed = study->options->sides[STUDY_BACKGROUND].seed,
             .round = study->options->round,
         };

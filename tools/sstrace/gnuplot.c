@@ -7,7 +7,7 @@
 #include "base/words.h"
 #include "gnuplot_run.h"
 
-#define TICKS_MOST    12
+#define TICKS_MAX     12
 #define TITLE_LETTERS 110 /* what fits into the width */
 
 /* The unit of the time axis, for lengths of less than `below`; so marks are no odd parts of it. */
@@ -34,7 +34,7 @@ static const struct unit *choose_unit(ss_time length) {
 static void write_frame(FILE *script, const char *kind, ss_time length, const char *title) {
     const struct unit *unit = choose_unit(length);
     ss_time step = sstrace_plot_step_after(0);
-    while (step > 0 && length / step > TICKS_MOST)
+    while (step > 0 && length / step > TICKS_MAX)
         step = sstrace_plot_step_after(step);
     fputs("set encoding utf8\n", script);
     if (strcmp(kind, "svg") == 0)

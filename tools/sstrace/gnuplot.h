@@ -7,7 +7,7 @@
 #include "plot.h"
 
 /* About one for each dot of the picture's width. */
-#define SSTRACE_PICTURE_COLUMNS SSTRACE_COLUMNS_MOST
+#define SSTRACE_PICTURE_COLUMNS SSTRACE_COLUMNS_MAX
 
 /*
  * Writes a picture of `kind`, "svg" or "png", to `stream`, a file of the caller's, where it stands.

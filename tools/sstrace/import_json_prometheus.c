@@ -24,7 +24,7 @@ static const struct sstrace_json_place places[] = {
 #define NAME 4096
 
 /* What comes before it is known of which series it is waits for that. */
-#define WAITING_MOST ((size_t)1 << 22)
+#define WAITING_MAX ((size_t)1 << 22)
 
 struct waiting {
     struct sstrace_sample sample;
@@ -135,7 +135,7 @@ static int wait_for_metric(struct sstrace_json *json) {
     if (it->waits == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 256;
         struct waiting *larger =
-            capacity <= WAITING_MOST ? realloc(it->waiting, capacity * sizeof *larger) : NULL;
+            capacity <= WAITING_MAX ? realloc(it->waiting, capacity * sizeof *larger) : NULL;
         if (!larger)
             return sstrace_json_blame(
                 json, "'metric' was expected before so many values of a series");

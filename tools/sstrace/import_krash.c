@@ -11,9 +11,9 @@
  * around the CPUs may be missing, `kill` may stand in a CPU's block. A load holds until the next.
  */
 
-#define EVENTS_MOST ((size_t)1 << 20)
-#define CPUS_MOST   1024
-#define TOKEN       64
+#define EVENTS_MAX ((size_t)1 << 20)
+#define CPUS_MAX   1024
+#define TOKEN      64
 
 struct event {
     int64_t time; /* ns */
@@ -32,7 +32,7 @@ struct krash {
 
     struct event *events;
     size_t count, capacity;
-    uint64_t cpus[CPUS_MOST];
+    uint64_t cpus[CPUS_MAX];
     uint32_t cpus_count;
     int64_t kill; /* ns; -1: it does not say when it ends */
 };
@@ -103,7 +103,7 @@ static struct event *more(struct krash *it) {
     if (it->count == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 256;
         struct event *larger =
-            capacity <= EVENTS_MOST ? realloc(it->events, capacity * sizeof *larger) : NULL;
+            capacity <= EVENTS_MAX ? realloc(it->events, capacity * sizeof *larger) : NULL;
         if (!larger)
             return NULL;
         it->events = larger;
@@ -146,7 +146,7 @@ static int read_cpu(struct krash *it) {
         if (it->cpus[i] == number)
             return blame(it, "a CPU that was not there before");
     }
-    if (it->cpus_count == CPUS_MOST)
+    if (it->cpus_count == CPUS_MAX)
         return blame(it, "no more than 1024 CPUs");
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
@@ -223,7 +223,7 @@ static int give_all(struct krash *it) {
     uint32_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
     struct sstrace_sample sample = {.to = sstrace_lines_begin(it->samples)};
     int64_t end, from = 0;
-    double loads[CPUS_MOST] = {0};
+    double loads[CPUS_MAX] = {0};
     if (!options->select && cpus < it->cpus_count)
         return sstrace_input_blame(it->input, 1,
             "no more than the %u CPUs of --cpus were expected, but the profile has %u",

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "screen/window.h"
 
-#define ROWS_MOST    20
+#define ROWS_MAX     20
 #define ROWS_BESIDES 4  /* axis, times, legend, and the prompt that follows */
 #define LEGEND_WIDTH 35 /* from which on it may be in words */
 #define MARGIN       5  /* "100%" and the axis */
@@ -90,8 +90,8 @@ static int end(struct ss_trace_sink *sink, struct ss_error *error) {
 
 int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error) {
-    if (count > SSTRACE_COLUMNS_MOST)
-        count = SSTRACE_COLUMNS_MOST;
+    if (count > SSTRACE_COLUMNS_MAX)
+        count = SSTRACE_COLUMNS_MAX;
     *columns = (struct sstrace_columns){
         .sink = {.take = take, .end = end}, .length = length, .count = count};
     columns->items = calloc(count, sizeof *columns->items);
@@ -113,9 +113,9 @@ double sstrace_column_mean(const struct sstrace_column *column) {
 void sstrace_plot_fit(size_t *columns, int *rows) {
     int width, height;
     ss_screen_size(STDOUT_FILENO, &width, &height);
-    width = width < SSTRACE_COLUMNS_MOST ? width : SSTRACE_COLUMNS_MOST;
+    width = width < SSTRACE_COLUMNS_MAX ? width : SSTRACE_COLUMNS_MAX;
     *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
-    *rows = height - ROWS_BESIDES < ROWS_MOST ? height - ROWS_BESIDES : ROWS_MOST;
+    *rows = height - ROWS_BESIDES < ROWS_MAX ? height - ROWS_BESIDES : ROWS_MAX;
     /* Quarters, or at least the half, shall be at the edge of a row. */
     *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;
     if (*rows < 2)
@@ -232,8 +232,8 @@ static void print_row(FILE *stream, const struct sstrace_columns *columns,
 }
 
 struct axis {
-    char labels[MARGIN + SSTRACE_COLUMNS_MOST + 1];
-    bool ticks[SSTRACE_COLUMNS_MOST];
+    char labels[MARGIN + SSTRACE_COLUMNS_MAX + 1];
+    bool ticks[SSTRACE_COLUMNS_MAX];
 };
 
 static size_t column_at(const struct sstrace_columns *columns, ss_time time) {

@@ -8,7 +8,7 @@
 
 #include "trace/record.h"
 
-#define SSTRACE_COLUMNS_MOST 1000
+#define SSTRACE_COLUMNS_MAX 1000
 
 struct sstrace_column {
     double controlled;     /* share of the column's time that is not free, 0 to 1 */
@@ -30,7 +30,7 @@ struct sstrace_columns {
 
 /*
  * Then give it the trace; then draw; then close it. `count` is at least 1; where it is more than
- * SSTRACE_COLUMNS_MOST, it becomes that. Fails only for want of memory.
+ * SSTRACE_COLUMNS_MAX, it becomes that. Fails only for want of memory.
  */
 int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);

@@ -271,7 +271,7 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
             "a load of %.6g %%, which must lie between 0 and 100: --unit says what the numbers "
             "mean",
             it.load * 100);
-    it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_LEAST ? 0 : it.load;
+    it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
     switch (samples->stamp) {
     case SSTRACE_STAMP_BEGIN:
         return add_begin(samples, input, &it);

@@ -138,7 +138,7 @@ static int take_last(
         return ss_error_fail(error,
             "the load at %s becomes %.6g %%: behind that --load-clamp 0,1 cuts it off", at,
             it.load * 100);
-    } else if (it.load < SS_TRACE_LOAD_LEAST) {
+    } else if (it.load < SS_TRACE_LOAD_MIN) {
         it.load = 0;
     }
     stage->before = it;

@@ -13,7 +13,7 @@
 #include "platform/platform.h"
 
 /* More than can be pending: others may cause events faster than we read them. */
-#define MESSAGES_MOST 1024
+#define MESSAGES_MAX 1024
 
 /* Read at once, at about 1 us each. */
 #define READ_MAX 16384
@@ -47,7 +47,7 @@ static bool receive(int forks, struct message *message, ssize_t *length) {
 static void forget(int forks) {
     struct message message;
     ssize_t length;
-    for (int i = 0; i < MESSAGES_MOST && receive(forks, &message, &length); i++) {
+    for (int i = 0; i < MESSAGES_MAX && receive(forks, &message, &length); i++) {
     }
 }
 
@@ -57,7 +57,7 @@ static bool is_granted(int forks) {
     struct cn_msg connector;
     struct proc_event event;
     ssize_t length;
-    for (int i = 0; i < MESSAGES_MOST && receive(forks, &message, &length); i++) {
+    for (int i = 0; i < MESSAGES_MAX && receive(forks, &message, &length); i++) {
         if (length < (ssize_t)(NLMSG_LENGTH(sizeof connector) + sizeof event))
             continue;
         const char *data = NLMSG_DATA(&message.header);

@@ -10,11 +10,11 @@
 #include "ssreport/interference.h"
 #include "unit.h"
 
-#define POINTS_MOST 64
+#define POINTS_MAX 64
 
 struct staircase {
     size_t count;
-    struct ssreport_point points[POINTS_MOST];
+    struct ssreport_point points[POINTS_MAX];
 };
 
 static FILE *open_data(const char *name) {
@@ -41,7 +41,7 @@ static struct staircase read_staircase(const char *name) {
             strcmp(word, is_near_zero ? "known" : name) != 0 || (is_near_zero && point.half == 2))
             continue;
         point.throughput = strtod(throughput, NULL);
-        assert_true(stairs.count < POINTS_MOST);
+        assert_true(stairs.count < POINTS_MAX);
         stairs.points[stairs.count++] = point;
     }
     fclose(stream);

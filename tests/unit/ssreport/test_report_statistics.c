@@ -12,14 +12,14 @@
 #include "ssreport/interference.h"
 #include "unit.h"
 
-#define PAIRS_MOST 64
+#define PAIRS_MAX  64
 #define TEN_DIGITS 5e-11
 
 struct pairs {
     size_t count; /* those of the wanted half that are there */
-    double x[PAIRS_MOST], y[PAIRS_MOST];
+    double x[PAIRS_MAX], y[PAIRS_MAX];
     size_t point_count; /* all of the case */
-    struct ssreport_point points[PAIRS_MOST];
+    struct ssreport_point points[PAIRS_MAX];
 };
 
 static FILE *open_data(const char *name) {
@@ -56,7 +56,7 @@ static struct pairs read_pairs(const char *name, int half) {
         struct ssreport_point point = {.half = atoi(fields[1]),
             .load = number_of(fields[2]),
             .throughput = number_of(fields[3])};
-        assert_true(pairs.point_count < PAIRS_MOST);
+        assert_true(pairs.point_count < PAIRS_MAX);
         pairs.points[pairs.point_count++] = point;
         if ((half != 0 && point.half != half) || isnan(point.throughput))
             continue;

@@ -4,7 +4,7 @@
 #include "ssreport/steps.h"
 #include "unit.h"
 
-#define SAMPLES_MOST 4000
+#define SAMPLES_MAX 4000
 
 static const struct ssreport_settings by_default = {
     .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
@@ -12,8 +12,8 @@ static const struct ssreport_settings by_default = {
 /* A record that is made step by step. */
 struct made {
     struct ssreport_record record;
-    struct ssreport_sample samples[SAMPLES_MOST];
-    struct ssreport_iteration iterations[SAMPLES_MOST];
+    struct ssreport_sample samples[SAMPLES_MAX];
+    struct ssreport_iteration iterations[SAMPLES_MAX];
 };
 
 static struct made *make(void) {
@@ -29,7 +29,7 @@ static void hold(struct made *made, double target, double seconds, double error)
     size_t count = (size_t)lround(seconds / 0.5);
     for (size_t i = 0; i < count; i++) {
         double begin = ssreport_record_end(&made->record);
-        assert_true(made->record.sample_count < SAMPLES_MOST);
+        assert_true(made->record.sample_count < SAMPLES_MAX);
         made->samples[made->record.sample_count++] = (struct ssreport_sample){.begin = begin,
             .end = begin + 0.5,
             .target = target,

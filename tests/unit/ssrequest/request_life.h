@@ -8,7 +8,7 @@
 #include "ssrequest/generator.h"
 #include "unit.h"
 
-#define LIFE_CAP_MOST 1000
+#define LIFE_CAP_MAX 1000
 
 struct life {
     struct ssrequest_profile profile;
@@ -24,10 +24,10 @@ struct life {
     struct {
         struct ssrequest_one *one;
         ss_time finish;
-    } served[LIFE_CAP_MOST]; /* in order, a ring */
+    } served[LIFE_CAP_MAX]; /* in order, a ring */
     unsigned first, count;
     uint64_t sent; /* what the service has been sent */
-    uint64_t sent_to[SSREQUEST_TARGETS_MOST];
+    uint64_t sent_to[SSREQUEST_TARGETS_MAX];
     uint64_t last_number;
     ss_time last_due;
     uint64_t fates[4];
@@ -52,7 +52,7 @@ static inline void life_send(void *context, struct ssrequest_one *one) {
             life->stopped_until +
             (begin < life->stopped_from ? life->work - (life->stopped_from - begin) : life->work);
     life->idle_from = finish;
-    unsigned place = (life->first + life->count++) % LIFE_CAP_MOST;
+    unsigned place = (life->first + life->count++) % LIFE_CAP_MAX;
     life->served[place].one = one;
     life->served[place].finish = finish;
 }
@@ -114,7 +114,7 @@ static inline bool life_go(struct life *life, ss_time until) {
     life->now = then;
     if (finish <= next) {
         struct ssrequest_one *one = life->served[life->first].one;
-        life->first = (life->first + 1) % LIFE_CAP_MOST;
+        life->first = (life->first + 1) % LIFE_CAP_MAX;
         life->count--;
         ssrequest_generator_finish(life->generator, one, life->outcome, 100, life->now);
     } else {

@@ -182,7 +182,7 @@ static void pure_chance_ends_the_search(void **state) {
     for (unsigned i = 0; i < 200; i++) {
         begin(100);
         for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-            assert_true(capacity.trial_count < SSREQUEST_TRIALS_MOST);
+            assert_true(capacity.trial_count < SSREQUEST_TRIALS_MAX);
             assert_true(rate > 0 && isfinite(rate));
             tell(&capacity, rate, ss_random_next(&random) < 0.5);
         }

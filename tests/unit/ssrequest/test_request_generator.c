@@ -29,7 +29,7 @@ static struct life life;
 /* Of 2000 requests 200 fall into the second in which the server stands still. */
 static void a_pause_is_seen_from_the_intended_moment(void **state) {
     (void)state;
-    static const uint64_t caps[] = {1, LIFE_CAP_MOST};
+    static const uint64_t caps[] = {1, LIFE_CAP_MAX};
     for (size_t i = 0; i < 2; i++) {
         make(&life, 200, 10 * SS_SECOND, caps[i]);
         life.rules.end = SS_TIME_NEVER;
@@ -195,7 +195,7 @@ static void the_rate_can_be_turned(void **state) {
     life_end(&life);
 }
 
-static const uint32_t all_new[SSREQUEST_TARGETS_MOST] = {
+static const uint32_t all_new[SSREQUEST_TARGETS_MAX] = {
     SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW, SSREQUEST_TARGET_NEW};
 
 static const uint32_t some_stay[] = {SSREQUEST_TARGET_NEW, 0, 2, SSREQUEST_TARGET_NEW};
@@ -269,7 +269,7 @@ static void many_wait_in_order(void **state) {
 static void many_that_are_due_are_sent_bit_by_bit(void **state) {
     (void)state;
     for (int closed = 0; closed < 2; closed++) {
-        make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
+        make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
         life.rules.closed = closed ? 500 : 0;
         life_begin(&life, SSREQUEST_CONCURRENT, 1);
         uint64_t before = 0;
@@ -285,7 +285,7 @@ static void many_that_are_due_are_sent_bit_by_bit(void **state) {
 
 static void what_was_due_at_a_stop_is_counted(void **state) {
     (void)state;
-    make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
+    make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_CONCURRENT, 1);
     ssrequest_generator_advance(life.generator, 0);
     uint64_t sent = life.tally.sent;
@@ -303,7 +303,7 @@ static void what_was_due_at_a_stop_is_counted(void **state) {
 /* 20 a second: of those before the second that ends, one is due at its very end. */
 static void requests_due_at_an_end_are_sent(void **state) {
     (void)state;
-    make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MOST);
+    make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_EVEN, 1);
     life_run(&life, SS_SECOND - SS_MILLISECOND);
     life.now = SS_SECOND; /* no advance() yet */
@@ -319,7 +319,7 @@ static void requests_due_at_an_end_are_sent(void **state) {
 /* As many as that after the end of the profile, too, if the caller was away. */
 static void a_late_call_sends_all_that_was_due(void **state) {
     (void)state;
-    make(&life, 500, SS_SECOND, LIFE_CAP_MOST);
+    make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_EVEN, 1);
     life.now = 2 * SS_SECOND;
     life_run(&life, SS_TIME_NEVER);
@@ -498,7 +498,7 @@ static void wrong_rules_are_refused(void **state) {
     static const struct ssrequest_rules wrong[] = {
         {.cap = 0, .targets = 1},
         {.cap = 1, .targets = 0},
-        {.cap = 1, .targets = SSREQUEST_TARGETS_MOST + 1},
+        {.cap = 1, .targets = SSREQUEST_TARGETS_MAX + 1},
         {.cap = UINT32_MAX, .targets = 1},
         {.cap = 1, .targets = 1, .closed = UINT32_MAX},
     };

@@ -265,7 +265,7 @@ static void a_drawing_fits_the_window(void **state) {
     assert_fit(file, 75, 20);
     setenv("COLUMNS", "99999999999", 1);
     setenv("LINES", "99999999999", 1);
-    assert_fit(file, SSTRACE_COLUMNS_MOST - 5, 20);
+    assert_fit(file, SSTRACE_COLUMNS_MAX - 5, 20);
     close(file);
 }
 

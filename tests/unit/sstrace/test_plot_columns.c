@@ -148,8 +148,8 @@ static void the_work_is_the_same_in_any_columns(void **state) {
 
 static void no_more_columns_than_most_are_made(void **state) {
     (void)state;
-    struct sstrace_columns columns = begin(1, SSTRACE_COLUMNS_MOST + 1);
-    assert_int_equal(columns.count, SSTRACE_COLUMNS_MOST);
+    struct sstrace_columns columns = begin(1, SSTRACE_COLUMNS_MAX + 1);
+    assert_int_equal(columns.count, SSTRACE_COLUMNS_MAX);
     sstrace_columns_close(&columns);
 }
 

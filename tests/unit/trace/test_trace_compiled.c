@@ -192,7 +192,7 @@ static void loads_survive_as_text(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {
         double load = fabs(sin(i)) * pow(10, -(i % 9));
-        if (load < SS_TRACE_LOAD_LEAST)
+        if (load < SS_TRACE_LOAD_MIN)
             continue;
         struct ss_trace_record record = {.time = (ss_time)i * 1234567, .load = load};
         char text[128] = "";
