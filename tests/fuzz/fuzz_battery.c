@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "battery.h"
 #include "fuzz.h"
-#include "ssprofile/battery.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ssprofile_battery battery;

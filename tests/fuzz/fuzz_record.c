@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "ssreport/run.h"
+#include "run.h"
 
 /*
  * The input is all files of a record, one behind the other, each with a line before it that names

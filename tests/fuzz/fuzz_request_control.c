@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "control.h"
 #include "fuzz.h"
-#include "ssrequest/control.h"
-#include "ssrequest/generator.h"
+#include "generator.h"
 
 static void check(const struct ssrequest_control *control) {
     if (control->command == SSREQUEST_CONTROL_RATE)

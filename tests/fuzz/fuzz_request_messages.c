@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "ssrequest/messages.h"
+#include "messages.h"
 
 /* What goes into a request line must not end it. */
 static void check_word(const char *word) {

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "ssreport/responses.h"
-#include "ssreport/steps.h"
+#include "responses.h"
+#include "steps.h"
 
 /* The input is both tables of a record of ssrequest that was cut off, so it has no figures. */
 

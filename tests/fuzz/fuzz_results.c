@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "ssprofile/ratios.h"
+#include "ratios.h"
 
 static void check_profile(const struct ssprofile_profile *profile) {
     FUZZ_CHECK(*profile->machine && *profile->limits && profile->count > 0);

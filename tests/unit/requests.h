@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ssrequest/account.h"
+#include "run_result.h"
 #include "unit.h"
 
 struct made_up {

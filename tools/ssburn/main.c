@@ -6,10 +6,19 @@
 #include "base/streams.h"
 #include "base/version.h"
 #include "burn.h"
+#include "burn_options.h"
 #include "calibrate.h"
 #include "kernel.h"
-#include "options.h"
+
+#ifdef SSBURN_HAS_SERVE
 #include "serve.h"
+#else
+static int serve_command(char **argv, struct ss_error *error) {
+    (void)argv;
+    ss_error_fail(error, "serve: this ssburn was built without libmicrohttpd");
+    return -2;
+}
+#endif
 
 static int run(const struct options *options, struct ss_error *error) {
     struct burn burn = {.threads = options->threads, .tally = {.wanted = options->iterations}};

@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 #include "command.h"
-#include "report.h"
+#include "load_output.h"
 #include "target.h"
 
 /* The last sample may be shorter than the others, but the counters tell nothing of less. */

@@ -2,7 +2,7 @@
 #ifndef SSLOAD_MEASURE_H
 #define SSLOAD_MEASURE_H
 
-#include "request.h"
+#include "load_options.h"
 
 /*
  * Measures as asked for. The error's status is set when that could not be done; `status` is what a

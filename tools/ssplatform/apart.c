@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tree.h"
+#include "sys_tree.h"
 
 /* So long may it take, and so much may it write. */
 #define SECONDS_MAX 10

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
 #include "groups.h"
+#include "json_fields.h"
 #include "parts.h"
 
 #define CPUS "sys/devices/system/cpu/"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
+#include "json_fields.h"
 
 static bool is_alike(const struct ssplatform_group *group, char *const *values) {
     for (int i = 0; i < SSPLATFORM_FIELDS_MAX; i++) {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
 #include "groups.h"
+#include "json_fields.h"
 #include "parts.h"
 
 /* The kernel has at most ten of them. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "fields.h"
+#include "json_fields.h"
 #include "parts.h"
 
 /* ---- how it was built ---- */

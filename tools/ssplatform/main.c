@@ -8,7 +8,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "options/arguments.h"
-#include "report.h"
+#include "platform_document.h"
 
 struct request {
     const char *root;

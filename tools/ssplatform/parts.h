@@ -6,7 +6,7 @@
 
 #include "base/cpus.h"
 #include "base/json.h"
-#include "tree.h"
+#include "sys_tree.h"
 
 /* Those that run; an empty set where they are not known. */
 struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);

@@ -4,7 +4,7 @@
 
 #include "apart.h"
 #include "parts.h"
-#include "report.h"
+#include "platform_document.h"
 
 /* Kinds of cores on all chips together; known machines have a few. */
 #define WAITING_MAX 1024

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fields.h"
+#include "json_fields.h"
 #include "parts.h"
 
 /* ---- a virtual machine ---- */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "apart.h"
-#include "fields.h"
 #include "groups.h"
+#include "json_fields.h"
 #include "parts.h"
 
 static bool same_cpus(const struct ss_cpus *left, const struct ss_cpus *right) {

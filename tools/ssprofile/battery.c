@@ -12,9 +12,9 @@
 #include "base/owned.h"
 #include "base/pattern.h"
 #include "base/words.h"
+#include "csv.h"
 #include "platform/platform.h"
 #include "results.h"
-#include "ssreport/csv.h"
 
 #define FIELDS 6
 

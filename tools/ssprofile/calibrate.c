@@ -6,17 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "awake.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "benchmark_run.h"
 #include "commands.h"
-#include "findings.h"
-#include "forms.h"
+#include "idle_states.h"
 #include "options/arguments.h"
 #include "origin.h"
 #include "pictures.h"
+#include "profile_output.h"
+#include "ratio_findings.h"
 #include "ratios.h"
-#include "run.h"
 #include "search.h"
 #include "shuffle.h"
 

@@ -5,18 +5,18 @@
 
 #include "base/owned.h"
 #include "battery.h"
+#include "benchmark_run.h"
 #include "commands.h"
-#include "findings.h"
-#include "forms.h"
 #include "halves.h"
 #include "options/arguments.h"
 #include "origin.h"
 #include "pictures.h"
-#include "published.h"
+#include "profile_output.h"
+#include "published_figures.h"
+#include "published_ratios.h"
+#include "ratio_findings.h"
 #include "ratios.h"
-#include "run.h"
-#include "ssreport/published.h"
-#include "ssreport/statistics.h"
+#include "statistics.h"
 
 #define SIDES_MAX 64
 

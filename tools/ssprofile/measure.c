@@ -9,18 +9,18 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "awake.h"
+#include "append_log.h"
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
+#include "benchmark_run.h"
 #include "commands.h"
-#include "ledger.h"
+#include "idle_states.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
 #include "ratios.h"
-#include "run.h"
 #include "shuffle.h"
 
 #define REPETITIONS       5

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "sstrace/gnuplot_run.h"
+#include "gnuplot.h"
 
 /* Series differ in their marks, too, for readers who cannot tell the colors apart. */
 static const struct {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "ratios.h"
-#include "ssreport/sheet.h"
+#include "sheet.h"
 
 /* The width of bins in the picture: SSPROFILE_BIN, or less where all ratios would be in a few. */
 SS_READS(1, 2) double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count);

@@ -7,13 +7,13 @@
 
 #include "base/owned.h"
 #include "commands.h"
-#include "findings.h"
-#include "forms.h"
+#include "csv.h"
 #include "options/arguments.h"
 #include "pictures.h"
+#include "profile_output.h"
+#include "ratio_findings.h"
 #include "ratios.h"
-#include "ssreport/csv.h"
-#include "ssreport/statistics.h"
+#include "statistics.h"
 
 struct request {
     const char *output;

@@ -12,8 +12,8 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "battery.h"
-#include "ssreport/csv.h"
-#include "ssreport/statistics.h"
+#include "csv.h"
+#include "statistics.h"
 
 #define SPREAD_CONFIDENCE 0.95
 

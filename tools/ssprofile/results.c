@@ -12,9 +12,9 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "csv.h"
+#include "fields.h"
 #include "origin.h"
-#include "ssreport/csv.h"
-#include "table.h"
 
 enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLUMNS };
 

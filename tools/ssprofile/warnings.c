@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ssreport/csv.h"
+#include "csv.h"
 
 /* SIZE_MAX: memory is short. */
 static size_t find_kind(struct ssprofile_warnings *warnings, const char *format) {

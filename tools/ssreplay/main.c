@@ -16,7 +16,7 @@
 #include "base/streams.h"
 #include "base/version.h"
 #include "difference.h"
-#include "document.h"
+#include "json_document.h"
 #include "platform/platform.h"
 
 _Noreturn static void fail(const char *format, const char *what, const char *why) {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "series.h"
+#include "experiment_order.h"
 
 /* The published figures are those of rounds of this mean length, in seconds. */
 #define PUBLISHED_TAU 0.107

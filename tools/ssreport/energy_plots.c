@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "gnuplot_run.h"
+#include "gnuplot.h"
 #include "picture.h"
-#include "plots.h"
+#include "run_plots.h"
 
 /* With more steps only every fifth has a number. */
 #define TICS_MAX 20

@@ -7,11 +7,11 @@
 #include "base/streams.h"
 #include "base/version.h"
 #include "base/whole_file.h"
-#include "gather.h"
+#include "load_inputs.h"
+#include "memory_profile.h"
 #include "page.h"
 #include "predict.h"
-#include "profile.h"
-#include "request.h"
+#include "report_options.h"
 #include "summary_text.h"
 
 /* Everything was reported, but nothing was measured. */

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "gnuplot_run.h"
+#include "gnuplot.h"
 #include "methods.h"
 #include "picture.h"
-#include "plots.h"
+#include "run_plots.h"
 
 /* Methods differ in their marks, too, for readers who cannot tell the colors apart. */
 static const struct {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "findings.h"
 #include "methods.h"
+#include "pair_findings.h"
 
 /* A manifest has shares with three decimals. */
 #define ROUNDING 1e-6

@@ -6,15 +6,15 @@
 
 #include "base/version.h"
 #include "energy_plots.h"
-#include "findings.h"
-#include "heat.h"
+#include "interference_tables.h"
 #include "methods.h"
+#include "pair_findings.h"
 #include "pair_plots.h"
 #include "picture.h"
-#include "plots.h"
 #include "predict.h"
+#include "ratio_tables.h"
 #include "responses_plots.h"
-#include "shades.h"
+#include "run_plots.h"
 
 /* With more runs each has the first of its pictures only, over time: each picture is 20 kB. */
 #define PICTURED_MAX 40

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "gnuplot_run.h"
-#include "plots.h"
-#include "whole_system.h"
+#include "combined_throughput.h"
+#include "gnuplot.h"
+#include "run_plots.h"
 
 #define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 

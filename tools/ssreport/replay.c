@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "series.h"
+#include "experiment_order.h"
 
 /* Speeds stand in a manifest with ten digits. */
 #define SAME_SPEED 1e-6

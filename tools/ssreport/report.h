@@ -9,7 +9,7 @@
 #include "others.h"
 #include "pairs.h"
 #include "points.h"
-#include "published.h"
+#include "published_figures.h"
 #include "run.h"
 #include "sheet.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnuplot_run.h"
+#include "gnuplot.h"
 #include "picture.h"
-#include "plots.h"
+#include "run_plots.h"
 
 /* More seconds are drawn as so many columns. */
 #define COLUMNS_MAX 600

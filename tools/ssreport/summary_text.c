@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "findings.h"
 #include "options/option.h"
+#include "pair_findings.h"
 
 /* Steps are printed where there are no more runs. */
 #define STEPS_OF_MAX 4

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capacity_trial.h"
 #include "show.h"
-#include "trial.h"
 
 #define RATE_START 10
 #define RATE_MAX   1e6

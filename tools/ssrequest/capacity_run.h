@@ -6,8 +6,8 @@
 
 #include "capacity.h"
 #include "http.h"
-#include "loop.h"
-#include "options.h"
+#include "request_loop.h"
+#include "request_options.h"
 
 /*
  * Until the search is over, or a signal ends it: `course` says so, and spans all trials. Prints a

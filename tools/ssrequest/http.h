@@ -13,9 +13,9 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "aim.h"
 #include "generator.h"
 #include "messages.h"
+#include "targets.h"
 
 struct ssrequest_http_rules {
     uint64_t slots; /* requests under way at most */

@@ -7,7 +7,7 @@
  * seconds to answer, and no request could be sent meanwhile, so a thread waits for it.
  */
 
-#include "aim.h"
+#include "targets.h"
 
 /* What the thread calls: ssrequest_aim_make() or the like, and what frees its aim. */
 struct ssrequest_lookup_means {

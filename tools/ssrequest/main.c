@@ -12,10 +12,10 @@
 #include "capacity_run.h"
 #include "folder.h"
 #include "http.h"
-#include "loop.h"
-#include "options.h"
-#include "output.h"
 #include "platform/platform.h"
+#include "request_loop.h"
+#include "request_options.h"
+#include "request_output.h"
 #include "wait.h"
 
 /* What a run consists of. Zeroed: nothing of it is open. */

@@ -6,7 +6,7 @@
 
 #include <showstopper/time.h>
 
-#include "aim.h"
+#include "targets.h"
 
 /*
  * Returns once every target has accepted a connection, and fails if one of them has not after

@@ -2,7 +2,7 @@
 #include "generate.h"
 #include "import.h"
 #include "options/option.h"
-#include "request.h"
+#include "trace_options.h"
 
 static const char usage[] =
     "Usage: sstrace [OPTION]... [FILE]\n"

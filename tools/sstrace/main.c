@@ -6,14 +6,14 @@
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
-#include "gnuplot.h"
-#include "plot.h"
-#include "request.h"
 #include "screen/window.h"
 #include "source.h"
-#include "statistics.h"
+#include "terminal_plot.h"
 #include "trace/compiled.h"
 #include "trace/text.h"
+#include "trace_options.h"
+#include "trace_picture.h"
+#include "trace_statistics.h"
 
 /* ---- from the source through all changes to an end ---- */
 

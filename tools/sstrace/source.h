@@ -4,7 +4,7 @@
 
 /* Where the trace comes from. */
 
-#include "request.h"
+#include "trace_options.h"
 
 /* Gives it all to the sink, and its end. */
 int sstrace_source_run(

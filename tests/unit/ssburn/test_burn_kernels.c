@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ssburn/kernels.h"
+#include "kernels.h"
 #include "unit.h"
 
 static const struct caches small = {8 << 10, 32 << 10, 1 << 20};

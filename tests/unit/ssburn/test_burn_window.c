@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "ssburn/window.h"
 #include "unit.h"
+#include "window.h"
 
 #define BATCH_TIME (1 * SS_MILLISECOND)
 #define BATCH_WORK 10 /* rounds: 10000 per second at full speed */

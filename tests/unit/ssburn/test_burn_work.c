@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "ssburn/calibrate.c"
-#include "ssburn/work.c"
+#include "burn_work.c"
+#include "calibrate.c"
 
 /* A machine whose work takes a known time, but for the stretches that are disturbed. */
 struct machine {

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include "ssburn/serve_queue.c"
+#include "serve_queue.c"
 
 static int items[20000];
 

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "ssburn/serve_spread.c"
+#include "serve_spread.c"
 
 #define MEAN  UINT64_C(4000000)
 #define COUNT 100000

@@ -8,7 +8,7 @@
  */
 
 #include "base/cpus.h"
-#include "ssplatform/report.h"
+#include "platform_document.h"
 #include "tree.h"
 
 #define MACHINE_FILES_MAX 1024

@@ -2,11 +2,8 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "unit.h"
-
-#ifdef SSPLATFORM_PRESENT
-
 #include "platform_report.h"
+#include "unit.h"
 
 struct expected {
     const char *path, *value;
@@ -392,9 +389,3 @@ UNIT_MAIN(
     cmocka_unit_test(it_agrees_with_the_system),
     cmocka_unit_test(the_environment_does_not_mislead_it))
 // clang-format on
-
-#else
-
-UNIT_MAIN_SKIPPED("left-out: built without hwloc, so there is no showstopper-platform")
-
-#endif

@@ -3,11 +3,8 @@
 
 #include <stdio.h>
 
-#include "unit.h"
-
-#ifdef SSPLATFORM_PRESENT
-
 #include "platform_report.h"
+#include "unit.h"
 
 struct expectation {
     const char *path, *value;
@@ -111,9 +108,3 @@ UNIT_MAIN(
     cmocka_unit_test(cpus_alike_are_grouped),
     cmocka_unit_test(all_caches_are_told_or_none))
 // clang-format on
-
-#else
-
-UNIT_MAIN_SKIPPED("left-out: built without hwloc, so there is no showstopper-platform")
-
-#endif

@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "unit.h"
-
-#ifdef SSPLATFORM_PRESENT
-
 #include "platform_report.h"
+#include "unit.h"
 
 enum damage { MISSING, EMPTY, GARBAGE, FOLDER, HUGE, DAMAGES };
 
@@ -177,9 +174,3 @@ UNIT_MAIN(
     cmocka_unit_test(a_root_that_is_not_there_is_refused),
     cmocka_unit_test(a_pipe_is_not_waited_for))
 // clang-format on
-
-#else
-
-UNIT_MAIN_SKIPPED("left-out: built without hwloc, so there is no showstopper-platform")
-
-#endif

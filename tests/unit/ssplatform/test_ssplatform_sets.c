@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "unit.h"
-
-#ifdef SSPLATFORM_PRESENT
-
 #include "platform_report.h"
+#include "unit.h"
 
 /* What is printed about the machine below `root`, and whether these are sets. */
 static void expect_sets(
@@ -117,9 +114,3 @@ UNIT_MAIN(
     cmocka_unit_test(the_affinity_counts),
     cmocka_unit_test(an_unknown_topology_is_refused))
 // clang-format on
-
-#else
-
-UNIT_MAIN_SKIPPED("left-out: built without hwloc, so there is no showstopper-platform")
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's configuration, quotas, containers and hypervisors. */
 
-#include "unit.h"
-
-#ifdef SSPLATFORM_PRESENT
-
 #include "platform_report.h"
+#include "unit.h"
 
 /* "CONFIG_HZ=300" and others, packed by gzip. */
 // clang-format off
@@ -114,9 +111,3 @@ UNIT_MAIN(
     cmocka_unit_test(signs_of_containers_are_found),
     cmocka_unit_test(signs_of_hypervisors_are_found))
 // clang-format on
-
-#else
-
-UNIT_MAIN_SKIPPED("left-out: built without hwloc, so there is no showstopper-platform")
-
-#endif

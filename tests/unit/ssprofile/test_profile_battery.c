@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ssprofile/battery.h"
+#include "battery.h"
 #include "unit.h"
 
 #define TASK "sort cpu /s higher 'run sort' 'rate ([0-9.e+-]+)'"

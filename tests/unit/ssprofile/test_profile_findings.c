@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ssprofile/findings.h"
-#include "ssprofile/forms.h"
-#include "ssprofile/halves.h"
-#include "ssprofile/pictures.h"
+#include "halves.h"
+#include "pictures.h"
+#include "profile_output.h"
+#include "ratio_findings.h"
 #include "unit.h"
 
 /* ---- series ---- */

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ssprofile/awake.h"
-#include "ssprofile/frequency.h"
-#include "ssprofile/ledger.h"
-#include "ssprofile/origin.h"
-#include "ssprofile/shuffle.h"
+#include "append_log.h"
+#include "frequency.h"
+#include "idle_states.h"
+#include "origin.h"
+#include "shuffle.h"
 #include "unit.h"
 
 static char folder[32];

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ssprofile/battery.h"
-#include "ssprofile/ratios.h"
+#include "battery.h"
+#include "ratios.h"
 #include "unit.h"
 
 #define DATA       TEST_SOURCE_DIR "/data/profile/"

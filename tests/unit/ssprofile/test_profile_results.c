@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ssprofile/results.h"
+#include "results.h"
 #include "unit.h"
 
 #define DAMAGED TEST_SOURCE_DIR "/data/profile/damaged.csv"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "ssprofile/search.h"
+#include "search.h"
 #include "unit.h"
 
 /* The points that the published method tests on the cost |q - 6263|. */

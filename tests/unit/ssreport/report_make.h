@@ -7,11 +7,11 @@
 #include <math.h>
 
 #define FOLDER_VERSION "9.8.7"
+#include "load_inputs.h"
+#include "page.h"
+#include "predict.h"
 #include "report_folder.h"
-#include "ssreport/gather.h"
-#include "ssreport/page.h"
-#include "ssreport/predict.h"
-#include "ssreport/summary_text.h"
+#include "summary_text.h"
 
 /* What is written to a stream, as text; to be freed. */
 struct text {

@@ -2,8 +2,8 @@
 
 /* Counters of records, and profiles that are made of them. */
 
+#include "memory_profile.h"
 #include "report_manifest.h"
-#include "ssreport/profile.h"
 
 #define HEADING                                                                                    \
     "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"          \

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ssreport/curve.h"
+#include "curve.h"
 #include "unit.h"
 
 #define POINTS 20

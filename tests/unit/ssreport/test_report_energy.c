@@ -2,9 +2,9 @@
 
 /* What iterations have cost. */
 
+#include "energy_plots.h"
 #include "report_manifest.h"
-#include "ssreport/energy_plots.h"
-#include "ssreport/plots.h"
+#include "run_plots.h"
 
 /*
  * Power in every second from 09:59:58 to 10:00:33: `first` watts until the tenth second of the

@@ -3,8 +3,8 @@
 /* Where to pin, what an environment costs, what both sides do together: examples computed by hand.
  */
 
+#include "pair_findings.h"
 #include "report_pairs.h"
-#include "ssreport/findings.h"
 
 /* The row of findings with this scope and kind of an environment; -1: there is none. */
 static long find_row(const struct ssreport_report *report, const char *scope, const char *kind,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ssreport/interference.h"
+#include "interference.h"
 #include "unit.h"
 
 #define POINTS_MAX 64

@@ -2,8 +2,8 @@
 
 /* The manifest's edges of steps, and the load of other processes. */
 
+#include "pair_findings.h"
 #include "report_make.h"
-#include "ssreport/findings.h"
 
 static const char heading[] = "run,experiment,workload,method,placement,role,group,speed,others\n";
 

@@ -2,9 +2,9 @@
 
 /* Methods of one workload, against the baseline. */
 
+#include "methods.h"
+#include "pair_findings.h"
 #include "report_make.h"
-#include "ssreport/findings.h"
-#include "ssreport/methods.h"
 
 /* A run of one step. */
 static struct ssreport_run *add_run(struct ssreport_report *report, const char *method,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "page.h"
+#include "pair_findings.h"
+#include "picture.h"
 #include "report_make.h"
-#include "ssreport/findings.h"
-#include "ssreport/page.h"
-#include "ssreport/picture.h"
-#include "ssreport/plots.h"
-#include "ssreport/summary_text.h"
+#include "run_plots.h"
+#include "summary_text.h"
 
 /* In place of the C library's, to fail on demand. */
 static bool out_of_memory;

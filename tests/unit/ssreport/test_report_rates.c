@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "measure/throughput.h"
-#include "ssreport/rates.h"
+#include "rates.h"
 #include "unit.h"
 #include <showstopper/random.h>
 

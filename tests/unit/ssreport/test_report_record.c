@@ -2,9 +2,9 @@
 #include <math.h>
 
 #define FOLDER_VERSION "9.8.7"
+#include "record_read.h"
 #include "report_folder.h"
-#include "ssreport/record_read.h"
-#include "ssreport/run.h"
+#include "run.h"
 
 static struct ssreport_record read_record(const char *name) {
     struct ssreport_record record;

@@ -3,7 +3,7 @@
 /* What ssrequest has recorded, alone and beside records of showstopper. */
 
 #include "report_manifest.h"
-#include "ssreport/responses_plots.h"
+#include "responses_plots.h"
 
 /* When the records of report_folder.h begin. */
 #define TEN 1795168800.0

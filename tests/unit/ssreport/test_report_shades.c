@@ -2,9 +2,9 @@
 
 /* Tables of interference, and what is drawn of pairs. */
 
+#include "interference_tables.h"
+#include "pair_plots.h"
 #include "report_pairs.h"
-#include "ssreport/pair_plots.h"
-#include "ssreport/shades.h"
 
 /* A pair of which nothing is known but its metric and its marks. */
 static struct ssreport_pair *add_metric(

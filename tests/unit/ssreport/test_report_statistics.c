@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interference.h"
 #include "measure/figures.h"
-#include "ssreport/interference.h"
 #include "unit.h"
 
 #define PAIRS_MAX  64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "ssreport/steps.h"
+#include "steps.h"
 #include "unit.h"
 
 #define SAMPLES_MAX 4000

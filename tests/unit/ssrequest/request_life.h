@@ -5,7 +5,7 @@
 /* A generator in virtual time with a service behind it: one server that works first come, first
  * served, and can be stopped for a while. */
 
-#include "ssrequest/generator.h"
+#include "generator.h"
 #include "unit.h"
 
 #define LIFE_CAP_MAX 1000

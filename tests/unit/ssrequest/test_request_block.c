@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-#include "ssrequest/block.h"
+#include "live_status.h"
 
 static const struct ssrequest_second second = {
     .begin = 11 * SS_SECOND,

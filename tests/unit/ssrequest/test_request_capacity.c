@@ -5,9 +5,9 @@
 
 #include <showstopper/random.h>
 
+#include "capacity.h"
+#include "chance.h"
 #include "request_life.h"
-#include "ssrequest/capacity.h"
-#include "sssim/chance.h"
 
 /* ---- what is quick enough ---- */
 

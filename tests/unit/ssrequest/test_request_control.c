@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-#include "ssrequest/control.h"
+#include "control.h"
 
 static void commands_are_read(void **state) {
     (void)state;

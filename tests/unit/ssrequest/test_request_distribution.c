@@ -4,7 +4,7 @@
 
 #include <showstopper/random.h>
 
-#include "ssrequest/distribution.h"
+#include "distribution.h"
 #include "unit.h"
 
 static struct ssrequest_distribution distribution;

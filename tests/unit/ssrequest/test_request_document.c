@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-#include "ssrequest/document.h"
+#include "result_document.h"
 
 static void it_says_what_was_asked_and_what_came(void **state) {
     (void)state;

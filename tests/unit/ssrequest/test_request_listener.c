@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ssrequest/listener.h"
+#include "listener.h"
 
 /* ---- what is asked is noted ---- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ssrequest/lookup.h"
+#include "lookup.h"
 #include "unit.h"
 
 /* ---- a name server that answers on request ---- */

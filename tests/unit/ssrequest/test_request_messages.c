@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "ssrequest/messages.h"
+#include "messages.h"
 
 static char folder[64], path[96], body_path[96];
 

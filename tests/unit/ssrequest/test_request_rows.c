@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ssrequest/folder.h"
+#include "folder.h"
 
 struct fixture {
     struct made_up made;

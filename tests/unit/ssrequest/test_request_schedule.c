@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ssrequest/schedule.h"
+#include "schedule.h"
 #include "unit.h"
 
 static struct ssrequest_profile profile;

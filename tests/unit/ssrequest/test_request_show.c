@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "ssrequest/show.h"
+#include "show.h"
 #include "unit.h"
 
 static void times_have_three_digits_and_a_unit(void **state) {

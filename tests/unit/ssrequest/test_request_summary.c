@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-#include "ssrequest/summary.h"
+#include "summary.h"
 
 static void assert_fits(const char *text) {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {

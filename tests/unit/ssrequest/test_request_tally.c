@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ssrequest/balance.h"
-#include "ssrequest/tally.h"
+#include "balance.h"
+#include "tally.h"
 #include "unit.h"
 
 static struct ssrequest_tally tally;

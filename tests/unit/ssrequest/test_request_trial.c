@@ -6,10 +6,10 @@
 
 #include <showstopper/random.h>
 
+#include "capacity.h"
+#include "capacity_trial.h"
+#include "chance.h"
 #include "request_life.h"
-#include "ssrequest/capacity.h"
-#include "ssrequest/trial.h"
-#include "sssim/chance.h"
 
 /* ---- stationary or not ---- */
 

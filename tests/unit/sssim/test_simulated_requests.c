@@ -5,7 +5,7 @@
 
 #include <showstopper/random.h>
 
-#include "sssim/queue_run.h"
+#include "queue_run.h"
 #include "unit.h"
 
 #define MS SS_MILLISECOND

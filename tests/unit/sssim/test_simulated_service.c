@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "sssim/queue_service.h"
-#include "sssim/queue_throttle.h"
+#include "queue_service.h"
+#include "queue_throttle.h"
 #include "unit.h"
 
 #define MS    SS_MILLISECOND

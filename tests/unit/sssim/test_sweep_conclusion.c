@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sssim/conclusion.h"
+#include "conclusion.h"
 #include "unit.h"
 
 static const char *const quanta[] = {"20m", "53m", "107m"};

@@ -4,7 +4,7 @@
 
 /* Columns filled by hand or from text. */
 
-#include "plot.h"
+#include "terminal_plot.h"
 #include "trace/text.h"
 #include "unit.h"
 

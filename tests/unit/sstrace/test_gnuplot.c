@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gnuplot.h"
 #include "plot_columns.h"
+#include "trace_picture.h"
 
 /* A folder with a program of the name gnuplot, or none, instead of where programs are. */
 struct stage {

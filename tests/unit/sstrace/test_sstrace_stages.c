@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "request.h"
 #include "source.h"
-#include "statistics.h"
 #include "trace/text.h"
+#include "trace_options.h"
+#include "trace_statistics.h"
 #include "unit.h"
 
 #define ARGUMENTS_MAX 16

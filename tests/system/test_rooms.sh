@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The rooms of src/ and tools/ and the arrows between them.
+# Arguments: the build directory, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+build=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# expect_complaint TEXT: about the copy of the sources in $work.
+expect_complaint() {
+    ! "$source/tests/arrows" "$work" >"$work/complaints" || fail "nothing was wrong, but: $1"
+    grep -qF "$1" "$work/complaints" || fail "not said: $1; but: $(cat "$work/complaints")"
+}
+
+copy_sources() {
+    rm -rf "$work/src" "$work/tools"
+    cp -R "$source/src" "$source/tools" "$work/"
+    "$source/tests/arrows" "$work" >/dev/null || fail "the copy is wrong from the beginning"
+}
+
+forbidden_arrows_are_reported() {
+    copy_sources
+    echo '#include "run/master.h"' >>"$work/src/base/words.c"
+    expect_complaint "base may not use run"
+    copy_sources
+    echo '#include "sheet.h"' >>"$work/tools/common/text/csv.c"
+    expect_complaint "common/text may not use common/table"
+    copy_sources
+    echo '#include "benchmark_run.h"' >>"$work/tools/ssreport/report.c"
+    expect_complaint "ssreport may not use ssprofile"
+}
+
+unused_arrows_are_reported() {
+    copy_sources
+    sed -i 's/^common\/stats:/& base/' "$work/tools/rooms.txt"
+    expect_complaint "common/stats does not use base"
+    copy_sources
+    sed -i "s/^common\\/table: /&+/" "$work/tools/rooms.txt"
+    expect_complaint "common/table needs no + before base"
+}
+
+upward_arrows_are_reported() {
+    copy_sources
+    sed -i 's/^common\/text:/& common\/table/' "$work/tools/rooms.txt"
+    expect_complaint "common/text uses common/table, which is not above it"
+}
+
+headers_with_one_name_are_reported() {
+    copy_sources
+    cp "$work/tools/common/table/sheet.h" "$work/tools/ssload/"
+    expect_complaint "sheet.h has the same name"
+}
+
+# compile ROOM HEADER: a file that includes it, as the files of this room are compiled.
+compile() {
+    local command
+    command=$(awk -v room="/tools/$1/" '
+        /"command":/ && index($0, room) && !found { found = 1; sub(/.*"command": "/, ""); sub(/ -o .*/, ""); print }
+    ' "$build/compile_commands.json")
+    [ -n "$command" ] || fail "compile_commands.json has no file of $1"
+    printf '#include "%s"\n' "$2" >"$work/included.c"
+    (cd "$build/tools" && eval "${command//\\\"/} -fsyntax-only $work/included.c") >"$work/errors" 2>&1
+}
+
+forbidden_arrows_do_not_compile() {
+    compile common/table sheet.h || fail "its own header: $(cat "$work/errors")"
+    compile common/table csv.h || fail "a header that it may use: $(cat "$work/errors")"
+    ! compile common/text sheet.h || fail "common/text may include common/table"
+    ! compile common/table picture.h || fail "common/table may include common/page"
+    grep -q 'picture.h' "$work/errors" || fail "it failed otherwise: $(cat "$work/errors")"
+}
+
+run_case forbidden_arrows_are_reported
+run_case unused_arrows_are_reported
+run_case upward_arrows_are_reported
+run_case headers_with_one_name_are_reported
+run_case forbidden_arrows_do_not_compile
+end_cases

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json_stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+#include "base/words.h"
+#include "fields.h"
+
+#define CHUNK ((size_t)1 << 16)
+
+/* The parser keeps a text that is not at its end yet; there may be no more of it than this. */
+#define QUIET_LONGEST ((uint64_t)1 << 20)
+
+static const char *const kind_names[] = {
+    [SSTRACE_JSON_NULL] = "null",
+    [SSTRACE_JSON_BOOLEAN] = "true or false",
+    [SSTRACE_JSON_NUMBER] = "a number",
+    [SSTRACE_JSON_TEXT_VALUE] = "a text",
+    [SSTRACE_JSON_LIST] = "a list",
+    [SSTRACE_JSON_OBJECT] = "an object",
+    [SSTRACE_JSON_END] = "an end",
+};
+
+/* Counts lines up to a byte of the chunk. */
+static void count_to(struct sstrace_json *json, size_t to) {
+    while (json->counted < to) {
+        const unsigned char *from = json->chunk + json->counted;
+        const unsigned char *end = memchr(from, '\n', to - json->counted);
+        if (!end) {
+            json->column += to - json->counted;
+            json->counted = to;
+            return;
+        }
+        json->counted += (size_t)(end - from) + 1;
+        json->line++;
+        json->column = 0;
+    }
+}
+
+size_t sstrace_json_spot(struct sstrace_json *json) {
+    if (json->chunk)
+        count_to(json, yajl_get_bytes_consumed(json->parser));
+    json->input->line = json->line;
+    return json->column >= json->token ? json->column - json->token + 1 : 1;
+}
+
+int sstrace_json_blame(struct sstrace_json *json, const char *format, ...) {
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return sstrace_input_blame(json->input, sstrace_json_spot(json), "%s", message);
+}
+
+static int refuse_kind(struct sstrace_json *json, const char *key, enum sstrace_json_kind kind,
+    enum sstrace_json_kind wanted) {
+    if (*key)
+        return sstrace_json_blame(json, "'%s' must be %s, but it is %s", ss_words_show(key).text,
+            kind_names[wanted], kind_names[kind]);
+    return sstrace_json_blame(
+        json, "%s was expected here, not %s", kind_names[wanted], kind_names[kind]);
+}
+
+int sstrace_json_expect(struct sstrace_json *json, const struct sstrace_json_event *event,
+    enum sstrace_json_kind kind) {
+    return event->kind == kind ? 0 : refuse_kind(json, event->key, event->kind, kind);
+}
+
+int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
+        return -1;
+    return isfinite(event->number)
+               ? 0
+               : sstrace_json_blame(json, "a smaller number was expected, not '%s'",
+                     ss_words_show(event->text).text);
+}
+
+/* The place of what stands in `parent` by that name; -1: it does not matter. */
+static int find_place(const struct sstrace_json *json, int parent, const char *name) {
+    for (int i = 0; json->places[i].name; i++) {
+        if (json->places[i].parent == parent && strcmp(json->places[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Something begins, or stands there whole: whether it matters, and at which place. */
+static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
+    json->quiet = 0;
+    event->opens = event->place = -1;
+    event->key = "";
+    if (json->depth == 0) {
+        event->opens = find_place(json, -1, "");
+        return true;
+    }
+    int at = json->depth - 1;
+    event->place = json->levels[at].place;
+    event->index = json->levels[at].count++;
+    if (event->place < 0)
+        return false;
+    if (!json->levels[at].list)
+        event->key = json->key;
+    event->opens = find_place(json, event->place, json->levels[at].list ? "[]" : json->key);
+    return true;
+}
+
+static int tell(struct sstrace_json *json, struct sstrace_json_event *event, size_t token) {
+    json->token = token;
+    if (!enter(json, event))
+        return 1;
+    if (event->opens >= 0 && event->kind != SSTRACE_JSON_NULL &&
+        json->places[event->opens].kind != event->kind)
+        return refuse_kind(json, event->key, event->kind, json->places[event->opens].kind) == 0;
+    return event->place < 0 || json->take(json, event) == 0;
+}
+
+static int on_null(void *context) {
+    struct sstrace_json_event event = {.kind = SSTRACE_JSON_NULL};
+    return tell(context, &event, 4);
+}
+
+static int on_boolean(void *context, int value) {
+    struct sstrace_json_event event = {.kind = SSTRACE_JSON_BOOLEAN, .number = value};
+    return tell(context, &event, value ? 4 : 5);
+}
+
+/* A byte of value 0 within a text would hide what stands behind it. */
+static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
+    bool cut = *length >= SSTRACE_JSON_TEXT;
+    if (cut)
+        *length = SSTRACE_JSON_TEXT - 1;
+    memcpy(to, from, *length);
+    to[*length] = '\0';
+    for (char *zero = to; (zero = memchr(zero, '\0', *length - (size_t)(zero - to)));)
+        *zero = '?';
+    return cut;
+}
+
+/* A scalar with text; `quotes` are bytes around it. */
+static int tell_text(struct sstrace_json *json, enum sstrace_json_kind kind, const void *text,
+    size_t length, size_t quotes) {
+    struct sstrace_json_event event = {.kind = kind, .text = json->text, .length = length};
+    event.cut = copy(json->text, text, &event.length);
+    struct sstrace_field field = {.text = json->text, .length = event.length};
+    if (kind == SSTRACE_JSON_NUMBER &&
+        (event.cut || !sstrace_field_number(&field, false, &event.number)))
+        event.number = INFINITY;
+    return tell(json, &event, length + quotes);
+}
+
+static int on_number(void *context, const char *text, size_t length) {
+    return tell_text(context, SSTRACE_JSON_NUMBER, text, length, 0);
+}
+
+static int on_text(void *context, const unsigned char *text, size_t length) {
+    return tell_text(context, SSTRACE_JSON_TEXT_VALUE, text, length, 2);
+}
+
+static int on_key(void *context, const unsigned char *text, size_t length) {
+    struct sstrace_json *json = context;
+    json->quiet = 0;
+    json->token = length + 2;
+    if (json->levels[json->depth - 1].place >= 0)
+        copy(json->key, text, &length);
+    return 1;
+}
+
+static int begin(struct sstrace_json *json, enum sstrace_json_kind kind) {
+    struct sstrace_json_event event = {.kind = kind};
+    if (!tell(json, &event, 1))
+        return 0;
+    if (json->depth == SSTRACE_JSON_DEPTH)
+        return sstrace_json_blame(json, "lists and objects lie more than %d deep in each other",
+                   SSTRACE_JSON_DEPTH) == 0;
+    json->levels[json->depth].place = event.opens;
+    json->levels[json->depth].list = kind == SSTRACE_JSON_LIST;
+    json->levels[json->depth].count = 0;
+    json->depth++;
+    return 1;
+}
+
+static int on_object(void *context) {
+    return begin(context, SSTRACE_JSON_OBJECT);
+}
+
+static int on_list(void *context) {
+    return begin(context, SSTRACE_JSON_LIST);
+}
+
+static int on_end(void *context) {
+    struct sstrace_json *json = context;
+    json->quiet = 0;
+    json->token = 1;
+    json->depth--;
+    struct sstrace_json_event event = {
+        .kind = SSTRACE_JSON_END, .place = json->levels[json->depth].place, .opens = -1, .key = ""};
+    return event.place < 0 || json->take(json, &event) == 0;
+}
+
+static const yajl_callbacks callbacks = {
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_text,
+    .yajl_start_map = on_object,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_end,
+    .yajl_start_array = on_list,
+    .yajl_end_array = on_end,
+};
+
+/* The parser's own words, "parse error: ...", without what they begin and end with. */
+static int refuse_text(struct sstrace_json *json) {
+    unsigned char *words = yajl_get_error(json->parser, 0, json->chunk, 0);
+    char *text = words ? (char *)words : (char[]){""};
+    text[strcspn(text, "\n")] = '\0';
+    char *colon = strstr(text, ": ");
+    json->token = 1;
+    sstrace_json_blame(json, "JSON was expected, but this is none: %s", colon ? colon + 2 : text);
+    if (words)
+        yajl_free_error(json->parser, words);
+    return -1;
+}
+
+/* Where the text has ended. */
+static int finish(struct sstrace_json *json, bool any) {
+    json->chunk = NULL;
+    yajl_status status = yajl_complete_parse(json->parser);
+    if (status == yajl_status_client_canceled)
+        return -1;
+    if (status == yajl_status_ok)
+        return 0;
+    json->token = 0;
+    if (any && json->may_break) {
+        json->broken = true;
+        return 0;
+    }
+    return sstrace_json_blame(json, any ? "the file ends in the middle of the JSON: it is cut short"
+                                        : "JSON was expected, but there is nothing");
+}
+
+static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t length) {
+    json->chunk = chunk;
+    json->counted = 0;
+    json->quiet += length;
+    yajl_status status = yajl_parse(json->parser, chunk, length);
+    if (status == yajl_status_error)
+        return refuse_text(json);
+    if (status != yajl_status_ok)
+        return -1;
+    count_to(json, length);
+    json->token = 0;
+    if (json->quiet > QUIET_LONGEST)
+        return sstrace_json_blame(json, "a text or white space of more than %llu bytes",
+            (unsigned long long)QUIET_LONGEST);
+    return 0;
+}
+
+static int read_all(struct sstrace_json *json, unsigned char chunk[CHUNK]) {
+    struct sstrace_input *input = json->input;
+    bool any = false;
+    for (size_t length; (length = fread(chunk, 1, CHUNK, input->stream)) > 0;) {
+        size_t mark = !any && length >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        chunk[length] = '\0';
+        any = any || mark + strspn((char *)chunk + mark, " \t\r\n") < length;
+        if (feed(json, chunk + mark, length - mark) != 0)
+            return -1;
+    }
+    if (ferror(input->stream))
+        return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
+            strerror(errno));
+    return finish(json, any);
+}
+
+int sstrace_json_read(struct sstrace_json *json) {
+    unsigned char *chunk = malloc(CHUNK + 1);
+    json->parser = yajl_alloc(&callbacks, NULL, json);
+    json->line = 1;
+    int result = -1;
+    if (chunk && json->parser) {
+        yajl_config(json->parser, yajl_allow_multiple_values, (int)json->several);
+        result = read_all(json, chunk);
+    } else
+        ss_error_memory(json->input->error);
+    if (json->parser)
+        yajl_free(json->parser);
+    free(chunk);
+    return result;
+}

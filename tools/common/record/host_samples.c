@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host_samples.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "csv.h"
+
+/* Seconds by which a sample may be stamped late and still belong to what it ends. */
+#define LATE 0.02
+
+/* A table that may be missing. */
+static void read_table(
+    const char *folder, const struct ssreport_csv *csv, struct ssreport_record *record) {
+    char path[8600];
+    struct ss_error error = {0};
+    snprintf(path, sizeof path, "%.8400s/%s", folder, csv->name);
+    if (access(path, F_OK) == 0 && ssreport_csv_read(folder, csv, &record->notes, &error) < 0)
+        ssreport_notes_add(&record->notes, "%s", error.message);
+}
+
+/* ---- the host's load ---- */
+
+static bool take_host_load(void *context, const struct sstrace_field *fields) {
+    struct ssreport_surroundings *surroundings = context;
+    struct ssreport_host_load sample;
+    if (!ssreport_csv_time(&fields[0], &sample.at) ||
+        !ssreport_csv_number(&fields[1], &sample.load) ||
+        !ssreport_csv_make_room((void **)&surroundings->host, surroundings->host_count,
+            &surroundings->host_capacity, sizeof sample))
+        return false;
+    surroundings->host[surroundings->host_count++] = sample;
+    return true;
+}
+
+double ssreport_surroundings_host_load(const struct ssreport_surroundings *surroundings,
+    const struct ssreport_record *record, size_t *samples) {
+    double from = record->counted_from, to = ssreport_record_counted_to(record), sum = 0;
+    *samples = 0;
+    for (size_t i = 0; i < surroundings->host_count; i++) {
+        const struct ssreport_host_load *sample = &surroundings->host[i];
+        double elapsed = sample->at - record->wall;
+        double at = ssreport_record_run_time(record, elapsed);
+        if (!(at > from + LATE) || !(at <= to + LATE) || ssreport_record_is_paused(record, elapsed))
+            continue;
+        sum += sample->load;
+        ++*samples;
+    }
+    return *samples > 0 ? sum / (double)*samples : NAN;
+}
+
+/* ---- the guest ---- */
+
+static bool take_clock(void *context, const struct sstrace_field *fields) {
+    struct ssreport_surroundings *surroundings = context;
+    double host, guest;
+    bool is_start = sstrace_field_is(&fields[0], "start");
+    if (!(is_start || sstrace_field_is(&fields[0], "end")) ||
+        !ssreport_csv_number(&fields[1], &host) || !ssreport_csv_number(&fields[2], &guest))
+        return false;
+    surroundings->clock[is_start ? 0 : 1] = guest - host;
+    return true;
+}
+
+static bool take_vcpu(void *context, const struct sstrace_field *fields) {
+    struct ssreport_surroundings *surroundings = context;
+    double host, wall;
+    if (!ssreport_csv_number(&fields[1], &host) || !ssreport_csv_number(&fields[2], &wall))
+        return false;
+    surroundings->vcpus++;
+    surroundings->vcpu_host += host;
+    surroundings->vcpu_wall += wall;
+    return true;
+}
+
+/* ---- each CPU ---- */
+
+static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name) {
+    if (!ssreport_csv_make_room((void **)&surroundings->cpus, surroundings->cpu_count,
+            &surroundings->cpu_capacity, sizeof *surroundings->cpus))
+        return false;
+    struct ssreport_cpu *cpu = &surroundings->cpus[surroundings->cpu_count++];
+    *cpu = (struct ssreport_cpu){0};
+    snprintf(cpu->name, sizeof cpu->name, "%.23s", name);
+    return true;
+}
+
+/* Behind time and elapsed seconds there is a column for each CPU, whatever they are called. */
+enum { ELAPSED = 1, FIRST_CPU = 2 };
+
+static void take_heading(struct ssreport_surroundings *surroundings, char *line) {
+    char *rest = line;
+    for (size_t column = 0; rest; column++) {
+        const char *name = strsep(&rest, ",");
+        if (column >= FIRST_CPU && !add_cpu(surroundings, name))
+            return;
+    }
+}
+
+/* False: it is no row. Nothing of it is taken then. */
+static bool take_loads(struct ssreport_surroundings *surroundings,
+    const struct ssreport_record *record, const char *line) {
+    size_t column = 0;
+    double elapsed = NAN;
+    for (int adds = 0; adds < 2; adds++) {
+        const char *at = line;
+        for (column = 0; at; column++) {
+            const char *comma = strchr(at, ',');
+            struct sstrace_field field = {
+                .text = at, .length = comma ? (size_t)(comma - at) : strlen(at)};
+            double number = NAN;
+            if (column >= ELAPSED && !sstrace_field_number(&field, false, &number))
+                return false;
+            if (column == ELAPSED)
+                elapsed = number;
+            if (adds && column >= FIRST_CPU && isfinite(number)) {
+                surroundings->cpus[column - FIRST_CPU].sum += number;
+                surroundings->cpus[column - FIRST_CPU].samples++;
+            }
+            at = comma ? comma + 1 : NULL;
+        }
+        double time = ssreport_record_run_time(record, elapsed);
+        if (column != FIRST_CPU + surroundings->cpu_count)
+            return false;
+        if (!(time > record->counted_from + LATE) ||
+            !(time <= ssreport_record_counted_to(record) + LATE) ||
+            ssreport_record_is_paused(record, elapsed))
+            return true;
+    }
+    return true;
+}
+
+static void read_cpus(struct ssreport_surroundings *surroundings, const char *folder,
+    struct ssreport_record *record) {
+    char path[8600], *line = NULL;
+    size_t size = 0, number = 0, broken = 0, first = 0;
+    ssize_t length;
+    snprintf(path, sizeof path, "%.8400s/cpus.csv", folder);
+    FILE *stream = fopen(path, "re");
+    if (!stream) {
+        if (errno != ENOENT)
+            ssreport_notes_add(&record->notes, "cpus.csv: %s", strerror(errno));
+        return;
+    }
+    while ((length = getline(&line, &size, stream)) >= 0) {
+        bool has_end = length > 0 && line[length - 1] == '\n';
+        line[strcspn(line, "\r\n")] = '\0';
+        if (number++ == 0)
+            take_heading(surroundings, line);
+        else if ((!has_end || !take_loads(surroundings, record, line)) && broken++ == 0)
+            first = number;
+    }
+    free(line);
+    fclose(stream);
+    if (broken > 0)
+        ssreport_notes_add(&record->notes, "cpus.csv:%zu: this is no row of it%s", first,
+            broken > 1 ? ", nor are others" : "");
+}
+
+/* ---- all of them ---- */
+
+void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, const char *folder,
+    struct ssreport_record *record, bool inside) {
+    static const char *const host[] = {"time", "load", NULL};
+    static const char *const clock[] = {"when", "host_seconds", "guest_seconds", NULL};
+    static const char *const vcpus[] = {"vcpu", "host_cpu_seconds", "wall_seconds", NULL};
+    *surroundings = (struct ssreport_surroundings){.clock = {NAN, NAN}};
+    const struct ssreport_csv tables[] = {
+        {"host-load.csv", host, 0, take_host_load, surroundings},
+        {"guest-clock.csv", clock, 0, take_clock, surroundings},
+        {"guest-vcpus.csv", vcpus, 0, take_vcpu, surroundings},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        read_table(folder, &tables[i], record);
+    read_cpus(surroundings, folder, record);
+    if (inside && isfinite(surroundings->clock[0]))
+        record->wall -= surroundings->clock[0];
+}
+
+void ssreport_surroundings_free(struct ssreport_surroundings *surroundings) {
+    free(surroundings->host);
+    free(surroundings->cpus);
+    *surroundings = (struct ssreport_surroundings){0};
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/words.h"
+#include "csv.h"
+#include "json_document.h"
+#include "record_tables.h"
+
+/* So many instances are named; the others are counted. */
+#define FAILURES_NAMED 3
+
+struct event_reader {
+    struct ssreport_record *record;
+    bool ending;
+    size_t failed;      /* instances that ended by themselves and with a fault */
+    char failures[400]; /* the first few of them */
+};
+
+/* A number; in older records a text. */
+static void print_instance(char *buffer, size_t size, yajl_val event) {
+    const char *text = ssreplay_document_text(event, "instance");
+    double number = ssreplay_document_number(event, "instance");
+    if (isnan(number))
+        snprintf(buffer, size, "%.20s", text ? ss_words_show(text).text : "?");
+    else
+        snprintf(buffer, size, "%.0f", number);
+}
+
+/* How it ended, in words where the record has them: older ones have only the status. */
+static void name_failure(struct event_reader *reader, yajl_val event, double status, double at) {
+    char instance[24];
+    print_instance(instance, sizeof instance, event);
+    const char *how = ssreplay_document_text(event, "text");
+    size_t used = strlen(reader->failures);
+    char words[64];
+    snprintf(words, sizeof words, "status %.0f", status);
+    snprintf(reader->failures + used, sizeof reader->failures - used,
+        "%sinstance %.20s ended after %.1f s: %.60s", used > 0 ? ", " : "", instance, at,
+        how ? ss_words_show(how).text : words);
+}
+
+/* What ends before it is told to do no more from then on. */
+static void take_end(struct event_reader *reader, yajl_val event, double elapsed) {
+    struct ssreport_record *record = reader->record;
+    double status = ssreplay_document_number(event, "value");
+    const char *how = ssreplay_document_text(event, "text");
+    if (reader->ending || (how && strcmp(how, "as it was told to") == 0))
+        return;
+    double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
+    record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
+    double instance = ssreplay_document_number(event, "instance");
+    if (instance >= 0 && ssreport_csv_make_room((void **)&record->over, record->over_count,
+                             &record->over_capacity, sizeof *record->over))
+        record->over[record->over_count++] = instance;
+    if (status != 0 && reader->failed++ < FAILURES_NAMED)
+        name_failure(reader, event, status, at);
+}
+
+/* A pause of the warm-up moves the beginning of control, from which times are counted. */
+static void take_pause(struct ssreport_record *record, double elapsed) {
+    if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
+                           &record->pause_capacity, sizeof *record->pauses))
+        record->pauses[record->pause_count++] =
+            (struct ssreport_pause){.begin = elapsed, .end = INFINITY};
+}
+
+static void take_continue(struct ssreport_record *record, double elapsed) {
+    if (record->pause_count > 0 && elapsed > 0)
+        record->pauses[record->pause_count - 1].end = elapsed;
+}
+
+static void take_ending(struct event_reader *reader, double elapsed) {
+    reader->ending = true;
+    if (elapsed > 0)
+        reader->record->ended = ssreport_record_run_time(reader->record, elapsed);
+}
+
+/* False: it is none. */
+static bool take_event(struct event_reader *reader, const char *line) {
+    yajl_val event = yajl_tree_parse(line, NULL, 0);
+    const char *name = ssreplay_document_text(event, "event");
+    double elapsed = ssreplay_document_number(event, "elapsed_seconds");
+    bool known = name != NULL;
+    struct ssreport_record *record = reader->record;
+    if (known && strcmp(name, "settling") == 0)
+        record->counted_from = INFINITY; /* not yet */
+    else if (known && strcmp(name, "counting") == 0)
+        record->counted_from = ssreport_record_run_time(record, fmax(elapsed, 0));
+    else if (known && strcmp(name, "paused") == 0)
+        take_pause(record, elapsed);
+    else if (known && strcmp(name, "continued") == 0)
+        take_continue(record, elapsed);
+    else if (known && strcmp(name, "ending") == 0)
+        take_ending(reader, elapsed);
+    else if (known && strcmp(name, "instance_ended") == 0)
+        take_end(reader, event, elapsed);
+    yajl_tree_free(event);
+    return known;
+}
+
+void ssreport_record_read_events(struct ssreport_record *record) {
+    struct event_reader reader = {.record = record};
+    char path[4200], *line = NULL;
+    size_t size = 0, number = 0, broken = 0, first = 0;
+    snprintf(path, sizeof path, "%.4000s/events.jsonl", record->path);
+    FILE *stream = fopen(path, "re");
+    if (!stream) {
+        ssreport_notes_add(&record->notes, "events.jsonl: %s", strerror(errno));
+        return;
+    }
+    while (getline(&line, &size, stream) >= 0) {
+        number++;
+        if (!take_event(&reader, line) && broken++ == 0)
+            first = number;
+    }
+    free(line);
+    fclose(stream);
+    if (broken > 0)
+        ssreport_notes_add(&record->notes, "events.jsonl:%zu: this is no event%s", first,
+            broken > 1 ? ", nor are others" : "");
+    if (reader.failed > FAILURES_NAMED)
+        ssreport_notes_add(&record->notes, "%s, and %zu more failed", reader.failures,
+            reader.failed - FAILURES_NAMED);
+    else if (reader.failed > 0)
+        ssreport_notes_add(&record->notes, "%s", reader.failures);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "responses_read.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "base/words.h"
+#include "csv.h"
+#include "json_document.h"
+
+/* From one row to the next, in seconds, unless one is missing. */
+#define LENGTH_MAX 1.5
+
+/* A row that comes so many seconds after the last one was not written then: its time is wrong. */
+#define SILENCE_MAX 86400.0
+
+/* By so much a percentile may be above the largest value, as it is one of a histogram. */
+#define ROUNDING 1.002
+
+/* ---- requests.csv ---- */
+
+enum {
+    EPOCH,
+    ELAPSED,
+    RATE,
+    DUE,
+    SENT,
+    REFUSED,
+    WAITING,
+    UNFINISHED,
+    COMPLETED,
+    FAILED,
+    TIMEOUTS,
+    BYTES,
+    LATENESS,
+    RESPONSES,
+    RESPONSE_COLUMNS = 5,
+    COLUMNS = RESPONSES + RESPONSE_COLUMNS * SSREPORT_ORIGINS,
+};
+
+struct reader {
+    struct ssreport_responses *responses;
+    const char *why; /* the last row was not taken */
+};
+
+static bool refuse(struct reader *reader, const char *why) {
+    reader->why = why;
+    return false;
+}
+
+static bool read_count(const struct sstrace_field *field, double *count) {
+    return ssreport_csv_number(field, count) && *count >= 0 && *count == floor(*count);
+}
+
+static bool read_counts(
+    struct ssreport_response_second *second, const struct sstrace_field *fields) {
+    return read_count(&fields[DUE], &second->due) && read_count(&fields[SENT], &second->sent) &&
+           read_count(&fields[REFUSED], &second->refused) &&
+           read_count(&fields[WAITING], &second->waiting) &&
+           read_count(&fields[UNFINISHED], &second->unfinished) &&
+           read_count(&fields[COMPLETED], &second->completed) &&
+           read_count(&fields[FAILED], &second->failed) &&
+           read_count(&fields[TIMEOUTS], &second->timeouts) &&
+           read_count(&fields[BYTES], &second->bytes);
+}
+
+/* Times grow from each percentile to the next; none at all where nothing has succeeded. */
+static bool read_response(struct ssreport_response *response, const struct sstrace_field *fields) {
+    double *const values[] = {
+        &response->mean, &response->p50, &response->p95, &response->p99, &response->most};
+    for (size_t i = 0; i < RESPONSE_COLUMNS; i++) {
+        if (!sstrace_field_number(&fields[i], false, values[i]) || *values[i] < 0 ||
+            isinf(*values[i]))
+            return false;
+    }
+    if (response->p50 > response->p95 || response->p95 > response->p99 ||
+        response->p99 > ROUNDING * response->most || response->mean > ROUNDING * response->most)
+        return false;
+    for (size_t i = 0; i < RESPONSE_COLUMNS; i++)
+        *values[i] = *values[i] > response->most ? response->most : *values[i];
+    return true;
+}
+
+/* What has become of the requests since the row before; a row that is missing leaves this open. */
+static bool adds_up(
+    const struct ssreport_responses *responses, const struct ssreport_response_second *second) {
+    static const struct ssreport_response_second none;
+    const struct ssreport_response_second *last =
+        responses->count > 0 ? &responses->seconds[responses->count - 1] : &none;
+    if (!(second->end - last->end <= LENGTH_MAX))
+        return true;
+    return second->waiting == last->waiting + second->due - second->sent - second->refused &&
+           second->unfinished ==
+               last->unfinished + second->sent - second->completed - second->failed;
+}
+
+static bool take_second(void *context, const struct sstrace_field *fields) {
+    struct reader *reader = context;
+    struct ssreport_responses *responses = reader->responses;
+    struct ssreport_response_second second = {0};
+    double last = responses->count > 0 ? responses->seconds[responses->count - 1].end : 0;
+    reader->why = NULL;
+    if (!sstrace_field_number(&fields[EPOCH], false, &second.at) || isinf(second.at) ||
+        !ssreport_csv_number(&fields[ELAPSED], &second.end))
+        return refuse(reader, "there is no time");
+    if (!sstrace_field_number(&fields[RATE], false, &second.rate) || second.rate < 0 ||
+        isinf(second.rate))
+        return refuse(reader, "the rate is none");
+    if (!sstrace_field_number(&fields[LATENESS], false, &second.lateness_most) ||
+        second.lateness_most < 0 || isinf(second.lateness_most))
+        return refuse(reader, "the lateness is none");
+    if (!read_counts(&second, fields))
+        return refuse(reader, "a count of requests is none");
+    for (int i = 0; i < SSREPORT_ORIGINS; i++) {
+        if (!read_response(&second.response[i], &fields[RESPONSES + i * RESPONSE_COLUMNS]))
+            return refuse(reader, "the response times are none");
+    }
+    if (!(second.end > last) || second.end - last > SILENCE_MAX)
+        return refuse(reader, "the time does not go on");
+    second.begin = second.end - last <= LENGTH_MAX ? last : second.end - 1;
+    if (!adds_up(responses, &second))
+        return refuse(reader, "the numbers of requests do not add up");
+    if (!ssreport_csv_make_room(
+            (void **)&responses->seconds, responses->count, &responses->room, sizeof second))
+        return refuse(reader, "there is no memory");
+    responses->seconds[responses->count++] = second;
+    return true;
+}
+
+static int read_table(struct ssreport_responses *responses, struct ss_error *error) {
+    static const char *const columns[] = {"epoch_seconds", "elapsed_seconds", "rate", "due", "sent",
+        "refused", "waiting", "unfinished", "completed", "failed", "timeouts", "bytes",
+        "lateness_most_seconds", "intended_mean_seconds", "intended_p50_seconds",
+        "intended_p95_seconds", "intended_p99_seconds", "intended_most_seconds",
+        "actual_mean_seconds", "actual_p50_seconds", "actual_p95_seconds", "actual_p99_seconds",
+        "actual_most_seconds", NULL};
+    _Static_assert(sizeof columns / sizeof *columns - 1 == COLUMNS, "a column has no name");
+    _Static_assert(COLUMNS <= SSTRACE_PICKS, "a row has no room for so many fields");
+    struct reader reader = {.responses = responses};
+    struct ssreport_csv csv = {.name = SSREPORT_RESPONSES_TABLE,
+        .columns = columns,
+        .take = take_second,
+        .context = &reader,
+        .why = &reader.why};
+    return ssreport_csv_read(responses->path, &csv, &responses->notes, error);
+}
+
+/* ---- response-times.csv ---- */
+
+/* Both files have a second's end with six decimals. */
+#define SAME_END 1e-6
+
+struct times_reader {
+    struct ssreport_responses *responses;
+    size_t second; /* to which the last row belonged */
+};
+
+/* Rows without a second, as of a run that was killed, are ignored. */
+static bool take_time(void *context, const struct sstrace_field *fields) {
+    struct times_reader *reader = context;
+    struct ssreport_responses *responses = reader->responses;
+    struct ssreport_response_time time;
+    double end;
+    if (!ssreport_csv_number(&fields[0], &end) || !ssreport_csv_number(&fields[1], &time.seconds) ||
+        time.seconds < 0 || !read_count(&fields[2], &time.counts[SSREPORT_INTENDED]) ||
+        !read_count(&fields[3], &time.counts[SSREPORT_ACTUAL]))
+        return false;
+    while (reader->second < responses->count &&
+           responses->seconds[reader->second].end < end - SAME_END)
+        reader->second++;
+    if (reader->second == responses->count ||
+        responses->seconds[reader->second].end > end + SAME_END)
+        return true;
+    if (!ssreport_csv_make_room(
+            (void **)&responses->times, responses->time_count, &responses->time_room, sizeof time))
+        return false;
+    responses->times[responses->time_count++] = time;
+    responses->seconds[reader->second].time_count++;
+    return true;
+}
+
+/* A distribution counts only if it has every success of its second. */
+static void share_out_times(struct ssreport_responses *responses) {
+    const struct ssreport_response_time *times = responses->times;
+    for (size_t i = 0; i < responses->count; i++) {
+        struct ssreport_response_second *second = &responses->seconds[i];
+        double sums[SSREPORT_ORIGINS] = {0};
+        second->times = times;
+        times += second->time_count;
+        for (size_t j = 0; j < second->time_count; j++) {
+            for (int origin = 0; origin < SSREPORT_ORIGINS; origin++)
+                sums[origin] += second->times[j].counts[origin];
+        }
+        if (sums[SSREPORT_INTENDED] != second->completed ||
+            sums[SSREPORT_ACTUAL] != second->completed)
+            second->time_count = 0;
+    }
+}
+
+/* Records of earlier versions have no such table. */
+static void read_times(struct ssreport_responses *responses) {
+    static const char *const columns[] = {
+        "elapsed_seconds", "response_seconds", "intended", "actual", NULL};
+    struct times_reader reader = {.responses = responses};
+    struct ssreport_csv csv = {.name = SSREPORT_RESPONSES_TIMES,
+        .columns = columns,
+        .take = take_time,
+        .context = &reader};
+    struct ss_error error = {0};
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/" SSREPORT_RESPONSES_TIMES, responses->path);
+    if (access(path, F_OK) < 0)
+        return;
+    if (ssreport_csv_read(responses->path, &csv, &responses->notes, &error) < 0)
+        ssreport_notes_add(&responses->notes, "%s", error.message);
+    share_out_times(responses);
+}
+
+/* ---- requests.json ---- */
+
+static char *copy(const char *text) {
+    return text ? strdup(text) : NULL;
+}
+
+/* Texts of a list, with a blank between them. */
+static char *join(yajl_val list) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = list ? open_memstream(&text, &size) : NULL;
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < list->u.array.len; i++) {
+        const char *word = YAJL_GET_STRING(list->u.array.values[i]);
+        fprintf(stream, "%s%s", i > 0 ? " " : "", word ? word : "?");
+    }
+    fclose(stream);
+    return text;
+}
+
+/* "timeout 3, reset 1": the causes that have occurred. */
+static char *join_causes(yajl_val causes) {
+    char *text = NULL;
+    size_t size = 0, count = 0;
+    FILE *stream = causes ? open_memstream(&text, &size) : NULL;
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < causes->u.object.len; i++) {
+        double number = ssreplay_document_number(causes, causes->u.object.keys[i]);
+        if (number > 0)
+            fprintf(stream, "%s%s %.0f", count++ > 0 ? ", " : "", causes->u.object.keys[i], number);
+    }
+    fclose(stream);
+    return text;
+}
+
+static struct ssreport_response read_figures(yajl_val figures) {
+    return (struct ssreport_response){
+        .mean = ssreplay_document_number(figures, "mean_seconds"),
+        .p50 = ssreplay_document_number(figures, "p50_seconds"),
+        .p95 = ssreplay_document_number(figures, "p95_seconds"),
+        .p99 = ssreplay_document_number(figures, "p99_seconds"),
+        .most = ssreplay_document_number(figures, "most_seconds"),
+    };
+}
+
+static void read_responses(struct ssreport_responses *responses, yajl_val document) {
+    static const char *const origins[] = {"intended", "actual"};
+    yajl_val response = ssreplay_document_get(document, "response", yajl_t_object);
+    yajl_val successes = ssreplay_document_get(response, "successes", yajl_t_object);
+    yajl_val all = ssreplay_document_get(response, "all", yajl_t_object);
+    for (int i = 0; i < SSREPORT_ORIGINS; i++) {
+        responses->successes[i] =
+            read_figures(ssreplay_document_get(successes, origins[i], yajl_t_object));
+        responses->all[i] = read_figures(ssreplay_document_get(all, origins[i], yajl_t_object));
+    }
+}
+
+static void read_counters(struct ssreport_responses *responses, yajl_val document) {
+    const struct {
+        const char *name;
+        double *value;
+    } rows[] = {{"cap", &responses->cap}, {"timeout_seconds", &responses->timeout},
+        {"begin_epoch_seconds", &responses->begin}, {"end_epoch_seconds", &responses->ended},
+        {"duration_seconds", &responses->duration}, {"intended", &responses->intended},
+        {"sent", &responses->sent}, {"refused", &responses->refused},
+        {"waiting", &responses->waiting}, {"unfinished", &responses->unfinished},
+        {"succeeded", &responses->succeeded}, {"failed", &responses->failed},
+        {"bytes", &responses->bytes}, {"success_ratio", &responses->success_ratio},
+        {"throughput", &responses->throughput}, {"unfinished_most", &responses->unfinished_most},
+        {"own_cpu_seconds", &responses->own_cpu}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        *rows[i].value = ssreplay_document_number(document, rows[i].name);
+    yajl_val causes = ssreplay_document_get(document, "causes", yajl_t_object);
+    responses->timeouts = causes ? fmax(0, ssreplay_document_number(causes, "timeout")) : NAN;
+    responses->causes = join_causes(causes);
+    yajl_val lateness = ssreplay_document_get(document, "lateness", yajl_t_object);
+    responses->lateness_p99 = ssreplay_document_number(lateness, "p99_seconds");
+    responses->lateness_most = ssreplay_document_number(lateness, "most_seconds");
+}
+
+static void read_capacity(struct ssreport_capacity *capacity, yajl_val found) {
+    capacity->demand = copy(ssreplay_document_text(found, "demand"));
+    capacity->held = ssreplay_document_number(found, "held_rate");
+    capacity->failed = ssreplay_document_number(found, "failed_rate");
+    capacity->held_times = ssreplay_document_number(found, "held_times");
+    capacity->failed_times = ssreplay_document_number(found, "failed_times");
+}
+
+static int read_document(struct ssreport_responses *responses, struct ss_error *error) {
+    yajl_val document =
+        ssreplay_document_read(responses->path, SSREPORT_RESPONSES_DOCUMENT, "", error);
+    yajl_val profile = ssreplay_document_get(document, "profile", yajl_t_object);
+    const char *loop = ssreplay_document_text(document, "loop");
+    responses->version = copy(ssreplay_document_text(document, "version"));
+    responses->arrival = copy(ssreplay_document_text(document, "arrival"));
+    responses->when_full = copy(ssreplay_document_text(document, "when_full"));
+    responses->profile = copy(ssreplay_document_text(profile, "kind"));
+    responses->targets = join(ssreplay_document_get(document, "targets", yajl_t_array));
+    responses->closed = loop && strcmp(loop, "closed") == 0;
+    read_counters(responses, document);
+    read_responses(responses, document);
+    read_capacity(&responses->capacity, ssreplay_document_get(document, "capacity", yajl_t_object));
+    bool known = document != NULL;
+    yajl_tree_free(document);
+    if (responses->version && strcmp(responses->version, ss_version()) != 0)
+        ssreport_notes_add(&responses->notes, "recorded by version %s, this is %s",
+            ss_words_show(responses->version).text, ss_version());
+    return known ? 0 : -1;
+}
+
+/* ---- both ---- */
+
+/* What a record that was cut off has not summed up itself. */
+static void sum_up(struct ssreport_responses *responses) {
+    const struct ssreport_response_second *seconds = responses->seconds;
+    double sums[6] = {0};
+    for (size_t i = 0; i < responses->count; i++) {
+        const struct ssreport_response_second *second = &seconds[i];
+        const double values[] = {second->due, second->sent, second->refused, second->completed,
+            second->failed, second->timeouts};
+        for (size_t j = 0; j < sizeof sums / sizeof *sums; j++)
+            sums[j] += values[j];
+        responses->lateness_most = fmax(responses->lateness_most, second->lateness_most);
+    }
+    const struct ssreport_response_second *last = &seconds[responses->count - 1];
+    responses->intended = sums[0];
+    responses->sent = sums[1];
+    responses->refused = sums[2];
+    responses->succeeded = sums[3];
+    responses->failed = sums[4];
+    responses->timeouts = sums[5];
+    responses->waiting = last->waiting;
+    responses->unfinished = last->unfinished;
+    responses->success_ratio = sums[3] / sums[0];
+    responses->begin = last->at - last->end;
+    responses->ended = last->at;
+    responses->duration = last->end;
+    responses->throughput = sums[3] / last->end;
+    for (int i = 0; i < SSREPORT_ORIGINS; i++)
+        responses->successes[i] =
+            ssreport_responses_of(seconds, responses->count, (enum ssreport_origin)i);
+}
+
+/* Where its rows were cut or are damaged, they have fewer requests than its figures. */
+static void compare_with_figures(struct ssreport_responses *responses) {
+    double sent = 0;
+    for (size_t i = 0; i < responses->count; i++)
+        sent += responses->seconds[i].sent;
+    if (responses->count > 0 && responses->sent != sent && !isnan(responses->sent))
+        ssreport_notes_add(&responses->notes,
+            "its figures say that %.0f requests were sent, its seconds %.0f", responses->sent,
+            sent);
+}
+
+int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
+    const char *name, struct ss_error *error) {
+    struct ss_error no_table = {0}, no_document = {0};
+    *responses = (struct ssreport_responses){.name = strdup(name), .path = strdup(path)};
+    if (!responses->name || !responses->path)
+        return ss_error_memory(error);
+    responses->title = responses->name;
+    responses->interrupted = read_document(responses, &no_document) < 0;
+    int table = read_table(responses, &no_table);
+    read_times(responses);
+    if (responses->interrupted && responses->count == 0)
+        return ss_error_fail(
+            error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no second");
+    if (responses->interrupted)
+        ssreport_notes_add(&responses->notes, "interrupted: %s", no_document.message);
+    /* A search for a capacity has no seconds. */
+    if (table < 0 && !responses->capacity.demand)
+        ssreport_notes_add(&responses->notes, "%s", no_table.message);
+    if (responses->interrupted)
+        sum_up(responses);
+    else
+        compare_with_figures(responses);
+    return 0;
+}
+
+/* ---- beside it ---- */
+
+static bool take_load(void *context, const struct sstrace_field *fields) {
+    struct ssreport_responses *responses = context;
+    struct ssreport_response_load load;
+    if (!ssreport_csv_time(&fields[0], &load.at) || !ssreport_csv_number(&fields[1], &load.load) ||
+        !ssreport_csv_make_room(
+            (void **)&responses->loads, responses->load_count, &responses->load_room, sizeof load))
+        return false;
+    responses->loads[responses->load_count++] = load;
+    return true;
+}
+
+/* The folder itself, or the one that it lies in. */
+static bool find_file(
+    const struct ssreport_responses *responses, const char *name, char folder[4200]) {
+    char path[4300];
+    for (int up = 0; up < 2; up++) {
+        snprintf(folder, 4200, "%.4000s%s", responses->path, up > 0 ? "/.." : "");
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+void ssreport_responses_read_beside(struct ssreport_responses *responses) {
+    static const char *const columns[] = {"time", "load", NULL};
+    struct ssreport_csv csv = {
+        .name = "beside.csv", .columns = columns, .take = take_load, .context = responses};
+    struct ss_error error = {0};
+    char folder[4200];
+    if (find_file(responses, csv.name, folder) &&
+        ssreport_csv_read(folder, &csv, &responses->notes, &error) < 0)
+        ssreport_notes_add(&responses->notes, "no load beside it: %s", error.message);
+    error = (struct ss_error){0};
+    if (find_file(responses, "energy.csv", folder) &&
+        ssreport_energy_read(&responses->energy, folder, &responses->notes, &error) < 0)
+        ssreport_notes_add(&responses->notes, "no power: %s", error.message);
+}

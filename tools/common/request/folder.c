@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "result_document.h"
+
+int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error) {
+    if (mkdir(path, 0777) < 0)
+        return errno == EEXIST
+                   ? ss_error_fail(error, "--record: %s is there: choose another folder",
+                         ss_words_show(path).text)
+                   : ss_error_fail(
+                         error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = 0;
+    if (folder < 0)
+        result =
+            ss_error_fail(error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));
+    else if (rows)
+        result = ssrequest_rows_keep(rows, folder, error);
+    if (result < 0)
+        rmdir(path);
+    return result;
+}
+
+int ssrequest_folder_finish(
+    const char *path, const struct ssrequest_account *account, struct ss_error *error) {
+    char file[4200];
+    snprintf(file, sizeof file, "%.4000s/requests.json", path);
+    return ssrequest_document_write(file, account, error);
+}

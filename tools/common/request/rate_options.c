@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rate_options.h"
+
+#include <math.h>
+
+#define CAP_DEFAULT 200
+
+/* An option, and what it is for: a set of bits, one for each shape, and CLOSED. */
+struct belonging {
+    const char *name;
+    bool given;
+    unsigned to, needed_by;
+};
+
+#define CONSTANT (1U << SSREQUEST_CONSTANT)
+#define STEP     (1U << SSREQUEST_STEP)
+#define TRACE    (1U << SSREQUEST_TRACE)
+#define CLOSED   (TRACE << 1)
+
+struct ssrequest_given ssrequest_given_nothing(void) {
+    return (struct ssrequest_given){
+        .shape = -1,
+        .rate = NAN,
+        .max = NAN,
+        .step = NAN,
+        .duration = SS_TIME_NEVER,
+        .hold = SS_TIME_NEVER,
+    };
+}
+
+static unsigned way_of(const struct ssrequest_given *given) {
+    return given->closed ? CLOSED : 1U << given->shape;
+}
+
+static const char *name_of(unsigned way) {
+    return way == CONSTANT ? "--profile constant"
+           : way == STEP   ? "--profile step"
+           : way == TRACE  ? "--profile trace"
+                           : "--closed";
+}
+
+int ssrequest_given_refuse(
+    const struct ssrequest_given *given, const char *name, struct ss_error *error) {
+    return ss_error_fail(
+        error, "--%s has no meaning with %s: see --help", name, name_of(way_of(given)));
+}
+
+static int check(const struct ssrequest_given *given, bool has_shape, struct ss_error *error) {
+    const struct belonging all[] = {
+        {"rate", !isnan(given->rate), CONSTANT | TRACE,
+            given->finds_rate ? TRACE : CONSTANT | TRACE},
+        {"duration", given->duration != SS_TIME_NEVER, CONSTANT | TRACE | CLOSED, 0},
+        {"max", !isnan(given->max), STEP, STEP},
+        {"step", !isnan(given->step), STEP, STEP},
+        {"hold", given->hold != SS_TIME_NEVER, STEP, STEP},
+        {"trace", given->trace, TRACE, TRACE},
+        {"profile", has_shape, CONSTANT | STEP | TRACE, 0},
+        {"cap", given->cap > 0, CONSTANT | STEP | TRACE, 0},
+    };
+    unsigned way = way_of(given);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].given && !(all[i].to & way))
+            return ssrequest_given_refuse(given, all[i].name, error);
+        if (!all[i].given && (all[i].needed_by & way))
+            return ss_error_fail(error, "%s wants --%s: see --help", name_of(way), all[i].name);
+    }
+    return 0;
+}
+
+/* The shape that what is given belongs to. */
+static int guess_shape(const struct ssrequest_given *given) {
+    if (given->trace)
+        return SSREQUEST_TRACE;
+    bool steps = !isnan(given->max) || !isnan(given->step) || given->hold != SS_TIME_NEVER;
+    return steps ? SSREQUEST_STEP : SSREQUEST_CONSTANT;
+}
+
+int ssrequest_given_settle(struct ssrequest_given *given, struct ss_error *error) {
+    bool has_shape = given->shape >= 0;
+    if (!has_shape)
+        given->shape = guess_shape(given);
+    if (check(given, has_shape, error) < 0)
+        return -1;
+    if (given->cap == 0)
+        given->cap = given->closed ? given->closed : CAP_DEFAULT;
+    return 0;
+}
+
+int ssrequest_given_profile(const struct ssrequest_given *given, struct ssrequest_profile *profile,
+    struct ss_error *error) {
+    *profile = (struct ssrequest_profile){0};
+    if (given->closed)
+        return 0;
+    switch ((enum ssrequest_shape)given->shape) {
+    case SSREQUEST_STEP:
+        return ssrequest_profile_step(profile, given->max, given->step, given->hold, error);
+    case SSREQUEST_TRACE:
+        return ssrequest_profile_trace(profile, given->trace, given->rate, given->duration, error);
+    default:
+        return ssrequest_profile_constant(profile, given->rate, given->duration, error);
+    }
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "result_document.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/json.h"
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+
+/* In full: a double has no room for all the digits of a seed. */
+static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    ss_json_digits(json, name, digits);
+}
+
+static void print_time(struct ss_json *json, const char *name, ss_time time) {
+    ss_json_number(json, name, time == SS_TIME_NEVER ? NAN : ss_time_seconds(time));
+}
+
+static void print_profile(struct ss_json *json, const struct ssrequest_account *account) {
+    ss_json_open(json, "profile", '{');
+    ss_json_text(json, "kind", ssrequest_shape_name(account->shape));
+    if (account->shape == SSREQUEST_STEP) {
+        ss_json_number(json, "max", account->max);
+        ss_json_number(json, "step", account->step);
+        print_time(json, "hold_seconds", account->hold);
+    } else {
+        ss_json_number(json, "rate", account->rate);
+    }
+    if (account->shape == SSREQUEST_TRACE)
+        ss_json_text(json, "trace", account->trace);
+    ss_json_bool(json, "changed", account->turned);
+    print_time(json, "length_seconds", ssrequest_profile_length(account->profile));
+    ss_json_close(json, '}');
+}
+
+/* null stands for what there is none of in this kind of loop. */
+static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
+    bool closed = account->rules.closed > 0;
+    ss_json_text(json, "loop", closed ? "closed" : "open");
+    ss_json_open(json, "targets", '[');
+    for (size_t i = 0; i < account->target_count; i++)
+        ss_json_text(json, NULL, account->targets[i]);
+    ss_json_close(json, ']');
+    ss_json_text(json, "balance", ssrequest_balance_name(account->rules.balance));
+    if (closed) {
+        print_whole(json, "clients", account->rules.closed);
+        ss_json_text(json, "profile", NULL);
+        ss_json_text(json, "arrival", NULL);
+        ss_json_text(json, "seed", NULL);
+    } else {
+        ss_json_text(json, "clients", NULL);
+        print_profile(json, account);
+        ss_json_text(json, "arrival", ssrequest_arrival_name(account->arrival));
+        print_whole(json, "seed", account->seed);
+    }
+    print_whole(json, "cap", account->rules.cap);
+    ss_json_text(json, "when_full", ssrequest_when_full_name(account->rules.when_full));
+    print_time(
+        json, "timeout_seconds", account->tally ? account->tally->timeout : account->timeout);
+}
+
+static void print_counts(struct ss_json *json, const struct ssrequest_tally *tally) {
+    print_whole(json, "intended", tally->intended);
+    print_whole(json, "sent", tally->sent);
+    print_whole(json, "refused", tally->refused);
+    print_whole(json, "waiting", tally->waiting);
+    print_whole(json, "unfinished", tally->unfinished);
+    print_whole(json, "succeeded", tally->outcomes[SSREQUEST_SUCCESS]);
+    print_whole(json, "failed", ssrequest_tally_failed(tally));
+    ss_json_open(json, "causes", '{');
+    for (int i = SSREQUEST_SUCCESS + 1; i < SSREQUEST_OUTCOMES; i++)
+        print_whole(json, ssrequest_outcome_name((enum ssrequest_outcome)i), tally->outcomes[i]);
+    ss_json_close(json, '}');
+    ss_json_number(json, "success_ratio", ssrequest_success_ratio(tally));
+    print_whole(json, "bytes", tally->bytes);
+}
+
+static void print_distribution(
+    struct ss_json *json, const char *name, const struct ssrequest_distribution *times) {
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {{"p50_seconds", 0.5}, {"p90_seconds", 0.9}, {"p95_seconds", 0.95},
+        {"p99_seconds", 0.99}, {"p99_9_seconds", 0.999}};
+    ss_json_open(json, name, '{');
+    print_whole(json, "count", times->count);
+    ss_json_number(json, "mean_seconds", ssrequest_distribution_mean(times));
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        ss_json_number(
+            json, quantiles[i].name, ssrequest_distribution_quantile(times, quantiles[i].share));
+    ss_json_number(json, "most_seconds", times->count ? ss_time_seconds(times->most) : NAN);
+    ss_json_close(json, '}');
+}
+
+static void print_origins(
+    struct ss_json *json, const char *name, const struct ssrequest_distribution *times) {
+    ss_json_open(json, name, '{');
+    print_distribution(json, "intended", &times[SSREQUEST_INTENDED]);
+    print_distribution(json, "actual", &times[SSREQUEST_ACTUAL]);
+    ss_json_close(json, '}');
+}
+
+static void print_end(struct ss_json *json, const char *rate, const char *times,
+    const struct ssrequest_trials *trials, unsigned count) {
+    ss_json_number(json, rate, trials->rate > 0 ? trials->rate : NAN);
+    print_whole(json, times, count);
+}
+
+static void print_capacity(struct ss_json *json, const struct ssrequest_account *account) {
+    const struct ssrequest_capacity *capacity = account->capacity;
+    const struct ssrequest_capacity_result result = ssrequest_capacity_result(capacity);
+    ss_json_open(json, "capacity", '{');
+    ss_json_text(json, "demand", account->demand);
+    print_end(json, "held_rate", "held_times", &result.held, result.held.held);
+    print_end(json, "failed_rate", "failed_times", &result.failed, result.failed.failed);
+    ss_json_bool(json, "sure", result.sure);
+    ss_json_open(json, "rates", '[');
+    for (size_t i = 0; i < capacity->count; i++) {
+        ss_json_open(json, NULL, '{');
+        ss_json_number(json, "rate", capacity->rates[i].rate);
+        print_whole(json, "held", capacity->rates[i].held);
+        print_whole(json, "failed", capacity->rates[i].failed);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+    ss_json_open(json, "trials", '[');
+    for (unsigned i = 0; i < capacity->trial_count; i++) {
+        ss_json_open(json, NULL, '{');
+        ss_json_number(json, "rate", capacity->trials[i].rate);
+        ss_json_number(json, "value_seconds", capacity->trials[i].seconds);
+        ss_json_number(json, "success_ratio", capacity->trials[i].success_ratio);
+        ss_json_bool(json, "held", capacity->trials[i].held);
+        ss_json_bool(json, "stationary", capacity->trials[i].steady);
+        ss_json_number(json, "measured_seconds", capacity->trials[i].measured);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+    ss_json_bool(json, "upper_bound", result.upper_bound);
+    ss_json_close(json, '}');
+}
+
+/* How many whole answers of each status, and when failures were. */
+static void print_answers(struct ss_json *json, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    bool failed = tally->first_failure != SS_TIME_NEVER;
+    ss_json_open(json, "statuses", '{');
+    for (unsigned i = 0; i < SSREQUEST_STATUSES; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", i);
+        if (tally->statuses[i] > 0)
+            print_whole(json, name, tally->statuses[i]);
+    }
+    ss_json_close(json, '}');
+    ss_json_number(json, "first_failure_seconds",
+        failed ? ss_time_seconds(ss_time_since(tally->first_failure, account->skipped)) : NAN);
+    ss_json_number(json, "last_failure_seconds",
+        failed ? ss_time_seconds(ss_time_since(tally->last_failure, account->skipped)) : NAN);
+}
+
+static void print_figures(struct ss_json *json, const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    print_counts(json, tally);
+    ss_json_number(json, "duration_seconds", ss_time_seconds(account->took));
+    ss_json_number(json, "throughput", ssrequest_throughput(account));
+    print_whole(json, "unfinished_most", tally->unfinished_most);
+    ss_json_number(json, "own_cpu_seconds", account->own_cpu_seconds);
+    ss_json_number(json, "connections", account->connections);
+    print_distribution(json, "lateness", &tally->lateness);
+    ss_json_open(json, "response", '{');
+    print_origins(json, "successes", tally->successes);
+    print_origins(json, "all", tally->all);
+    ss_json_close(json, '}');
+    print_answers(json, account);
+    ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
+}
+
+/* Prints the names of headers alone: a value may be a secret. */
+static void print_messages(struct ss_json *json, const struct ssrequest_messages *messages) {
+    const struct ssrequest_message *only = messages->file ? NULL : messages->list;
+    ss_json_text(json, "method", only ? only->method : NULL);
+    ss_json_number(json, "data_bytes", only && only->body ? (double)only->body_size : NAN);
+    ss_json_text(json, "requests_file", messages->file);
+    ss_json_open(json, "headers", '[');
+    for (size_t i = 0; i < messages->header_count; i++) {
+        const char *header = messages->headers[i];
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(header, ":;"), header);
+        ss_json_text(json, NULL, name);
+    }
+    ss_json_close(json, ']');
+}
+
+void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "program", account->program);
+    ss_json_text(&json, "version", ss_version());
+    ss_json_number(&json, "begin_epoch_seconds", account->begin);
+    ss_json_number(&json, "end_epoch_seconds", account->begin + ss_time_seconds(account->took));
+    print_request(&json, account);
+    if (account->capacity)
+        print_capacity(&json, account);
+    else
+        print_figures(&json, account);
+    if (account->messages)
+        print_messages(&json, account->messages);
+    ss_json_close(&json, '}');
+}
+
+int ssrequest_document_write(
+    const char *path, const struct ssrequest_account *account, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (strcmp(path, "-") == 0) {
+        ssrequest_document_print(stdout, account);
+        return 0;
+    }
+    if (ss_whole_file_open(&file, path) == 0) {
+        ssrequest_document_print(file.stream, account);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_DOCUMENT_H
+#define SSREQUEST_DOCUMENT_H
+
+/* What --json prints, and what a record keeps as requests.json. */
+
+#include <stdio.h>
+
+#include "run_result.h"
+
+void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account);
+
+/* A new file at `path`, whole or not at all; "-": standard output. */
+int ssrequest_document_write(
+    const char *path, const struct ssrequest_account *account, struct ss_error *error);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_result.h"
+
+#include <math.h>
+
+const char *ssrequest_shape_name(enum ssrequest_shape shape) {
+    static const char *const names[] = {"constant", "step", "trace"};
+    return names[shape];
+}
+
+const char *ssrequest_arrival_name(enum ssrequest_arrival arrival) {
+    static const char *const names[] = {"concurrent", "even", "poisson"};
+    return names[arrival];
+}
+
+const char *ssrequest_when_full_name(enum ssrequest_when_full when_full) {
+    static const char *const names[] = {"delay", "drop"};
+    return names[when_full];
+}
+
+const char *ssrequest_balance_name(enum ssrequest_balance balance) {
+    static const char *const names[] = {"round-robin", "least-connections"};
+    return names[balance];
+}
+
+/* A trace may have a stretch for each second of a day, and each second is asked for. */
+static size_t first_ending_after(const struct ssrequest_profile *profile, ss_time moment) {
+    size_t low = 0, high = profile->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (profile->stretches[middle].end > moment)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to) {
+    double mean = 0; /* of one stretch exactly its rate */
+    for (size_t i = first_ending_after(profile, from); i < profile->count; i++) {
+        const struct ssrequest_stretch *stretch = &profile->stretches[i];
+        if (stretch->begin >= to || to <= from)
+            break;
+        ss_time begin = stretch->begin > from ? stretch->begin : from;
+        ss_time end = stretch->end < to ? stretch->end : to;
+        mean += stretch->rate * ((double)(end - begin) / (double)(to - from));
+    }
+    return mean;
+}
+
+double ssrequest_success_ratio(const struct ssrequest_tally *tally) {
+    return tally->intended ? (double)tally->outcomes[SSREQUEST_SUCCESS] / (double)tally->intended
+                           : NAN;
+}
+
+double ssrequest_throughput(const struct ssrequest_account *account) {
+    return account->took ? (double)account->tally->outcomes[SSREQUEST_SUCCESS] /
+                               ss_time_seconds(account->took)
+                         : NAN;
+}

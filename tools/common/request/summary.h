@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_SUMMARY_H
+#define SSREQUEST_SUMMARY_H
+
+/* A run as text in 80 columns: what it means, then the figures. */
+
+#include <stdio.h>
+
+#include "run_result.h"
+
+void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account);
+
+#endif

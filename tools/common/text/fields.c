@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fields.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <strings.h>
+
+#include "base/words.h"
+
+/* Those that could stand inside a number or a date come last. */
+static char guess_separator(const char *line) {
+    static const char separators[] = ";\t|,";
+    bool found[sizeof separators] = {false};
+    bool quoted = false;
+    for (; *line; line++) {
+        const char *at = strchr(separators, *line);
+        quoted ^= *line == '"';
+        if (at && !quoted)
+            found[at - separators] = true;
+    }
+    for (size_t i = 0; separators[i]; i++) {
+        if (found[i])
+            return separators[i];
+    }
+    return ' ';
+}
+
+int sstrace_table_separator(
+    const char *option, const char *line, char *separator, struct ss_error *error) {
+    if (!option) {
+        *separator = guess_separator(line);
+        return 0;
+    }
+    *separator = strcmp(option, "tab") == 0 ? '\t' : *option;
+    bool one = *option && !option[1];
+    bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
+    if (*separator != '\t' && (!one || !possible))
+        return ss_error_fail(error,
+            "'%s' cannot stand between fields: write one character such as , or ; or tab",
+            ss_words_show(option).text);
+    return 0;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static const char *skip_blanks(const char *at, char separator) {
+    while (*at == ' ' || (*at == '\t' && separator != '\t'))
+        at++;
+    return at;
+}
+
+static const char *find_end(const struct sstrace_walk *walk, const char *at) {
+    if (walk->separator == ' ')
+        return at + strcspn(at, " \t");
+    const char *line_end = walk->input->text + walk->input->length;
+    const char *end = memchr(at, walk->separator, (size_t)(line_end - at));
+    return end ? end : line_end;
+}
+
+void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator) {
+    walk->input = input;
+    walk->separator = separator;
+    walk->at = input->text;
+    /* Blanks at the beginning part nothing. */
+    if (separator == ' ')
+        walk->at = skip_blanks(walk->at, ' ');
+}
+
+/* `end` is the separator behind a field, or the end of the line. */
+static void go_on(struct sstrace_walk *walk, const char *end) {
+    if (walk->separator == ' ')
+        end = skip_blanks(end, ' ');
+    if (!*end)
+        walk->at = NULL;
+    else
+        walk->at = walk->separator == ' ' ? end : end + 1;
+}
+
+static int take_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
+    const char *begin = field->text + 1, *at = begin;
+    while (*at && (*at != '"' || at[1] == '"'))
+        at += *at == '"' ? 2 : 1;
+    if (!*at)
+        return sstrace_input_blame(walk->input, field->column,
+            "the quote must be closed on the same line, with \"\" for one inside");
+    const char *end = skip_blanks(at + 1, walk->separator);
+    bool parted = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
+    if (*end && !parted)
+        return sstrace_input_blame(walk->input, (size_t)(end - walk->input->text) + 1,
+            "behind a closing quote the next field must begin");
+    field->text = begin;
+    field->length = (size_t)(at - begin);
+    field->column++;
+    go_on(walk, end);
+    return 1;
+}
+
+int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field) {
+    if (!walk->at)
+        return 0;
+    field->text = skip_blanks(walk->at, walk->separator);
+    field->column = (size_t)(field->text - walk->input->text) + 1;
+    if (*field->text == '"')
+        return take_quoted(walk, field);
+    const char *end = find_end(walk, field->text);
+    go_on(walk, end);
+    while (end > field->text && is_blank(end[-1]))
+        end--;
+    field->length = (size_t)(end - field->text);
+    return 1;
+}
+
+void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field) {
+    size_t at = table->count++;
+    for (; at > 0 && table->picks[at - 1].number > number; at--)
+        table->picks[at] = table->picks[at - 1];
+    table->picks[at] = (struct sstrace_pick){number, field};
+}
+
+bool sstrace_table_is_row(const struct sstrace_input *input) {
+    const char *text = input->text + strspn(input->text, " \t");
+    return *text && *text != '#';
+}
+
+int sstrace_walk_count(struct sstrace_walk *walk, size_t *count) {
+    *count = 0;
+    if (!walk->at)
+        return 0;
+    const char *end = walk->input->text + walk->input->length;
+    if (walk->separator == ' ' || memchr(walk->at, '"', (size_t)(end - walk->at))) {
+        struct sstrace_field field;
+        int more;
+        while ((more = sstrace_walk_next(walk, &field)) > 0)
+            ++*count;
+        return more;
+    }
+    char separator = walk->separator;
+    size_t separators = 0;
+    for (const char *at = walk->at; at < end; at++)
+        separators += *at == separator;
+    *count = separators + 1;
+    return 0;
+}
+
+/* Passes over unused fields; whether the field of that number is there. */
+static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
+    struct sstrace_field field;
+    int more = 1;
+    while (*passed + 1 < number && (more = sstrace_walk_next(walk, &field)) > 0)
+        ++*passed;
+    return more;
+}
+
+static int blame_count(struct sstrace_table *table, size_t count, size_t expected) {
+    return sstrace_input_blame(table->input, table->input->length + 1,
+        "the row has %zu field%s, where %zu are expected%s", count, count == 1 ? "" : "s", expected,
+        count < expected ? " (was the file cut off?)" : "");
+}
+
+int sstrace_table_split(struct sstrace_table *table) {
+    struct sstrace_walk walk;
+    size_t passed = 0, rest, least = 0;
+    struct sstrace_field field;
+    sstrace_walk_begin(&walk, table->input, table->separator);
+    for (size_t i = 0; i < table->count; i++) {
+        int more = 1;
+        least = table->picks[i].number;
+        if (passed < least) {
+            more = skip_to(&walk, &passed, least);
+            if (more > 0)
+                more = sstrace_walk_next(&walk, &field);
+            passed += more > 0;
+        }
+        if (more < 0)
+            return -1;
+        if (more == 0)
+            return blame_count(table, passed, table->columns ? table->columns : least);
+        *table->picks[i].field = field;
+    }
+    if (sstrace_walk_count(&walk, &rest) < 0)
+        return -1;
+    if (!table->columns)
+        table->columns = passed + rest;
+    return passed + rest == table->columns ? 1 : blame_count(table, passed + rest, table->columns);
+}
+
+int sstrace_table_read_row(struct sstrace_input *input) {
+    int more;
+    do
+        more = sstrace_input_read_line(input);
+    while (more > 0 && !sstrace_table_is_row(input));
+    return more;
+}
+
+int sstrace_table_next(struct sstrace_table *table) {
+    int more = sstrace_table_read_row(table->input);
+    return more > 0 ? sstrace_table_split(table) : more;
+}
+
+bool sstrace_field_is(const struct sstrace_field *field, const char *word) {
+    size_t length = strlen(word);
+    return field->length == length && strncasecmp(field->text, word, length) == 0;
+}
+
+int sstrace_field_name(
+    const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]) {
+    if (field->length >= SSTRACE_NAME)
+        return sstrace_input_blame(input, field->column,
+            "a name of %zu characters, where at most %d are expected", field->length,
+            SSTRACE_NAME - 1);
+    size_t length = field->length;
+    memcpy(name, field->text, length);
+    for (size_t i = 0; i + 1 < length; i++) {
+        /* Only inside of quotes do two stand together. */
+        if (name[i] == '"' && name[i + 1] == '"')
+            memmove(name + i, name + i + 1, length-- - i - 1);
+    }
+    name[length] = '\0';
+    return 0;
+}
+
+static bool is_missing(const struct sstrace_field *field) {
+    static const char *const words[] = {"", "-", "nan", "na", "n/a", "null", "none"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (sstrace_field_is(field, words[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A number as it stands there: digits times 10 to a power. */
+struct decimal {
+    uint64_t digits;
+    int power;
+    bool any;
+};
+
+static const char *take_digits(
+    const char *at, const char *end, bool behind_mark, struct decimal *decimal) {
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+        decimal->any = true;
+        /* More than 18 say nothing that a double could hold. */
+        if (decimal->digits < UINT64_C(100000000000000000)) {
+            decimal->digits = decimal->digits * 10 + (uint64_t)(*at - '0');
+            decimal->power -= behind_mark;
+        } else {
+            decimal->power += !behind_mark;
+        }
+    }
+    return at;
+}
+
+static const char *take_exponent(const char *at, const char *end, struct decimal *decimal) {
+    if (at == end || (*at != 'e' && *at != 'E'))
+        return at;
+    struct decimal exponent = {0};
+    bool negative = at + 1 < end && at[1] == '-';
+    const char *digits = at + 1 + (negative || (at + 1 < end && at[1] == '+'));
+    const char *behind = take_digits(digits, end, false, &exponent);
+    if (!exponent.any || behind - digits > 3)
+        return at;
+    decimal->power += negative ? -(int)exponent.digits : (int)exponent.digits;
+    return behind;
+}
+
+/* Both operands of the first case are exact, so that it rounds once, as it should. */
+static double value_of(const struct decimal *decimal) {
+    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    int power = decimal->power;
+    if (decimal->digits <= UINT64_C(1) << 53 && power >= -22 && power <= 22)
+        return power < 0 ? (double)decimal->digits / powers[-power]
+                         : (double)decimal->digits * powers[power];
+    return (double)((long double)decimal->digits * powl(10, power));
+}
+
+bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value) {
+    const char *at = field->text, *end = at + field->length;
+    struct decimal decimal = {0};
+    bool negative = at < end && *at == '-';
+    at += negative || (at < end && *at == '+');
+    at = take_digits(at, end, false, &decimal);
+    if (at < end && (*at == '.' || (comma && *at == ',')))
+        at = take_digits(at + 1, end, true, &decimal);
+    if (decimal.any)
+        at = take_exponent(at, end, &decimal);
+    if (decimal.any && at == end) {
+        *value = negative ? -value_of(&decimal) : value_of(&decimal);
+        return isfinite(*value);
+    }
+    *value = NAN;
+    return is_missing(field);
+}

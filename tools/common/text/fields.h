@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_TABLE_H
+#define SSTRACE_TABLE_H
+
+/*
+ * Rows of fields with something between them. A field may stand in double quotes, inside of which
+ * "" is one; blanks around a field do not matter. Nothing is allocated for a row, and it is split
+ * only as far as its fields are used; the rest is only counted.
+ */
+
+#include <stdbool.h>
+
+#include "input.h"
+
+#define SSTRACE_PICKS 24
+#define SSTRACE_NAME  512 /* bytes of a name, with the 0 */
+
+struct sstrace_field {
+    const char *text; /* in the line: no 0 behind it */
+    size_t length;    /* bytes */
+    size_t column;    /* of its first byte, from 1, for messages */
+};
+
+/* The fields of one line, one after the other. */
+struct sstrace_walk {
+    struct sstrace_input *input;
+    const char *at; /* NULL: behind the last */
+    char separator; /* ' ': any number of blanks and tabs */
+};
+
+struct sstrace_pick {
+    size_t number; /* of the field, from 1 */
+    struct sstrace_field *field;
+};
+
+struct sstrace_table {
+    struct sstrace_input *input;
+    char separator;
+    size_t columns; /* fields of every row; 0: as many as the first one has */
+    size_t count;
+    struct sstrace_pick picks[SSTRACE_PICKS]; /* in the order of their numbers */
+};
+
+/* From the option's "tab" or single character; NULL: by what stands in the line. */
+int sstrace_table_separator(
+    const char *option, const char *line, char *separator, struct ss_error *error);
+
+void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);
+
+/* 1: `field` is the next one. 0: there is none. -1: a quote is wrong. */
+int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
+
+/* How many fields there are from where the walk stands. -1: a quote is wrong behind so many. */
+int sstrace_walk_count(struct sstrace_walk *walk, size_t *count);
+
+/* From now on a row's field of that number goes to `field`. */
+void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
+
+/*
+ * 1: the picked fields are those of the next row. Lines that are empty or begin with # are none. 0:
+ * there is none. -1: it has too few fields, or too many.
+ */
+int sstrace_table_next(struct sstrace_table *table);
+
+/* The same with the line that was read last. */
+int sstrace_table_split(struct sstrace_table *table);
+
+bool sstrace_table_is_row(const struct sstrace_input *input);
+
+/* sstrace_input_read_line() up to the next line that is a row. */
+int sstrace_table_read_row(struct sstrace_input *input);
+
+/* Whether a field is that word, in letters of any case. */
+bool sstrace_field_is(const struct sstrace_field *field, const char *word);
+
+/* Copies it, with single quotes for doubled ones. Fails if it is too long for a name. */
+int sstrace_field_name(
+    const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
+
+/*
+ * A decimal, whatever the locale. What stands for a missing one (nothing, -, nan, na, n/a, null) is
+ * not a number. False: it is something else.
+ */
+bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/words.h"
+
+#define LINE_LONGEST ((size_t)1 << 20)
+
+static ssize_t read_again(int descriptor, void *buffer, size_t size) {
+    ssize_t length;
+    do
+        length = read(descriptor, buffer, size);
+    while (length < 0 && errno == EINTR);
+    return length;
+}
+
+/* The stream's own reads: first what was looked at already. */
+static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
+    size_t left = input->head_length - input->head_used;
+    if (left == 0)
+        return read_again(input->descriptor, buffer, size);
+    size_t length = left < size ? left : size;
+    memcpy(buffer, input->head + input->head_used, length);
+    input->head_used += length;
+    return (ssize_t)length;
+}
+
+/* A line that does not end must not take all memory: where lines are wanted it is given up. */
+static ssize_t read_on(void *cookie, char *buffer, size_t size) {
+    struct sstrace_input *input = cookie;
+    ssize_t length = read_next(input, buffer, size);
+    if (length <= 0 || !input->in_lines)
+        return length;
+    input->unbroken = memchr(buffer, '\n', (size_t)length) ? 0 : input->unbroken + (size_t)length;
+    if (input->unbroken <= LINE_LONGEST)
+        return length;
+    errno = EFBIG;
+    return -1;
+}
+
+static int fill_head(struct sstrace_input *input) {
+    input->head_length = input->head_used = 0;
+    while (input->head_length < SSTRACE_HEAD) {
+        ssize_t length = read_again(
+            input->descriptor, input->head + input->head_length, SSTRACE_HEAD - input->head_length);
+        if (length < 0)
+            return ss_error_fail(input->error, "%s cannot be read: %s",
+                ss_words_show(input->name).text, strerror(errno));
+        if (length == 0)
+            break;
+        input->head_length += (size_t)length;
+    }
+    input->head[input->head_length] = '\0';
+    return 0;
+}
+
+struct packer {
+    const char *magic;
+    size_t length;
+    const char *program;
+};
+
+static const struct packer packers[] = {
+    {"\x1f\x8b", 2, "gzip"},
+    {"\xfd"
+     "7zXZ",
+        5, "xz"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd"},
+};
+
+static const char *find_packer(const struct sstrace_input *input) {
+    for (size_t i = 0; i < sizeof packers / sizeof *packers; i++) {
+        if (input->head_length >= packers[i].length &&
+            memcmp(input->head, packers[i].magic, packers[i].length) == 0)
+            return packers[i].program;
+    }
+    return NULL;
+}
+
+/* In a child: all of the input into a pipe. The reader may have had enough, which is no failure. */
+_Noreturn static void feed(struct sstrace_input *input, int to) {
+    char buffer[65536];
+    ssize_t length;
+    while ((length = read_next(input, buffer, sizeof buffer)) > 0) {
+        for (ssize_t done = 0; done < length;) {
+            ssize_t written = write(to, buffer + done, (size_t)(length - done));
+            if (written < 0 && errno != EINTR)
+                _exit(errno == EPIPE ? 0 : 1);
+            done += written > 0 ? written : 0;
+        }
+    }
+    _exit(length < 0);
+}
+
+/* What it has to complain of we say ourselves; a reader that has had enough is to end it. */
+_Noreturn static void unpack(const char *program, int from, int to) {
+    signal(SIGPIPE, SIG_DFL);
+    dup2(from, STDIN_FILENO);
+    dup2(to, STDOUT_FILENO);
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    execlp(program, program, "-dc", (char *)NULL);
+    _exit(127);
+}
+
+/* Two children: one hands on what we have looked at already and the rest, the other unpacks it. */
+static int start_unpacking(struct sstrace_input *input, const char *program) {
+    int packed[2], plain[2];
+    if (pipe2(packed, O_CLOEXEC) < 0)
+        return -1;
+    if (pipe2(plain, O_CLOEXEC) < 0) {
+        close(packed[0]);
+        close(packed[1]);
+        return -1;
+    }
+    input->children[0] = fork();
+    if (input->children[0] == 0) {
+        signal(SIGPIPE, SIG_IGN);
+        close(packed[0]);
+        feed(input, packed[1]);
+    }
+    input->children[1] = fork();
+    if (input->children[1] == 0)
+        unpack(program, packed[0], plain[1]);
+    close(packed[0]);
+    close(packed[1]);
+    close(plain[1]);
+    if (input->descriptor != STDIN_FILENO)
+        close(input->descriptor);
+    input->descriptor = plain[0];
+    return input->children[0] < 0 || input->children[1] < 0 ? -1 : 0;
+}
+
+static int begin(struct sstrace_input *input) {
+    if (fill_head(input) != 0)
+        return -1;
+    const char *program = find_packer(input);
+    if (program && start_unpacking(input, program) != 0)
+        return ss_error_fail(input->error, "%s cannot be unpacked: %s",
+            ss_words_show(input->name).text, strerror(errno));
+    if (program && fill_head(input) != 0)
+        return -1;
+    static const cookie_io_functions_t functions = {.read = read_on};
+    input->stream = fopencookie(input, "r", functions);
+    if (!input->stream)
+        return ss_error_memory(input->error);
+    setvbuf(input->stream, NULL, _IOFBF, 65536);
+    return 0;
+}
+
+int sstrace_input_open_descriptor(
+    struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error) {
+    memset(input, 0, offsetof(struct sstrace_input, head));
+    input->name = name;
+    input->error = error;
+    input->descriptor = descriptor;
+    return begin(input);
+}
+
+int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_error *error) {
+    bool standard = !path || strcmp(path, "-") == 0;
+    int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0)
+        return sstrace_input_open_descriptor(
+            input, descriptor, standard ? "standard input" : path, error);
+    memset(input, 0, offsetof(struct sstrace_input, head));
+    input->descriptor = -1;
+    return ss_error_fail(
+        error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
+}
+
+static int blame_length(struct sstrace_input *input) {
+    return sstrace_input_blame(
+        input, LINE_LONGEST, "the line has more than %zu characters", LINE_LONGEST);
+}
+
+int sstrace_input_read_line(struct sstrace_input *input) {
+    if (input->pending) {
+        input->pending = false;
+        return 1;
+    }
+    input->in_lines = true;
+    ssize_t length = getline(&input->text, &input->capacity, input->stream);
+    /* A part of it may have been given all the same. */
+    if (input->unbroken > LINE_LONGEST) {
+        input->line++;
+        return blame_length(input);
+    }
+    if (length < 0 && !feof(input->stream))
+        return ss_error_fail(input->error, "%s cannot be read: %s", ss_words_show(input->name).text,
+            strerror(errno));
+    if (length < 0)
+        return 0;
+    input->line++;
+    if (length > 0 && input->text[length - 1] == '\n')
+        length--;
+    if (length > 0 && input->text[length - 1] == '\r')
+        length--;
+    input->text[length] = '\0';
+    input->length = (size_t)length;
+    size_t text = strlen(input->text);
+    if (text < input->length)
+        return sstrace_input_blame(input, text + 1, "there is a byte of value 0: this is no text");
+    if (input->length > LINE_LONGEST)
+        return blame_length(input);
+    return 1;
+}
+
+void sstrace_input_unread_line(struct sstrace_input *input) {
+    input->pending = true;
+}
+
+int sstrace_input_blame(struct sstrace_input *input, size_t column, const char *format, ...) {
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return ss_error_fail(input->error, "%s:%llu:%zu: %s%s%s%s", ss_words_show(input->name).text,
+        (unsigned long long)(input->line ? input->line : 1), column, message,
+        input->text ? ", in \"" : "", input->text ? ss_words_show(input->text).text : "",
+        input->text ? "\"" : "");
+}
+
+/* What they did not get rid of, because we wanted no more of it, is no failure of theirs. */
+static bool has_failed(int status) {
+    return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+}
+
+/* Whatever was wrong with what we were given of it: this is why. */
+static int reap(struct sstrace_input *input) {
+    const char *why = NULL;
+    for (int i = 0; i < 2; i++) {
+        int status = 0;
+        if (input->children[i] <= 0)
+            continue;
+        while (waitpid(input->children[i], &status, 0) < 0 && errno == EINTR) {
+        }
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+            why = "what unpacks it cannot be started: install gzip, xz-utils or zstd";
+        else if (!why && has_failed(status))
+            why = "it could not be unpacked whole: it is damaged";
+    }
+    if (!why)
+        return 0;
+    input->error->status = 0;
+    return ss_error_fail(
+        input->error, "%s is compressed, and %s", ss_words_show(input->name).text, why);
+}
+
+int sstrace_input_close(struct sstrace_input *input) {
+    if (input->stream)
+        fclose(input->stream);
+    if (input->descriptor > STDIN_FILENO)
+        close(input->descriptor);
+    free(input->text);
+    input->stream = NULL;
+    input->text = NULL;
+    input->descriptor = -1;
+    int result = reap(input);
+    input->children[0] = input->children[1] = 0;
+    return result;
+}

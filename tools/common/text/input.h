@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_INPUT_H
+#define SSTRACE_INPUT_H
+
+/* A file or standard input, unpacked if it is compressed, as lines or as a stream. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+
+#define SSTRACE_HEAD 4096
+
+struct sstrace_input {
+    const char *name; /* as it stands in messages */
+    FILE *stream;
+    struct ss_error *error;
+
+    /* The line that was read last: without what ends it, with a 0 behind it; it may be changed. */
+    char *text;
+    size_t length;
+    uint64_t line; /* its number, from 1; 0: none yet */
+
+    int descriptor;
+    size_t head_length, head_used;
+    pid_t children[2]; /* they unpack; 0: none */
+    size_t capacity;
+    bool pending;                /* the line was given back */
+    bool in_lines;               /* that is how it is read */
+    size_t unbroken;             /* bytes since the last end of a line, about */
+    char head[SSTRACE_HEAD + 1]; /* what the input begins with, and a 0; it is still to be read */
+};
+
+/* NULL or "-": standard input. */
+int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_error *error);
+
+/* Reads on the bytes of a stream, which stays the caller's: for tests. */
+int sstrace_input_open_descriptor(
+    struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
+
+/*
+ * 1: `text` is the next line. 0: there is none. -1: it cannot be read, is longer than 1 MiB or has
+ * a byte of value 0; the error says so.
+ */
+int sstrace_input_read_line(struct sstrace_input *input);
+
+/* The next call of sstrace_input_read_line() gives the same line again. */
+void sstrace_input_unread_line(struct sstrace_input *input);
+
+/*
+ * Sets the error "NAME:LINE:COLUMN: what was expected, in "LINE"", status 2; the line is the one
+ * that was read last, columns count from 1. Always returns -1.
+ */
+__attribute__((format(printf, 3, 4))) int sstrace_input_blame(
+    struct sstrace_input *input, size_t column, const char *format, ...);
+
+/* Fails when a child that unpacks has failed; then what was read is not all. */
+int sstrace_input_close(struct sstrace_input *input);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEXT_LETTERS_H
+#define TEXT_LETTERS_H
+
+#include <stddef.h>
+
+/* Bytes of the UTF-8 letter at `text`; 0 if it is invalid or must not appear in SVG and XML. */
+size_t text_letter_length(const char *text);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve_options.h"
+
+#include <stdio.h>
+
+#include "burn_options.h"
+#include "options/arguments.h"
+
+/* An answer is held in memory. */
+#define BYTES_MAX (UINT64_C(1) << 30)
+
+#define WORK_DEFAULT (10 * SS_MILLISECOND)
+
+static int take_memory(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    (void)row;
+    return options_read_memory(value, &((struct serve_options *)config)->memory, error);
+}
+
+static int take_bytes(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    uint64_t *bytes = &((struct serve_options *)config)->bytes;
+    (void)row;
+    if (options_read_size(value, bytes, error) < 0)
+        return -1;
+    return *bytes <= BYTES_MAX ? 0 : ss_error_fail(error, "must be 1G or less");
+}
+
+#define AT(member) .offset = offsetof(struct serve_options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "WHERE", {"listen", SS_OPTION_TEXT, AT(listen), .initial = "0",
+        .help = "a port, 0 for any that is free, or the path of a Unix socket, with a slash"}},
+    {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address), .initial = "127.0.0.1",
+        .help = "the address of the port"}},
+    {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .max = "1h",
+        .help = "CPU time of the work of a request; 0: none; default 10m"}},
+    {0, "COUNT", {"units", SS_OPTION_COUNT, AT(units), .min = "1", .max = "4611686018427387904",
+        .help = "that work in units, as an earlier ssburn printed it"}},
+    {0, "NAME", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
+        .choices = "constant exponential",
+        .help = "constant, or exponential: --work is the mean"}},
+    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+        .help = "of --spread exponential: the same seed, the same work, request by request"}},
+    {0, "SIZE", {"memory", .help = "work by walking so many bytes: 32K, 8M, 1G"},
+        .take = take_memory},
+    {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
+        .help = "threads that take requests from the queue"}},
+    {0, "N", {"queue", SS_OPTION_COUNT, AT(queue), .initial = "4096", .max = "1000000",
+        .help = "requests that may wait for a worker; more are answered by 503"}},
+    {0, "SIZE", {"bytes", .help = "size of an answer; default 64"}, .take = take_bytes},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+void serve_options_print_help(void) {
+    printf("Usage: ssburn serve [OPTION]...\n"
+           "An HTTP server that works for a chosen CPU time on each request, whatever is asked.\n"
+           "Requests wait in one queue, first come, first served. INT and TERM end it.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+int serve_options_parse(struct serve_options *options, struct ss_option_store *store, char **argv,
+    struct ss_error *error) {
+    *options = (struct serve_options){.work = SS_TIME_NEVER, .bytes = 64};
+    if (ss_arguments_parse(rows, options, store, argv, NULL, error) < 0)
+        return -1;
+    if (options->units && options->work != SS_TIME_NEVER)
+        return ss_error_fail(error, "--units: excludes --work; both say how much a request is");
+    if (options->work == SS_TIME_NEVER)
+        options->work = WORK_DEFAULT;
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_BURN_H
+#define SSBURN_BURN_H
+
+#include <stdint.h>
+
+#include <showstopper/error.h>
+
+#include "burn_tally.h"
+#include "burn_work.h"
+
+/* What a class needs to run. */
+struct burn {
+    uint64_t threads; /* threads, or children at a time */
+    uint64_t work;    /* units of one iteration */
+    struct work_memory memory;
+    struct tally tally;
+};
+
+/* The classes. Each runs until the tally has enough or something fails. */
+int burn_serial(struct burn *burn, struct ss_error *error);
+int burn_blocking(struct burn *burn, struct ss_error *error);
+int burn_parallel(struct burn *burn, struct ss_error *error);
+int burn_forking(struct burn *burn, struct ss_error *error);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "burn_options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "options/arguments.h"
+#include "platform/platform.h"
+
+#define THREADS_MAX 4096
+
+static const struct burn_class classes[] = {
+    {"serial", burn_serial, 1, 1, "one thread"},
+    {"blocking", burn_blocking, 8, THREADS_MAX,
+        "threads that pass work on and wait for each other (8)"},
+    {"parallel", burn_parallel, 0, THREADS_MAX,
+        "threads that keep all CPUs busy (one for each CPU)"},
+    {"forking", burn_forking, 1, THREADS_MAX,
+        "a tree of short-lived children (1 at work at a time)"},
+};
+
+#define CLASS_COUNT (sizeof classes / sizeof *classes)
+
+int options_read_size(const char *text, uint64_t *bytes, struct ss_error *error) {
+    static const char suffixes[] = "KMG";
+    char number[24];
+    size_t length = strlen(text);
+    const char *suffix = length > 0 ? strchr(suffixes, text[length - 1]) : NULL;
+    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+    length -= suffix != NULL;
+    snprintf(number, sizeof number, "%.*s", (int)(length < 24 ? length : 23), text);
+    struct ss_error ignored = {0};
+    if (length >= sizeof number || ss_units_count(number, bytes, &ignored) < 0 ||
+        *bytes > UINT64_MAX >> shift)
+        return ss_error_fail(error,
+            "'%s' is not a size: write a number of bytes, or one of K, M or G: 32K, 8M, 1G",
+            ss_words_show(text).text);
+    *bytes <<= shift;
+    return 0;
+}
+
+int options_read_memory(const char *text, uint64_t *bytes, struct ss_error *error) {
+    if (options_read_size(text, bytes, error) < 0)
+        return -1;
+    return *bytes >= WORK_MEMORY_MIN
+               ? 0
+               : ss_error_fail(error, "must be %d bytes or more", WORK_MEMORY_MIN);
+}
+
+static int take_memory(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    (void)row;
+    return options_read_memory(value, &((struct options *)config)->memory, error);
+}
+
+static int take_class(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct options *options = config;
+    const char *names[CLASS_COUNT];
+    (void)row;
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        names[i] = classes[i].name;
+        if (strcmp(word, names[i]) != 0)
+            continue;
+        if (options->class)
+            return ss_error_fail(
+                error, "%s: there is a class already: %s", word, options->class->name);
+        options->class = &classes[i];
+        return 0;
+    }
+    return ss_nearest_refuse(
+        &(struct ss_nearest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
+}
+
+/* Bounds are text: those of THREADS_MAX and WORK_UNITS_MAX. */
+#define AT(member) .offset = offsetof(struct options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "N", {"threads", SS_OPTION_COUNT, AT(threads), .min = "1", .max = "4096",
+        .help = "threads, or children at work at a time; default: see the classes"}},
+    {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .min = "1n",
+        .help = "CPU time of the work of one iteration; default: 100m"}},
+    {0, "COUNT", {"work", SS_OPTION_COUNT, AT(work), .min = "1", .max = "4611686018427387904",
+        .help = "that work in units, as an earlier ssburn printed it"}},
+    {0, "N", {"iterations", SS_OPTION_COUNT, AT(iterations),
+        .help = "end after this many; 0 only calibrates; default: endless"}},
+    {0, "SIZE", {"memory", .help = "work by walking so many bytes: 32K, 8M, 1G"},
+        .take = take_memory},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_class),
+};
+// clang-format on
+
+void options_print_help(void) {
+    printf(
+        "Usage: ssburn CLASS [OPTION]...\n"
+        "       ssburn kernel NAME|--list [OPTION]...\n"
+        "       ssburn serve [OPTION]...\n"
+        "Keeps CPUs busy and prints a line for each iteration. ssburn kernel prints the rate of\n"
+        "one microbenchmark: see ssburn kernel --help. ssburn serve is an HTTP server: see ssburn\n"
+        "serve --help.\n\nClasses:\n");
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        printf("  %-26s  %s\n", classes[i].name, classes[i].help);
+    printf("\nOptions:\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+/* How many CPUs we may use, which may be fewer than there are. */
+static uint64_t cpus_usable(void) {
+    struct ss_cpus cpus;
+    ss_platform_affinity(&cpus);
+    uint32_t count = ss_cpus_count(&cpus);
+    return count > THREADS_MAX ? THREADS_MAX : count < 1 ? 1 : count;
+}
+
+static int complete(struct options *options, struct ss_error *error) {
+    const struct burn_class *class = options->class;
+    if (!class)
+        return ss_error_fail(error, "no class: give one of serial, blocking, parallel, forking");
+    if (options->threads > class->threads_max)
+        return ss_error_fail(
+            error, "--threads: %s has one thread; use parallel for more", class->name);
+    if (options->threads == 0)
+        options->threads = class->threads ? class->threads : cpus_usable();
+    if (options->work && options->iteration)
+        return ss_error_fail(
+            error, "--work: excludes --iteration; both say how long an iteration is");
+    if (options->iteration == 0)
+        options->iteration = 100 * SS_MILLISECOND;
+    return 0;
+}
+
+int options_parse(struct options *options, char **argv, struct ss_error *error) {
+    *options = (struct options){.iterations = TALLY_ENDLESS};
+    if (ss_arguments_parse(rows, options, NULL, argv, NULL, error) < 0)
+        return -1;
+    return options->help || options->version ? 0 : complete(options, error);
+}

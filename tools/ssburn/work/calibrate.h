@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBURN_CALIBRATE_H
+#define SSBURN_CALIBRATE_H
+
+#include <stdint.h>
+
+#include <showstopper/time.h>
+
+#include "burn_work.h"
+
+/* What is calibrated: some work, and a clock that stands still while the caller does not run. */
+struct calibrate_bench {
+    void (*work)(void *context, uint64_t units);
+    ss_time (*clock)(void *context);
+    void *context;
+};
+
+/* How many units of work take `length`; from 1 to WORK_UNITS_MAX. */
+uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
+
+/* The same for the work of work.h, by the clock below. */
+uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
+
+/* The CPU time of the calling thread. */
+ss_time calibrate_thread_clock(void *context);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load_options.h"
+
+#include "base/words.h"
+
+#define AT(member) .offset = offsetof(struct ssload_request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {'i', "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "500m", .min = "10m",
+        .sensible = "20m",
+        .help = "time between samples"}},
+    {'c', "COUNT", {"count", SS_OPTION_COUNT, AT(count), .min = "1",
+        .help = "end after this many samples"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m", .sensible = "500m",
+        .help = "end after this time"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
+        .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: those that "
+                "ssload is allowed to use"}},
+    {0, NULL, {"per-cpu", AT(per_cpu), .help = "also print a row for each CPU"}},
+    {0, "PATH", {"cgroup", SS_OPTION_TEXT, AT(group),
+        .help = "measure a control group instead, as a fraction of what it is allowed"}},
+    {0, "FILE", {"target", SS_OPTION_TEXT, AT(target),
+        .help = "compare the load with this trace, text or compiled"}},
+    {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE"}},
+    {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "table csv json",
+        .help = "default: a table on a terminal, otherwise csv"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no averages and no notes on standard error"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_END,
+};
+// clang-format on
+
+void ssload_request_print_help(void) {
+    printf("Usage: ssload [OPTION]...\n"
+           "       ssload [OPTION]... -- COMMAND [ARGUMENT]...\n"
+           "Measures the CPU load until it is interrupted, or while COMMAND runs.\n\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n"
+           "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
+           "load is 1 - (idle + iowait) / elapsed; load_ticks is busy ticks over all ticks,\n"
+           "as mpstat, sar and top show it. The averages are printed below a table,\n"
+           "otherwise on standard error.\n");
+}
+
+int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error) {
+    char **rest;
+    *request = (struct ssload_request){.duration = SS_TIME_NEVER, .format = SSLOAD_FITTING};
+    if (ss_arguments_parse(rows, request, &request->store, argv, &rest, error) < 0)
+        return -1;
+    bool marked = rest > argv + 1 && strcmp(rest[-1], "--") == 0;
+    if (request->help || request->version)
+        return 0;
+    if (*rest && !marked)
+        return ss_error_fail(error,
+            "'%s' is no option: a command stands behind --, as in ssload -- sleep 10; see --help",
+            ss_words_show(*rest).text);
+    if (marked && !*rest)
+        return ss_error_fail(error, "-- wants a command: ssload -- sleep 10");
+    if (request->per_cpu && request->group)
+        return ss_error_fail(error,
+            "--per-cpu cannot be had with --cgroup: a control group does not count its CPUs apart");
+    request->command = *rest ? rest : NULL;
+    return 0;
+}

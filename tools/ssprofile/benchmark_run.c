@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "benchmark_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "frequency.h"
+#include "idle_states.h"
+
+#define OUTPUT_MAX 65536
+#define WORDS_MAX  256
+
+#define LOOK_EACH 100 /* milliseconds */
+
+/* ---- interruption ---- */
+
+static volatile sig_atomic_t interrupted, times;
+
+static void interrupt(int signal) {
+    interrupted = signal;
+    times = times + 1;
+}
+
+/* What waits for a benchmark is to notice, so calls are not begun again. */
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+bool ssprofile_is_interrupted(void) {
+    return interrupted != 0;
+}
+
+/* ---- throttles ---- */
+
+static const char *const kinds[] = {"without", "duty", "load", "quota"};
+
+int ssprofile_throttle_parse(
+    struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
+    const char *equals = strchr(text, '=');
+    if (strcmp(text, kinds[SSPROFILE_NO_THROTTLE]) == 0) {
+        throttle->kind = SSPROFILE_NO_THROTTLE;
+        return 0;
+    }
+    for (int kind = SSPROFILE_DUTY; equals && kind <= SSPROFILE_QUOTA; kind++) {
+        if (strlen(kinds[kind]) != (size_t)(equals - text) ||
+            strncmp(text, kinds[kind], (size_t)(equals - text)) != 0)
+            continue;
+        throttle->kind = (enum ssprofile_throttle_kind)kind;
+        if (ss_units_load(equals + 1, 0, &throttle->setting, error) < 0)
+            return -1;
+        return throttle->setting >= 0.01
+                   ? 0
+                   : ss_error_fail(error, "'%s': the least setting is 1%%", equals + 1);
+    }
+    return ss_error_fail(error,
+        "unknown throttle '%s': write without, duty=40%%, load=40%% or quota=40%%",
+        ss_words_show(text).text);
+}
+
+void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {
+    if (throttle->kind == SSPROFILE_NO_THROTTLE)
+        snprintf(name, 32, "without");
+    else
+        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind], 10000 * throttle->setting);
+}
+
+void ssprofile_throttle_explain(char text[64], const char *name) {
+    static const char *const meanings[] = {
+        "", "run for %g%% of the time", "held at a load of %g%%", "a quota of %g%% of a CPU"};
+    double setting;
+    int end = 0;
+    *text = '\0';
+    for (int kind = SSPROFILE_DUTY; kind <= SSPROFILE_QUOTA; kind++) {
+        size_t length = strlen(kinds[kind]);
+        if (strncmp(name, kinds[kind], length) == 0 &&
+            sscanf(name + length, "-%lf%n", &setting, &end) == 1 && !name[length + (size_t)end])
+            snprintf(text, 64, meanings[kind], setting / 100);
+    }
+}
+
+/* ---- the runner ---- */
+
+static void warn_of_quota(void) {
+    struct ss_quota quota = {0};
+    ss_platform_quota_read(NULL, &quota);
+    if (quota.cpus > 0)
+        fprintf(stderr,
+            "ssprofile: warning: a control group holds this process to %.3g CPUs: what is "
+            "profiled is that quota\n",
+            quota.cpus);
+}
+
+void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
+    warn_of_quota();
+    runner->group = (struct ss_limit_group){0};
+    catch_signals();
+    if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
+        runner->bin[0] = '\0';
+    char *slash = strrchr(runner->bin, '/');
+    if (slash)
+        *slash = '\0';
+    runner->awake = with_idle_states ? -1 : ssprofile_awake_hold(SSPROFILE_LATENCY);
+}
+
+int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
+    struct ss_error *error) {
+    runner->throttle = *throttle;
+    if (throttle->kind != SSPROFILE_QUOTA)
+        return 0;
+    if (!*runner->group.folder &&
+        ss_platform_limit_group_make(&runner->group, "ssprofile", NULL, error) < 0)
+        return ss_error_wrap(error, "a quota: throttle by duty instead");
+    int result =
+        ss_platform_limit_group_set_cpus(&runner->group, throttle->setting, throttle->period);
+    return result == 0 ? 0
+                       : ss_error_fail(error, "cannot set the quota of %s: %s: throttle by duty",
+                             runner->group.folder, strerror(-result));
+}
+
+void ssprofile_runner_close(struct ssprofile_runner *runner) {
+    ss_platform_limit_group_remove(&runner->group);
+    if (runner->awake >= 0)
+        close(runner->awake);
+    runner->awake = -1;
+}
+
+/* ---- a command ---- */
+
+/* showstopper's words before those of the command. Rounds of the same length each make a duty
+   exact; a control sees to that by itself. */
+static size_t throttle_words(
+    const struct ssprofile_throttle *throttle, uint32_t cpu, const char *words[WORDS_MAX]) {
+    static char number[16], setting[32], round[64];
+    bool is_open = throttle->kind == SSPROFILE_DUTY;
+    const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
+        "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
+        is_open ? "fixed" : "deadbeat", "--"};
+    if (!is_open && throttle->kind != SSPROFILE_LOAD)
+        return 0;
+    snprintf(number, sizeof number, "%u", cpu);
+    snprintf(setting, sizeof setting, "%.8f", throttle->setting);
+    snprintf(round, sizeof round, "%lluu%s", (unsigned long long)(throttle->quantum / 1000),
+        is_open ? ",jitter=0" : "");
+    memcpy(words, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+/* Returns 0 or a negative errno. */
+static int pin(uint32_t cpu) {
+    SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
+    if (!set)
+        return -ENOMEM;
+    CPU_SET_S(cpu, CPU_ALLOC_SIZE(SS_CPUS_MAX), set);
+    return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
+}
+
+/* Our own affinity does not tell: root may leave it. */
+int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
+    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
+    SS_OWNED(free) cpu_set_t *before = calloc(1, size);
+    if (!before || sched_getaffinity(0, size, before) < 0)
+        return ss_error_fail(error, "the affinity of this process: %s", strerror(errno));
+    int result = pin(cpu);
+    sched_setaffinity(0, size, before);
+    return result == 0
+               ? 0
+               : ss_error_fail(error,
+                     "--cpu: nothing can run on CPU %u: see `taskset -cp $$` and `nproc --all`",
+                     (unsigned)cpu);
+}
+
+/* showstopper pins the benchmark; its own processes are to be elsewhere, where there is a place. */
+_Noreturn static void become(const struct ssprofile_runner *runner, char *const *command,
+    bool throttled, int output, pid_t parent) {
+    const char *words[WORDS_MAX];
+    char path[8400];
+    size_t count = throttled ? throttle_words(&runner->throttle, runner->cpu, words) : 0;
+    bool is_pinned = count > 0;
+    for (size_t i = 0; command[i] && count < WORDS_MAX - 1; i++)
+        words[count++] = command[i];
+    words[count] = NULL;
+    const char *old = getenv("PATH");
+    snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
+        old ? old : "/usr/bin:/bin");
+    setenv("PATH", path, 1);
+    /* Nothing goes on running if this process is killed. */
+    if (ss_platform_die_with(parent, SIGTERM) < 0)
+        _exit(126);
+    if (!is_pinned && pin(runner->cpu) < 0)
+        _exit(124);
+    /* Where stack and memory lie can change a rate by some percent; so it lies in the same place in
+       every run. Where that is not allowed it differs. */
+    personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+    if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
+        ss_platform_limit_group_enter(&runner->group) < 0)
+        _exit(123);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    execvp(words[0], (char *const *)words);
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Looks at the frequency until something can be read or a signal has arrived; one that arrives just
+   before poll() is noticed when that ends. `frequency` may be NULL. */
+static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
+    struct pollfd ready = {.fd = file, .events = POLLIN};
+    sig_atomic_t before = times;
+    while (times == before && poll(&ready, 1, LOOK_EACH) <= 0) {
+        if (frequency)
+            ssprofile_frequency_look(frequency);
+    }
+}
+
+/* All of it, though no more than the first part is kept. */
+static void read_all(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
+    char rest[4096];
+    size_t used = 0;
+    sig_atomic_t told = 0;
+    for (;;) {
+        bool full = used == OUTPUT_MAX - 1;
+        if (told == times)
+            wait_for_output(file, frequency);
+        if (told < times) {
+            /* It is not reaped yet, so the pid is its own. */
+            kill(child, told == 0 ? SIGTERM : SIGKILL);
+            if (told > 0)
+                break;
+            told = times;
+            continue;
+        }
+        ssize_t got =
+            full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MAX - 1 - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += full ? 0 : (size_t)got;
+    }
+    text[used] = '\0';
+    for (size_t i = 0; i < used; i++)
+        text[i] = text[i] ? text[i] : '?';
+}
+
+static int tell_status(int status, const char *name, const char *output, struct ss_error *error) {
+    char line[160];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(output, "\n"), output);
+    if (WIFSIGNALED(status))
+        return ss_error_fail(error, "%s: ended by a signal: %s", name, strsignal(WTERMSIG(status)));
+    switch (WEXITSTATUS(status)) {
+    case 0:
+        return 0;
+    case 123:
+        return ss_error_fail(error, "%s: it cannot be put into its control group", name);
+    case 124:
+        return ss_error_fail(error, "%s: it cannot be pinned to that CPU", name);
+    case 126:
+    case 127:
+        return ss_error_fail(error, "%s: it cannot be executed (is it installed?)%s%s", name,
+            *line ? ": " : "", line);
+    default:
+        return ss_error_fail(
+            error, "%s: it failed with status %d: %s", name, WEXITSTATUS(status), line);
+    }
+}
+
+/* `frequency` may be NULL. */
+static char *run_command(const struct ssprofile_runner *runner, char *const *command,
+    bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
+    int ends[2], status;
+    char *text = malloc(OUTPUT_MAX);
+    if (!text || pipe2(ends, O_CLOEXEC) < 0) {
+        free(text);
+        ss_error_memory(error);
+        return NULL;
+    }
+    pid_t parent = getpid(), child = fork();
+    if (child == 0)
+        become(runner, command, throttled, ends[1], parent);
+    close(ends[1]);
+    if (child > 0)
+        read_all(ends[0], text, child, frequency);
+    close(ends[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (interrupted)
+        ss_error_fail(error, "interrupted by a signal: %s", strsignal(interrupted));
+    int failed = interrupted ? -1
+                 : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
+                             : tell_status(status, command[0], text, error);
+    if (failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
+    struct ssprofile_outcome *outcome, struct ss_error *error) {
+    struct ssprofile_frequency frequency = {.sys = runner->sys, .cpu = runner->cpu};
+    SS_OWNED(free)
+    char *output = run_command(runner, task->command, true, runner->sys ? &frequency : NULL, error);
+    if (!output)
+        return -1;
+    outcome->frequency = ssprofile_frequency_mean(&frequency);
+    return ssprofile_task_result(task, output, &outcome->result)
+               ? 0
+               : ss_error_fail(error,
+                     "%s: it has printed no result above 0 that its regular "
+                     "expression finds",
+                     task->name);
+}
+
+char *ssprofile_run_output(
+    const struct ssprofile_runner *runner, char *const *command, struct ss_error *error) {
+    return run_command(runner, command, false, NULL, error);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile_output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/owned.h"
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "options/option.h"
+#include "page.h"
+#include "picture.h"
+
+/* ---- text ---- */
+
+static void show_cell(char text[512], const struct ssreport_sheet *sheet, size_t at) {
+    const struct ssreport_cell *cell = &sheet->cells[at];
+    const struct ssreport_column *column = &sheet->columns[at % sheet->column_count];
+    if (cell->text)
+        snprintf(text, 512, "%s", cell->text);
+    else if (isfinite(cell->number))
+        snprintf(text, 512, "%.*f", column->decimals,
+            column->percent ? 100 * cell->number : cell->number);
+    else
+        snprintf(text, 512, "-");
+}
+
+static int width_of(const struct ssreport_sheet *sheet, size_t column) {
+    char text[512];
+    size_t width = strlen(sheet->columns[column].heading);
+    for (size_t at = column; at < sheet->count; at += sheet->column_count) {
+        show_cell(text, sheet, at);
+        size_t length = strlen(text);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static void print_cell(FILE *stream, int width, const char *text, bool left) {
+    fprintf(stream, "  %*s", left ? -width : width, text);
+}
+
+void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet) {
+    SS_OWNED(free) int *widths = calloc(sheet->column_count, sizeof *widths);
+    if (!widths || ssreport_sheet_rows(sheet) == 0)
+        return;
+    fprintf(stream, "\n%s\n", sheet->title);
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        if (!sheet->columns[i].heading)
+            continue;
+        widths[i] = width_of(sheet, i);
+        print_cell(stream, widths[i], sheet->columns[i].heading, sheet->cells[i].text != NULL);
+    }
+    fputc('\n', stream);
+    for (size_t at = 0; at < sheet->count; at++) {
+        char text[512];
+        size_t column = at % sheet->column_count;
+        show_cell(text, sheet, at);
+        if (sheet->columns[column].heading)
+            print_cell(stream, widths[column], text, sheet->cells[at].text != NULL);
+        if (column + 1 == sheet->column_count)
+            fputc('\n', stream);
+    }
+}
+
+void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *findings) {
+    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++) {
+        fputs("- ", stream);
+        ss_option_print_wrapped(stream, 2, findings->cells[i].text);
+    }
+}
+
+/* ---- pictures ---- */
+
+FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
+    const char *explanation, const char *caption, ...) {
+    if (pictures->count == SSPROFILE_PICTURES_MAX)
+        return NULL;
+    struct ssprofile_picture *picture = &pictures->items[pictures->count];
+    va_list arguments;
+    va_start(arguments, caption);
+    vsnprintf(picture->caption, sizeof picture->caption, caption, arguments);
+    va_end(arguments);
+    picture->explanation = explanation;
+    picture->is_tall = is_tall;
+    picture->script = tmpfile();
+    pictures->count += picture->script != NULL;
+    return picture->script;
+}
+
+void ssprofile_pictures_free(struct ssprofile_pictures *pictures) {
+    for (size_t i = 0; i < pictures->count; i++)
+        fclose(pictures->items[i].script);
+    pictures->count = 0;
+}
+
+/* ---- files ---- */
+
+static void print_json_sheet(struct ss_json *json, const struct ssreport_sheet *sheet) {
+    ss_json_open(json, sheet->name, '[');
+    for (size_t at = 0; at < sheet->count; at++) {
+        size_t column = at % sheet->column_count;
+        const struct ssreport_cell *cell = &sheet->cells[at];
+        if (column == 0)
+            ss_json_open(json, NULL, '{');
+        if (cell->text)
+            ss_json_text(json, sheet->columns[column].name, cell->text);
+        else
+            ss_json_number(json, sheet->columns[column].name, cell->number);
+        if (column + 1 == sheet->column_count)
+            ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+static void print_json(FILE *stream, const struct ssprofile_output *output) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "ssprofile", ss_version());
+    if (output->base)
+        ss_json_text(&json, "base", output->base);
+    ss_json_open(&json, output->findings->name, '[');
+    for (size_t i = 0; i < ssreport_sheet_rows(output->findings); i++)
+        ss_json_text(&json, NULL, output->findings->cells[i].text);
+    ss_json_close(&json, ']');
+    for (size_t i = 0; i < output->count; i++)
+        print_json_sheet(&json, &output->sheets[i]);
+    ss_json_open(&json, "warnings", '[');
+    for (size_t i = 0; output->warnings && i < output->warnings->count; i++)
+        ss_json_text(&json, NULL, output->warnings->items[i]);
+    ss_json_close(&json, ']');
+    ss_json_close(&json, '}');
+    fputc('\n', stream);
+}
+
+/* Where there is room, tall pictures stand beside the findings and the other pictures. */
+static const char style[] =
+    ".beside{display:grid;gap:0 2.5rem;align-items:start;grid-template-columns:"
+    "repeat(auto-fit,minmax(min(100%,32rem),1fr))}\n"
+    ".beside>div{max-width:44rem}.beside figure{margin:0 0 1.2rem}\n"
+    ".beside h2{margin-top:0;border:0;padding:0}.how{font-weight:400;font-size:.9rem}\n"
+    ".findings{margin:.4rem 0 1.2rem;padding-left:1.2rem}\n";
+
+/* Tables with more rows than this are folded, and so are more notes. */
+#define ROWS_OPEN_MAX     24
+#define COLUMNS_BELOW_MAX 6
+#define NOTES_OPEN_MAX    6
+
+static void print_findings(FILE *stream, const struct ssreport_sheet *findings) {
+    if (ssreport_sheet_rows(findings) == 0)
+        return;
+    fputs("<h2>Findings</h2>\n<ul class=\"findings\">\n", stream);
+    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++) {
+        fputs("<li>", stream);
+        ssreport_html_text(stream, findings->cells[i].text);
+        fputs("</li>\n", stream);
+    }
+    fputs("</ul>\n", stream);
+}
+
+/* Only if it can be drawn. */
+static void print_picture(FILE *stream, const struct ssprofile_picture *picture, unsigned number,
+    struct ss_error *without) {
+    SS_OWNED(free) char *svg = NULL;
+    size_t size;
+    FILE *drawn = open_memstream(&svg, &size);
+    if (!drawn) {
+        ss_error_memory(without);
+        return;
+    }
+    int result = ssreport_picture(drawn, picture->script, number, picture->caption, without);
+    if (fclose(drawn) != 0 || result < 0)
+        return;
+    fputs("<figure><figcaption>", stream);
+    ssreport_html_text(stream, picture->caption);
+    fprintf(stream, "<div class=\"how\">%s</div></figcaption>\n%s</figure>\n", picture->explanation,
+        svg);
+}
+
+static void print_pictures(FILE *stream, const struct ssprofile_pictures *pictures, bool tall,
+    unsigned *number, struct ss_error *without) {
+    for (size_t i = 0; pictures && i < pictures->count && !without->status; i++) {
+        if (pictures->items[i].is_tall == tall)
+            print_picture(stream, &pictures->items[i], ++*number, without);
+    }
+}
+
+static bool has_tall(const struct ssprofile_pictures *pictures) {
+    for (size_t i = 0; pictures && i < pictures->count; i++) {
+        if (pictures->items[i].is_tall)
+            return true;
+    }
+    return false;
+}
+
+static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet) {
+    size_t rows = ssreport_sheet_rows(sheet);
+    if (rows == 0)
+        return;
+    if (rows > ROWS_OPEN_MAX)
+        fprintf(stream, "<details><summary>%s: %zu rows</summary>\n", sheet->title, rows);
+    ssreport_sheet_print_html(stream, sheet, NULL);
+    if (rows > ROWS_OPEN_MAX)
+        fputs("</details>\n", stream);
+}
+
+/* Narrow and short tables stand below the findings, beside a tall picture. */
+static bool stands_below(const struct ssreport_sheet *sheet) {
+    size_t columns = 0;
+    for (size_t i = 0; i < sheet->column_count; i++)
+        columns += sheet->columns[i].heading != NULL;
+    return columns <= COLUMNS_BELOW_MAX && ssreport_sheet_rows(sheet) <= ROWS_OPEN_MAX;
+}
+
+static void print_sheets(FILE *stream, const struct ssprofile_output *output, bool below) {
+    for (size_t i = 0; i < output->count; i++) {
+        if (stands_below(&output->sheets[i]) == below)
+            print_sheet(stream, &output->sheets[i]);
+    }
+}
+
+/* The findings, and what can be seen. */
+static void print_first(
+    FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
+    unsigned number = 0;
+    fputs("<div class=\"beside\">\n<div>\n", stream);
+    print_findings(stream, output->findings);
+    print_pictures(stream, output->pictures, false, &number, without);
+    print_sheets(stream, output, true);
+    fputs("</div>\n", stream);
+    if (has_tall(output->pictures) && !without->status) {
+        fputs("<div>\n", stream);
+        print_pictures(stream, output->pictures, true, &number, without);
+        fputs("</div>\n", stream);
+    }
+    fputs("</div>\n", stream);
+}
+
+static void print_note(FILE *stream, const char *text) {
+    fputs("<p class=\"note\">", stream);
+    ssreport_html_text(stream, text);
+    fputs("</p>\n", stream);
+}
+
+/* A program reads all of them, a person the first ones of each kind. */
+static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
+    struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
+    bool folds = shown.count > NOTES_OPEN_MAX;
+    if (folds)
+        fputs("<details><summary>Warnings</summary>\n", stream);
+    for (size_t i = 0; i < shown.count; i++)
+        print_note(stream, shown.items[i]);
+    if (folds)
+        fputs("</details>\n", stream);
+    ssprofile_warnings_free(&shown);
+}
+
+static void print_page(
+    FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
+    fprintf(stream,
+        "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
+        "<meta charset=\"utf-8\"/>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+        "<title>%s</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
+        output->title, ssreport_page_style, style, output->title);
+    if (output->base) {
+        fputs("<p>Base: <b>", stream);
+        ssreport_html_text(stream, output->base);
+        fputs("</b>. A ratio above 1 means faster than the base.</p>\n", stream);
+    }
+    print_first(stream, output, without);
+    print_sheets(stream, output, false);
+    if (output->warnings)
+        print_warnings(stream, output->warnings);
+    if (without->status) {
+        fputs("<p class=\"note\"><b>There are no pictures</b>: ", stream);
+        ssreport_html_text(stream, without->message);
+        fputs("</p>\n", stream);
+    }
+    fprintf(stream, "<p><small>ssprofile %s</small></p>\n</body>\n</html>\n", ss_version());
+}
+
+static void path_of(
+    char path[4300], const struct ssprofile_output *output, const char *name, const char *ending) {
+    snprintf(path, 4300, "%.4000s/%.200s.%s", output->folder, name, ending);
+}
+
+static int cannot_write(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", path, strerror(errno));
+}
+
+/* A sheet without rows has no file, nor one from an earlier call. */
+static int write_sheet(const struct ssprofile_output *output, const struct ssreport_sheet *sheet,
+    struct ss_error *error) {
+    struct ss_whole_file file;
+    char path[4300];
+    if (sheet->failed)
+        return ss_error_memory(error);
+    path_of(path, output, sheet->name, "csv");
+    if (ssreport_sheet_rows(sheet) == 0)
+        return unlink(path) < 0 && errno != ENOENT ? cannot_write(path, error) : 0;
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    ssreport_sheet_print_csv(file.stream, sheet);
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
+static int write_json(const struct ssprofile_output *output, struct ss_error *error) {
+    struct ss_whole_file file;
+    char path[4300];
+    path_of(path, output, output->name, "json");
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    print_json(file.stream, output);
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
+static int write_page(const struct ssprofile_output *output, struct ss_error *error) {
+    struct ss_whole_file file;
+    struct ss_error without = {0};
+    char path[4300];
+    path_of(path, output, output->name, "html");
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    print_page(file.stream, output, &without);
+    if (ss_whole_file_commit(&file) < 0)
+        return cannot_write(path, error);
+    if (without.status)
+        fprintf(stderr, "ssprofile: there are no pictures: %s\n", without.message);
+    return 0;
+}
+
+int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error) {
+    if (mkdir(output->folder, 0777) < 0 && errno != EEXIST)
+        return cannot_write(output->folder, error);
+    for (size_t i = 0; i < output->count; i++) {
+        if (write_sheet(output, &output->sheets[i], error) < 0)
+            return -1;
+    }
+    return write_json(output, error) < 0 ? -1 : write_page(output, error);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_FORMS_H
+#define SSPROFILE_FORMS_H
+
+/* The forms in which findings, sheets and pictures are given out. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "sheet.h"
+#include "warnings.h"
+
+/* As text, in columns. */
+void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet);
+
+/* Sentences, each behind a dash, in lines of 79 columns at most. */
+SS_NONNULL()
+void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *findings);
+
+/* A script for gnuplot. */
+struct ssprofile_picture {
+    char caption[300];
+    const char *explanation; /* behind the caption */
+    FILE *script;
+    bool is_tall; /* it stands beside the others where there is room */
+};
+
+#define SSPROFILE_PICTURES_MAX 128
+
+/* Zeroed: none. */
+struct ssprofile_pictures {
+    struct ssprofile_picture items[SSPROFILE_PICTURES_MAX];
+    size_t count;
+};
+
+/* An empty script for one more; NULL: there is no room for it. */
+SS_FORMAT(4, 5)
+FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
+    const char *explanation, const char *caption, ...);
+void ssprofile_pictures_free(struct ssprofile_pictures *pictures);
+
+/*
+ * Writes into a folder, which is made: a CSV file for each sheet that has rows, NAME.json with all
+ * of them and NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures,
+ * the page and a line on standard error say why.
+ */
+struct ssprofile_output {
+    const char *folder;
+    const char *name; /* "compare" */
+    const char *title;
+    const char *base; /* NULL: there is none */
+    struct ssreport_sheet *sheets;
+    size_t count;
+    const struct ssreport_sheet *findings;
+    const struct ssprofile_pictures *pictures; /* NULL: there are none */
+    const struct ssprofile_warnings *warnings; /* NULL: there are none */
+};
+
+int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ratio_findings.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES_MAX 8 /* so many are named in a sentence */
+
+const struct ssreport_column ssprofile_finding_columns[1] = {{"sentence", "Sentence"}};
+
+void ssprofile_say(struct ssreport_sheet *findings, const char *format, ...) {
+    char sentence[2000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    SSREPORT_TEXTS(findings, sentence);
+}
+
+/* Machines that are nearly alike differ in the third digit. */
+static int decimals_of(double least, double most) {
+    return most - least < 0.2 ? 4 : 2;
+}
+
+void ssprofile_show_range(char text[64], double least, double most) {
+    int decimals = decimals_of(least, most);
+    snprintf(text, 64, "[%.*f, %.*f]", decimals, least, decimals, most);
+}
+
+void ssprofile_say_range(
+    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *base) {
+    const struct ssprofile_figures *figures = &target->figures;
+    int decimals = decimals_of(figures->least, figures->most);
+    if (figures->count < 2) {
+        ssprofile_say(findings, "%s:%s is %.4f times as fast as %s in the one benchmark of both.",
+            target->machine, target->limits, figures->median, base);
+        return;
+    }
+    ssprofile_say(findings,
+        "%s:%s is %.*f to %.*f times as fast as %s (%zu benchmarks, median %.*f, length of the "
+        "range %.*f); one more benchmark of the same kind lies in this range with a probability of "
+        "%.1f%%.",
+        target->machine, target->limits, decimals, figures->least, decimals, figures->most, base,
+        figures->count, decimals, figures->median, decimals, figures->length,
+        100 * ssprofile_coverage_of(figures->count));
+}
+
+void ssprofile_say_chance(
+    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *whole) {
+    const struct ssprofile_figures *figures = &target->figures;
+    ssprofile_say(findings,
+        "Between the odd and the even repetitions of %s only chance differs: the ratios of %zu "
+        "benchmark%s lie between %.4f and %.4f, with a median of %.4f; one more benchmark of the "
+        "same kind lies in this range with a probability of %.1f%%.",
+        whole, figures->count, figures->count == 1 ? "" : "s", figures->least, figures->most,
+        figures->median, 100 * ssprofile_coverage_of(figures->count));
+    ssprofile_say(findings,
+        "A difference between machines that is smaller than this cannot be told from chance.");
+}
+
+void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct ssprofile_series *plain,
+    const struct ssprofile_series *throttled) {
+    const struct ssprofile_figures *before = &plain->figures, *after = &throttled->figures;
+    struct ssprofile_reduction reduction = ssprofile_reduction_of(before, after);
+    char ranges[2][64];
+    ssprofile_show_range(ranges[0], before->least, before->most);
+    ssprofile_show_range(ranges[1], after->least, after->most);
+    bool is_shorter = reduction.reduction >= 1;
+    double scatter =
+        fmax(ssprofile_scatter_of(plain->ratios), ssprofile_scatter_of(throttled->ratios));
+    bool is_chance = ssprofile_is_chance(before->most_to_least, scatter);
+    char change[64] = "";
+    if (!is_chance && isfinite(reduction.reduction) && reduction.reduction > 0)
+        snprintf(change, sizeof change, ", %.2f times %s",
+            is_shorter ? reduction.reduction : 1 / reduction.reduction,
+            is_shorter ? "shorter" : "longer");
+    ssprofile_say(findings,
+        "Under %s, the range of %s in %zu common benchmarks is %s instead of %s%s.",
+        throttled->limits, plain->machine, before->count, ranges[1], ranges[0], change);
+    if (is_chance) {
+        ssprofile_say(findings,
+            "The ratios of %s differ by no more than repeated runs do (by %.1f%%): the largest "
+            "over the least is %.3f before and %.3f under %s, the common factor is %.2f, and the "
+            "rest is chance.",
+            plain->machine, 100 * scatter, before->most_to_least, after->most_to_least,
+            throttled->limits, reduction.factor);
+        return;
+    }
+    if (isfinite(reduction.share) && reduction.reduction > 1.05)
+        ssprofile_say(findings,
+            "Of these %.2f times, one common factor makes %.2f times (%.1f%% of the logarithm) and "
+            "the change of the relative spread %.2f times (%.1f%%).",
+            reduction.reduction, reduction.factor, 100 * reduction.share, reduction.relative,
+            100 * (1 - reduction.share));
+    ssprofile_say(findings,
+        "A throttle slows all benchmarks by about the same factor: it moves the range, but hardly "
+        "changes the largest ratio over the least, which is %.3f before and %.3f under %s.",
+        before->most_to_least, after->most_to_least, throttled->limits);
+}
+
+void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile_series *target) {
+    if (target->figures.count < 2)
+        return;
+    ssprofile_say(findings,
+        "A throttle slows all benchmarks by about the same factor: it would move the range of "
+        "%s:%s, but hardly change the largest ratio over the least, which is %.3f.",
+        target->machine, target->limits, target->figures.most_to_least);
+}
+
+/* "a, b and 3 more" */
+static void name_unstable(char *text, size_t size, const struct ssprofile_ratios *ratios) {
+    size_t used = 0, named = 0, more = 0;
+    *text = '\0';
+    for (size_t i = 0; i < ratios->left_out_count; i++) {
+        const struct ssprofile_left_out *left_out = &ratios->left_out[i];
+        if (strcmp(left_out->why, SSPROFILE_UNSTABLE) != 0)
+            continue;
+        if (named == NAMES_MAX) {
+            more++;
+            continue;
+        }
+        used += (size_t)snprintf(
+            text + used, size - used, "%s%.60s", named > 0 ? ", " : "", left_out->name);
+        named++;
+    }
+    if (more > 0)
+        snprintf(text + used, size - used, " and %zu more", more);
+}
+
+void ssprofile_say_left_out(
+    struct ssreport_sheet *findings, const struct ssprofile_series *target) {
+    const struct ssprofile_ratios *ratios = target->ratios;
+    size_t unstable = 0, missing = 0, used = 0;
+    char names[NAMES_MAX * 64 + 32], parts[sizeof names + 200] = "none";
+    for (size_t i = 0; i < ratios->left_out_count; i++) {
+        unstable += strcmp(ratios->left_out[i].why, SSPROFILE_UNSTABLE) == 0;
+        missing += strcmp(ratios->left_out[i].why, SSPROFILE_MISSING) == 0;
+    }
+    size_t others = ratios->left_out_count - unstable - missing;
+    name_unstable(names, sizeof names, ratios);
+    if (unstable > 0)
+        used += (size_t)snprintf(parts, sizeof parts, "%zu unstable (%s)", unstable, names);
+    if (missing > 0)
+        used += (size_t)snprintf(parts + used, sizeof parts - used, "%s%zu that only one side has",
+            used > 0 ? ", " : "", missing);
+    if (others > 0)
+        snprintf(parts + used, sizeof parts - used,
+            "%s%zu whose direction differs or whose ratio is not a number", used > 0 ? ", " : "",
+            others);
+    size_t all = ratios->left_out_count + ratios->count;
+    ssprofile_say(findings, "Left out for %s:%s, of %zu benchmark%s: %s.", target->machine,
+        target->limits, all, all == 1 ? "" : "s", parts);
+}

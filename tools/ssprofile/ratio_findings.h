@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_FINDINGS_H
+#define SSPROFILE_FINDINGS_H
+
+/* What figures mean, one sentence each. */
+
+#include <stddef.h>
+
+#include <showstopper/contract.h>
+
+#include "ratios.h"
+#include "sheet.h"
+
+/* Findings are a sheet with one column, the sentences. */
+extern const struct ssreport_column ssprofile_finding_columns[1];
+
+#define SSPROFILE_FINDINGS() SSREPORT_SHEET("findings", "Findings", ssprofile_finding_columns)
+
+SS_FORMAT(2, 3) void ssprofile_say(struct ssreport_sheet *findings, const char *format, ...);
+
+/* "[1.65, 7.10]"; with more digits where both are nearly the same. */
+SS_NONNULL() void ssprofile_show_range(char text[64], double least, double most);
+
+/* How far the ratios of a target range, and what that covers. `base` is its name. */
+SS_NONNULL()
+void ssprofile_say_range(
+    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *base);
+
+/* The same where base and target are halves of the profile with this name. */
+SS_NONNULL()
+void ssprofile_say_chance(
+    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *whole);
+
+/* How much shorter the range under a throttle is, and why. Both have the same benchmarks. */
+SS_NONNULL()
+void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct ssprofile_series *plain,
+    const struct ssprofile_series *throttled);
+
+/* What one factor cannot do to a target of which no throttled profile is there. */
+SS_NONNULL()
+void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile_series *target);
+
+/* How many were left out, and why. */
+SS_NONNULL()
+void ssprofile_say_left_out(struct ssreport_sheet *findings, const struct ssprofile_series *target);
+
+#endif

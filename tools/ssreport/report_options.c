@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report_options.h"
+
+#include <string.h>
+
+#include "base/words.h"
+#include "options/arguments.h"
+
+static int take_folder(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct ssreport_request *request = config;
+    (void)row, (void)error;
+    request->folders[request->count++] = word;
+    return 0;
+}
+
+static int take_against(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssreport_request *request = config;
+    (void)row, (void)value;
+    if (request->against)
+        return ss_error_fail(error, "is given twice");
+    request->against = true;
+    request->first_set = request->count;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(struct ssreport_request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
+        .help = "write report.html and a CSV file for every table there"}},
+    {0, "TIME", {"edge", SS_OPTION_TIME, AT(edge), .sensible = "100m",
+        .help = "leave out this much at both ends of every step; default: a sixth of it, at "
+                "most 30s"}},
+    {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "6s", .min = "10m",
+        .sensible = "500m",
+        .help = "count iterations in intervals of this length"}},
+    {0, "PART", {"confidence", SS_OPTION_LOAD, AT(confidence), .initial = "95%", .min = "50%",
+        .max = "99.99%", .help = "the confidence level of intervals and bands"}},
+    {0, "PART", {"deviation", SS_OPTION_LOAD, AT(deviation), .initial = "5%",
+        .help = "warn if the throughput of a replay differs by more than this"}},
+    {0, "DIR", {"published", SS_OPTION_TEXT, AT(published),
+        .help = "the folder with published figures; default: the installed one"}},
+    {0, NULL, {"against",
+        .help = "the records after this option are a second set, with which the first one is "
+                "compared"}, .take = take_against},
+    {0, "A/B", {"names", SS_OPTION_TEXT, AT(names),
+        .help = "what the sets are called; default: the names of their folders"}},
+    {0, "TRACE", {"predict", SS_OPTION_TEXT, AT(predict),
+        .help = "predict the throughput over this trace from throughput at constant loads, and "
+                "compare with replays of it"}},
+    {0, "FILE", {"profile", SS_OPTION_TEXT, AT(profile),
+        .help = "write there what one instance of a run with counters does, for sssim"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_folder),
+};
+// clang-format on
+
+void ssreport_request_print_help(void) {
+    printf("Usage: ssreport [OPTION]... RECORD...\n"
+           "       ssreport [OPTION]... RECORD... --against RECORD...\n"
+           "Reports records made by showstopper --record and ssrequest --record, or an\n"
+           "experiment: a folder with a manifest.csv that names its records.\n\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n"
+           "The status is 0 if at least one record was reported that has results, 1 if none\n"
+           "has any, and 125 if there is no record or something else is wrong.\n");
+}
+
+int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
+    /* The folders move to the front of argv, over words that have been parsed. */
+    *request = (struct ssreport_request){.edge = SS_TIME_NEVER, .folders = argv + 1};
+    if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
+        return -1;
+    if (request->help || request->version)
+        return 0;
+    const char *slash = request->names ? strchr(request->names, '/') : NULL;
+    if (request->names &&
+        (!slash || slash == request->names || !slash[1] || strchr(slash + 1, '/')))
+        return ss_error_fail(error,
+            "--names: \"%s\" is no pair of names: write A/B, the names of the first and of the "
+            "second set",
+            ss_words_show(request->names).text);
+    if (request->names && !request->against)
+        return ss_error_fail(
+            error, "--names names two sets: ssreport --names A/B A... --against B...");
+    if (!request->against)
+        request->first_set = request->count;
+    else if (request->first_set == 0 || request->first_set == request->count)
+        return ss_error_fail(
+            error, "--against stands between two sets: ssreport A... --against B...");
+    return request->count > 0 ? 0 : ss_error_fail(error, "name at least one record: see --help");
+}

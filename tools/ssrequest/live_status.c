@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live_status.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <showstopper/contract.h>
+
+#include "base/streams.h"
+#include "screen/window.h"
+#include "show.h"
+
+/* Rows that are put one below the other; each is cut at the window's edge, as a row that is broken
+ * would take two. */
+struct drawing {
+    char *to, *end;
+    int width, rows;
+};
+
+SS_FORMAT(2, 3)
+static void add_row(struct drawing *drawing, const char *format, ...) {
+    char row[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(row, sizeof row, format, arguments);
+    va_end(arguments);
+    int length = snprintf(drawing->to, (size_t)(drawing->end - drawing->to), "%s%.*s",
+        drawing->rows ? "\n" : "", drawing->width, row);
+    if (length < 0 || length >= drawing->end - drawing->to)
+        return;
+    drawing->to += length;
+    drawing->rows++;
+}
+
+static void add_rates(struct drawing *drawing, const struct ssrequest_block_values *values) {
+    const struct ssrequest_second *second = values->second;
+    double length = ss_time_seconds(second->end - second->begin);
+    char total[48] = "", asked[64];
+    if (values->total != SS_TIME_NEVER)
+        snprintf(total, sizeof total, " of %s",
+            ssrequest_show_time(ss_time_seconds(values->total)).text);
+    if (values->closed)
+        snprintf(
+            asked, sizeof asked, "closed loop of %s", ssrequest_show_count(values->closed).text);
+    else
+        snprintf(asked, sizeof asked, "asked %s/s", ssrequest_show_number(second->rate).text);
+    add_row(drawing, "%s%s: %s, sent %s/s, succeeded %s/s, failed %s/s",
+        ssrequest_show_time(ss_time_seconds(second->end)).text, total, asked,
+        ssrequest_show_number((double)second->sent / length).text,
+        ssrequest_show_number((double)second->completed / length).text,
+        ssrequest_show_number((double)second->failed / length).text);
+}
+
+static void add_times(struct drawing *drawing, const char *name,
+    const struct ssrequest_second *second, enum ssrequest_origin origin) {
+    add_row(drawing, "%s: mean %s, 50 %% %s, 95 %% %s, 99 %% %s", name,
+        ssrequest_show_time(second->mean[origin]).text,
+        ssrequest_show_time(second->median[origin]).text,
+        ssrequest_show_time(second->p95[origin]).text,
+        ssrequest_show_time(second->p99[origin]).text);
+}
+
+static void add_counts(struct drawing *drawing, const struct ssrequest_block_values *values) {
+    const struct ssrequest_tally *tally = values->tally;
+    add_row(drawing, "unfinished %s of %s, waiting %s; in all dropped %s, failed %s of %s",
+        ssrequest_show_count(tally->unfinished).text, ssrequest_show_count(values->cap).text,
+        ssrequest_show_count(tally->waiting).text, ssrequest_show_count(tally->refused).text,
+        ssrequest_show_count(ssrequest_tally_failed(tally)).text,
+        ssrequest_show_count(tally->sent).text);
+}
+
+int ssrequest_block_print(
+    char *buffer, size_t size, const struct ssrequest_block_values *values, int width) {
+    struct drawing drawing = {.to = buffer, .end = buffer + size, .width = width};
+    *buffer = '\0';
+    add_rates(&drawing, values);
+    add_times(&drawing, "from when due ", values->second, SSREQUEST_INTENDED);
+    add_times(&drawing, "from when sent", values->second, SSREQUEST_ACTUAL);
+    add_counts(&drawing, values);
+    return drawing.rows;
+}
+
+/* ---- on the terminal ---- */
+
+void ssrequest_block_open(struct ssrequest_block *block, bool quiet) {
+    *block = (struct ssrequest_block){.shown = !quiet && ss_screen_has_cursor(STDERR_FILENO)};
+}
+
+/* To the block's first column, with nothing left from there on. */
+static char *put_removal(char *to, char *end, int rows) {
+    if (rows > 1)
+        to += snprintf(to, (size_t)(end - to), "\033[%dA", rows - 1);
+    return to + snprintf(to, (size_t)(end - to), "\r\033[J");
+}
+
+static bool write_out(const char *text, size_t length) {
+    return ss_streams_has_room(STDERR_FILENO) &&
+           write(STDERR_FILENO, text, length) == (ssize_t)length;
+}
+
+void ssrequest_block_draw(
+    struct ssrequest_block *block, const struct ssrequest_block_values *values) {
+    char text[SSREQUEST_BLOCK_TEXT + 64], *to = text, *end = text + sizeof text;
+    int columns, height;
+    if (!block->shown)
+        return;
+    ss_screen_size(STDERR_FILENO, &columns, &height);
+    if (height <= SSREQUEST_BLOCK_ROWS)
+        return;
+    to = put_removal(to, end, block->rows);
+    /* Some terminals go to the next row when the last column is written. */
+    int rows = ssrequest_block_print(to, (size_t)(end - to), values, columns - 1);
+    if (write_out(text, strlen(text)))
+        block->rows = rows;
+}
+
+void ssrequest_block_close(struct ssrequest_block *block) {
+    char text[64];
+    if (block->shown && block->rows > 0)
+        write_out(text, (size_t)(put_removal(text, text + sizeof text, block->rows) - text));
+    *block = (struct ssrequest_block){0};
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "request_loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/end_signals.h"
+#include "platform/platform.h"
+
+#define EVENTS_MAX 64
+
+struct ssrequest_loop {
+    int poll, timer, signals;
+    ss_time armed; /* what the timer is set to, from the begin; 0: it has passed, or was not set */
+    struct ssrequest_generator *generator;
+    struct ssrequest_http *http;
+    const struct ssrequest_beside *beside;
+    struct ssrequest_course *course;
+    ss_time begin;  /* on the monotonic clock */
+    ss_time second; /* the end of the present one */
+    ss_time period; /* how long it is, if it is not one */
+};
+
+ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
+    return ss_time_since(ss_platform_now(), loop->begin);
+}
+
+static ss_time own_cpu(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (ss_time)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SS_SECOND +
+           (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
+}
+
+/* ---- what happens ---- */
+
+static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_outcome outcome,
+    uint64_t bytes, ss_time now) {
+    struct ssrequest_loop *loop = context;
+    ssrequest_generator_finish(loop->generator, one, outcome, bytes, now);
+}
+
+void ssrequest_loop_stop(struct ssrequest_loop *loop) {
+    ss_time now = ssrequest_loop_now(loop);
+    if (loop->course->stopped != SS_TIME_NEVER)
+        return;
+    loop->course->stopped = now;
+    ssrequest_generator_stop(loop->generator, now);
+}
+
+static void on_signal(struct ssrequest_loop *loop) {
+    struct signalfd_siginfo info;
+    if (read(loop->signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return;
+    if (loop->course->stopped == SS_TIME_NEVER) {
+        ssrequest_loop_stop(loop);
+        return;
+    }
+    ssrequest_http_forget(loop->http);
+    ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
+}
+
+/* What is due now. Answers come first: each of them makes room for what is due. */
+static void advance(struct ssrequest_loop *loop) {
+    /* Before these, so that what is counted from here on is counted in its second. */
+    for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
+        if (loop->beside && loop->beside->second)
+            loop->beside->second(loop->beside->context, loop->second);
+    }
+    ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
+    ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
+}
+
+/* ---- waiting ---- */
+
+static ss_time earlier(ss_time a, ss_time b) {
+    return a < b ? a : b;
+}
+
+/*
+ * Setting the timer again also makes it unreadable, so that it never has to be read. One that is
+ * set to an earlier moment stays: time limits move with each answer, and would be a system call
+ * each time.
+ */
+static void arm(struct ssrequest_loop *loop, ss_time moment) {
+    if (loop->armed > 0 && loop->armed <= moment)
+        return;
+    loop->armed = moment;
+    ss_time at = ss_time_add(loop->begin, moment);
+    struct itimerspec setting = {0};
+    if (moment != SS_TIME_NEVER) {
+        setting.it_value.tv_sec = (time_t)(at / SS_SECOND);
+        setting.it_value.tv_nsec = (long)(at % SS_SECOND);
+    }
+    timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &setting, NULL);
+}
+
+static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
+    ss_time next = earlier(loop->second, ssrequest_generator_next(loop->generator));
+    next = earlier(next, ssrequest_http_next(loop->http));
+    bool due = next <= ssrequest_loop_now(loop);
+    if (!due)
+        arm(loop, next);
+    return epoll_wait(loop->poll, events, EVENTS_MAX, due ? 0 : -1);
+}
+
+static void take_event(struct ssrequest_loop *loop, const struct epoll_event *event) {
+    if (ssrequest_http_ready(loop->http, event->data.u64, event->events))
+        return;
+    int descriptor = (int)event->data.u64;
+    if (descriptor == loop->timer)
+        loop->armed = 0;
+    else if (descriptor == loop->signals)
+        on_signal(loop);
+    else if (loop->beside && descriptor == loop->beside->descriptor)
+        loop->beside->ready(loop->beside->context);
+}
+
+/* Moments are kept between two events, too: each may take longer than a gap between requests. */
+static void go_round(struct ssrequest_loop *loop) {
+    struct epoll_event events[EVENTS_MAX];
+    while (!ssrequest_generator_is_over(loop->generator)) {
+        int count = wait_for_events(loop, events);
+        for (int i = 0; i < count; i++) {
+            take_event(loop, &events[i]);
+            advance(loop);
+        }
+        if (count <= 0)
+            advance(loop);
+    }
+}
+
+/* ---- the whole ---- */
+
+static int watch(struct ssrequest_loop *loop, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)descriptor};
+    return epoll_ctl(loop->poll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
+    struct ssrequest_http *http, const struct ssrequest_beside *beside,
+    struct ssrequest_course *course) {
+    *course = (struct ssrequest_course){
+        .stopped = SS_TIME_NEVER, .own_cpu = own_cpu(), .own_wait = ss_platform_own_wait()};
+    loop->generator = generator;
+    loop->http = http;
+    loop->beside = beside;
+    loop->course = course;
+    loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
+    loop->second = loop->period;
+    loop->armed = 0; /* it counted from another begin */
+    if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
+        return -errno;
+    loop->begin = ss_platform_now();
+    course->begin = ss_platform_wallclock();
+    if (beside && beside->begin)
+        beside->begin(beside->context, course->begin);
+    ssrequest_http_begin(http, loop->begin, on_ended, loop);
+    advance(loop);
+    go_round(loop);
+    course->length = ssrequest_generator_over(generator);
+    course->end = course->begin + (int64_t)course->length;
+    course->own_cpu = own_cpu() - course->own_cpu;
+    if (course->own_wait != SS_TIME_NEVER)
+        course->own_wait = ss_time_since(ss_platform_own_wait(), course->own_wait);
+    return 0;
+}
+
+static int open_all(struct ssrequest_loop *loop) {
+    sigset_t set;
+    ss_end_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a server that hangs up, and a reader of our output that does */
+    loop->poll = epoll_create1(EPOLL_CLOEXEC);
+    loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    loop->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (loop->poll < 0 || loop->timer < 0 || loop->signals < 0)
+        return -1;
+    return watch(loop, loop->timer) < 0 ? -1 : watch(loop, loop->signals);
+}
+
+int ssrequest_loop_open(struct ssrequest_loop **loop, struct ss_error *error) {
+    *loop = calloc(1, sizeof **loop);
+    if (!*loop)
+        return ss_error_memory(error);
+    (*loop)->poll = (*loop)->timer = (*loop)->signals = -1;
+    if (open_all(*loop) == 0)
+        return 0;
+    ss_error_fail(error, "epoll, a timer or signals as files cannot be had: %s", strerror(errno));
+    ssrequest_loop_close(*loop);
+    *loop = NULL;
+    return -1;
+}
+
+void ssrequest_loop_close(struct ssrequest_loop *loop) {
+    if (!loop)
+        return;
+    const int files[] = {loop->signals, loop->timer, loop->poll};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] >= 0)
+            close(files[i]);
+    }
+    free(loop);
+}
+
+int ssrequest_loop_poll(const struct ssrequest_loop *loop) {
+    return loop->poll;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "request_options.h"
+
+#include <unistd.h>
+
+#include "paths.h"
+#include "rate_options.h"
+
+#define AT(member) .offset = offsetof(struct ssrequest_options, member)
+
+static ss_argument_taker take_url, take_header;
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(shape), .choices = "constant step trace",
+        .help = "how many requests a second; default: what the options that are given belong to"},
+        .heading = "How many:"},
+    {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, AT(rate), .max = "1000000",
+        .help = "requests a second; of a trace, at a load of 1"}},
+    {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1m", .sensible = "500m",
+        .help = "send for this long; default 10s, of a trace all of it"}},
+    {0, "NUMBER", {"max", SS_OPTION_NUMBER, AT(max), .max = "1000000",
+        .help = "steps: as long as the rate is below this"}},
+    {0, "NUMBER", {"step", SS_OPTION_NUMBER, AT(step), .min = "0.001",
+        .help = "steps: by so many requests a second, from 0 on"}},
+    {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .sensible = "500m",
+        .help = "steps: each for this long"}},
+    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace),
+        .help = "the load of this trace, text or compiled, times --rate"}},
+    {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
+        .help = "instead: so many clients that each send when they have their answer, a closed "
+                "loop, as wrk and ab do it"}},
+    {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
+        .help = "search the highest rate at which a response time holds: mean=1s, p95=2s; each "
+                "trial lasts --duration or longer, the first is at --rate or 10"}},
+    {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
+        .initial = "even",
+        .help = "those of a second all at its begin, in equal distances, or with exponential gaps"},
+        .heading = "When:"},
+    {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+        .help = "the same seed gives the same moments"}},
+    {0, NULL, {"dry-run", AT(dry_run), .help = "print the moments, in seconds, and send nothing"}},
+    {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
+        .help = "unfinished requests at most; default 200"}, .heading = "Not more than:"},
+    {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
+        .initial = "delay", .help = "what becomes of a request that is due at the cap: it is sent "
+            "later, measured from when it was due, or it is refused"}},
+    {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
+        .max = "1h", .help = "a request without a whole answer after this time has failed"}},
+    {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
+        .help = "default GET, with --data POST"}, .heading = "What is sent:"},
+    {'H', "HEADER", {"header", SS_OPTION_TEXT,
+        .help = "a header, as in 'Authorization: Bearer x'; may be given again"},
+        .take = take_header},
+    {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
+        .help = "the body: this text, or that of a file as @FILE"}, .may_be_empty = true},
+    {0, "FILE", {"requests-file", SS_OPTION_TEXT, AT(requests_file),
+        .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] in each "
+                "line"}},
+    {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
+        .choices = "round-robin least-connections", .initial = "round-robin",
+        .help = "which of several URLs is next"}, .heading = "Over the network:"},
+    {0, "TIME", {"wait-for", SS_OPTION_TIME, AT(wait_for), .min = "1m", .max = "1h",
+        .help = "first wait until each URL accepts connections, at most this long"}},
+    {0, "HOW", {"connections", SS_OPTION_CHOICE, AT(connections), .choices = "reuse fresh",
+        .initial = "reuse", .help = "a connection serves many requests, or one"}},
+    {0, NULL, {"http2", AT(http2),
+        .help = "HTTP/2: over TLS if the server agrees, otherwise from the first byte on"}},
+    {0, NULL, {"insecure", AT(insecure), .help = "TLS: accept any certificate"}},
+    {0, "FILE", {"cacert", SS_OPTION_TEXT, AT(authorities),
+        .help = "TLS: trust the authorities in this file (PEM), and no others"}},
+    {0, "PATH", {"unix-socket", SS_OPTION_TEXT, AT(socket),
+        .help = "connect to this socket, whatever the URL's host is; for one of several URLs write "
+                "http+unix://%2Frun%2Fa.sock/page"}},
+    {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
+        .help = "make this folder with a line per second and all figures, for ssreport"},
+        .heading = "What is kept:"},
+    {0, "FILE", {"each", SS_OPTION_TEXT, AT(each), .help = "write a line per request"}},
+    {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
+        .help = "write all figures as JSON; - is standard output, in the summary's place"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary, and draw nothing meanwhile"}},
+    {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
+        .help = "take changes of rate and URLs from this Unix socket while it runs"},
+        .heading = "Others:"},
+    {0, "LIST", {"own-cpu", SS_OPTION_TEXT, AT(own_cpus),
+        .help = "run ssrequest itself on these CPUs, which the service should not use: 3, 0-1"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_url),
+};
+// clang-format on
+
+void ssrequest_options_print_help(void) {
+    printf("Usage: ssrequest [OPTION]... URL [URL]...\n"
+           "Sends HTTP requests at chosen moments and measures the response times.\n\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n"
+           "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
+           "Exit status: 0 all requests succeeded, 1 not all did, 125 ssrequest itself failed;\n"
+           "of --capacity: 0 it was found, 1 it was not.\n");
+}
+
+static int take_url(
+    void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
+    struct ssrequest_options *options = config;
+    (void)row;
+    if (options->url_count == SSREQUEST_TARGETS_MAX)
+        return ss_error_fail(error, "more than %d URLs", SSREQUEST_TARGETS_MAX);
+    options->urls[options->url_count++] = word;
+    return 0;
+}
+
+static int take_header(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssrequest_options *options = config;
+    (void)row;
+    return ssrequest_messages_add_header(&options->messages, value, error);
+}
+
+/* ---- what goes together ---- */
+
+static struct ssrequest_given given_of(const struct ssrequest_options *options) {
+    return (struct ssrequest_given){
+        .shape = options->shape,
+        .rate = options->rate,
+        .max = options->max,
+        .step = options->step,
+        .duration = options->duration,
+        .hold = options->hold,
+        .trace = options->trace,
+        .closed = options->closed,
+        .cap = options->cap,
+        .finds_rate = options->capacity,
+    };
+}
+
+static int settle_given(struct ssrequest_options *options, struct ss_error *error) {
+    struct ssrequest_given given = given_of(options);
+    if (ssrequest_given_settle(&given, error) < 0)
+        return -1;
+    if (options->dry_run && given.closed)
+        return ssrequest_given_refuse(&given, "dry-run", error);
+    if (options->capacity && (given.closed || given.shape != SSREQUEST_CONSTANT))
+        return ssrequest_given_refuse(&given, "capacity", error);
+    if (given.duration == SS_TIME_NEVER && given.shape == SSREQUEST_CONSTANT)
+        given.duration = SSREQUEST_DURATION_DEFAULT;
+    options->shape = given.shape;
+    options->duration = given.duration;
+    options->cap = given.cap;
+    return 0;
+}
+
+/* A search is many runs, each of which ends of itself. */
+static int settle_capacity(struct ssrequest_options *options, struct ss_error *error) {
+    if (!options->capacity)
+        return 0;
+    if (options->dry_run || options->each || options->control)
+        return ss_error_fail(error, "--%s has no meaning with --capacity: see --help",
+            options->dry_run ? "dry-run"
+            : options->each  ? "each"
+                             : "control");
+    return ssrequest_criterion_parse(options->capacity, &options->criterion, error) < 0
+               ? ss_error_wrap(error, "--capacity")
+               : 0;
+}
+
+/* "-" is standard output. */
+static bool is_file(const char *path) {
+    return path && strcmp(path, "-") != 0;
+}
+
+static int check_paths(const struct ssrequest_options *options, struct ss_error *error) {
+    const struct ssrequest_path paths[] = {
+        {"--trace", options->trace, true},
+        {"--cacert", options->authorities, true},
+        {"--requests-file", options->requests_file, true},
+        {"--data", options->data && options->data[0] == '@' ? options->data + 1 : NULL, true},
+        {"--each", options->each, false},
+        {"--json", is_file(options->json) ? options->json : NULL, false},
+        {"--record", options->record, false},
+        {"--control", options->control, false},
+    };
+    bool prints = !options->quiet || (options->json && !is_file(options->json));
+    return ssrequest_paths_check(
+        paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
+}
+
+/* The hosts of a file of URLs are the targets. */
+static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
+    const struct ssrequest_messages *messages = &options->messages;
+    if (messages->origin_count == 0)
+        return 0;
+    if (options->url_count > 0)
+        return ss_error_fail(
+            error, "--requests-file: it has URLs: write paths there, or no URL here");
+    for (uint32_t i = 0; i < messages->origin_count; i++)
+        options->urls[options->url_count++] = messages->origins[i];
+    return 0;
+}
+
+static int settle_messages(struct ssrequest_options *options, struct ss_error *error) {
+    struct ssrequest_messages *messages = &options->messages;
+    if (!options->requests_file)
+        return ssrequest_messages_open(messages, options->method, options->data, error);
+    if (options->method || options->data)
+        return ss_error_fail(error, "--%s has no meaning with --requests-file: see --help",
+            options->method ? "method" : "data");
+    return ssrequest_messages_read(messages, options->requests_file, error) < 0
+               ? -1
+               : take_origins(options, error);
+}
+
+static int settle(struct ssrequest_options *options, struct ss_error *error) {
+    if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0)
+        return -1;
+    if (settle_messages(options, error) < 0)
+        return -1;
+    if (options->insecure && options->authorities)
+        return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
+    if (options->dry_run && (options->record || options->each || options->json ||
+                                options->control || options->quiet || options->wait_for > 0))
+        return ss_error_fail(
+            error, "--dry-run sends nothing: there is nothing to wait for, to keep or to change");
+    if (options->url_count == 0 && !options->dry_run)
+        return ss_error_fail(error, "there is no URL: ssrequest --rate 50 http://127.0.0.1:8080/");
+    return options->dry_run ? 0 : check_paths(options, error);
+}
+
+int ssrequest_options_parse(
+    struct ssrequest_options *options, char **argv, struct ss_error *error) {
+    const struct ssrequest_given nothing = ssrequest_given_nothing();
+    *options = (struct ssrequest_options){
+        .shape = nothing.shape,
+        .rate = nothing.rate,
+        .max = nothing.max,
+        .step = nothing.step,
+        .duration = nothing.duration,
+        .hold = nothing.hold,
+    };
+    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+        return -1;
+    if (options->help || options->version)
+        return 0;
+    return settle(options, error);
+}
+
+void ssrequest_options_close(struct ssrequest_options *options) {
+    ssrequest_messages_close(&options->messages);
+    ss_option_store_free(&options->store);
+}
+
+int ssrequest_options_profile(const struct ssrequest_options *options,
+    struct ssrequest_profile *profile, struct ss_error *error) {
+    const struct ssrequest_given given = given_of(options);
+    return ssrequest_given_profile(&given, profile, error);
+}
+
+ss_time ssrequest_options_end(
+    const struct ssrequest_options *options, const struct ssrequest_profile *profile) {
+    return options->closed ? options->duration : ssrequest_profile_length(profile);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_OPTIONS_H
+#define SSREQUEST_OPTIONS_H
+
+#include "capacity.h"
+#include "messages.h"
+#include "options/arguments.h"
+#include "run_result.h"
+
+/* In the order of the option's choices. */
+enum ssrequest_connections {
+    SSREQUEST_REUSE,
+    SSREQUEST_FRESH,
+};
+
+/* What a run was asked for. */
+struct ssrequest_options {
+    const char *urls[SSREQUEST_TARGETS_MAX];
+    uint32_t url_count;
+    int shape; /* enum ssrequest_shape; never -1 once it is parsed */
+    double rate, max, step;
+    ss_time duration; /* SS_TIME_NEVER: the trace's */
+    ss_time hold;
+    const char *trace;
+    int arrival; /* enum ssrequest_arrival */
+    uint64_t seed;
+    uint64_t cap;
+    int when_full; /* enum ssrequest_when_full */
+    ss_time timeout;
+    ss_time wait_for;     /* how long the service may take to start; 0: it has to run */
+    uint64_t closed;      /* clients; 0: the loop is open */
+    const char *capacity; /* what is demanded of the rate that is searched; NULL: none is */
+    struct ssrequest_criterion criterion; /* of that */
+    int balance;                          /* enum ssrequest_balance */
+    int connections;                      /* enum ssrequest_connections */
+    int http2;
+    int insecure;
+    const char *authorities;   /* a file of certificates; NULL: those of the system */
+    const char *method, *data; /* NULL: not given */
+    const char *requests_file; /* NULL: not given */
+    struct ssrequest_messages messages;
+    const char *socket;               /* a path that all URLs are asked through; NULL: TCP */
+    const char *own_cpus;             /* NULL: where the caller allows it */
+    const char *record, *each, *json; /* where it is kept; NULL: nowhere */
+    const char *control;              /* a socket; NULL: none */
+    int quiet;
+    int dry_run;
+    int help;
+    int version;
+    struct ss_option_store store;
+};
+
+int ssrequest_options_parse(struct ssrequest_options *options, char **argv, struct ss_error *error);
+
+/* What --profile and its options say; a trace is read here. With --closed it has no stretches. */
+int ssrequest_options_profile(const struct ssrequest_options *options,
+    struct ssrequest_profile *profile, struct ss_error *error);
+
+/* When sending ends, for a run with this profile. */
+ss_time ssrequest_options_end(
+    const struct ssrequest_options *options, const struct ssrequest_profile *profile);
+
+void ssrequest_options_close(struct ssrequest_options *options);
+
+void ssrequest_options_print_help(void);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "request_output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "folder.h"
+#include "listener.h"
+#include "live_status.h"
+#include "lookup.h"
+#include "result_document.h"
+#include "summary.h"
+
+struct ssrequest_output {
+    struct ssrequest_parts parts;
+    struct ssrequest_rows *rows;
+    struct ssrequest_listener *listener;
+    struct ssrequest_lookup *lookup; /* for those who talk to the listener */
+    struct ssrequest_block block;
+    double turned;        /* the rate that was set last; negative: the profile's */
+    const char **targets; /* all that have been asked, those behind the first ones our own copies */
+    size_t target_count;
+    uint32_t aimed; /* so many of them, the last ones, get requests at present */
+};
+
+/* ---- changes while it runs ---- */
+
+static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
+    if (output->parts.options->closed)
+        return ss_error_fail(error, "rate: a closed loop has none: its clients send after answers");
+    ss_time now = ssrequest_loop_now(output->parts.loop);
+    ssrequest_generator_turn(output->parts.generator, now, rate);
+    ssrequest_rows_turn(output->rows, now, rate);
+    output->turned = rate;
+    return 0;
+}
+
+static int add_targets(
+    struct ssrequest_output *output, char *const *urls, size_t count, struct ss_error *error) {
+    const char **targets =
+        reallocarray(output->targets, output->target_count + count, sizeof *targets);
+    if (!targets)
+        return ss_error_memory(error);
+    output->targets = targets;
+    for (size_t i = 0; i < count; i++) {
+        const char *copy = strdup(urls[i]);
+        if (!copy)
+            return ss_error_memory(error);
+        targets[output->target_count++] = copy;
+    }
+    return 0;
+}
+
+/* What a lookup has found; all requests would fail at a host that has no address. */
+static int find_all(const char *const *urls, uint32_t count, const char *socket,
+    struct ssrequest_aim *aim, struct ss_error *error) {
+    if (ssrequest_aim_make(urls, count, socket, aim, error) < 0)
+        return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (aim->targets[i].lost) {
+            ss_error_fail(error, "urls: %s", aim->targets[i].lost);
+            ssrequest_aim_free(aim);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int retarget(
+    struct ssrequest_output *output, struct ssrequest_aim *aim, struct ss_error *error) {
+    uint32_t count = aim->count, before[SSREQUEST_TARGETS_MAX];
+    char *const *urls = ssrequest_lookup_urls(output->lookup);
+    ssrequest_control_match((const char *const *)urls, count,
+        output->targets + output->target_count - output->aimed, output->aimed, before);
+    if (add_targets(output, urls, count, error) < 0) {
+        ssrequest_aim_free(aim);
+        return -1;
+    }
+    output->aimed = count;
+    ssrequest_http_aim(output->parts.http, aim);
+    ssrequest_generator_retarget(output->parts.generator, before, count);
+    return 0;
+}
+
+static void on_found(void *context) {
+    struct ssrequest_output *output = context;
+    struct ssrequest_aim aim;
+    struct ss_error error = {0};
+    int result = ssrequest_lookup_take(output->lookup, &aim, &error);
+    if (result == 0)
+        result = retarget(output, &aim, &error);
+    ssrequest_listener_answer(output->listener, result, "", error.message);
+}
+
+/* What is asked for at this moment. */
+static double rate_at(const struct ssrequest_output *output, ss_time now) {
+    if (output->parts.options->closed)
+        return NAN;
+    if (output->turned >= 0)
+        return output->turned;
+    return ssrequest_mean_rate(output->parts.profile, now, now + SS_MICROSECOND);
+}
+
+static int obey(void *context, const struct ssrequest_control *control,
+    char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
+    struct ssrequest_output *output = context;
+    ss_time now = ssrequest_loop_now(output->parts.loop);
+    switch (control->command) {
+    case SSREQUEST_CONTROL_RATE:
+        return turn(output, control->rate, error);
+    case SSREQUEST_CONTROL_URLS:
+        if (output->parts.options->messages.origin_count > 0)
+            return ss_error_fail(error, "urls: the file of requests has URLs of its own");
+        if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
+                (uint32_t)control->url_count, error) < 0)
+            return -1;
+        return SSREQUEST_ANSWER_LATER;
+    case SSREQUEST_CONTROL_STOP:
+        ssrequest_loop_stop(output->parts.loop);
+        return 0;
+    default:
+        ssrequest_control_describe(
+            answer, SSREQUEST_ANSWER_ROOM, output->parts.tally, rate_at(output, now), now);
+        return 0;
+    }
+}
+
+/* ---- while it runs ---- */
+
+static void send(void *context, struct ssrequest_one *one) {
+    struct ssrequest_output *output = context;
+    ssrequest_http_send(output->parts.http, one);
+    ssrequest_rows_send(output->rows, one);
+}
+
+struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output) {
+    return (struct ssrequest_transport){send, output};
+}
+
+void ssrequest_output_attach(
+    struct ssrequest_output *output, struct ssrequest_generator *generator) {
+    output->parts.generator = generator;
+    ssrequest_generator_watch(generator, ssrequest_rows_witness, output->rows);
+}
+
+static void on_begin(void *context, int64_t epoch) {
+    struct ssrequest_output *output = context;
+    ssrequest_rows_begin(output->rows, (double)epoch / 1e9);
+}
+
+static void on_second(void *context, ss_time end) {
+    struct ssrequest_output *output = context;
+    const struct ssrequest_options *options = output->parts.options;
+    ssrequest_rows_advance(output->rows, end);
+    const struct ssrequest_block_values values = {
+        .total = output->parts.rules->end,
+        .closed = options->closed,
+        .cap = options->cap,
+        .second = ssrequest_rows_last(output->rows),
+        .tally = output->parts.tally,
+    };
+    if (values.second)
+        ssrequest_block_draw(&output->block, &values);
+}
+
+static void on_ready(void *context) {
+    struct ssrequest_output *output = context;
+    ssrequest_listener_serve(output->listener);
+}
+
+struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output) {
+    return (struct ssrequest_beside){
+        .begin = on_begin,
+        .second = on_second,
+        .descriptor = output->listener ? ssrequest_listener_descriptor(output->listener) : -1,
+        .ready = on_ready,
+        .context = output,
+    };
+}
+
+/* ---- begin and end ---- */
+
+static int open_control(struct ssrequest_output *output, struct ss_error *error) {
+    const struct ssrequest_options *options = output->parts.options;
+    const struct ssrequest_lookup_means means = {find_all, ssrequest_aim_free};
+    if (ssrequest_lookup_open(&output->lookup, &means, options->socket, error) < 0 ||
+        ssrequest_listener_open(&output->listener, options->control, obey, output, error) < 0)
+        return -1;
+    return ssrequest_listener_attend(
+        output->listener, ssrequest_lookup_descriptor(output->lookup), on_found, error);
+}
+
+static int open_all(struct ssrequest_output *output, struct ss_error *error) {
+    const struct ssrequest_parts *parts = &output->parts;
+    const struct ssrequest_options *options = parts->options;
+    if (add_targets(output, (char *const *)options->urls, options->url_count, error) < 0 ||
+        ssrequest_rows_open(
+            &output->rows, parts->tally, options->closed ? NULL : parts->profile, error) < 0)
+        return -1;
+    output->aimed = options->url_count;
+    if (options->each && ssrequest_rows_keep_each(output->rows, options->each, error) < 0)
+        return ss_error_wrap(error, "--each");
+    if (options->control && open_control(output, error) < 0)
+        return -1;
+    if (options->record && ssrequest_folder_open(options->record, output->rows, error) < 0)
+        return -1;
+    ssrequest_block_open(&output->block, options->quiet);
+    return 0;
+}
+
+int ssrequest_output_open(
+    struct ssrequest_output **opened, const struct ssrequest_parts *parts, struct ss_error *error) {
+    struct ssrequest_output *output = *opened = calloc(1, sizeof *output);
+    if (!output)
+        return ss_error_memory(error);
+    output->parts = *parts;
+    output->turned = -1;
+    return open_all(output, error);
+}
+
+void ssrequest_output_close(struct ssrequest_output *output) {
+    if (!output)
+        return;
+    ssrequest_block_close(&output->block);
+    ssrequest_rows_close(output->rows, NULL);
+    ssrequest_listener_close(output->listener);
+    ssrequest_lookup_close(output->lookup);
+    for (size_t i = 0; i < output->target_count; i++)
+        free((char *)output->targets[i]);
+    free(output->targets);
+    free(output);
+}
+
+static struct ssrequest_account account_of(
+    const struct ssrequest_output *output, const struct ssrequest_course *course) {
+    const struct ssrequest_options *options = output->parts.options;
+    ss_time end = output->parts.rules->end;
+    ss_time asked = course->stopped < end ? course->stopped : end;
+    return (struct ssrequest_account){
+        .program = "ssrequest",
+        .messages = &options->messages,
+        .targets = output->targets,
+        .target_count = output->target_count,
+        .rules = *output->parts.rules,
+        .profile = options->closed ? NULL : output->parts.profile,
+        .shape = (enum ssrequest_shape)options->shape,
+        .rate = options->rate,
+        .max = options->max,
+        .step = options->step,
+        .hold = options->hold,
+        .trace = options->trace,
+        .arrival = (enum ssrequest_arrival)options->arrival,
+        .seed = options->seed,
+        .turned = output->turned >= 0,
+        .begin = (double)course->begin / 1e9,
+        .asked = asked,
+        .took = course->length,
+        .own_cpu_seconds = ss_time_seconds(course->own_cpu),
+        .own_wait_seconds =
+            course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
+        .connections = (double)ssrequest_http_connections(output->parts.http),
+        .tally = output->parts.tally,
+    };
+}
+
+/* The first error stays; that of another way to tell is not put before it. */
+static int wrap_first(struct ss_error *error, int result, const char *option) {
+    return result < 0 ? -1 : ss_error_wrap(error, "%s", option);
+}
+
+/*
+ * In all the ways that were asked for. With `result` negative something was lost already: a record
+ * with lines that are missing is not complete.
+ */
+static int tell(const struct ssrequest_options *options, const struct ssrequest_account *account,
+    int result, struct ss_error *error) {
+    bool complete = result == 0;
+    if (!options->quiet && !(options->json && strcmp(options->json, "-") == 0))
+        ssrequest_summary_print(stdout, account);
+    if (options->json && ssrequest_document_write(options->json, account, error) < 0)
+        result = wrap_first(error, result, "--json");
+    if (options->record && complete && ssrequest_folder_finish(options->record, account, error) < 0)
+        result = wrap_first(error, result, "--record");
+    return result;
+}
+
+int ssrequest_output_finish(struct ssrequest_output *output, const struct ssrequest_course *course,
+    struct ss_error *error) {
+    const struct ssrequest_options *options = output->parts.options;
+    const struct ssrequest_account account = account_of(output, course);
+    int result = 0;
+    ssrequest_block_close(&output->block);
+    ssrequest_rows_finish(output->rows, account.took);
+    if (ssrequest_rows_close(output->rows, error) < 0)
+        result = -1;
+    output->rows = NULL;
+    return tell(options, &account, result, error);
+}
+
+int ssrequest_output_capacity(const struct ssrequest_options *options,
+    const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
+    struct ss_error *error) {
+    struct ssrequest_stretch trial = {.end = options->duration, .rate = NAN};
+    const struct ssrequest_profile profile = {&trial, 1};
+    const struct ssrequest_account account = {
+        .program = "ssrequest",
+        .messages = &options->messages,
+        .targets = options->urls,
+        .target_count = options->url_count,
+        .rules = {.cap = options->cap,
+            .when_full = (enum ssrequest_when_full)options->when_full,
+            .balance = (enum ssrequest_balance)options->balance},
+        .profile = &profile,
+        .shape = SSREQUEST_CONSTANT,
+        .rate = NAN,
+        .arrival = (enum ssrequest_arrival)options->arrival,
+        .seed = options->seed,
+        .begin = (double)course->begin / 1e9,
+        .asked = course->length,
+        .took = course->length,
+        .capacity = capacity,
+        .demand = options->capacity,
+        .timeout = options->timeout,
+    };
+    return tell(options, &account, 0, error);
+}

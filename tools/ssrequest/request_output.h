@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_OUTPUT_H
+#define SSREQUEST_OUTPUT_H
+
+/* Everything that a run tells, and what it is told through --control. */
+
+#include "http.h"
+#include "request_loop.h"
+#include "request_options.h"
+
+/* What the run is made of; all of it outlives the output. */
+struct ssrequest_parts {
+    const struct ssrequest_options *options;
+    const struct ssrequest_rules *rules;
+    const struct ssrequest_profile *profile;
+    const struct ssrequest_tally *tally;
+    struct ssrequest_loop *loop;
+    struct ssrequest_http *http;
+    struct ssrequest_generator *generator; /* ssrequest_output_attach() */
+};
+
+struct ssrequest_output;
+
+/* Files are begun last of all, and the record's folder after the others: where this fails, no
+ * folder is left. */
+int ssrequest_output_open(
+    struct ssrequest_output **output, const struct ssrequest_parts *parts, struct ss_error *error);
+void ssrequest_output_close(struct ssrequest_output *output);
+
+/* What the generator is to send through: it passes on to HTTP. */
+struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
+
+/* Before the run. */
+void ssrequest_output_attach(
+    struct ssrequest_output *output, struct ssrequest_generator *generator);
+
+struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output);
+
+/* Completes the files and prints the summary. */
+int ssrequest_output_finish(
+    struct ssrequest_output *output, const struct ssrequest_course *course, struct ss_error *error);
+
+/* The same of a search for a capacity, whose folder was made before it. */
+int ssrequest_output_capacity(const struct ssrequest_options *options,
+    const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
+    struct ss_error *error);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "targets.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "base/local_socket.h"
+#include "base/owned.h"
+#include "base/words.h"
+
+void ssrequest_aim_free(struct ssrequest_aim *aim) {
+    for (uint32_t i = 0; i < aim->count; i++) {
+        curl_url_cleanup(aim->targets[i].url);
+        free(aim->targets[i].socket);
+        free(aim->targets[i].lost);
+    }
+    free(aim->targets);
+    curl_slist_free_all(aim->addresses);
+    *aim = (struct ssrequest_aim){0};
+}
+
+static int refuse_url(const char *url, const char *why, struct ss_error *error) {
+    return ss_error_fail(error, "'%s' %s: write http://HOST[:PORT]/PATH, https:// or http+unix://",
+        ss_words_show(url).text, why);
+}
+
+/* "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
+static int split_socket(
+    struct ssrequest_target *target, const char *url, char **text, struct ss_error *error) {
+    const char *host = strchr(url, '/') + 2;
+    size_t length = strcspn(host, "/?#");
+    if (length == 0)
+        return refuse_url(url, "names no socket", error);
+    int unescaped = 0;
+    char *path = curl_easy_unescape(NULL, host, (int)length, &unescaped);
+    bool whole = path && strlen(path) == (size_t)unescaped;
+    target->socket = path ? strdup(path) : NULL;
+    curl_free(path);
+    if (target->socket && !whole)
+        return refuse_url(url, "has %00 in the path of its socket", error);
+    if (asprintf(text, "%s://localhost%s", target->tls ? "https" : "http", host + length) < 0)
+        *text = NULL;
+    if (!target->socket || !*text)
+        return ss_error_memory(error);
+    return 0;
+}
+
+static bool begins(const char *text, const char *with) {
+    return strncasecmp(text, with, strlen(with)) == 0;
+}
+
+/* `text` is what libcurl is to read. */
+static int read_url(struct ssrequest_target *target, const char *url, const char *socket,
+    char **text, struct ss_error *error) {
+    bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
+    target->tls = begins(url, "https");
+    if (joined)
+        return split_socket(target, url, text, error) < 0
+                   ? -1
+                   : ss_local_socket_check(target->socket, error);
+    if (!begins(url, "http://") && !begins(url, "https://"))
+        return refuse_url(url, "is no URL of HTTP", error);
+    *text = strdup(url);
+    target->socket = socket ? strdup(socket) : NULL;
+    if (!*text || (socket && !target->socket))
+        return ss_error_memory(error);
+    return socket ? ss_local_socket_check(socket, error) : 0;
+}
+
+static bool is_address(const char *host) {
+    struct in_addr address;
+    return host[0] == '[' || inet_pton(AF_INET, host, &address) == 1;
+}
+
+/* "HOST:PORT:ADDRESS,ADDRESS" for libcurl. */
+static char *write_addresses(const char *host, const char *port, const struct addrinfo *found) {
+    char *line = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&line, &size);
+    if (!stream)
+        return NULL;
+    fprintf(stream, "%s:%s:", host, port);
+    for (const struct addrinfo *at = found; at; at = at->ai_next) {
+        char text[NI_MAXHOST];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST))
+            continue;
+        bool six = at->ai_family == AF_INET6;
+        fprintf(stream, "%s%s%s%s", at == found ? "" : ",", six ? "[" : "", text, six ? "]" : "");
+    }
+    fclose(stream);
+    return line;
+}
+
+static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *host,
+    const char *port, struct ss_error *error) {
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+    int why = getaddrinfo(host, NULL, &hints, &found);
+    if (why) {
+        const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
+        if (asprintf(&target->lost, "%s: %s", ss_words_show(host).text, reason) < 0) {
+            target->lost = NULL;
+            return ss_error_memory(error);
+        }
+        return 0;
+    }
+    SS_OWNED(free) char *line = write_addresses(host, port, found);
+    freeaddrinfo(found);
+    struct curl_slist *longer = line ? curl_slist_append(aim->addresses, line) : NULL;
+    if (!longer)
+        return ss_error_memory(error);
+    aim->addresses = longer;
+    return 0;
+}
+
+/* Has libcurl read the URL, and finds the addresses of its host. */
+static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *text,
+    const char *given, struct ss_error *error) {
+    char *host = NULL, *port = NULL;
+    CURLU *url = target->url = curl_url();
+    CURLUcode why = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
+    why = why ? why : curl_url_get(url, CURLUPART_HOST, &host, 0);
+    why = why ? why : curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT);
+    int result = 0;
+    if (why)
+        result = refuse_url(given, curl_url_strerror(why), error);
+    else if (!target->socket && !is_address(host))
+        result = look_up(aim, target, host, port, error);
+    curl_free(host);
+    curl_free(port);
+    return result;
+}
+
+int ssrequest_aim_make(const char *const *urls, uint32_t count, const char *socket,
+    struct ssrequest_aim *aim, struct ss_error *error) {
+    *aim = (struct ssrequest_aim){.targets = calloc(count, sizeof *aim->targets), .count = count};
+    if (!aim->targets)
+        return ss_error_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        struct ssrequest_target *target = &aim->targets[i];
+        SS_OWNED(free) char *text = NULL;
+        if (read_url(target, urls[i], socket, &text, error) < 0 ||
+            examine_url(aim, target, text, urls[i], error) < 0) {
+            ssrequest_aim_free(aim);
+            return -1;
+        }
+    }
+    return 0;
+}

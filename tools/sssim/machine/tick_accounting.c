@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tick_accounting.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* /proc/stat shows hundredths of a second, and drops what is left. */
+#define SHOWN (10 * SS_MILLISECOND)
+
+struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start) {
+    struct ticks *ticks = calloc(1, sizeof *ticks + cpus * sizeof ticks->cpus[0]);
+    if (!ticks)
+        return NULL;
+    ticks->count = cpus;
+    ticks->start = start;
+    ticks->length = SS_SECOND / rate;
+    ticks->overhead = (double)overhead;
+    for (uint32_t i = 0; i < cpus; i++)
+        ticks->cpus[i].since = start;
+    return ticks;
+}
+
+ss_time ticks_last(const struct ticks *ticks, ss_time now) {
+    return now - (now - ticks->start) % ticks->length;
+}
+
+/*
+ * In (from, to]: a tick at the very instant at which a task is woken comes before the task runs,
+ * and finds what was before it.
+ */
+static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
+    ss_time start = ticks->start;
+    return (double)((to - start) / ticks->length - (from - start) / ticks->length);
+}
+
+static void settle(const struct ticks *ticks, struct ticks_cpu *cpu, ss_time now) {
+    double elapsed = (double)(now - cpu->since);
+    double idle = (1 - cpu->level) * elapsed;
+    double chores = fmin(cpu->chores, idle);
+    double spent = fmin(cpu->owed, idle - chores);
+    cpu->used += cpu->level * elapsed + chores;
+    cpu->idle += idle - chores - spent;
+    cpu->chores -= chores;
+    cpu->owed -= spent;
+    cpu->sampled += cpu->level * count_ticks(ticks, cpu->since, now);
+    cpu->since = now;
+}
+
+static void set_level(struct ticks *ticks, struct ticks_cpu *cpu, double level, ss_time now) {
+    settle(ticks, cpu, now);
+    if (level < cpu->level)
+        cpu->owed = fmin(
+            cpu->owed + (cpu->level - level) * ticks->overhead, ticks->count * ticks->overhead);
+    cpu->level = level;
+}
+
+void ticks_set_busy(struct ticks *ticks, double busy, ss_time now) {
+    double least = fmin(busy, ticks->busy), most = fmax(busy, ticks->busy);
+    for (uint32_t i = (uint32_t)least; i < most; i++)
+        set_level(ticks, &ticks->cpus[i], fmin(fmax(busy - i, 0), 1), now);
+    ticks->busy = busy;
+}
+
+void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now) {
+    uint32_t first = (uint32_t)ceil(ticks->busy);
+    if (first >= ticks->count)
+        return;
+    settle(ticks, &ticks->cpus[first], now);
+    ticks->cpus[first].chores += nanoseconds;
+}
+
+static uint64_t show(double nanoseconds) {
+    uint64_t whole = (uint64_t)nanoseconds;
+    return whole - whole % SHOWN;
+}
+
+void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *counters) {
+    ss_time tick = ticks_last(ticks, now);
+    double used = 0;
+    counters->idle = 0;
+    counters->busy_ticks = 0;
+    for (uint32_t i = 0; i < ticks->count; i++) {
+        struct ticks_cpu cpu = ticks->cpus[i];
+        /* A CPU that has been busy since the last tick has time that is not accounted yet. */
+        used += cpu.used + cpu.level * (double)ss_time_since(tick, cpu.since);
+        settle(ticks, &cpu, now);
+        counters->idle += show(cpu.idle);
+        counters->busy_ticks += show(floor(cpu.sampled) * (double)ticks->length);
+    }
+    counters->used = (uint64_t)used;
+}

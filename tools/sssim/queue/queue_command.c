@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue_command.h"
+
+#include <math.h>
+
+#include "base/version.h"
+#include "queue_options.h"
+#include "result_document.h"
+#include "summary.h"
+
+static void print_help(FILE *stream) {
+    fprintf(stream,
+        "Usage: sssim queue [OPTION]...\n"
+        "Sends requests to a simulated service, as ssrequest would, and prints how long\n"
+        "the answers take.\n\n"
+        "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
+    ss_arguments_print_help(stream, queue_rows);
+    fprintf(stream,
+        "\nExamples: how long does a server take that is stopped for half of the time? Does\n"
+        "it help to know which of two servers has less to do?\n"
+        "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
+        "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
+        "      --balance least-connections -d 10M\n");
+}
+
+/* As if the run began when it had settled. */
+static struct ssrequest_account make_account(const struct queue_options *options,
+    const struct queue_run_options *run, const struct queue_run_end *end,
+    const struct ssrequest_tally *tally) {
+    return (struct ssrequest_account){
+        .program = "sssim queue",
+        .rules = run->rules,
+        .profile = run->profile,
+        .shape = (enum ssrequest_shape)options->given.shape,
+        .rate = options->given.rate,
+        .max = options->given.max,
+        .step = options->given.step,
+        .hold = options->given.hold,
+        .trace = options->given.trace,
+        .arrival = run->arrival,
+        .seed = run->seed,
+        .begin = NAN,
+        .asked = ss_time_since(end->sending, options->settle),
+        .took = ss_time_since(end->end, options->settle),
+        .skipped = options->settle,
+        .own_cpu_seconds = NAN,
+        .own_wait_seconds = NAN,
+        .connections = NAN,
+        .tally = tally,
+    };
+}
+
+static int run(struct queue_options *options, FILE *stream, struct ss_error *error) {
+    struct queue_run_options what;
+    struct queue_run_end end;
+    struct ssrequest_tally tally;
+    if (queue_options_resolve(options, &what, error) < 0 ||
+        ssrequest_tally_open(&tally, what.timeout, error) < 0)
+        return -1;
+    int status = queue_run(&what, &tally, &end, error);
+    struct ssrequest_account account = make_account(options, &what, &end, &tally);
+    if (status == 0 && options->json)
+        ssrequest_document_print(stream, &account);
+    else if (status == 0)
+        ssrequest_summary_print(stream, &account);
+    ssrequest_tally_close(&tally);
+    return status;
+}
+
+int queue_command(FILE *stream, char **argv, struct ss_error *error) {
+    struct queue_options options;
+    int status = queue_options_parse(&options, argv, error);
+    if (status == 0)
+        ss_option_store_print_warnings(stderr, "sssim", &options.store);
+    if (status == 0 && options.help)
+        print_help(stream);
+    else if (status == 0 && options.version)
+        fprintf(stream, "sssim %s\n", ss_version());
+    else if (status == 0)
+        status = run(&options, stream, error);
+    queue_options_close(&options);
+    return status;
+}

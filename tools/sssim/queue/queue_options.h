@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_QUEUE_OPTIONS_H
+#define SSSIM_QUEUE_OPTIONS_H
+
+#include "options/arguments.h"
+#include "queue_run.h"
+#include "rate_options.h"
+
+/* What the command line of `sssim queue` asks for. */
+struct queue_options {
+    struct ssrequest_given given; /* settled */
+    int arrival;                  /* enum ssrequest_arrival */
+    uint64_t seed;
+    int when_full;     /* enum ssrequest_when_full */
+    ss_time timeout;   /* 0: none */
+    uint64_t requests; /* 0: as many as are due */
+    ss_time settle;
+    ss_time work;
+    int spread; /* enum queue_spread */
+    uint64_t workers;
+    uint64_t servers; /* 0: as many as there are speeds, or 1 */
+    const char *speeds;
+    int balance;  /* enum ssrequest_balance */
+    int given_up; /* enum queue_given_up */
+    double duty;
+    ss_time tau;
+    int json;
+    int help;
+    int version;
+    struct ss_option_store store;
+
+    double speed[SSREQUEST_TARGETS_MAX];
+    struct ssrequest_profile shape; /* that --profile names */
+};
+
+extern const struct ss_argument queue_rows[];
+
+/* argv[0] is passed over. It is to be closed in any case. */
+int queue_options_parse(struct queue_options *options, char **argv, struct ss_error *error);
+
+void queue_options_close(struct queue_options *options);
+
+/* What is to be run; it must not outlive the options. */
+int queue_options_resolve(
+    struct queue_options *options, struct queue_run_options *run, struct ss_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_QUEUE_RUN_H
+#define SSSIM_QUEUE_RUN_H
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "generator.h"
+#include "queue_service.h"
+
+/* Requests to a simulated service: ssrequest's generator in virtual time. */
+
+struct queue_run_options {
+    const struct ssrequest_profile *profile; /* NULL: a closed loop */
+    enum ssrequest_arrival arrival;
+    struct ssrequest_rules rules; /* the servers are its targets */
+    ss_time timeout;              /* SS_TIME_NEVER: clients wait as long as it takes */
+    ss_time settle;               /* what was sent or had ended by then is not counted */
+    uint64_t seed;
+    struct queue_service_options service;
+    double duty; /* of each server; 1: they are never stopped */
+    ss_time tau; /* mean length of a round of stops */
+};
+
+struct queue_run_end {
+    ss_time sending; /* when sending ended */
+    ss_time end;     /* when nothing was to be sent or under way any more */
+    uint64_t wasted; /* requests that were worked on to the end after their client gave up */
+};
+
+/* The tally is open. */
+int queue_run(const struct queue_run_options *options, struct ssrequest_tally *tally,
+    struct queue_run_end *end, struct ss_error *error);
+
+#endif

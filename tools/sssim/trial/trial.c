@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "chance.h"
+#include "demand_sources.h"
+#include "lateness.h"
+
+/* The clock does not begin at zero, as it does not on a machine. */
+#define START (1000 * SS_SECOND)
+
+/* ---- the executors ---- */
+
+static ss_time draw_lateness(struct trial *trial) {
+    double mean = (double)trial->options.lateness;
+    switch (trial->options.lateness_law) {
+    case TRIAL_LATENESS_RECORDED:
+        return lateness_recorded(
+            ss_random_next(&trial->random), machine_idle_cpus(&trial->machine) > 0);
+    case TRIAL_LATENESS_EXPONENTIAL:
+        if (mean > 0)
+            return ss_time_from_double(chance_draw_exponential(&trial->random, mean));
+        return 0;
+    default:
+        return trial->options.lateness;
+    }
+}
+
+/* An executor asks for it. How late it is woken may depend on what the machine does then. */
+static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
+    trial->lives[number].awake = false;
+    if (due != SS_TIME_NEVER && trial->options.lateness_law != TRIAL_LATENESS_RECORDED) {
+        due = ss_time_add(due, draw_lateness(trial));
+        trial->lives[number].awake = true;
+    }
+    sleepers_set(&trial->sleepers, number, due);
+}
+
+static int read_counters(void *context, struct ss_counters *counters) {
+    struct trial *trial = context;
+    if (trial->source == SS_SOURCE_CGROUP)
+        machine_read_group(&trial->machine, trial->now, counters);
+    else if (trial->source == SS_SOURCE_OWN)
+        machine_read_group_exactly(&trial->machine, trial->now, counters);
+    else
+        machine_read(&trial->machine, trial->now, counters);
+    counters->ran = trial->source == SS_SOURCE_RUNTIME || trial->source == SS_SOURCE_OWN;
+    return 0;
+}
+
+static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error) {
+    return ss_error_fail(error, "executor %u: %s", number,
+        failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned what is not a number"
+                                           : "the load can no longer be read");
+}
+
+/*
+ * Woken threads that find no idle CPU take that of their waker, one after the other, before its
+ * call returns.
+ */
+static ss_time held_up_until(const struct trial *trial, uint32_t number) {
+    const struct machine *machine = &trial->machine;
+    double waiting = machine_wanted_cpus(machine) - machine->cpus;
+    double woken = machine->instances[number].width;
+    double threads = fmin(fmax(waiting, 0), woken);
+    return ss_time_add(trial->now, ss_time_from_double(threads * (double)trial->options.preempt));
+}
+
+static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
+    if (trial->options.inside && trial->machine.group.throttled) {
+        sleepers_set(&trial->sleepers, number, trial->machine.group.refill + 1);
+        return 0;
+    }
+    if (!trial->lives[number].awake) {
+        trial->lives[number].awake = true;
+        sleepers_set(&trial->sleepers, number, ss_time_add(trial->now, draw_lateness(trial)));
+        return 0;
+    }
+    const struct ss_stepper *stepper = &trial->steppers[number];
+    if (stepper->controlled && trial->now >= stepper->deadline)
+        ss_histogram_add(&trial->board->rows[number].lateness, trial->now - stepper->deadline);
+    struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
+    trial->steps++;
+    trial->own += trial->options.switch_cost;
+    machine_add_chore(&trial->machine, trial->options.switch_cost, trial->now);
+    if (action.failure) {
+        sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
+        return fail(number, action.failure, error);
+    }
+    if (action.change) {
+        tenants_set_running(trial, number, action.state == SS_STATE_RUNNING);
+        trial->switches++;
+    }
+    ss_journal_follow(&trial->lives[number].journal, &trial->steppers[number], trial->now);
+    set_alarm(trial, number, action.deadline);
+    if (action.change && action.state == SS_STATE_RUNNING) {
+        ss_time held_up = held_up_until(trial, number);
+        if (trial->sleepers.due[number] < held_up)
+            sleepers_set(&trial->sleepers, number, held_up);
+    }
+    return 0;
+}
+
+static bool is_alive(const struct trial *trial, uint32_t number) {
+    return atomic_load(&trial->board->rows[number].life) == SS_LIFE_ALIVE;
+}
+
+void trial_wake_all(struct trial *trial) {
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        if (is_alive(trial, i))
+            set_alarm(trial, i, trial->now);
+    }
+}
+
+void trial_set_due(struct trial *trial, uint32_t number, ss_time due) {
+    trial->lives[number].awake = true;
+    sleepers_set(&trial->sleepers, number, due);
+}
+
+void trial_leave(struct trial *trial, uint32_t number) {
+    machine_stop(&trial->machine, number, 0, trial->now);
+    work_set_threads(&trial->work, number, 0, NULL, trial->now);
+    ss_board_permit(trial->board, number, trial->now, false);
+    ss_board_leave(trial->board, number);
+    sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
+}
+
+/* ---- the monitor ---- */
+
+static bool counts_group(const struct trial *trial) {
+    return trial->source == SS_SOURCE_CGROUP || trial->source == SS_SOURCE_OWN;
+}
+
+/* What is true, not what the modules are shown. */
+static int read_exactly(void *context, struct ss_cpu_reading *reading) {
+    struct trial *trial = context;
+    *reading = (struct ss_cpu_reading){.pressure = NAN};
+    if (counts_group(trial))
+        machine_read_group_exactly(&trial->machine, trial->now, &reading->counters);
+    else
+        machine_read_exactly(&trial->machine, trial->now, &reading->counters);
+    return 0;
+}
+
+/* Samples that began before control, or before the counted time, are no part of it. */
+static void enter_stages(struct trial *trial) {
+    struct ss_monitor *monitor = &trial->monitor;
+    ss_time began = trial->meter.last.counters.time;
+    ss_time control_start = atomic_load(&trial->board->control_start);
+    if (monitor->control_from == SS_TIME_NEVER && began >= control_start)
+        monitor->control_from = control_start;
+    if (began >= trial->counted_from)
+        monitor->counted_from = trial->counted_from;
+}
+
+static void take_iteration(void *context, uint32_t instance, ss_time start, ss_time end) {
+    struct trial *trial = context;
+    ss_iterations_add(&trial->iterations, instance, start, end);
+}
+
+static int take_sample(struct trial *trial, struct ss_error *error) {
+    const struct ss_monitor_sample *latest = &trial->monitor.latest;
+    enter_stages(trial);
+    if (work_collect(&trial->work, trial->now, take_iteration, trial, error) < 0)
+        return -1;
+    ss_monitor_sample(&trial->monitor, trial->now);
+    if (latest->counted) {
+        trial->switches_sum += trial->switches - trial->switches_seen;
+        trial->own_sum += trial->own - trial->own_seen;
+    }
+    struct trial_sample sample = {
+        .elapsed = ss_time_seconds(trial->now - trial->start),
+        .target = latest->target,
+        .load = latest->load.load,
+        .duty = latest->duty,
+    };
+    if (trial->options.on_sample)
+        trial->options.on_sample(trial->options.context, &sample);
+    trial->switches_seen = trial->switches;
+    trial->own_seen = trial->own;
+    sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
+    return 0;
+}
+
+/* The trace starts with a new sample, so that none is half warm-up. */
+static void start_monitor(struct trial *trial) {
+    ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
+    ss_time first = trial->options.warmup % interval;
+    trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
+    ss_monitor_open(&trial->monitor, &trial->set,
+        counts_group(trial) ? trial->source : SS_SOURCE_SYSTEM, &trial->meter, trial->board);
+    trial->monitor.interval = interval;
+    ss_monitor_begin(&trial->monitor, trial->now);
+    if (first)
+        trial->monitor.next = trial->now + first;
+    sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
+}
+
+void trial_forget(struct trial *trial) {
+    struct ss_monitor *monitor = &trial->monitor;
+    ss_figures_free(&monitor->figures);
+    monitor->settling = (struct ss_settling){0};
+    monitor->duty_sum = 0;
+    monitor->counted_from = SS_TIME_NEVER;
+    trial->switches_sum = 0;
+    trial->own_sum = 0;
+    trial->counted_from = trial->now;
+}
+
+/* An iteration under way counts with the part of it that is done. */
+static double find_throughput(const struct trial *trial) {
+    ss_time from = trial->iterations.from;
+    if (trial->work.count == 0 || trial->now <= from)
+        return NAN;
+    return (trial->iterations.parts + work_under_way(&trial->work, from)) /
+           ss_time_seconds(trial->now - from);
+}
+
+void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
+    struct ss_monitor *monitor = &trial->monitor;
+    size_t samples = monitor->figures.count;
+    double per_sample = samples ? 1 / (double)samples : NAN;
+    *figures = (struct trial_figures){
+        .samples = samples,
+        .target_mean = ss_figures_target_mean(&monitor->figures),
+        .load_mean = ss_figures_load_mean(&monitor->figures),
+        .error_mean_percent = ss_figures_error_mean_percent(&monitor->figures),
+        .error_mse_e4 = ss_figures_error_mse_e4(&monitor->figures),
+        .error_p95_percent = ss_figures_error_p95_percent(&monitor->figures),
+        .settling_seconds = ss_settling_seconds(&monitor->settling),
+        .duty_mean = monitor->duty_sum * per_sample,
+        .switches_per_second =
+            (double)trial->switches_sum * per_sample / ss_time_seconds(monitor->interval),
+        .own_cpu = (double)trial->own_sum * per_sample / (double)monitor->interval,
+        .iterations = trial->iterations.ended,
+        .throughput = find_throughput(trial),
+    };
+}
+
+/* ---- the whole ---- */
+
+static int load_module(struct trial *trial, enum ss_kind kind, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    return ss_module_set_load(
+        &trial->set, kind, options->modules[kind], options->options[kind], error);
+}
+
+static int find_source(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    struct ss_source_request request;
+    if (ss_module_set_ask_source(&trial->set, &request, error) < 0)
+        return -1;
+    trial->source = request.source;
+    bool limited = request.source == SS_SOURCE_CGROUP && options->quota > 0;
+    trial->set.load_cpus = limited ? fmin(options->quota, options->cpus) : options->cpus;
+    if (request.source != SS_SOURCE_SENSOR)
+        return 0;
+    return ss_error_fail(error,
+        "feedback/%s: a simulated machine has no programs that print numbers: take one that reads "
+        "the system's counters, such as realtime",
+        trial->set.modules[SS_KIND_FEEDBACK].head->name);
+}
+
+/* The feedback says what a load of 100 % is, which the target may depend on. */
+static int load_rig(struct trial *trial, struct ss_error *error) {
+    trial->set.instances = trial->options.instances;
+    trial->set.cpus = trial->options.cpus;
+    trial->set.window = trial->options.window;
+    if (load_module(trial, SS_KIND_FEEDBACK, error) < 0 || find_source(trial, error) < 0)
+        return -1;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (kind != SS_KIND_FEEDBACK && load_module(trial, kind, error) < 0)
+            return -1;
+    }
+    return ss_module_set_prepare(&trial->set, error);
+}
+
+static int open_board(struct trial *trial, struct ss_error *error) {
+    uint32_t instances = trial->options.instances;
+    size_t memory = ss_module_set_memory(&trial->set);
+    trial->board = trial->options.recorded ? ss_board_allocate_recorded(instances, memory)
+                                           : ss_board_allocate(instances, memory);
+    trial->steppers = calloc(instances, sizeof *trial->steppers);
+    trial->lives = calloc(instances, sizeof *trial->lives);
+    if (!trial->board || !trial->steppers || !trial->lives)
+        return ss_error_memory(error);
+    atomic_store(&trial->board->phase, SS_PHASE_RUNNING);
+    atomic_store(&trial->board->control_start, ss_time_add(trial->start, trial->options.warmup));
+    return 0;
+}
+
+static void start_executors(struct trial *trial) {
+    ss_time control_start = atomic_load(&trial->board->control_start);
+    const struct trial_options *options = &trial->options;
+    for (uint32_t i = 0; i < trial->options.instances; i++) {
+        struct ss_pipeline pipeline;
+        ss_pipeline_open(&pipeline, &trial->set, trial->board, i,
+            (struct ss_counters_source){read_counters, trial});
+        ss_stepper_open(&trial->steppers[i], &pipeline);
+        ss_board_join(trial->board, i);
+        trial->lives[i].journal.ring = ss_board_ring(trial->board, i);
+        struct demand *demand = &trial->lives[i].demand;
+        demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
+            options->mix ? options->cpus : options->width, options->seed, i);
+        machine_set_width(&trial->machine, i, demand->threads, trial->start);
+        tenants_set_running(trial, i, true);
+        set_alarm(trial, i, control_start);
+    }
+}
+
+static int open_machine(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    if (machine_open(&trial->machine, options->cpus, options->instances, options->width,
+            trial->start, error) < 0)
+        return -1;
+    machine_set_overhead(&trial->machine, options->overhead);
+    if (options->quota > 0)
+        machine_set_quota(&trial->machine, options->quota, options->quota_period);
+    return options->tick_rate ? machine_use_ticks(&trial->machine, options->tick_rate, error) : 0;
+}
+
+static int open_work(struct trial *trial, struct ss_error *error) {
+    const struct trial_options *options = &trial->options;
+    trial->memory.rate = options->memory_rate;
+    trial->iterations = (struct ss_iterations){
+        .from = trial->counted_from,
+        .to = SS_TIME_NEVER,
+        .throughput.from = trial->counted_from,
+    };
+    if (work_open(&trial->work, &options->work, options->instances, options->seed, trial->start,
+            error) < 0)
+        return -1;
+    work_attach(&trial->work, options->memory ? options->memory : &trial->memory, options->side);
+    return 0;
+}
+
+/* What the machine does now: how fast work goes on, and when the quota is used up. */
+static void follow_machine(struct trial *trial) {
+    const struct machine *machine = &trial->machine;
+    work_follow(&trial->work, machine_share(machine), machine_part_beside(machine), trial->now);
+    sleepers_set(&trial->sleepers, tenants_quota_sleeper(trial), machine_quota_due(machine));
+}
+
+int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
+    *trial = (struct trial){.options = *options, .start = START, .now = START};
+    trial->class.kind = DEMAND_PARALLEL;
+    trial->random = options->seed;
+    trial->counted_from = ss_time_add(START, ss_time_add(options->warmup, options->settle));
+    if (load_rig(trial, error) < 0 || open_board(trial, error) < 0 ||
+        sleepers_open(&trial->sleepers, 2 * options->instances + 3, error) < 0 ||
+        open_machine(trial, error) < 0 || open_work(trial, error) < 0) {
+        trial_close(trial);
+        return -1;
+    }
+    tenants_set_background(trial, options->background);
+    start_executors(trial);
+    start_monitor(trial);
+    follow_machine(trial);
+    return 0;
+}
+
+void trial_close(struct trial *trial) {
+    ss_monitor_close(&trial->monitor);
+    sleepers_close(&trial->sleepers);
+    machine_close(&trial->machine);
+    work_close(&trial->work);
+    ss_iterations_free(&trial->iterations);
+    free(trial->steppers);
+    free(trial->lives);
+    free(trial->board);
+    ss_module_set_release(&trial->set);
+}
+
+ss_time trial_trace_length(const struct trial *trial) {
+    struct ss_self selves[SS_KINDS];
+    ss_module_set_selves(&trial->set, trial->board, trial->options.instances, selves);
+    return trial->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+}
+
+static int wake(struct trial *trial, uint32_t sleeper, struct ss_error *error) {
+    uint32_t instances = trial->options.instances;
+    if (sleeper < instances)
+        return step(trial, sleeper, error);
+    if (sleeper == instances)
+        return take_sample(trial, error);
+    if (sleeper == tenants_background_sleeper(trial))
+        tenants_switch_background(trial);
+    else if (sleeper == tenants_quota_sleeper(trial))
+        tenants_enforce_quota(trial);
+    else
+        tenants_change_demand(trial, sleeper - instances - 1);
+    return 0;
+}
+
+ss_time trial_next(const struct trial *trial) {
+    return trial->sleepers.due[sleepers_first(&trial->sleepers)];
+}
+
+int trial_wake(struct trial *trial, struct ss_error *error) {
+    uint32_t sleeper = sleepers_first(&trial->sleepers);
+    trial->now = trial->sleepers.due[sleeper];
+    if (wake(trial, sleeper, error) < 0)
+        return -1;
+    follow_machine(trial);
+    return 0;
+}
+
+void trial_crowd(struct trial *trial, double cpus, ss_time now) {
+    trial->now = now;
+    machine_set_background(&trial->machine, cpus, now);
+    follow_machine(trial);
+}
+
+int trial_finish(struct trial *trial, ss_time now, struct ss_error *error) {
+    trial->now = now;
+    return work_collect(&trial->work, now, take_iteration, trial, error);
+}
+
+int trial_advance(struct trial *trial, ss_time length, struct ss_error *error) {
+    ss_time end = ss_time_add(trial->now, length);
+    while (trial_next(trial) <= end) {
+        if (trial_wake(trial, error) < 0)
+            return -1;
+    }
+    return trial_finish(trial, end, error);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSTRACE_HEADING_H
+#define SSTRACE_HEADING_H
+
+/* The columns of a table that is not of a known format: their names, and what they seem to be. */
+
+#include "base/words.h"
+#include "fields.h"
+#include "samples.h"
+
+struct sstrace_heading {
+    struct sstrace_input header; /* a line of names; without text: there are none */
+    char separator;
+    bool is_first_row; /* the first row is that line */
+    size_t count;
+};
+
+enum sstrace_meaning {
+    SSTRACE_MEANS_TIME,
+    SSTRACE_MEANS_LOAD,
+    SSTRACE_MEANS_IDLE,
+    SSTRACE_MEANS_SERIES,
+};
+
+struct sstrace_guess {
+    size_t number;  /* of the first column of that meaning, from 1; 0: there is none */
+    size_t matches; /* how many there are */
+};
+
+/*
+ * Looks at the first row, where `input` stands, and at the last comment above it: is one of them a
+ * line of names? -1: its quotes are wrong, or no memory.
+ */
+int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
+    char separator, const char *comment, const struct sstrace_import_options *options);
+
+void sstrace_heading_close(struct sstrace_heading *heading);
+
+/* By name or by number from 1; -1 if there is no such column. */
+int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
+    const char *wanted, size_t *number);
+
+struct sstrace_guess sstrace_heading_guess(
+    const struct sstrace_heading *heading, enum sstrace_meaning meaning);
+
+/* The name as it stands there, shortened; "" if there are none. */
+struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number);
+
+/* Fails with the question and the columns there are. Always returns -1. */
+int sstrace_heading_ask(
+    const struct sstrace_heading *heading, struct sstrace_input *input, const char *question);
+
+/* What a name says of its numbers. */
+enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number);
+int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t number);
+
+#endif

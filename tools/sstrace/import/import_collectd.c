@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The CSV plugin of collectd writes a file for each CPU and state. That of idle time tells the
+ * load: it holds a counter of ticks, or percent if the plugin was told so.
+ */
+
+#include <math.h>
+
+#include "import.h"
+#include "scale.h"
+#include "stamp.h"
+
+#define HEADER          "epoch,value"
+#define LARGEST_PERCENT 101.0 /* with what rounding and clocks add */
+#define FASTEST         1.1   /* of idle time, where ticks and times do not quite agree */
+
+struct collectd {
+    struct sstrace_input *input;
+    struct sstrace_samples *samples;
+    struct sstrace_table table;
+    struct sstrace_field time, value;
+    struct sstrace_scale scale;
+    bool counts; /* ticks */
+    bool any;
+    int64_t before; /* ns: when it was */
+    double ticks;   /* at that time */
+};
+
+static bool detect_collectd(const char *head) {
+    size_t length = strlen(HEADER);
+    return strncmp(head, HEADER, length) == 0 && (head[length] == '\n' || head[length] == '\r');
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Counters rise and soon are above 100. The first rows tell, as far as the head has them whole. */
+static bool looks_like_counter(const struct sstrace_input *input) {
+    double before = NAN, first = NAN;
+    bool falls = false;
+    for (const char *at = input->head; (at = strchr(at, '\n'));) {
+        const char *end = strchr(++at, '\n'), *comma = strchr(at, ',');
+        if (!comma || (end && comma > end))
+            continue;
+        /* The last line may be cut off there. */
+        if (!end && input->head_length == SSTRACE_HEAD)
+            break;
+        const char *behind = end ? end : comma + strlen(comma);
+        behind -= behind[-1] == '\r';
+        struct sstrace_field field = {.text = comma + 1, .length = (size_t)(behind - comma - 1)};
+        double value;
+        if (!sstrace_field_number(&field, false, &value) || isnan(value))
+            continue;
+        if (value > LARGEST_PERCENT)
+            return true;
+        falls |= value < before;
+        first = isnan(first) ? value : first;
+        before = value;
+    }
+    return !falls && before > first && !strstr(file_name(input->name), "percent");
+}
+
+/* The folders of host and CPU, or of the file's name what says no date. */
+static int wants(struct collectd *collectd) {
+    char name[SSTRACE_NAME];
+    const char *path = collectd->input->name, *file = file_name(path);
+    size_t length = file > path ? (size_t)(file - path) - 1 : strcspn(file, "0123456789");
+    if (length == 0 || length >= sizeof name)
+        return 1;
+    memcpy(name, path, length);
+    name[length] = '\0';
+    return sstrace_samples_wants(collectd->samples, name);
+}
+
+static int begin(struct collectd *collectd) {
+    struct sstrace_input *input = collectd->input;
+    if (!strstr(file_name(input->name), "idle"))
+        return sstrace_input_blame(input, 1,
+            "the file of idle time is expected, named cpu-idle-DATE or percent-idle-DATE: the load "
+            "is what that leaves");
+    int more = sstrace_input_read_line(input);
+    if (more > 0 && strcmp(input->text, HEADER) != 0)
+        return sstrace_input_blame(input, 1, "the header " HEADER " is expected here");
+    if (more <= 0)
+        return more;
+    collectd->table = (struct sstrace_table){.input = input, .separator = ',', .columns = 2};
+    sstrace_table_pick(&collectd->table, 1, &collectd->time);
+    sstrace_table_pick(&collectd->table, 2, &collectd->value);
+    collectd->counts = looks_like_counter(input);
+    collectd->samples->stamp = collectd->counts ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
+    collectd->scale.idle = true;
+    return sstrace_scale_set(&collectd->scale, collectd->samples->options, SSTRACE_UNIT_PERCENT,
+               input->error) == 0
+               ? 1
+               : -1;
+}
+
+/* Between two rows; a counter that has gone back began anew. */
+static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, double ticks) {
+    struct sstrace_input *input = collectd->input;
+    int64_t length;
+    if (__builtin_sub_overflow(sample->to, collectd->before, &length))
+        return sstrace_input_blame(
+            input, collectd->time.column, "this is too far from the row before");
+    double seconds = (double)length / 1e9;
+    double rose = ticks - collectd->ticks;
+    bool first = !collectd->any;
+    sample->from = collectd->before;
+    if (!first && (isnan(ticks) || seconds <= 0))
+        return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);
+    if (isnan(ticks))
+        return 0;
+    collectd->any = true;
+    collectd->before = sample->to;
+    collectd->ticks = ticks;
+    if (first)
+        return 0;
+    if (rose < 0) {
+        sstrace_samples_break(collectd->samples);
+        return 0;
+    }
+    double full = collectd->scale.full * seconds;
+    if (rose > full * FASTEST)
+        return sstrace_input_blame(input, collectd->value.column,
+            "the counter rose by %.0f in %.3g s, where %.0f ticks would be all idle: for several "
+            "CPUs give --unit cores --cpus N",
+            rose, seconds, full);
+    sample->load = rose > full ? 0 : 1 - rose / full;
+    return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);
+}
+
+static int take_row(struct collectd *collectd) {
+    struct sstrace_input *input = collectd->input;
+    struct sstrace_sample sample = {0};
+    double number;
+    if (!sstrace_stamp_number(
+            collectd->time.text, collectd->time.length, INT64_C(1000000000), &sample.to))
+        return sstrace_input_blame(
+            input, collectd->time.column, "a time in seconds since 1970 is expected here");
+    if (sstrace_scale_load(&collectd->scale, input, &collectd->value, &number, &sample.load) != 0)
+        return -1;
+    if (collectd->counts)
+        return take_ticks(collectd, &sample, number);
+    return sstrace_samples_add(collectd->samples, input, collectd->value.column, &sample);
+}
+
+static int import_collectd(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    struct collectd collectd = {.input = input, .samples = samples};
+    int more = begin(&collectd);
+    if (more > 0 && !wants(&collectd))
+        return 0;
+    while (more > 0 && (more = sstrace_table_next(&collectd.table)) > 0) {
+        if (take_row(&collectd) != 0)
+            return -1;
+    }
+    return more;
+}
+
+const struct sstrace_format sstrace_format_collectd = {
+    .name = "collectd",
+    .summary = "the CSV plugin of collectd, cpu-idle or percent-idle of one CPU",
+    .takes = SSTRACE_TAKES_EVERY,
+    .detect = detect_collectd,
+    .import = import_collectd,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Tables of unknown origin. Options say what the columns are, or names that can mean nothing else.
+ * Numbers are percent unless the column's name says "fraction" or "ratio"; if neither name nor
+ * option says so and no number is above 1, they are refused rather than taken for one of the two.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "heading.h"
+#include "import_lines.h"
+#include "scale.h"
+#include "stamp.h"
+
+struct csv {
+    struct sstrace_input *input;
+    struct sstrace_samples *samples;
+    const struct sstrace_import_options *options;
+    struct sstrace_heading heading;
+    struct sstrace_table table;
+    size_t time_number, load_number, series_number; /* from 1; 0: there is none */
+    struct sstrace_field time, load, series;
+    struct sstrace_scale scale;
+    struct sstrace_clock clock;
+    int64_t now;        /* ns, where there is no column of times: up to where samples are known */
+    bool unit_is_known; /* an option or a name says what the numbers mean */
+    double largest;     /* of the numbers */
+};
+
+/* Spreadsheets write a mark of UTF-8 in front of all. */
+static void drop_mark(struct sstrace_input *input) {
+    static const char mark[] = "\xef\xbb\xbf";
+    if (input->line != 1 || strncmp(input->text, mark, 3) != 0)
+        return;
+    input->length -= 3;
+    memmove(input->text, input->text + 3, input->length + 1);
+}
+
+/* Goes to the first row, where the input stays; keeps the last comment above it. */
+static int find_first_row(struct sstrace_input *input, char **comment) {
+    int more;
+    while ((more = sstrace_input_read_line(input)) > 0) {
+        drop_mark(input);
+        if (sstrace_table_is_row(input))
+            break;
+        if (input->length == 0)
+            continue;
+        free(*comment);
+        *comment = strdup(input->text);
+        if (!*comment)
+            return ss_error_memory(input->error);
+    }
+    return more;
+}
+
+static int choose_time(struct csv *csv) {
+    const char *wanted = csv->options->time_column;
+    if (wanted)
+        return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->time_number);
+    csv->time_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_TIME).number;
+    if (csv->time_number || csv->options->every)
+        return 0;
+    if (csv->heading.count != 2)
+        return sstrace_heading_ask(&csv->heading, csv->input,
+            "which column is the time? Give --time-column, or --every TIME if there is none");
+    csv->time_number = 1;
+    return 0;
+}
+
+/* A column "cpu" beside one of idle time is as well the CPU's number. */
+static bool is_number_of_cpu(struct csv *csv, size_t number) {
+    return strcasecmp(sstrace_heading_name(&csv->heading, number).text, "cpu") == 0;
+}
+
+static int guess_load(struct csv *csv) {
+    struct sstrace_guess load = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_LOAD);
+    struct sstrace_guess idle = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_IDLE);
+    bool unclear = load.matches == 1 && idle.matches > 0 && is_number_of_cpu(csv, load.number);
+    if (load.matches == 1 && !unclear) {
+        csv->load_number = load.number;
+        return 0;
+    }
+    if (load.matches == 0 && idle.matches == 1) {
+        csv->load_number = idle.number;
+        csv->scale.idle = true;
+        return 0;
+    }
+    size_t others = csv->time_number ? 1 : 0;
+    if (!csv->heading.header.text && csv->heading.count == others + 1) {
+        csv->load_number = others && csv->time_number == 1 ? 2 : 1;
+        return 0;
+    }
+    return sstrace_heading_ask(
+        &csv->heading, csv->input, "which column is the load? Give --load-column or --idle-column");
+}
+
+static int choose_load(struct csv *csv) {
+    const char *load = csv->options->load_column, *idle = csv->options->idle_column;
+    if (load && idle)
+        return ss_error_fail(csv->input->error,
+            "the load is in one column: give --load-column or --idle-column, not both");
+    csv->scale.idle = idle != NULL;
+    if (!load && !idle)
+        return guess_load(csv);
+    return sstrace_heading_find(&csv->heading, csv->input, load ? load : idle, &csv->load_number);
+}
+
+static int choose_series(struct csv *csv) {
+    const char *wanted = csv->options->series_column;
+    if (wanted)
+        return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->series_number);
+    csv->series_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_SERIES).number;
+    if (csv->options->select && !csv->series_number)
+        return sstrace_heading_ask(
+            &csv->heading, csv->input, "which column does --select mean? Give --series-column");
+    return 0;
+}
+
+static int choose_units(struct csv *csv) {
+    const char *time_unit = csv->options->time_unit;
+    csv->clock.unit = time_unit ? sstrace_stamp_unit(time_unit)
+                                : sstrace_heading_time_unit(&csv->heading, csv->time_number);
+    if (time_unit && !csv->clock.unit)
+        return ss_error_fail(csv->input->error, "'%s' is no unit of times: write s, ms, us or ns",
+            ss_words_show(time_unit).text);
+    enum sstrace_unit unit = sstrace_heading_unit(&csv->heading, csv->load_number);
+    csv->unit_is_known = unit != SSTRACE_UNIT_DEFAULT || csv->options->unit != SSTRACE_UNIT_DEFAULT;
+    csv->scale.comma = csv->table.separator != ',';
+    return sstrace_scale_set(&csv->scale, csv->options,
+        unit == SSTRACE_UNIT_DEFAULT ? SSTRACE_UNIT_PERCENT : unit, csv->input->error);
+}
+
+static int choose_all(struct csv *csv) {
+    if (choose_time(csv) != 0 || choose_load(csv) != 0 || choose_series(csv) != 0 ||
+        choose_units(csv) != 0)
+        return -1;
+    sstrace_table_pick(&csv->table, csv->load_number, &csv->load);
+    if (csv->series_number)
+        sstrace_table_pick(&csv->table, csv->series_number, &csv->series);
+    if (csv->time_number) {
+        sstrace_table_pick(&csv->table, csv->time_number, &csv->time);
+        csv->samples->stamp = SSTRACE_STAMP_END;
+    } else {
+        csv->now = sstrace_lines_begin(csv->samples);
+    }
+    return 0;
+}
+
+/* Reads what comes before the first row of numbers. */
+static int open_table(struct csv *csv, const char *comment) {
+    char separator;
+    if (sstrace_table_separator(
+            csv->options->separator, csv->input->text, &separator, csv->input->error) != 0 ||
+        sstrace_heading_open(&csv->heading, csv->input, separator, comment, csv->options) != 0)
+        return -1;
+    csv->table = (struct sstrace_table){
+        .input = csv->input, .separator = separator, .columns = csv->heading.count};
+    if (!csv->heading.is_first_row)
+        sstrace_input_unread_line(csv->input);
+    return choose_all(csv);
+}
+
+static int take_time(struct csv *csv, struct sstrace_sample *sample) {
+    if (!csv->time_number) {
+        sample->from = csv->now;
+        if (__builtin_add_overflow(csv->now, (int64_t)csv->options->every, &csv->now))
+            return sstrace_input_blame(csv->input, 1, "with --every this sample is too late");
+        sample->to = csv->now;
+        return 0;
+    }
+    if (!sstrace_stamp_read(&csv->clock, csv->time.text, csv->time.length, &sample->to))
+        return sstrace_input_blame(csv->input, csv->time.column,
+            "a time is expected here: " SSTRACE_STAMP_EXPECTED
+            ", or --time-unit for other numbers");
+    return 0;
+}
+
+static int take_row(struct csv *csv) {
+    struct sstrace_sample sample = {0};
+    double number;
+    if (csv->series_number) {
+        char name[SSTRACE_NAME];
+        if (sstrace_field_name(&csv->series, csv->input, name) != 0)
+            return -1;
+        if (!sstrace_samples_wants(csv->samples, name))
+            return 0;
+    }
+    if (take_time(csv, &sample) != 0 ||
+        sstrace_scale_load(&csv->scale, csv->input, &csv->load, &number, &sample.load) != 0)
+        return -1;
+    bool has_sign = csv->load.length > 0 && csv->load.text[csv->load.length - 1] == '%';
+    csv->unit_is_known |= has_sign;
+    if (number > csv->largest)
+        csv->largest = number;
+    return sstrace_samples_add(csv->samples, csv->input, csv->load.column, &sample);
+}
+
+static int take_rows(struct csv *csv) {
+    int more;
+    while ((more = sstrace_table_next(&csv->table)) > 0) {
+        if (take_row(csv) != 0)
+            return -1;
+    }
+    if (more == 0 && !csv->unit_is_known && csv->largest > 0 && csv->largest <= 1)
+        return sstrace_input_blame(csv->input, csv->load.column,
+            "no number in this column is above 1: say --unit fraction or --unit percent");
+    return more;
+}
+
+static int import_csv(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    struct csv csv = {.input = input, .samples = samples, .options = samples->options};
+    char *comment = NULL;
+    int result = find_first_row(input, &comment);
+    if (result > 0 && (result = open_table(&csv, comment)) == 0)
+        result = take_rows(&csv);
+    sstrace_heading_close(&csv.heading);
+    free(comment);
+    return result;
+}
+
+const struct sstrace_format sstrace_format_csv = {
+    .name = "csv",
+    .summary = "any table: columns by name or number; percent unless --unit or a name says more",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS |
+             SSTRACE_TAKES_COLUMNS,
+    .import = import_csv,
+};

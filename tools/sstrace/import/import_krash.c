@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import_lines.h"
+#include "scale.h"
+#include "stamp.h"
+
+/*
+ * A profile of KRASH: `cpu { profile { CPU { SECONDS PERCENT ... } ... } } kill SECONDS`. What is
+ * around the CPUs may be missing, `kill` may stand in a CPU's block. A load holds until the next.
+ */
+
+#define EVENTS_MAX ((size_t)1 << 20)
+#define CPUS_MAX   1024
+#define TOKEN      64
+
+struct event {
+    int64_t time; /* ns */
+    double load;
+    uint32_t cpu; /* index of its block */
+};
+
+struct krash {
+    struct sstrace_samples *samples;
+    struct sstrace_input *input;
+    struct sstrace_scale scale;
+
+    const char *at; /* in the line; NULL: another one has to be read */
+    char token[TOKEN];
+    struct sstrace_field field; /* the token */
+
+    struct event *events;
+    size_t count, capacity;
+    uint64_t cpus[CPUS_MAX];
+    uint32_t cpus_count;
+    int64_t kill; /* ns; -1: it does not say when it ends */
+};
+
+static bool is_sign(char letter) {
+    return letter && strchr("{}=", letter);
+}
+
+/* 1: `token` and `field` are the next one. 0: there is none. */
+static int next(struct krash *it) {
+    for (;;) {
+        if (!it->at) {
+            int result = sstrace_input_read_line(it->input);
+            if (result <= 0)
+                return result;
+            it->at = it->input->text;
+            sstrace_lines_doubt(it->input);
+        }
+        it->at += strspn(it->at, " \t\r\v\f");
+        if (*it->at && *it->at != '#')
+            break;
+        it->at = NULL;
+    }
+    size_t length = is_sign(*it->at) ? 1 : strcspn(it->at, " \t\r\v\f{}=#");
+    it->field = (struct sstrace_field){
+        .text = it->at, .length = length, .column = (size_t)(it->at - it->input->text) + 1};
+    it->at += length;
+    snprintf(it->token, sizeof it->token, "%.*s", length < TOKEN ? (int)length : TOKEN - 1,
+        it->field.text);
+    return 1;
+}
+
+static int blame(struct krash *it, const char *expected) {
+    return sstrace_input_blame(it->input, it->field.column, "%s was expected, not '%s'", expected,
+        ss_words_show(it->token).text);
+}
+
+/* The next token, which there must be. */
+static int need(struct krash *it, const char *expected) {
+    int result = next(it);
+    if (result == 0)
+        return sstrace_input_blame(
+            it->input, it->input->length + 1, "%s was expected, not the end of the file", expected);
+    return result < 0 ? -1 : 0;
+}
+
+static int need_sign(struct krash *it, const char *sign) {
+    char expected[8];
+    snprintf(expected, sizeof expected, "'%s'", sign);
+    if (need(it, expected) != 0)
+        return -1;
+    return strcmp(it->token, sign) == 0 ? 0 : blame(it, expected);
+}
+
+static int read_seconds(struct krash *it, int64_t *time) {
+    if (sstrace_stamp_number(it->field.text, it->field.length, 1000000000, time) && *time >= 0)
+        return 0;
+    return blame(it, "a number of seconds");
+}
+
+static int read_kill(struct krash *it) {
+    if (need(it, "a number of seconds") != 0 || read_seconds(it, &it->kill) != 0)
+        return -1;
+    return it->kill > 0 ? 0 : blame(it, "a number of seconds above 0");
+}
+
+static struct event *more(struct krash *it) {
+    if (it->count == it->capacity) {
+        size_t capacity = it->capacity ? it->capacity * 2 : 256;
+        struct event *larger =
+            capacity <= EVENTS_MAX ? realloc(it->events, capacity * sizeof *larger) : NULL;
+        if (!larger)
+            return NULL;
+        it->events = larger;
+        it->capacity = capacity;
+    }
+    return &it->events[it->count++];
+}
+
+/* SECONDS PERCENT; the first token has been read. `before` is the time of the line before. */
+static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *before) {
+    struct event event = {.cpu = cpu};
+    double number;
+    if (read_seconds(it, &event.time) != 0)
+        return -1;
+    if (event.time <= *before)
+        return blame(it, "a time behind the one before");
+    *before = event.time;
+    if (need(it, "a load") != 0 ||
+        sstrace_scale_load(&it->scale, it->input, &it->field, &number, &event.load) != 0)
+        return -1;
+    if (!(event.load >= 0 && event.load <= 1))
+        return blame(it, "a load from 0 to 100 %");
+    struct event *to = wanted ? more(it) : NULL;
+    if (wanted && !to)
+        return sstrace_input_blame(it->input, it->field.column, "so many loads have no room");
+    if (wanted)
+        *to = event;
+    return 0;
+}
+
+/* A block; the number of the CPU has been read. */
+static int read_cpu(struct krash *it) {
+    char name[TOKEN];
+    uint64_t number = strtoull(it->token, NULL, 10);
+    int64_t before = -1;
+    memcpy(name, it->token, sizeof name);
+    if (strspn(name, "0123456789") != strlen(name) || strlen(name) > 9)
+        return blame(it, "cpu, profile, kill, NAME = VALUE or the number of a CPU");
+    for (uint32_t i = 0; i < it->cpus_count; i++) {
+        if (it->cpus[i] == number)
+            return blame(it, "a CPU that was not there before");
+    }
+    if (it->cpus_count == CPUS_MAX)
+        return blame(it, "no more than 1024 CPUs");
+    uint32_t cpu = it->cpus_count++;
+    it->cpus[cpu] = number;
+    bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, name);
+    if (need_sign(it, "{") != 0)
+        return -1;
+    for (;;) {
+        if (need(it, "SECONDS PERCENT or '}'") != 0)
+            return -1;
+        if (strcmp(it->token, "}") == 0)
+            return 0;
+        int result =
+            strcmp(it->token, "kill") == 0 ? read_kill(it) : read_event(it, cpu, wanted, &before);
+        if (result != 0)
+            return -1;
+    }
+}
+
+/* Whatever stands outside of the blocks of CPUs. */
+static int read_item(struct krash *it, unsigned int *depth) {
+    if (strcmp(it->token, "}") == 0 && *depth > 0) {
+        --*depth;
+        return 0;
+    }
+    if (strcmp(it->token, "cpu") == 0 || strcmp(it->token, "profile") == 0) {
+        ++*depth;
+        return need_sign(it, "{");
+    }
+    if (strcmp(it->token, "kill") == 0)
+        return read_kill(it);
+    bool name = strcmp(it->token, "cgroup_root") == 0 || strcmp(it->token, "all_name") == 0 ||
+                strcmp(it->token, "burner_basename") == 0;
+    if (!name)
+        return read_cpu(it);
+    if (need_sign(it, "=") != 0 || need(it, "a value") != 0)
+        return -1;
+    return is_sign(*it->token) ? blame(it, "a value") : 0;
+}
+
+static int compare(const void *a, const void *b) {
+    const struct event *left = a, *right = b;
+    return (left->time > right->time) - (left->time < right->time);
+}
+
+/* The profile does not need to say when it ends. */
+static int find_end(struct krash *it, int64_t *end) {
+    int64_t last = it->events[it->count - 1].time, before = last;
+    for (size_t i = it->count; i > 0 && before == last; i--)
+        before = it->events[i - 1].time;
+    int64_t length = (int64_t)it->samples->options->every;
+    *end = it->kill;
+    if (it->kill >= 0)
+        return 0;
+    if (length == 0)
+        length = last - before;
+    if (length == 0 || __builtin_add_overflow(last, length, end))
+        return sstrace_input_blame(it->input, 1,
+            "'kill SECONDS' was expected before the end of the file: or say with --every how long "
+            "the last load lasts");
+    return 0;
+}
+
+/* The mean is worked out once for each time at which something changes. */
+static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += loads[i];
+    return sum / cpus;
+}
+
+/* Goes through the changes of all CPUs in the order of time; before the first there is no load. */
+static int give_all(struct krash *it) {
+    const struct sstrace_import_options *options = it->samples->options;
+    uint32_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
+    struct sstrace_sample sample = {.to = sstrace_lines_begin(it->samples)};
+    int64_t end, from = 0;
+    double loads[CPUS_MAX] = {0};
+    if (!options->select && cpus < it->cpus_count)
+        return sstrace_input_blame(it->input, 1,
+            "no more than the %u CPUs of --cpus were expected, but the profile has %u",
+            (unsigned int)cpus, (unsigned int)it->cpus_count);
+    qsort(it->events, it->count, sizeof *it->events, compare);
+    if (find_end(it, &end) != 0)
+        return -1;
+    for (size_t i = 0; i < it->count && it->events[i].time < end; i++) {
+        const struct event *event = &it->events[i];
+        if (event->time > from) {
+            sample.load = mean_of(loads, it->cpus_count, cpus);
+            if (sstrace_lines_add(it->samples, it->input, 1, &sample, event->time - from) != 0)
+                return -1;
+            from = event->time;
+        }
+        loads[event->cpu] = event->load;
+    }
+    sample.load = mean_of(loads, it->cpus_count, cpus);
+    return sstrace_lines_add(it->samples, it->input, 1, &sample, end - from);
+}
+
+static int read_profile(struct krash *it) {
+    unsigned int depth = 0;
+    int result;
+    if (sstrace_scale_set(
+            &it->scale, it->samples->options, SSTRACE_UNIT_PERCENT, it->input->error) != 0)
+        return -1;
+    while ((result = next(it)) > 0) {
+        if (read_item(it, &depth) != 0)
+            return -1;
+    }
+    if (result < 0)
+        return -1;
+    if (depth > 0)
+        return sstrace_input_blame(
+            it->input, it->input->length + 1, "'}' was expected, not the end of the file");
+    if (it->count > 0)
+        return give_all(it);
+    /* What was selected may not be there: then the end says what is. */
+    if (it->samples->options->select && it->cpus_count > 0)
+        return 0;
+    return sstrace_input_blame(it->input, 1, "CPU { SECONDS PERCENT ... } was expected before");
+}
+
+static int import(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    struct krash *it = calloc(1, sizeof *it);
+    if (!it)
+        return ss_error_memory(input->error);
+    it->samples = samples;
+    it->input = input;
+    it->kill = -1;
+    int result = read_profile(it);
+    free(it->events);
+    free(it);
+    return result;
+}
+
+/* `cpu {` or `0 {`, behind comments. */
+static bool detect(const char *head) {
+    for (head += strspn(head, " \t\r\n"); *head == '#'; head += strspn(head, " \t\r\n"))
+        head += strcspn(head, "\n");
+    size_t word = strncmp(head, "cpu", 3) == 0 ? 3 : strspn(head, "0123456789");
+    return word > 0 && head[word + strspn(head + word, " \t\r\n")] == '{';
+}
+
+const struct sstrace_format sstrace_format_krash = {
+    .name = "krash",
+    .summary = "load profile of KRASH: the mean of its CPUs (or of --cpus N), or --select CPU",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
+    .detect = detect,
+    .import = import,
+};

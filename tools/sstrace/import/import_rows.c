@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tables whose layout is known: those of published traces of clusters, and our own. */
+
+#include <math.h>
+
+#include "heading.h"
+#include "import.h"
+#include "scale.h"
+#include "stamp.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* As seconds since 1970 this is the year 5138, as milliseconds 1973. */
+#define MILLISECONDS_FROM 1e11
+
+#define GOOGLE_WINDOW (300 * SECOND)
+
+struct layout {
+    /* With a line of names first, by these; else by numbers, from 1. */
+    const char *header, *time_name, *load_name;
+    size_t time, end, series, load;
+    char separator;
+    enum sstrace_stamp stamp;
+    enum sstrace_unit unit;
+    int64_t time_unit; /* ns; 0: told by their magnitude */
+    bool bad_marks;    /* -1 and 101 say that there is no number */
+    bool adds_up;      /* rows are parts of one load */
+};
+
+struct rows {
+    struct sstrace_input *input;
+    struct sstrace_samples *samples;
+    const struct layout *layout;
+    struct sstrace_table table;
+    struct sstrace_field time, end, series, load;
+    struct sstrace_scale scale;
+    struct sstrace_clock clock;
+    bool any; /* a row was read */
+};
+
+static const struct layout google_2011 = {
+    .time = 1,
+    .end = 2,
+    .series = 5,
+    .load = 6,
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_SPAN,
+    .unit = SSTRACE_UNIT_FRACTION,
+    .time_unit = 1000,
+    .adds_up = true,
+};
+
+/* Its first time is 0 and its last is one step before the end of the month: where samples begin. */
+static const struct layout azure = {
+    .time = 1,
+    .series = 2,
+    .load = 5,
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_BEGIN,
+    .unit = SSTRACE_UNIT_PERCENT,
+    .time_unit = SECOND,
+};
+
+/* The tables beside it say that their times are where a measurement starts. */
+static const struct layout alibaba_2017 = {
+    .time = 1,
+    .series = 2,
+    .load = 3,
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_BEGIN,
+    .unit = SSTRACE_UNIT_PERCENT,
+    .time_unit = SECOND,
+};
+
+static const struct layout alibaba_2018 = {
+    .time = 2,
+    .series = 1,
+    .load = 3,
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_END,
+    .unit = SSTRACE_UNIT_PERCENT,
+    .time_unit = SECOND,
+    .bad_marks = true,
+};
+
+static const struct layout bitbrains = {
+    .header = "Timestamp [ms];",
+    .time_name = "Timestamp [ms]",
+    .load_name = "CPU usage [%]",
+    .separator = ';',
+    .stamp = SSTRACE_STAMP_END,
+    .unit = SSTRACE_UNIT_PERCENT,
+};
+
+static const struct layout ssload = {
+    .header = "time,elapsed_seconds,target,load,error,load_ticks",
+    .time_name = "elapsed_seconds",
+    .load_name = "load",
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_END,
+    .unit = SSTRACE_UNIT_FRACTION,
+    .time_unit = SECOND,
+};
+
+static bool begins_with(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool detect_bitbrains(const char *head) {
+    return begins_with(head, bitbrains.header);
+}
+
+static bool detect_ssload(const char *head) {
+    return begins_with(head, ssload.header);
+}
+
+/* 1: there is a header and the columns are picked. 0: the input is empty. */
+static int read_header(struct rows *rows, size_t *time, size_t *load) {
+    const struct layout *layout = rows->layout;
+    struct sstrace_heading heading;
+    int more = sstrace_table_read_row(rows->input);
+    if (more <= 0)
+        return more;
+    if (!begins_with(rows->input->text, layout->header))
+        return sstrace_input_blame(
+            rows->input, 1, "the first line must begin with '%s'", layout->header);
+    if (sstrace_heading_open(
+            &heading, rows->input, layout->separator, NULL, rows->samples->options) != 0)
+        return -1;
+    rows->table.columns = heading.count;
+    int result = sstrace_heading_find(&heading, rows->input, layout->time_name, time) != 0 ||
+                         sstrace_heading_find(&heading, rows->input, layout->load_name, load) != 0
+                     ? -1
+                     : 1;
+    sstrace_heading_close(&heading);
+    return result;
+}
+
+static int begin(struct rows *rows) {
+    const struct layout *layout = rows->layout;
+    size_t time = layout->time, load = layout->load;
+    if (rows->samples->options->select && !layout->series)
+        return ss_error_fail(
+            rows->input->error, "there is only one series in such a file: leave --select out");
+    rows->table.input = rows->input;
+    rows->table.separator = layout->separator;
+    int more = layout->header ? read_header(rows, &time, &load) : 1;
+    if (more <= 0)
+        return more;
+    sstrace_table_pick(&rows->table, time, &rows->time);
+    sstrace_table_pick(&rows->table, load, &rows->load);
+    if (layout->end)
+        sstrace_table_pick(&rows->table, layout->end, &rows->end);
+    if (layout->series)
+        sstrace_table_pick(&rows->table, layout->series, &rows->series);
+    rows->clock.unit = layout->time_unit;
+    rows->scale.comma = layout->separator != ',';
+    rows->samples->stamp = layout->stamp;
+    rows->samples->adds_up = layout->adds_up;
+    return sstrace_scale_set(
+               &rows->scale, rows->samples->options, layout->unit, rows->input->error) == 0
+               ? 1
+               : -1;
+}
+
+static int take_time(struct rows *rows, const struct sstrace_field *field, int64_t *time) {
+    double number;
+    if (!rows->clock.unit) {
+        bool known = sstrace_field_number(field, false, &number);
+        rows->clock.unit = known && number >= MILLISECONDS_FROM ? SECOND / 1000 : SECOND;
+    }
+    if (!sstrace_stamp_number(field->text, field->length, rows->clock.unit, time))
+        return sstrace_input_blame(
+            rows->input, field->column, "a time is expected here, as a number");
+    return 0;
+}
+
+/*
+ * A task that began or ended inside of a window has a row for its part of that. Such a part counts
+ * for as much of the window as it lasted, so that all rows of a window can be added up.
+ */
+static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
+    int64_t from = sample->from;
+    if (from < 0 || from > INT64_MAX - GOOGLE_WINDOW || sample->to < from ||
+        sample->to - from > GOOGLE_WINDOW)
+        return sstrace_input_blame(
+            rows->input, rows->end.column, "an end up to 300 s behind the start is expected here");
+    int64_t length = sample->to - from;
+    sample->from = from - from % GOOGLE_WINDOW;
+    sample->to = sample->from + GOOGLE_WINDOW;
+    sample->load *= (double)length / (double)GOOGLE_WINDOW;
+    return 0;
+}
+
+/* The published table has no header, but one may have been added. */
+static bool is_header(const struct rows *rows) {
+    double number;
+    return !rows->any && !sstrace_field_number(&rows->load, false, &number) &&
+           !sstrace_field_number(&rows->time, false, &number);
+}
+
+static int take_row(struct rows *rows) {
+    struct sstrace_sample sample = {0};
+    double number;
+    if (is_header(rows))
+        return 0;
+    if (rows->layout->series) {
+        char name[SSTRACE_NAME];
+        if (sstrace_field_name(&rows->series, rows->input, name) != 0)
+            return -1;
+        /* Tasks without a machine have no place. */
+        if (!*name || !sstrace_samples_wants(rows->samples, name))
+            return 0;
+    }
+    if (take_time(rows, &rows->time, rows->layout->end ? &sample.from : &sample.to) != 0 ||
+        (rows->layout->end && take_time(rows, &rows->end, &sample.to) != 0) ||
+        sstrace_scale_load(&rows->scale, rows->input, &rows->load, &number, &sample.load) != 0)
+        return -1;
+    if (rows->layout->bad_marks && (number == -1 || number == 101))
+        sample.load = NAN;
+    if (rows->layout->adds_up && fit_into_window(rows, &sample) != 0)
+        return -1;
+    return sstrace_samples_add(rows->samples, rows->input, rows->load.column, &sample);
+}
+
+static int import_rows(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    struct rows rows = {.input = input, .samples = samples, .layout = format->layout};
+    int more = begin(&rows);
+    while (more > 0 && (more = sstrace_table_next(&rows.table)) > 0) {
+        if (take_row(&rows) != 0)
+            return -1;
+        rows.any = true;
+    }
+    return more;
+}
+
+const struct sstrace_format sstrace_format_google_2011 = {
+    .name = "google-2011",
+    .summary = "Google cluster data 2011, task_usage: the tasks of one machine added up",
+    .takes = SSTRACE_TAKES_SELECT,
+    .import = import_rows,
+    .layout = &google_2011,
+};
+
+const struct sstrace_format sstrace_format_azure = {
+    .name = "azure",
+    .summary = "Azure VM traces V1 and V2, vm_cpu_readings: the average of one VM",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
+    .import = import_rows,
+    .layout = &azure,
+};
+
+const struct sstrace_format sstrace_format_alibaba_2017 = {
+    .name = "alibaba-2017",
+    .summary = "Alibaba cluster trace 2017, server_usage: one machine",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
+    .import = import_rows,
+    .layout = &alibaba_2017,
+};
+
+const struct sstrace_format sstrace_format_alibaba_2018 = {
+    .name = "alibaba-2018",
+    .summary = "Alibaba cluster trace 2018, machine_usage: one machine",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
+    .import = import_rows,
+    .layout = &alibaba_2018,
+};
+
+const struct sstrace_format sstrace_format_bitbrains = {
+    .name = "bitbrains",
+    .summary = "GWA-T-12 Bitbrains: one VM a file",
+    .takes = SSTRACE_TAKES_EVERY,
+    .detect = detect_bitbrains,
+    .import = import_rows,
+    .layout = &bitbrains,
+};
+
+const struct sstrace_format sstrace_format_ssload = {
+    .name = "ssload",
+    .summary = "what ssload prints, and samples.csv of a record",
+    .takes = SSTRACE_TAKES_EVERY,
+    .detect = detect_ssload,
+    .import = import_rows,
+    .layout = &ssload,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * `sadf -d` of sysstat. Several activities stand one after the other, each below a header of its
+ * own; with -h all CPUs of one time stand on one line. Busy is what is neither idle nor iowait.
+ */
+
+#include <math.h>
+
+#include "import.h"
+#include "scale.h"
+#include "stamp.h"
+
+#define SECOND         INT64_C(1000000000)
+#define HEADER         "# hostname;interval;timestamp;"
+#define NAME_MAX_PARTS (2 * SSTRACE_NAME)
+
+/* On one line what stands for a CPU is repeated for the next. */
+static const char repeated[] = "[...]";
+
+enum section { SECTION_NONE, SECTION_CPU, SECTION_OTHER };
+
+struct sadf {
+    struct sstrace_input *input;
+    struct sstrace_samples *samples;
+    struct sstrace_clock clock;
+    enum section section;
+    bool any_cpu; /* there was a section of CPUs */
+
+    /* Of the section: */
+    size_t figures;      /* how many there are for a CPU */
+    size_t idle, iowait; /* which of them, from 0 */
+    bool one_line;
+
+    /* Of the row: */
+    char host[SSTRACE_NAME];
+    int64_t from, to; /* ns */
+
+    char first_host[SSTRACE_NAME];
+    char wanted_host[SSTRACE_NAME];
+    bool any_row, has_all; /* there are rows for all CPUs together */
+};
+
+static bool detect_sadf(const char *head) {
+    const char *at = strstr(head, HEADER);
+    return at && (at == head || (at[-1] == '\n' && strstr(head, "LINUX-RESTART")));
+}
+
+/* Behind the names that all sections have; `walk` stands in front of "CPU" or of something else. */
+static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
+    struct sstrace_field name;
+    bool idle = false, iowait = false, is_cpu = false;
+    int more;
+    sadf->one_line = false;
+    for (size_t i = 0; (more = sstrace_walk_next(walk, &name)) > 0; i++) {
+        size_t tail = sizeof repeated - 1;
+        if (sadf->one_line)
+            return sstrace_input_blame(sadf->input, name.column,
+                "with sadf -h only CPUs are expected on the line: take sadf -d FILE -- -u");
+        if (name.length > tail && memcmp(name.text + name.length - tail, repeated, tail) == 0) {
+            sadf->one_line = is_cpu;
+            name.length -= tail;
+        }
+        is_cpu |= i == 0 && sstrace_field_is(&name, "CPU");
+        if (sstrace_field_is(&name, "%idle")) {
+            sadf->idle = i - 1;
+            idle = true;
+        }
+        if (sstrace_field_is(&name, "%iowait")) {
+            sadf->iowait = i - 1;
+            iowait = true;
+        }
+        sadf->figures = i;
+    }
+    bool is_load = is_cpu && idle && iowait;
+    sadf->section = is_load ? SECTION_CPU : SECTION_OTHER;
+    sadf->any_cpu |= is_load;
+    return more;
+}
+
+static int read_header(struct sadf *sadf) {
+    struct sstrace_walk walk;
+    struct sstrace_field field;
+    if (strncmp(sadf->input->text, HEADER, strlen(HEADER)) != 0)
+        return 0;
+    sstrace_walk_begin(&walk, sadf->input, ';');
+    for (int i = 0; i < 3; i++) {
+        if (sstrace_walk_next(&walk, &field) < 0)
+            return -1;
+    }
+    return read_names(sadf, &walk);
+}
+
+/* 1: is one of those that are chosen. The names are those that --select takes. */
+static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
+    const char *select = sadf->samples->options->select;
+    char full[NAME_MAX_PARTS];
+    bool all = strcmp(cpu, "all") == 0;
+    if (!sadf->any_row) {
+        sadf->has_all = all;
+        strcpy(sadf->first_host, sadf->host);
+        sadf->any_row = true;
+    }
+    snprintf(full, sizeof full, "%s/%s", sadf->host, cpu);
+    /* All CPUs together are what is meant, if nothing else was said. */
+    if (!select && sadf->has_all)
+        return all && sstrace_samples_wants(sadf->samples, sadf->host);
+    if (!select)
+        return sstrace_samples_wants(sadf->samples, full);
+    bool bare = strcmp(select, cpu) == 0;
+    if (bare && strcmp(sadf->host, sadf->first_host) != 0)
+        return sstrace_input_blame(sadf->input, column,
+            "there are several hosts: choose with --select %s/%s or %s", sadf->first_host, cpu,
+            full);
+    if (bare || strcmp(select, full) == 0 || (all && strcmp(select, sadf->host) == 0))
+        return sstrace_samples_wants(sadf->samples, select);
+    sstrace_samples_wants(sadf->samples, full);
+    return 0;
+}
+
+static int blame_figures(struct sadf *sadf, size_t count) {
+    return sstrace_input_blame(sadf->input, sadf->input->length + 1,
+        "the row ends after %zu figures of a CPU, where %zu are expected (was the file cut off?)",
+        count, sadf->figures);
+}
+
+/* The figures of one CPU; one that was off has nothing but zeros. */
+static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load, size_t *column) {
+    double sum = 0, idle = 0;
+    for (size_t i = 0; i < sadf->figures; i++) {
+        struct sstrace_field field;
+        double value;
+        int more = sstrace_walk_next(walk, &field);
+        if (more <= 0)
+            return more < 0 ? -1 : blame_figures(sadf, i);
+        if (!sstrace_field_number(&field, true, &value))
+            return sstrace_input_blame(
+                sadf->input, field.column, "a number of percent is expected here");
+        sum += value;
+        if (i == sadf->idle || i == sadf->iowait) {
+            idle += value;
+            *column = field.column;
+        }
+    }
+    *load = sum == 0 ? NAN : (100 - idle) / 100;
+    if (*load < 0 && *load >= -0.01)
+        *load = 0;
+    return 0;
+}
+
+static int take_cpu(struct sadf *sadf, struct sstrace_walk *walk, const struct sstrace_field *cpu) {
+    struct sstrace_sample sample = {.from = sadf->from, .to = sadf->to};
+    size_t column = cpu->column;
+    char name[SSTRACE_NAME];
+    double number;
+    if (sstrace_field_is(cpu, "-1"))
+        strcpy(name, "all");
+    else if (sstrace_field_name(cpu, sadf->input, name) != 0)
+        return -1;
+    else if (cpu->length == 0 ||
+             (!sstrace_field_is(cpu, "all") && !sstrace_field_number(cpu, false, &number)))
+        return sstrace_input_blame(
+            sadf->input, cpu->column, "the number of a CPU is expected here, or -1 for all");
+    int wanted = is_wanted(sadf, name, cpu->column);
+    if (wanted < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
+        return -1;
+    if (!wanted)
+        return 0;
+    strcpy(sadf->wanted_host, sadf->host);
+    return sstrace_samples_add(sadf->samples, sadf->input, column, &sample);
+}
+
+/* Behind host, interval and time. */
+static int take_cpus(struct sadf *sadf, struct sstrace_walk *walk, struct sstrace_field *cpu) {
+    int more;
+    do {
+        if (take_cpu(sadf, walk, cpu) != 0)
+            return -1;
+        more = sstrace_walk_next(walk, cpu);
+    } while (more > 0 && sadf->one_line);
+    if (more > 0)
+        return sstrace_input_blame(sadf->input, cpu->column,
+            "nothing more is expected here: the header names %zu fields", sadf->figures + 4);
+    return more;
+}
+
+static int read_span(
+    struct sadf *sadf, const struct sstrace_field *interval, const struct sstrace_field *time) {
+    int64_t length;
+    if (!sstrace_stamp_number(interval->text, interval->length, SECOND, &length) || length < 0)
+        return sstrace_input_blame(
+            sadf->input, interval->column, "an interval in seconds is expected here");
+    if (!sstrace_stamp_read(&sadf->clock, time->text, time->length, &sadf->to) ||
+        __builtin_sub_overflow(sadf->to, length, &sadf->from))
+        return sstrace_input_blame(sadf->input, time->column,
+            "a time is expected here: YYYY-MM-DD HH:MM:SS or seconds since 1970");
+    return 0;
+}
+
+static bool begins_with(const struct sstrace_field *field, const char *word) {
+    size_t length = strlen(word);
+    return field->length >= length && memcmp(field->text, word, length) == 0;
+}
+
+static int take_row(struct sadf *sadf) {
+    struct sstrace_walk walk;
+    struct sstrace_field fields[4];
+    sstrace_walk_begin(&walk, sadf->input, ';');
+    for (int i = 0; i < 4; i++) {
+        int more = sstrace_walk_next(&walk, &fields[i]);
+        if (more < 0)
+            return -1;
+        if (more == 0)
+            return sstrace_input_blame(sadf->input, sadf->input->length + 1,
+                "more is expected: host;interval;time;CPU and figures, parted by ;");
+    }
+    if (sstrace_field_name(&fields[0], sadf->input, sadf->host) != 0)
+        return -1;
+    if (begins_with(&fields[3], "LINUX-RESTART")) {
+        if (!*sadf->wanted_host || strcmp(sadf->wanted_host, sadf->host) == 0)
+            sstrace_samples_break(sadf->samples);
+        return 0;
+    }
+    if (begins_with(&fields[3], "COM ") || sadf->section == SECTION_OTHER)
+        return 0;
+    if (sadf->section == SECTION_NONE)
+        return sstrace_input_blame(
+            sadf->input, 1, "the header '" HEADER "CPU;...' is expected before the first row");
+    return read_span(sadf, &fields[1], &fields[2]) != 0 ? -1 : take_cpus(sadf, &walk, &fields[3]);
+}
+
+static int import_sadf(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    struct sadf sadf = {.input = input, .samples = samples};
+    samples->stamp = SSTRACE_STAMP_SPAN;
+    int more;
+    while ((more = sstrace_input_read_line(input)) > 0) {
+        int result = 0;
+        if (*input->text == '#')
+            result = read_header(&sadf);
+        else if (sstrace_table_is_row(input))
+            result = take_row(&sadf);
+        if (result != 0)
+            return -1;
+    }
+    if (more == 0 && sadf.section == SECTION_OTHER && !sadf.any_cpu)
+        return sstrace_input_blame(
+            input, 1, "there are no figures of CPUs in it: make it with sadf -d FILE -- -u");
+    return more;
+}
+
+const struct sstrace_format sstrace_format_sadf = {
+    .name = "sadf",
+    .summary = "sadf -d of sysstat: what is neither idle nor iowait",
+    .takes = SSTRACE_TAKES_SELECT,
+    .detect = detect_sadf,
+    .import = import_sadf,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scale.h"
+
+#include <string.h>
+
+/* How far what is idle may be above all there is, by rounding. */
+#define IDLE_TOLERANCE 0.01
+
+int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_options *options,
+    enum sstrace_unit unit, struct ss_error *error) {
+    if (options->unit != SSTRACE_UNIT_DEFAULT)
+        unit = options->unit;
+    if (unit == SSTRACE_UNIT_CORES && options->cpus == 0)
+        return ss_error_fail(error, "where 100 is one CPU, --cpus must say how many there are");
+    scale->full = unit == SSTRACE_UNIT_FRACTION ? 1
+                  : unit == SSTRACE_UNIT_CORES  ? 100.0 * options->cpus
+                                                : 100;
+    return 0;
+}
+
+/* One to three digits, of which the first is not 0, a comma and three digits. */
+static bool is_ambiguous(const char *text, size_t length) {
+    size_t sign = length > 0 && (*text == '-' || *text == '+');
+    text += sign;
+    length -= sign;
+    return length >= 5 && length <= 7 && text[length - 4] == ',' && *text != '0';
+}
+
+/* The field is a number. */
+static bool decides_comma(struct sstrace_scale *scale, const struct sstrace_field *field) {
+    if (!scale->comma || !memchr(field->text, ',', field->length))
+        return true;
+    scale->proven |= !is_ambiguous(field->text, field->length);
+    return scale->proven;
+}
+
+int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
+    const struct sstrace_field *field, double *number, double *load) {
+    struct sstrace_field plain = *field;
+    double full = scale->full;
+    if (plain.length > 0 && plain.text[plain.length - 1] == '%') {
+        plain.length--;
+        while (plain.length > 0 && plain.text[plain.length - 1] == ' ')
+            plain.length--;
+        full = full == 1 ? 100 : full;
+    }
+    if (!sstrace_field_number(&plain, scale->comma, number))
+        return sstrace_input_blame(input, field->column, "a number is expected here");
+    if (!decides_comma(scale, &plain))
+        return sstrace_input_blame(input, field->column,
+            "this comma may be a decimal point or separate thousands: write a decimal point, or "
+            "leave the comma out");
+    *load = *number / full;
+    if (scale->idle) {
+        *load = 1 - *load;
+        if (*load < 0 && *load >= -IDLE_TOLERANCE)
+            *load = 0;
+    }
+    return 0;
+}

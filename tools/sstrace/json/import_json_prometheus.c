@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "import_json.h"
+#include "scale.h"
+#include "stamp.h"
+
+enum { TOP, DATA, RESULT, SERIES, METRIC, VALUES, VALUE, VALUE_ALONE };
+
+static const struct sstrace_json_place places[] = {
+    [TOP] = {-1, "", SSTRACE_JSON_OBJECT},
+    [DATA] = {TOP, "data", SSTRACE_JSON_OBJECT},
+    [RESULT] = {DATA, "result", SSTRACE_JSON_LIST},
+    [SERIES] = {RESULT, "[]", SSTRACE_JSON_OBJECT},
+    [METRIC] = {SERIES, "metric", SSTRACE_JSON_OBJECT},
+    [VALUES] = {SERIES, "values", SSTRACE_JSON_LIST},
+    [VALUE] = {VALUES, "[]", SSTRACE_JSON_LIST},
+    [VALUE_ALONE] = {0},
+};
+
+#define NAME 4096
+
+/* What comes before it is known of which series it is waits for that. */
+#define WAITING_MAX ((size_t)1 << 22)
+
+struct waiting {
+    struct sstrace_sample sample;
+    struct sstrace_json_mark mark;
+};
+
+struct prometheus {
+    struct sstrace_samples *samples;
+    struct sstrace_scale scale;
+    bool any_result, failed;
+    struct sstrace_json_mark failed_mark;
+    double most; /* of what was taken, as it stood there */
+    bool any;
+
+    /* Of the series that is being read. */
+    char metric[NAME], labels[NAME];
+    bool has_metric, wanted;
+    struct waiting *waiting;
+    size_t waits, capacity;
+
+    /* Of the value that is being read. */
+    uint64_t parts;
+    struct sstrace_sample sample;
+    struct sstrace_json_mark mark;
+};
+
+/* "warnings" and the like may stand anywhere; the first word is the status. */
+static int take_top(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct prometheus *it = json->context;
+    if (event->kind == SSTRACE_JSON_END || event->kind == SSTRACE_JSON_NULL)
+        return 0;
+    if (strcmp(event->key, "status") == 0) {
+        if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
+            return -1;
+        it->failed = strcmp(event->text, "success") != 0;
+        it->failed_mark = sstrace_json_mark(json);
+    }
+    if (strcmp(event->key, "error") == 0 && event->kind == SSTRACE_JSON_TEXT_VALUE)
+        return sstrace_json_blame(json, "Prometheus has refused the query: %s", event->text);
+    return 0;
+}
+
+static int take_data(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    if (event->kind == SSTRACE_JSON_END || strcmp(event->key, "resultType") != 0)
+        return 0;
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
+        return -1;
+    if (strcmp(event->text, "matrix") == 0)
+        return 0;
+    return sstrace_json_blame(json,
+        "the result is a %s: a matrix was expected, which query_range answers with (not query)",
+        ss_words_show(event->text).text);
+}
+
+/* {name="value",...}, the name of the metric in front, as in the language of the queries. */
+static int take_label(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct prometheus *it = json->context;
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
+        return -1;
+    char *to = strcmp(event->key, "__name__") == 0 ? it->metric : it->labels;
+    size_t used = strlen(to);
+    /* Every character may need a backslash before it, and some are around them. */
+    if (event->cut || used + strlen(event->key) + 2 * event->length + 8 > NAME)
+        return sstrace_json_blame(json, "the labels of a series are too long");
+    if (to == it->metric) {
+        memcpy(to, event->text, event->length + 1);
+        return 0;
+    }
+    used += (size_t)sprintf(to + used, "%s%s=\"", used ? "," : "", event->key);
+    for (const char *from = event->text; *from; from++) {
+        if (*from == '"' || *from == '\\')
+            to[used++] = '\\';
+        to[used++] = *from;
+    }
+    memcpy(to + used, "\"", 2);
+    return 0;
+}
+
+static int add(
+    struct sstrace_json *json, const struct sstrace_sample *sample, struct sstrace_json_mark mark) {
+    struct prometheus *it = json->context;
+    double value = sample->load * it->scale.full;
+    if (value > it->most)
+        it->most = value;
+    it->any |= !isnan(value);
+    json->input->line = mark.line;
+    return sstrace_samples_add(it->samples, json->input, mark.column, sample);
+}
+
+static int end_metric(struct sstrace_json *json) {
+    struct prometheus *it = json->context;
+    char name[2 * NAME + 2];
+    snprintf(name, sizeof name, "%s{%s}", it->metric, it->labels);
+    if (it->has_metric)
+        return sstrace_json_blame(json, "this series has a second 'metric'");
+    it->has_metric = true;
+    it->wanted = sstrace_samples_wants(it->samples, name);
+    for (size_t i = 0; it->wanted && i < it->waits; i++) {
+        if (add(json, &it->waiting[i].sample, it->waiting[i].mark) != 0)
+            return -1;
+    }
+    it->waits = 0;
+    return 0;
+}
+
+static int wait_for_metric(struct sstrace_json *json) {
+    struct prometheus *it = json->context;
+    if (it->waits == it->capacity) {
+        size_t capacity = it->capacity ? it->capacity * 2 : 256;
+        struct waiting *larger =
+            capacity <= WAITING_MAX ? realloc(it->waiting, capacity * sizeof *larger) : NULL;
+        if (!larger)
+            return sstrace_json_blame(
+                json, "'metric' was expected before so many values of a series");
+        it->waiting = larger;
+        it->capacity = capacity;
+    }
+    it->waiting[it->waits++] = (struct waiting){.sample = it->sample, .mark = it->mark};
+    return 0;
+}
+
+static bool is_infinite(const char *text) {
+    return strcmp(text + strspn(text, "+-"), "Inf") == 0;
+}
+
+static int take_number(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct prometheus *it = json->context;
+    struct sstrace_field field = {.text = event->text, .length = event->length};
+    double value;
+    it->mark = sstrace_json_mark(json);
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
+        return -1;
+    if (is_infinite(event->text))
+        value = NAN;
+    else if (event->length == 0 || !sstrace_field_number(&field, false, &value))
+        return sstrace_json_blame(json, "'%s' is not a number", ss_words_show(event->text).text);
+    it->sample.load = value / it->scale.full;
+    return 0;
+}
+
+static int take_value(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct prometheus *it = json->context;
+    if (event->kind == SSTRACE_JSON_END) {
+        if (it->parts != 2)
+            return sstrace_json_blame(json, "[TIME, \"VALUE\"] was expected");
+        if (!it->has_metric)
+            return wait_for_metric(json);
+        return it->wanted ? add(json, &it->sample, it->mark) : 0;
+    }
+    it->parts = event->index + 1;
+    if (event->index == 1)
+        return take_number(json, event);
+    if (event->index > 1)
+        return sstrace_json_blame(json, "[TIME, \"VALUE\"] was expected");
+    if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
+        return -1;
+    if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
+        return 0;
+    return sstrace_json_blame(
+        json, "'%s' is no time: seconds since 1970", ss_words_show(event->text).text);
+}
+
+static int begin(struct prometheus *it, int place) {
+    if (place == RESULT)
+        it->any_result = true;
+    if (place == SERIES) {
+        it->has_metric = false;
+        it->waits = 0;
+    }
+    if (place == SERIES || place == METRIC)
+        *it->metric = *it->labels = '\0';
+    if (place == VALUE)
+        it->parts = 0;
+    return 0;
+}
+
+static int end_series(struct sstrace_json *json) {
+    struct prometheus *it = json->context;
+    if (it->waits == 0)
+        return 0;
+    return sstrace_json_blame(json, "'metric' was expected in this object");
+}
+
+static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    if (event->opens >= 0)
+        return event->kind == SSTRACE_JSON_NULL ? 0 : begin(json->context, event->opens);
+    bool end = event->kind == SSTRACE_JSON_END;
+    switch (event->place) {
+    case TOP:
+        return take_top(json, event);
+    case DATA:
+        return take_data(json, event);
+    case SERIES:
+        return end ? end_series(json) : 0;
+    case METRIC:
+        return end ? end_metric(json) : take_label(json, event);
+    case VALUES:
+        return end ? 0 : sstrace_json_blame(json, "[TIME, \"VALUE\"] was expected");
+    case VALUE:
+        return take_value(json, event);
+    default:
+        return 0;
+    }
+}
+
+static int import(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    (void)format;
+    struct prometheus it = {.samples = samples};
+    struct sstrace_json json = {.input = input, .places = places, .take = take, .context = &it};
+    if (sstrace_scale_set(&it.scale, samples->options, SSTRACE_UNIT_FRACTION, input->error) != 0)
+        return -1;
+    samples->stamp = SSTRACE_STAMP_END;
+    int result = sstrace_json_read(&json);
+    free(it.waiting);
+    if (result != 0)
+        return -1;
+    if (it.failed) {
+        input->line = it.failed_mark.line;
+        return sstrace_input_blame(
+            input, it.failed_mark.column, "Prometheus has refused the query and does not say why");
+    }
+    if (!it.any_result)
+        return sstrace_json_blame(&json, "data.result[] of a query_range was expected before");
+    if (it.any && it.most <= 1 && it.scale.full > 1)
+        fprintf(stderr,
+            "sstrace: %s: no value is above %g: if 1 is full load, give --unit fraction\n",
+            ss_words_show(input->name).text, it.most);
+    return 0;
+}
+
+static bool detect(const char *head) {
+    static const char *const answer[] = {"\"status\"", "\"data\"", "\"resultType\"", NULL};
+    static const char *const refusal[] = {"\"status\"", "\"errorType\"", NULL};
+    return sstrace_json_has(head, answer) || sstrace_json_has(head, refusal);
+}
+
+const struct sstrace_format sstrace_format_prometheus = {
+    .name = "prometheus",
+    .summary = "answer of Prometheus to query_range; fractions, or --unit percent",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
+    .detect = detect,
+    .import = import,
+};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "terminal_plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "screen/window.h"
+
+#define ROWS_MAX     20
+#define ROWS_BESIDES 4  /* axis, times, legend, and the prompt that follows */
+#define LEGEND_WIDTH 35 /* from which on it may be in words */
+#define MARGIN       5  /* "100%" and the axis */
+
+/* Times are counted in parts of a nanosecond, as many as there are columns: so all is exact. */
+typedef unsigned __int128 wide;
+
+static void add_to_column(
+    struct sstrace_column *column, double share, double from, double to, bool free) {
+    if (free) {
+        column->free += share;
+        return;
+    }
+    if (column->controlled == 0)
+        column->least = column->largest = from;
+    column->least = fmin(column->least, fmin(from, to));
+    column->largest = fmax(column->largest, fmax(from, to));
+    column->controlled += share;
+    column->area += share * (from + to) / 2;
+}
+
+/* A straight line from one record to another. What begins where it ends is not touched. */
+static void add_line(struct sstrace_columns *columns, const struct ss_trace_record *from,
+    const struct ss_trace_record *to) {
+    wide length = columns->length;
+    wide begin = (wide)from->time * columns->count, end = (wide)to->time * columns->count;
+    while (columns->current < columns->count && (columns->current + 1) * length <= begin)
+        columns->current++;
+    double rise = to->load - from->load;
+    for (size_t i = columns->current; begin < end && i < columns->count && i * length < end; i++) {
+        wide left = i * length > begin ? i * length : begin;
+        wide right = (i + 1) * length < end ? (i + 1) * length : end;
+        double all = (double)(end - begin);
+        double at_left = from->load + rise * ((double)(left - begin) / all);
+        double at_right =
+            right == end ? to->load : from->load + rise * ((double)(right - begin) / all);
+        add_to_column(&columns->items[i], (double)(right - left) / (double)length, at_left,
+            at_right, from->free);
+    }
+}
+
+/* `record` stays in force up to a time. */
+static void add_held(
+    struct sstrace_columns *columns, struct ss_trace_record record, ss_time from, ss_time to) {
+    record.time = from;
+    struct ss_trace_record end = record;
+    end.time = to;
+    add_line(columns, &record, &end);
+}
+
+static int take(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    (void)error;
+    struct sstrace_columns *columns = (struct sstrace_columns *)sink;
+    const struct ss_trace_record *last = &columns->last;
+    if (!columns->any)
+        add_held(columns, *record, 0, record->time);
+    else if (record->free)
+        add_held(columns, *last, last->time, record->time);
+    else
+        add_line(columns, last, record);
+    columns->last = *record;
+    columns->any = true;
+    return 0;
+}
+
+static int end(struct ss_trace_sink *sink, struct ss_error *error) {
+    (void)error;
+    struct sstrace_columns *columns = (struct sstrace_columns *)sink;
+    const struct ss_trace_record *last = &columns->last;
+    if (!columns->any)
+        return 0;
+    if (columns->length > last->time)
+        add_held(columns, *last, last->time, columns->length);
+    for (size_t i = 0; columns->length == 0 && i < columns->count; i++)
+        add_to_column(&columns->items[i], 1, last->load, last->load, last->free);
+    return 0;
+}
+
+int sstrace_columns_open(
+    struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error) {
+    if (count > SSTRACE_COLUMNS_MAX)
+        count = SSTRACE_COLUMNS_MAX;
+    *columns = (struct sstrace_columns){
+        .sink = {.take = take, .end = end}, .length = length, .count = count};
+    columns->items = calloc(count, sizeof *columns->items);
+    if (!columns->items)
+        return ss_error_memory(error);
+    return 0;
+}
+
+void sstrace_columns_close(struct sstrace_columns *columns) {
+    free(columns->items);
+    *columns = (struct sstrace_columns){0};
+}
+
+/* Rounding must not carry it out of the range that is drawn around it. */
+double sstrace_column_mean(const struct sstrace_column *column) {
+    return fmin(fmax(column->area / column->controlled, column->least), column->largest);
+}
+
+void sstrace_plot_fit(size_t *columns, int *rows) {
+    int width, height;
+    ss_screen_size(STDOUT_FILENO, &width, &height);
+    width = width < SSTRACE_COLUMNS_MAX ? width : SSTRACE_COLUMNS_MAX;
+    *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
+    *rows = height - ROWS_BESIDES < ROWS_MAX ? height - ROWS_BESIDES : ROWS_MAX;
+    /* Quarters, or at least the half, shall be at the edge of a row. */
+    *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;
+    if (*rows < 2)
+        *rows = 2;
+}
+
+#define MINUTE (60 * SS_SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+/* Sorted, with as few digits as the units allow. */
+static const struct {
+    ss_time unit;
+    unsigned times[9];
+} steps[] = {
+    {1, {1, 2, 5, 10, 20, 50, 100, 200, 500}},
+    {SS_MICROSECOND, {1, 2, 5, 10, 20, 50, 100, 200, 500}},
+    {SS_MILLISECOND, {1, 2, 5, 10, 20, 50, 100, 200, 500}},
+    {SS_SECOND, {1, 2, 5, 10, 20, 30}},
+    {MINUTE, {1, 2, 5, 10, 20, 30}},
+    {HOUR, {1, 2, 3, 6, 12}},
+    {DAY, {1, 2, 5, 10, 20, 50, 100, 200, 500}},
+    {1000 * DAY, {1, 2, 5, 10, 20, 50, 100, 200}},
+};
+
+ss_time sstrace_plot_step_after(ss_time step) {
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        for (size_t j = 0; j < 9 && steps[i].times[j] > 0; j++) {
+            if (steps[i].unit * steps[i].times[j] > step)
+                return steps[i].unit * steps[i].times[j];
+        }
+    }
+    return 0;
+}
+
+/* What stands for what on this terminal. */
+struct glyphs {
+    const char *bars[9]; /* in eighths of a row */
+    const char *range, *free, *upright, *mark, *corner, *line, *tick;
+};
+
+static const struct glyphs blocks = {
+    .bars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+    .range = "░",
+    .free = "╱",
+    .upright = "│",
+    .mark = "┤",
+    .corner = "└",
+    .line = "─",
+    .tick = "┴",
+};
+
+static const struct glyphs letters = {
+    .bars = {" ", "_", "_", "_", "=", "=", "=", "#", "#"},
+    .range = ":",
+    .free = "/",
+    .upright = "|",
+    .mark = "+",
+    .corner = "+",
+    .line = "-",
+    .tick = "+",
+};
+
+static int eighths(double load, int rows) {
+    int height = (int)lround(load * rows * 8);
+    return height == 0 && load > 0 ? 1 : height; /* a little is not nothing */
+}
+
+/* In row `row` from below. A free stretch shows in every column that it touches. */
+static const char *choose_glyph(
+    const struct glyphs *glyphs, const struct sstrace_column *column, int row, int rows) {
+    if (column->free > 0 && (column->free >= column->controlled || row == rows - 1))
+        return glyphs->free;
+    if (column->controlled > 0) {
+        int height = eighths(sstrace_column_mean(column), rows) - row * 8;
+        if (height > 0)
+            return glyphs->bars[height < 8 ? height : 8];
+        if (column->largest * rows - row >= 0.5)
+            return glyphs->range;
+    }
+    return column->free > 0 ? glyphs->free : " ";
+}
+
+/* Marks of the load stand where their edge is: 100% in the highest row, 0% on the axis below. */
+static int percent_at(int edge, int rows) {
+    int parts = rows >= 8 && rows % 4 == 0 ? 4 : rows % 2 == 0 ? 2 : 1;
+    return edge % (rows / parts) == 0 ? edge * 100 / rows : -1;
+}
+
+/* What was used, for the legend. */
+struct used {
+    bool range, free;
+};
+
+static void print_row(FILE *stream, const struct sstrace_columns *columns,
+    const struct glyphs *glyphs, int row, int rows, struct used *used) {
+    int percent = percent_at(row + 1, rows);
+    if (percent >= 0)
+        fprintf(stream, "%3d%%%s", percent, glyphs->mark);
+    else
+        fprintf(stream, "%*s%s", MARGIN - 1, "", glyphs->upright);
+    int blanks = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        const char *glyph = choose_glyph(glyphs, &columns->items[i], row, rows);
+        used->range |= glyph == glyphs->range;
+        used->free |= glyph == glyphs->free;
+        blanks++;
+        if (*glyph == ' ')
+            continue;
+        fprintf(stream, "%*s%s", blanks - 1, "", glyph);
+        blanks = 0;
+    }
+    fputc('\n', stream);
+}
+
+struct axis {
+    char labels[MARGIN + SSTRACE_COLUMNS_MAX + 1];
+    bool ticks[SSTRACE_COLUMNS_MAX];
+};
+
+static size_t column_at(const struct sstrace_columns *columns, ss_time time) {
+    if (columns->length == 0)
+        return 0;
+    size_t at = (size_t)((wide)time * columns->count / columns->length);
+    return at < columns->count ? at : columns->count - 1;
+}
+
+/* False when they would come too close to each other. */
+static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, ss_time step) {
+    size_t most = columns->count / 8 + 1 < 10 ? columns->count / 8 + 1 : 10;
+    if (step > 0 && columns->length / step > most)
+        return false;
+    size_t width = MARGIN + columns->count, used = 0;
+    memset(axis->labels, ' ', width);
+    memset(axis->ticks, 0, sizeof axis->ticks);
+    for (ss_time time = 0; time <= columns->length; time += step) {
+        char label[SS_UNITS_SHOWN];
+        ss_units_show_mark(label, time, step);
+        size_t length = strlen(label), column = column_at(columns, time);
+        size_t from = MARGIN + column - (length - 1) / 2;
+        if (length > width)
+            return false;
+        bool last = from + length > width;
+        if (last)
+            from = width - length;
+        bool close = used > 0 && from < used + 2;
+        if (close && last)
+            break; /* the others are well, and a longer step would leave fewer */
+        if (close)
+            return false;
+        memcpy(axis->labels + from, label, length);
+        axis->ticks[column] = true;
+        used = from + length;
+        if (step == 0 || columns->length - time < step)
+            break;
+    }
+    axis->labels[used] = '\0';
+    return true;
+}
+
+static void print_axis(
+    FILE *stream, const struct sstrace_columns *columns, const struct glyphs *glyphs) {
+    struct axis axis;
+    ss_time step = sstrace_plot_step_after(0);
+    while (!lay_axis(&axis, columns, step))
+        step = sstrace_plot_step_after(step);
+    fprintf(stream, "  0%%%s", glyphs->corner);
+    for (size_t i = 0; i < columns->count; i++)
+        fputs(axis.ticks[i] ? glyphs->tick : glyphs->line, stream);
+    fprintf(stream, "\n%s\n", axis.labels);
+}
+
+void sstrace_plot_print(
+    FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode) {
+    const struct glyphs *glyphs = unicode ? &blocks : &letters;
+    struct used used = {0};
+    for (int row = rows - 1; row >= 0; row--)
+        print_row(stream, columns, glyphs, row, rows, &used);
+    print_axis(stream, columns, glyphs);
+    if (used.range || used.free)
+        fprintf(stream, "%*s", MARGIN, "");
+    if (used.range)
+        fprintf(stream, "%s %s%s", glyphs->range,
+            columns->count < LEGEND_WIDTH ? "max" : "up to the largest load",
+            used.free ? "  " : "\n");
+    if (used.free)
+        fprintf(stream, "%s free\n", glyphs->free);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_picture.h"
+
+#include <errno.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "gnuplot.h"
+
+#define TICKS_MAX     12
+#define TITLE_LETTERS 110 /* what fits into the width */
+
+/* The unit of the time axis, for lengths of less than `below`; so marks are no odd parts of it. */
+static const struct unit {
+    const char *name;
+    ss_time length, below;
+} units[] = {
+    {"nanoseconds", 1, 3 * SS_MICROSECOND},
+    {"microseconds", SS_MICROSECOND, 3 * SS_MILLISECOND},
+    {"milliseconds", SS_MILLISECOND, 3 * SS_SECOND},
+    {"seconds", SS_SECOND, 360 * SS_SECOND},
+    {"minutes", 60 * SS_SECOND, 6 * 3600 * SS_SECOND},
+    {"hours", 3600 * SS_SECOND, 3 * 86400 * SS_SECOND},
+    {"days", 86400 * SS_SECOND, SS_TIME_NEVER},
+};
+
+static const struct unit *choose_unit(ss_time length) {
+    const struct unit *unit = length == 0 ? &units[3] : units;
+    while (unit->below != SS_TIME_NEVER && length >= unit->below)
+        unit++;
+    return unit;
+}
+
+static void write_frame(FILE *script, const char *kind, ss_time length, const char *title) {
+    const struct unit *unit = choose_unit(length);
+    ss_time step = sstrace_plot_step_after(0);
+    while (step > 0 && length / step > TICKS_MAX)
+        step = sstrace_plot_step_after(step);
+    fputs("set encoding utf8\n", script);
+    if (strcmp(kind, "svg") == 0)
+        fputs("set terminal svg noenhanced size 1100,440 font \"sans-serif,14\" "
+              "background rgb \"white\"\n",
+            script);
+    else
+        fputs("if (strstrt(GPVAL_TERMINALS, \" pngcairo \")) "
+              "set terminal pngcairo noenhanced size 1100,440 font \"Sans,11\"; "
+              "else set terminal png noenhanced size 1100,440\n",
+            script);
+    if (title) {
+        fputs("set title ", script);
+        sstrace_gnuplot_quote(script, title, TITLE_LETTERS);
+        fputs(" noenhanced\n", script);
+    }
+    fprintf(script,
+        "set xlabel \"time in %s\"\nset xrange [0:%.17g]\nset xtics 0,%.17g out nomirror\n"
+        "set ylabel \"load\"\nset yrange [0:100]\nset ytics 0,25 format \"%%g %%%%\" out nomirror\n"
+        "set grid ytics lc rgb \"#d0d0d0\" lt 1 lw 0.5\n"
+        "set key bmargin center horizontal samplen 2 width -3 noenhanced\nset bmargin 6\nset "
+        "border 3\n",
+        unit->name, length > 0 ? (double)length / (double)unit->length : 1.0,
+        length > 0 && step > 0 ? (double)step / (double)unit->length : 2.0);
+}
+
+static void write_point(FILE *script, double at, const struct sstrace_column *column) {
+    fprintf(script, "%.17g %.6g %.6g %.6g\n", at, column->least * 100, column->largest * 100,
+        sstrace_column_mean(column) * 100);
+}
+
+static bool is_drawn(const struct sstrace_columns *columns, size_t i) {
+    return i < columns->count && columns->items[i].controlled > 0;
+}
+
+/* In the middle of each column; at the ends of what holds together, at its edge, too. */
+static bool write_loads(FILE *script, const struct sstrace_columns *columns, double width) {
+    bool any = false;
+    fputs("$load << END\n", script);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct sstrace_column *column = &columns->items[i];
+        if (!is_drawn(columns, i))
+            continue;
+        any = true;
+        if (i == 0 || !is_drawn(columns, i - 1))
+            write_point(script, (double)i * width, column);
+        write_point(script, ((double)i + 0.5) * width, column);
+        if (is_drawn(columns, i + 1))
+            continue;
+        write_point(script, ((double)i + 1) * width, column);
+        fputc('\n', script);
+    }
+    fputs("END\n", script);
+    return any;
+}
+
+static bool write_stretches(FILE *script, const struct sstrace_columns *columns, double width) {
+    bool any = false;
+    fputs("$free << END\n", script);
+    for (size_t i = 0; i < columns->count; i++) {
+        size_t first = i;
+        while (i < columns->count && columns->items[i].free > 0)
+            i++;
+        if (i == first)
+            continue;
+        any = true;
+        fprintf(script, "%.17g 100 %.17g\n", (double)(first + i) / 2 * width,
+            (double)(i - first) * width);
+    }
+    fputs("END\n", script);
+    return any;
+}
+
+static void write_script(
+    FILE *script, const char *kind, const struct sstrace_columns *columns, const char *title) {
+    ss_time length = columns->length;
+    double all = length > 0 ? (double)length / (double)choose_unit(length)->length : 1;
+    write_frame(script, kind, length, title);
+    bool free = write_stretches(script, columns, all / (double)columns->count);
+    bool load = write_loads(script, columns, all / (double)columns->count);
+    fputs("plot ", script);
+    if (free)
+        fprintf(script,
+            "$free using 1:2:3 with boxes fill solid noborder lc rgb \"#dcdcdc\" title \"free\"%s",
+            load ? ", " : "");
+    if (load)
+        fputs("$load using 1:2:3 with filledcurves lc rgb \"#a9cbe8\" title \"least to largest\", "
+              "$load using 1:4 with lines lw 1.5 lc rgb \"#1f5f9f\" title \"mean\"",
+            script);
+    if (!free && !load)
+        fputs("NaN notitle", script);
+    fputc('\n', script);
+}
+
+int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
+    const char *title, struct ss_error *error) {
+    if (strcmp(kind, "svg") != 0 && strcmp(kind, "png") != 0)
+        return ss_error_fail(error, "'%s' is no kind of picture that can be drawn: svg or png",
+            ss_words_show(kind).text);
+    SS_OWNED(fclose) FILE *script = tmpfile();
+    if (!script)
+        return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
+    write_script(script, kind, columns, title);
+    return sstrace_gnuplot_run(script, stream, error);
+}

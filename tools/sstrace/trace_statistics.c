@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_statistics.h"
+
+#include "base/units.h"
+
+static void add_line(struct sstrace_statistics *statistics, const struct ss_trace_record *record) {
+    const struct ss_trace_record *before = &statistics->before;
+    if (statistics->count == 0 || before->free)
+        return;
+    double length = ss_time_seconds(record->time - before->time);
+    double end = record->free ? before->load : record->load;
+    statistics->work += length * (before->load + end) / 2;
+    statistics->duration += length;
+}
+
+static int take(
+    struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
+    struct sstrace_statistics *statistics = (struct sstrace_statistics *)sink;
+    (void)error;
+    add_line(statistics, record);
+    if (!record->free) {
+        double load = record->load;
+        statistics->least = !statistics->any || load < statistics->least ? load : statistics->least;
+        statistics->largest =
+            !statistics->any || load > statistics->largest ? load : statistics->largest;
+        statistics->mean = load;
+        statistics->any = true;
+    }
+    statistics->before = *record;
+    statistics->count++;
+    return 0;
+}
+
+/* Over controlled time; in a trace that lasts no time, the load that it holds. */
+static int end(struct ss_trace_sink *sink, struct ss_error *error) {
+    struct sstrace_statistics *statistics = (struct sstrace_statistics *)sink;
+    (void)error;
+    if (statistics->duration > 0)
+        statistics->mean = statistics->work / statistics->duration;
+    return 0;
+}
+
+struct sstrace_statistics sstrace_statistics_open(void) {
+    return (struct sstrace_statistics){.sink = {.take = take, .end = end}};
+}
+
+void sstrace_statistics_print(FILE *stream, const struct sstrace_statistics *statistics) {
+    char length[SS_UNITS_SHOWN];
+    ss_units_show_time(length, statistics->before.time);
+    fprintf(stream, "length   %s\nrecords  %llu\n", length, (unsigned long long)statistics->count);
+    if (statistics->any)
+        fprintf(stream, "mean     %.6g\nminimum  %.6g\nmaximum  %.6g\n", statistics->mean,
+            statistics->least, statistics->largest);
+    else
+        fprintf(stream, "mean     none\nminimum  none\nmaximum  none\n");
+}
