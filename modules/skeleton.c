@@ -75,7 +75,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     struct memory *memory = self->own;
 
     /*
-     * `since` is when the present stretch of control began. A free stretch of the trace, or a
+     * `since` is when the present run of control began. A free section of the trace, or a
      * pause of the whole run, may lie between the last update and now: what was remembered before
      * it says nothing about the present.
      */

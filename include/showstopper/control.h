@@ -17,7 +17,7 @@ struct ss_control_input {
     struct ss_place place;
     ss_time round;   /* mean length of a round of dithering; 0: it has none */
     double previous; /* the global duty that this executor used last, after averaging; NaN: none in
-                        the present stretch of control */
+                        the present run of control */
 };
 
 struct ss_control_module {

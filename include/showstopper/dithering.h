@@ -12,7 +12,7 @@ enum ss_state {
     SS_STATE_RUNNING,
 };
 
-struct ss_turn {
+struct ss_dithering_input {
     struct ss_moment moment; /* `now` is when the state to be planned begins: the end planned for
                                 the one before it, not the moment at which the executor woke up */
     enum ss_state state;     /* the state that now ends */
@@ -23,7 +23,7 @@ struct ss_turn {
     struct ss_place place;
 };
 
-struct ss_stint {
+struct ss_planned_state {
     enum ss_state state; /* what comes next; the state that now ends goes on if it is the same */
     ss_time length;      /* for how long, more than 0 */
 };
@@ -35,7 +35,8 @@ struct ss_dithering_module {
      * What the instance does next and for how long. Called in the executor at the end of every
      * state, on the timing path: does not block or allocate.
      */
-    void (*next)(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint);
+    void (*next)(const struct ss_self *self, const struct ss_dithering_input *input,
+        struct ss_planned_state *plan);
 
     /*
      * Optional, 0 if absent. The mean length of a round of states. Executors that begin together
@@ -47,9 +48,9 @@ struct ss_dithering_module {
 
     /*
      * Optional. Whether next() would say the same whatever the duty: then no duty is asked for, and
-     * `turn` has the last one.
+     * `input` has the last one.
      */
-    bool (*is_planned)(const struct ss_self *self, const struct ss_turn *turn);
+    bool (*is_planned)(const struct ss_self *self, const struct ss_dithering_input *input);
 };
 
 #endif

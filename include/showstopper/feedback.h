@@ -76,7 +76,7 @@ struct ss_feedback_module {
         const struct ss_counters *counters);
 
     /*
-     * The load, from 0 to 1. False as long as nothing has been seen of the present stretch of
+     * The load, from 0 to 1. False as long as nothing has been seen of the present run of
      * control; the instances then run at a duty equal to the target, or, if there are more of them
      * than CPUs and the control keeps an account, at that divided by the number of instances per
      * CPU.

@@ -75,7 +75,7 @@ static inline double ss_self_window_scale(const struct ss_self *self) {
 /* When something is asked. Every executor sees the same clock. */
 struct ss_moment {
     ss_time now;   /* on the monotonic clock */
-    ss_time since; /* when the present stretch of control began (start, end of a `free` stretch,
+    ss_time since; /* when the present run of control began (start, end of a `free` section,
                       end of a pause): what a module remembers from before it is void */
 };
 

@@ -8,8 +8,8 @@
 
 struct ss_target {
     double load;   /* from 0 to 1 */
-    bool free;     /* no control now; `load` is the one before the stretch */
-    ss_time until; /* with `free`: the time since the trace's start at which the stretch ends */
+    bool free;     /* no control now; `load` is the one before the section */
+    ss_time until; /* with `free`: the time since the trace's start at which the section ends */
 };
 
 struct ss_trace_module {
@@ -28,7 +28,7 @@ struct ss_trace_module {
 
 struct ss_trace_record {
     ss_time time; /* since the trace's start; never SS_TIME_NEVER */
-    double load;  /* from 0 to 1; with `free`, the load before the stretch, 0 if it is the first */
+    double load;  /* from 0 to 1; with `free`, the load before the section, 0 if it is the first */
     bool free;    /* uncontrolled from here to the next record */
 };
 
@@ -36,7 +36,7 @@ struct ss_trace_record {
  * A trace in memory. Zeroed: an empty one.
  *
  * Between two records the load is interpolated; two records of one time make a step. Before the
- * first record its load holds, after the last one its load. A `free` record begins a stretch that
+ * first record its load holds, after the last one its load. A `free` record begins a section that
  * lasts to the next record.
  */
 struct ss_trace_records {

@@ -196,7 +196,7 @@ static void account_for(struct model *model, const struct ss_control_input *inpu
     model->target = input->target;
 }
 
-/* What is known of the workload from an earlier stretch of control is a better start than none. */
+/* What is known of the workload from an earlier run of control is a better start than none. */
 static void begin(
     struct model *model, const struct ss_control_input *input, const struct mark *mark) {
     *model = (struct model){

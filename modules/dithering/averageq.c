@@ -12,7 +12,7 @@ struct config {
 
 /* What an executor remembers. Zeroed, it begins with a run. */
 struct memory {
-    ss_time stretch;   /* when the stretch of control began that the rest belongs to */
+    ss_time since;     /* when the run of control began to which the rest belongs */
     double carried[2]; /* nanoseconds still owed to each state, by enum ss_state */
     bool stop_is_next;
 };
@@ -39,8 +39,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 }
 
 /* Plans the next half of a round. False when it is too short, and its time carried on. */
-static bool plan_half(
-    struct memory *memory, const struct config *config, double duty, struct ss_stint *stint) {
+static bool plan_half(struct memory *memory, const struct config *config, double duty,
+    struct ss_planned_state *plan) {
     enum ss_state state = memory->stop_is_next ? SS_STATE_STOPPED : SS_STATE_RUNNING;
     double share = state == SS_STATE_RUNNING ? duty : 1 - duty;
     double *carried = &memory->carried[state];
@@ -51,7 +51,7 @@ static bool plan_half(
     if (length < config->min)
         return false;
     *carried -= (double)length;
-    *stint = (struct ss_stint){.state = state, .length = length};
+    *plan = (struct ss_planned_state){.state = state, .length = length};
     return true;
 }
 
@@ -59,12 +59,13 @@ static bool plan_half(
  * Run D_n tau, then stop (1 - D_n+1) tau: each half is planned with the duty of its own beginning.
  * A half that is passed over takes no time, so the one behind it begins now and has the same duty.
  */
-static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+static void next(const struct ss_self *self, const struct ss_dithering_input *input,
+    struct ss_planned_state *plan) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
-    if (memory->stretch != turn->moment.since)
-        *memory = (struct memory){.stretch = turn->moment.since};
-    while (!plan_half(memory, config, turn->duty, stint)) {
+    if (memory->since != input->moment.since)
+        *memory = (struct memory){.since = input->moment.since};
+    while (!plan_half(memory, config, input->duty, plan)) {
     }
 }
 

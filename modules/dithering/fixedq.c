@@ -10,8 +10,8 @@ struct config {
 };
 
 struct memory {
-    ss_time stretch; /* when the stretch of control began that the rest belongs to */
-    double owed;     /* quanta of running still owed, from -0.5 to 0.5 */
+    ss_time since; /* when the run of control began to which the rest belongs */
+    double owed;   /* quanta of running still owed, from -0.5 to 0.5 */
 };
 
 static const struct ss_option options[] = {
@@ -36,13 +36,14 @@ static bool takes_quantum(struct memory *memory, double duty) {
     return run;
 }
 
-static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+static void next(const struct ss_self *self, const struct ss_dithering_input *input,
+    struct ss_planned_state *plan) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
-    if (memory->stretch != turn->moment.since)
-        *memory = (struct memory){.stretch = turn->moment.since};
-    *stint = (struct ss_stint){
-        .state = takes_quantum(memory, turn->duty) ? SS_STATE_RUNNING : SS_STATE_STOPPED,
+    if (memory->since != input->moment.since)
+        *memory = (struct memory){.since = input->moment.since};
+    *plan = (struct ss_planned_state){
+        .state = takes_quantum(memory, input->duty) ? SS_STATE_RUNNING : SS_STATE_STOPPED,
         .length = config->quantum,
     };
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <showstopper/dithering.h>
 
-static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+static void next(const struct ss_self *self, const struct ss_dithering_input *input,
+    struct ss_planned_state *plan) {
     (void)self;
-    (void)turn;
-    *stint = (struct ss_stint){.state = SS_STATE_RUNNING, .length = 107 * SS_MILLISECOND};
+    (void)input;
+    *plan = (struct ss_planned_state){.state = SS_STATE_RUNNING, .length = 107 * SS_MILLISECOND};
 }
 
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {

@@ -61,11 +61,11 @@ struct run {
 
 /* What an executor remembers. Zeroed, it begins with a run. */
 struct memory {
-    ss_time stretch;   /* when the stretch of control began that the rest belongs to */
+    ss_time since;     /* when the run of control began to which the rest belongs */
     uint64_t round;    /* the present one, counted from 1; 0: none yet */
     ss_time end;       /* when its running part ends; SS_TIME_NEVER: it is all of the round */
     double carried;    /* nanoseconds of running still owed */
-    int64_t turns;     /* rounds to a turn, see count_turns() */
+    int64_t turns;     /* see count_turns() */
     uint32_t halvings; /* of the present round */
     double target;     /* of the round before */
     double asked;      /* the duty of the round before, relative to that; 0: none */
@@ -147,9 +147,10 @@ static double wander(double at) {
 }
 
 /*
- * When round `round` begins, counted from the beginning of the stretch: executor i of n is i/n of a
- * round behind the first. All are moved to and fro together, in a period that has nothing in common
- * with theirs, so that neighbors keep their distance and no beginning keeps step with the tick.
+ * When round `round` begins, counted from the beginning of the run of control: executor i of n is
+ * i/n of a round behind the first. All are moved to and fro together, in a period that has nothing
+ * in common with theirs, so that neighbors keep their distance and no beginning keeps step with the
+ * tick.
  */
 static double begin_of(const struct pace *pace, const struct ss_place *place, int64_t round) {
     double at = (double)round + (double)place->rank / place->count;
@@ -182,12 +183,12 @@ static int64_t count_turns(
 
 /* How long to run of a round of `all`, what is owed from earlier ones included. */
 static double plan_run(struct memory *memory, const struct config *config, const struct pace *pace,
-    const struct ss_turn *turn, int64_t round, double all) {
-    bool low = turn->duty <= 0.5;
-    double part = low ? turn->duty : 1 - turn->duty; /* of the shorter state, as are these */
+    const struct ss_dithering_input *input, int64_t round, double all) {
+    bool low = input->duty <= 0.5;
+    double part = low ? input->duty : 1 - input->duty; /* of the shorter state, as are these */
     int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
     double due = part * (turns == 1 ? all : (double)turns * pace->tau);
-    if ((round + turn->place.rank) % turns != 0)
+    if ((round + input->place.rank) % turns != 0)
         return low ? 0 : all;
     double length =
         fmin(due + (low ? memory->carried : -memory->carried), all - (double)config->min);
@@ -210,7 +211,7 @@ static ss_time end_of_run(ss_time since, double begin, double run, double all) {
     return run >= all ? SS_TIME_NEVER : since + ss_time_from_double(begin + run + 0.5);
 }
 
-/* The first round may have begun before the stretch; 0 is none. */
+/* The first round may have begun before control did; 0 means no round. */
 static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
@@ -221,12 +222,12 @@ static uint64_t name_of(int64_t round) {
  * the counters what these have wrong would decide over the next one.
  */
 static bool may_halve(
-    const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
+    const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
-    uint32_t instances = turn->place.count;
+    uint32_t instances = input->place.count;
     double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
-    least = fmax(least, GRAINS * (double)turn->grain);
-    return turn->quota_period == 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
+    least = fmax(least, GRAINS * (double)input->grain);
+    return input->quota_period == 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
            (double)config->min <= shortest(pace) / 4;
 }
 
@@ -236,9 +237,9 @@ static bool may_halve(
  * the less a change of the duty changes what is used.
  */
 static double find_uneven(
-    const struct ss_self *self, const struct ss_turn *turn, double tau, double change) {
-    double made_up = MADE_UP * tau / (double)self->window * turn->target;
-    return 16 * (1 - turn->target) / turn->place.count * made_up * made_up * change;
+    const struct ss_self *self, const struct ss_dithering_input *input, double tau, double change) {
+    double made_up = MADE_UP * tau / (double)self->window * input->target;
+    return 16 * (1 - input->target) / input->place.count * made_up * made_up * change;
 }
 
 /*
@@ -280,16 +281,17 @@ static void forget_duties(struct memory *memory) {
     memory->asked = memory->block = memory->before = memory->in_block = 0;
 }
 
-static void watch(const struct ss_self *self, const struct ss_turn *turn, const struct pace *pace) {
+static void watch(
+    const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
-    if (config->tau > 0 || config->unsteady == 0 || !(turn->target > 0))
+    if (config->tau > 0 || config->unsteady == 0 || !(input->target > 0))
         return;
-    if (fabs(turn->target - memory->target) > STEP)
-        memory->watched = turn->moment.now + LEARNING * self->window;
-    memory->target = turn->target;
-    double asked = turn->duty / turn->target;
-    if (turn->moment.now < memory->watched || asked == 0) {
+    if (fabs(input->target - memory->target) > STEP)
+        memory->watched = input->moment.now + LEARNING * self->window;
+    memory->target = input->target;
+    double asked = input->duty / input->target;
+    if (input->moment.now < memory->watched || asked == 0) {
         forget_duties(memory);
         return;
     }
@@ -297,13 +299,14 @@ static void watch(const struct ss_self *self, const struct ss_turn *turn, const 
         memory->asked = asked;
         return;
     }
-    double change = find_change(self->run, memory, asked, pace->tau / (turn->place.count * MEMORY));
+    double change =
+        find_change(self->run, memory, asked, pace->tau / (input->place.count * MEMORY));
     memory->asked = asked;
-    double uneven = find_uneven(self, turn, pace->tau, change);
+    double uneven = find_uneven(self, input, pace->tau, change);
     if (halvings_of(self) != memory->halvings)
         return;
     struct run *run = self->run;
-    if (uneven > UNEVEN && memory->halvings < HALVINGS_MAX && may_halve(self, turn, pace))
+    if (uneven > UNEVEN && memory->halvings < HALVINGS_MAX && may_halve(self, input, pace))
         atomic_store(&run->halvings, memory->halvings + 1);
     else if (memory->halvings > 0 && LENGTHENED * uneven < UNEVEN / 2)
         atomic_store(&run->halvings, memory->halvings - 1);
@@ -323,44 +326,45 @@ static bool follow(const struct ss_self *self, struct memory *memory) {
 }
 
 /* One run and one stop a round, the run first. */
-static void next(const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+static void next(const struct ss_self *self, const struct ss_dithering_input *input,
+    struct ss_planned_state *plan) {
     const struct config *config = self->config;
     struct memory *memory = self->own;
-    ss_time since = turn->moment.since;
-    if (memory->stretch != since)
-        *memory = (struct memory){.stretch = since, .halvings = halvings_of(self)};
-    struct pace pace = choose_pace(self, turn->place.count, memory->halvings);
-    double at = (double)ss_time_since(turn->moment.now, since);
-    int64_t round = round_at(&pace, &turn->place, at);
-    double begin = begin_of(&pace, &turn->place, round);
-    double end = begin_of(&pace, &turn->place, round + 1);
+    ss_time since = input->moment.since;
+    if (memory->since != since)
+        *memory = (struct memory){.since = since, .halvings = halvings_of(self)};
+    struct pace pace = choose_pace(self, input->place.count, memory->halvings);
+    double at = (double)ss_time_since(input->moment.now, since);
+    int64_t round = round_at(&pace, &input->place, at);
+    double begin = begin_of(&pace, &input->place, round);
+    double end = begin_of(&pace, &input->place, round + 1);
     if (memory->round != name_of(round)) {
-        watch(self, turn, &pace);
+        watch(self, input, &pace);
         if (follow(self, memory)) {
-            pace = choose_pace(self, turn->place.count, memory->halvings);
-            round = round_at(&pace, &turn->place, at);
+            pace = choose_pace(self, input->place.count, memory->halvings);
+            round = round_at(&pace, &input->place, at);
             begin = at;
-            end = begin_of(&pace, &turn->place, round + 1);
+            end = begin_of(&pace, &input->place, round + 1);
         }
         memory->round = name_of(round);
-        double run = plan_run(memory, config, &pace, turn, round, end - begin);
+        double run = plan_run(memory, config, &pace, input, round, end - begin);
         memory->end = end_of_run(since, begin, run, end - begin);
     }
     ss_time stop = since + ss_time_from_double(end + 0.5);
-    bool runs = memory->end > turn->moment.now;
-    *stint = (struct ss_stint){
+    bool runs = memory->end > input->moment.now;
+    *plan = (struct ss_planned_state){
         .state = runs ? SS_STATE_RUNNING : SS_STATE_STOPPED,
-        .length = (runs && memory->end < stop ? memory->end : stop) - turn->moment.now,
+        .length = (runs && memory->end < stop ? memory->end : stop) - input->moment.now,
     };
 }
 
 /* Only where a round begins is it decided how long to run. */
-static bool is_planned(const struct ss_self *self, const struct ss_turn *turn) {
+static bool is_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
     const struct memory *memory = self->own;
-    struct pace pace = choose_pace(self, turn->place.count, memory->halvings);
-    double at = (double)ss_time_since(turn->moment.now, turn->moment.since);
-    return memory->stretch == turn->moment.since &&
-           memory->round == name_of(round_at(&pace, &turn->place, at));
+    struct pace pace = choose_pace(self, input->place.count, memory->halvings);
+    double at = (double)ss_time_since(input->moment.now, input->moment.since);
+    return memory->since == input->moment.since &&
+           memory->round == name_of(round_at(&pace, &input->place, at));
 }
 
 static ss_time round_length(const struct ss_self *self) {

@@ -34,7 +34,7 @@ static bool wants_sample(const struct ss_self *self, const struct ss_moment *mom
     return true;
 }
 
-static bool is_of_stretch(const struct memory *memory, const struct ss_moment *moment) {
+static bool is_current(const struct memory *memory, const struct ss_moment *moment) {
     return memory->known && memory->time >= moment->since;
 }
 
@@ -47,7 +47,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
         return;
     }
     double load = fmin(fmax(counters->value, 0), 1);
-    if (config->period > 0 && is_of_stretch(memory, moment)) {
+    if (config->period > 0 && is_current(memory, moment)) {
         double period = (double)config->period;
         double elapsed = (double)ss_time_since(counters->time, memory->time);
         double weight = 1 - period / (period + elapsed);
@@ -58,7 +58,7 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
 
 static bool get_estimate(const struct ss_self *self, const struct ss_moment *moment, double *load) {
     const struct memory *memory = self->own;
-    if (!is_of_stretch(memory, moment))
+    if (!is_current(memory, moment))
         return false;
     *load = memory->load;
     return true;

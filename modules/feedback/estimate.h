@@ -111,7 +111,7 @@ static inline const struct estimate *estimate_look(const struct ss_self *self) {
     return seen;
 }
 
-static inline bool estimate_is_of_stretch(
+static inline bool estimate_is_current(
     const struct estimate *estimate, const struct ss_moment *moment) {
     return estimate->taken && estimate->time >= moment->since;
 }
@@ -136,7 +136,7 @@ static inline bool estimate_wants_sample_after(
     const struct ss_self *self, const struct ss_moment *moment, ss_time spacing) {
     struct estimate_run *run = self->run;
     const struct estimate *last = estimate_look(self);
-    if (estimate_is_of_stretch(last, moment) && ss_time_since(moment->now, last->time) < spacing)
+    if (estimate_is_current(last, moment) && ss_time_since(moment->now, last->time) < spacing)
         return false;
     return ss_claim_take(&run->claim, moment->now, ESTIMATE_CLAIM_EXPIRES);
 }
@@ -191,7 +191,7 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         .ran = !reading->idle,
         .taken = true,
     };
-    if (!estimate_is_of_stretch(last, moment))
+    if (!estimate_is_current(last, moment))
         return next;
     double load;
     if (!estimate_compare(last, reading, &load)) {
@@ -213,7 +213,7 @@ static inline bool estimate_is_overtaken(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading) {
     if (!last->taken || reading->counters->time > last->time + reading->spacing / 2)
         return false;
-    return reading->counters->time <= last->time || estimate_is_of_stretch(last, moment);
+    return reading->counters->time <= last->time || estimate_is_current(last, moment);
 }
 
 /* Takes the reading that was wanted. */
@@ -232,7 +232,7 @@ static inline void estimate_sample(const struct ss_self *self, const struct ss_m
 static inline bool estimate_get(
     const struct ss_self *self, const struct ss_moment *moment, double *load) {
     const struct estimate *last = estimate_look(self);
-    if (!last->known || !estimate_is_of_stretch(last, moment))
+    if (!last->known || !estimate_is_current(last, moment))
         return false;
     *load = fmin(fmax(last->load, 0), 1);
     return true;

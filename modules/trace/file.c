@@ -24,7 +24,7 @@ struct trace {
     struct ss_trace_records records; /* times are scaled; one at least */
     ss_time offset;                  /* scaled */
     ss_time end;                     /* time of the last record */
-    ss_time loop_from;               /* where it starts again: behind a leading `free` stretch */
+    ss_time loop_from;               /* where it starts again: behind a leading `free` section */
     ss_time loop_length;             /* 0: it does not */
 };
 

@@ -162,12 +162,12 @@ static double ask_space(
 }
 
 /* Plans the next state and its length. */
-static void ask_dithering(
-    struct ss_pipeline *pipeline, const struct ss_turn *turn, struct ss_stint *stint) {
+static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_dithering_input *input,
+    struct ss_planned_state *plan) {
     pipeline->set->modules[SS_KIND_DITHERING].table.dithering.next(
-        &pipeline->selves[SS_KIND_DITHERING], turn, stint);
-    if (stint->length == 0)
-        stint->length = 1;
+        &pipeline->selves[SS_KIND_DITHERING], input, plan);
+    if (plan->length == 0)
+        plan->length = 1;
 }
 
 static void show(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
@@ -220,18 +220,18 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     decision->target = cut(pipeline, SS_KIND_TRACE, target.load);
 
     find_place(pipeline, now);
-    struct ss_turn turn = {
+    struct ss_dithering_input input = {
         .moment = {.now = planned, .since = pipeline->since},
         .state = state,
         .target = decision->target,
         .duty = decision->local_duty,
         .place = pipeline->place,
     };
-    if (!dithering->is_planned(&pipeline->selves[SS_KIND_DITHERING], &turn))
+    if (!dithering->is_planned(&pipeline->selves[SS_KIND_DITHERING], &input))
         decide_duty(pipeline, &moment, decision);
-    turn.duty = decision->local_duty;
-    turn.quota_period = pipeline->quota_period;
-    turn.grain = pipeline->grain;
-    ask_dithering(pipeline, &turn, &decision->stint);
+    input.duty = decision->local_duty;
+    input.quota_period = pipeline->quota_period;
+    input.grain = pipeline->grain;
+    ask_dithering(pipeline, &input, &decision->next);
     show(pipeline, decision);
 }

@@ -19,9 +19,9 @@ struct ss_pipeline {
     struct ss_self selves[SS_KINDS];
     uint32_t executor;
     struct ss_counters_source counters;
-    ss_time since;        /* when the present stretch of control began */
+    ss_time since;        /* when the present run of control began */
     double previous;      /* the global duty decided last; NaN: none since then */
-    ss_time quota_period; /* see struct ss_turn */
+    ss_time quota_period; /* see struct ss_dithering_input */
     ss_time grain;        /* likewise */
     struct ss_place place;
     uint32_t membership_seen; /* of the board, when `place` was found */
@@ -35,7 +35,7 @@ struct ss_decision {
     double load; /* the estimate; NaN: there was none */
     double global_duty;
     double local_duty;
-    struct ss_stint stint;
+    struct ss_planned_state next;
     enum ss_failure failure; /* nothing could be decided */
 };
 

@@ -195,9 +195,9 @@ static ss_time no_round(const struct ss_self *self) {
     return 0;
 }
 
-static bool never_planned(const struct ss_self *self, const struct ss_turn *turn) {
+static bool never_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
     (void)self;
-    (void)turn;
+    (void)input;
     return false;
 }
 

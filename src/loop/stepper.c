@@ -44,8 +44,9 @@ static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start
     ss_time since = stepper->deadline;
     stepper->pause_seen = atomic_load(&board->control_since);
     /*
-     * All executors must give the stretch the same beginning, whenever they notice it: the start
-     * of the trace, the end of a pause, or the end of a `free` stretch, which was the deadline.
+     * All executors must give the run of control the same beginning, whenever they notice it: the
+     * start of the trace, the end of a pause, or the end of a `free` section, which was the
+     * deadline.
      */
     if (since == SS_TIME_NEVER || since > now || since < control_start)
         since = control_start;
@@ -74,8 +75,8 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
             return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
         if (decision->free)
             return hold(stepper, now, SS_STATE_RUNNING, decision->free_until);
-        state = decision->stint.state;
-        planned = ss_time_add(planned, decision->stint.length);
+        state = decision->next.state;
+        planned = ss_time_add(planned, decision->next.length);
         if (planned > now)
             break;
         /* The whole state has passed already: its time is gone, the next one is due. */

@@ -12,8 +12,8 @@ struct ss_stepper {
     struct ss_pipeline pipeline;
     enum ss_state state;         /* of the instance, as last ordered */
     ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER: open */
-    bool controlled;             /* in a stretch of control */
-    ss_time pause_seen;          /* the board's `control_since` when this stretch began */
+    bool controlled;             /* in a run of control */
+    ss_time pause_seen;          /* the board's `control_since` when control began last */
     struct ss_decision decision; /* the latest that the present state comes from */
     uint32_t decisions;          /* how many there were */
 };

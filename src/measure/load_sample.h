@@ -14,7 +14,7 @@
 struct ss_load_sample {
     int64_t time;      /* wall clock, nanoseconds since 1970 */
     double elapsed;    /* seconds since the run's start */
-    double target;     /* of 1, as all that follow; none in `free` stretches */
+    double target;     /* of 1, as all that follow; none in `free` sections */
     double load;       /* 1 - (idle + iowait) / elapsed, or what a group used of its allowance */
     double error;      /* target - load */
     double load_ticks; /* busy ticks over all ticks, as mpstat, sar and top show */

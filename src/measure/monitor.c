@@ -135,7 +135,7 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
 
 /*
  * What was wanted until the sample's end: of a step that falls on it nothing can be seen yet. False
- * when part of its time was uncontrolled: it began or ended in a `free` stretch.
+ * when part of its time was uncontrolled: it began or ended in a `free` section.
  */
 static bool take_target(
     struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {

@@ -20,7 +20,7 @@ struct ss_monitor_sample {
     double steal;              /* part of the CPUs' time that the hypervisor took; NaN: unknown */
     const struct ss_load_meter *cpus; /* its two readings are those of this sample, until the next
                                          one is taken; NULL: the CPUs are not read */
-    double target;                    /* NaN: none, in warm-up and `free` stretches */
+    double target;                    /* NaN: none, in warm-up and `free` sections */
     double duty;                      /* see duty.h; NaN without a target */
     enum ss_doubt_kind doubt;         /* of a counted one */
     bool counted;                     /* the figures are made of this one, among others */
@@ -37,7 +37,7 @@ struct ss_monitor {
     struct ss_self trace;
     bool has_last; /* the meter's last reading can be used */
     struct ss_duty_meter duty;
-    bool was_free;        /* the last reading lay in a `free` stretch */
+    bool was_free;        /* the last reading lay in a `free` section */
     ss_time interval;     /* from sample to sample */
     ss_time next;         /* when the next sample is due */
     ss_time control_from; /* SS_TIME_NEVER: not yet under control */

@@ -26,7 +26,7 @@ void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *step
         .load = decision->load,
         .global_duty = decision->global_duty,
         .local_duty = decision->local_duty,
-        .state = decision->stint.state,
+        .state = decision->next.state,
     };
     journal->open = true;
 }

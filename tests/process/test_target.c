@@ -120,8 +120,8 @@ START_TEST(target_reaches_the_instances) {
 }
 END_TEST
 
-/* An executor that sleeps through a stretch free of control must not learn of it at its end. */
-START_TEST(target_ends_a_free_stretch) {
+/* An executor that sleeps through a `free` section must not learn of it at its end. */
+START_TEST(target_ends_a_free_section) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "free");
     run_write_file(trace, "0 free\n1h 50%\n2h 50%\n");
@@ -228,7 +228,7 @@ PROCESS_MAIN(
     SS_CASE(target_is_set_in_cpus),
     SS_CASE(target_goes_back_to_the_trace),
     SS_CASE(target_reaches_the_instances),
-    SS_CASE(target_ends_a_free_stretch),
+    SS_CASE(target_ends_a_free_section),
     SS_CASE(target_is_the_owners_alone),
     SS_CASE(target_is_the_masters_alone),
     SS_CASE(sensor_is_what_is_controlled),

@@ -24,15 +24,15 @@ struct script {
     ss_time free_until;
     double load; /* infinite: no estimate */
     double output;
-    double share;              /* of the global duty */
-    struct ss_stint stints[2]; /* what follows a stopped and a running state */
-    ss_time round;             /* that dithering says it makes */
+    double share;                     /* of the global duty */
+    struct ss_planned_state plans[2]; /* what follows a stopped and a running state */
+    ss_time round;                    /* that dithering says it makes */
     int read_error;
     bool planned; /* what comes next does not depend on the duty */
 
     int decisions; /* times that dithering was asked */
     int updates;   /* times that control was */
-    struct ss_turn turn;
+    struct ss_dithering_input dithering;
     struct ss_control_input input;
     ss_time trace_time;
 };
@@ -94,16 +94,16 @@ static inline double local_duty(
     return script_of(self)->share * global_duty;
 }
 
-static inline void next(
-    const struct ss_self *self, const struct ss_turn *turn, struct ss_stint *stint) {
+static inline void next(const struct ss_self *self, const struct ss_dithering_input *input,
+    struct ss_planned_state *plan) {
     struct script *script = script_of(self);
     script->decisions++;
-    script->turn = *turn;
-    *stint = script->stints[turn->state];
+    script->dithering = *input;
+    *plan = script->plans[input->state];
 }
 
-static inline bool is_planned(const struct ss_self *self, const struct ss_turn *turn) {
-    (void)turn;
+static inline bool is_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
+    (void)input;
     return script_of(self)->planned;
 }
 
@@ -132,7 +132,7 @@ static inline void open_bench(struct bench *bench) {
             .load = 0.4,
             .output = 0.6,
             .share = 1,
-            .stints = {{SS_STATE_RUNNING, 10 * MS}, {SS_STATE_STOPPED, 20 * MS}}},
+            .plans = {{SS_STATE_RUNNING, 10 * MS}, {SS_STATE_STOPPED, 20 * MS}}},
         .rig = {.instances = 1, .cpus = 1},
     };
     struct ss_loaded *modules = bench->rig.modules;

@@ -371,7 +371,7 @@ static void a_step_settles(void **state) {
     assert_settled(&log, 24, 29, 0.05);
 }
 
-static void free_stretches_run_and_control_begins_afresh(void **state) {
+static void free_sections_run_and_control_begins_afresh(void **state) {
     (void)state;
     struct log log = {0};
     char path[] = "/tmp/test_loop.XXXXXX";
@@ -392,14 +392,14 @@ static void free_stretches_run_and_control_begins_afresh(void **state) {
             assert_close(log.samples[i].load, 1, 1e-12);
     }
     /*
-     * The load of the stretch is forgotten. All begin at once, so the first sample is taken of a
-     * machine on which all run, and control has that to get over.
+     * The load of the `free` section is forgotten. All begin at once, so the first sample is taken
+     * of a machine on which all run, and control has that to get over.
      */
     assert_settled(&log, 12, 19.5, 0.05);
     assert_settled(&log, 32, 39, 0.05);
 }
 
-/* Neither a sample that ends in a free stretch nor one that begins in one is counted. */
+/* Neither a sample that ends in a free section nor one that begins in one is counted. */
 static void half_free_samples_are_not_counted(void **state) {
     (void)state;
     char path[] = "/tmp/test_loop.XXXXXX";
@@ -452,6 +452,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_target_out_of_reach_does_not_wind_up),
     cmocka_unit_test(the_published_saw_is_followed),
     cmocka_unit_test(a_step_settles),
-    cmocka_unit_test(free_stretches_run_and_control_begins_afresh),
+    cmocka_unit_test(free_sections_run_and_control_begins_afresh),
     cmocka_unit_test(half_free_samples_are_not_counted),
     cmocka_unit_test(a_warm_up_is_counted_nowhere))

@@ -78,7 +78,7 @@ static void without_an_estimate_the_duty_is_the_target(void **state) {
     step_at(&bench, 0);
     assert_int_equal(bench.script.updates, 0);
     assert_int_equal(bench.board->publications, 0);
-    assert_close(bench.script.turn.duty, 0.5, 0);
+    assert_close(bench.script.dithering.duty, 0.5, 0);
     close_bench(&bench);
 }
 
@@ -94,7 +94,7 @@ static void what_is_planned_asks_for_no_duty(void **state) {
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.decisions, 2);
     assert_int_equal(bench.script.updates, 1);
-    assert_close(bench.script.turn.duty, 0.6, 0);
+    assert_close(bench.script.dithering.duty, 0.6, 0);
     close_bench(&bench);
 }
 
@@ -128,7 +128,7 @@ static void answers_are_kept_within_bounds(void **state) {
         open_bench(&bench);
         bench.script.output = outputs[i][0];
         step_at(&bench, 0);
-        assert_close(bench.script.turn.duty, outputs[i][1], 0);
+        assert_close(bench.script.dithering.duty, outputs[i][1], 0);
         assert_close(ss_double_from_word(bench.board->rows[0].output), outputs[i][1], 0);
         close_bench(&bench);
     }

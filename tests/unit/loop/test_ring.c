@@ -17,15 +17,15 @@ static struct ss_ring *open_ring(void) {
 static void what_is_put_in_comes_out_in_order(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
-    struct ss_interval stretch;
-    assert_false(ss_ring_take(ring, &stretch));
+    struct ss_interval interval;
+    assert_false(ss_ring_take(ring, &interval));
     uint64_t in = 0, out = 0;
     /* More than fit, in portions, so that it goes round. */
     for (int portion = 1; portion < 200; portion += 7) {
         for (int i = 0; i < portion; i++)
             ss_ring_put(ring, &(struct ss_interval){.begin = in++});
-        while (ss_ring_take(ring, &stretch))
-            assert_int_equal(stretch.begin, out++);
+        while (ss_ring_take(ring, &interval))
+            assert_int_equal(interval.begin, out++);
     }
     assert_int_equal(in, out);
     assert_int_equal(ring->lost, 0);
@@ -36,17 +36,17 @@ static void what_is_put_in_comes_out_in_order(void **state) {
 static void what_has_no_room_is_counted(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
-    struct ss_interval stretch;
+    struct ss_interval interval;
     for (uint64_t i = 0; i < SS_RING_SLOTS + 3; i++)
         ss_ring_put(ring, &(struct ss_interval){.begin = i});
     assert_int_equal(ring->lost, 3);
     for (uint64_t i = 0; i < SS_RING_SLOTS; i++) {
-        assert_true(ss_ring_take(ring, &stretch));
-        assert_int_equal(stretch.begin, i);
+        assert_true(ss_ring_take(ring, &interval));
+        assert_int_equal(interval.begin, i);
     }
-    assert_false(ss_ring_take(ring, &stretch));
+    assert_false(ss_ring_take(ring, &interval));
     ss_ring_put(ring, &(struct ss_interval){.begin = 7});
-    assert_true(ss_ring_take(ring, &stretch));
+    assert_true(ss_ring_take(ring, &interval));
     free(ring);
 }
 
@@ -63,25 +63,25 @@ static void *put_many(void *context) {
 static void writer_and_reader_do_not_wait(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
-    struct ss_interval stretch;
+    struct ss_interval interval;
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, put_many, ring), 0);
     uint64_t taken = 0, next = 0;
     while (taken + atomic_load(&ring->lost) < MANY) {
-        if (!ss_ring_take(ring, &stretch))
+        if (!ss_ring_take(ring, &interval))
             continue;
-        assert_true(stretch.begin >= next);
-        assert_int_equal(stretch.length, 2 * stretch.begin);
-        assert_int_equal(stretch.planned, ~stretch.begin);
-        next = stretch.begin + 1;
+        assert_true(interval.begin >= next);
+        assert_int_equal(interval.length, 2 * interval.begin);
+        assert_int_equal(interval.planned, ~interval.begin);
+        next = interval.begin + 1;
         taken++;
     }
     pthread_join(writer, NULL);
-    assert_false(ss_ring_take(ring, &stretch));
+    assert_false(ss_ring_take(ring, &interval));
     free(ring);
 }
 
-/* ---- stretches ---- */
+/* ---- intervals ---- */
 
 static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time deadline) {
     stepper->controlled = true;
@@ -91,39 +91,39 @@ static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time dead
         .load = 0.4,
         .global_duty = 0.3,
         .local_duty = 0.2,
-        .stint = {.state = state}};
+        .next = {.state = state}};
 }
 
-static void a_stretch_is_as_long_as_it_was(void **state) {
+static void interval_keeps_its_real_length(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_journal journal = {.ring = ring};
     struct ss_stepper stepper = {0};
-    struct ss_interval stretch;
+    struct ss_interval interval;
     ss_journal_follow(&journal, &stepper, 5);
-    assert_false(ss_ring_take(ring, &stretch));
+    assert_false(ss_ring_take(ring, &interval));
     decide(&stepper, SS_STATE_STOPPED, 110);
     ss_journal_follow(&journal, &stepper, 10);
     /* A wake-up in between decides nothing. */
     ss_journal_follow(&journal, &stepper, 60);
-    assert_false(ss_ring_take(ring, &stretch));
+    assert_false(ss_ring_take(ring, &interval));
     decide(&stepper, SS_STATE_RUNNING, 300);
     ss_journal_follow(&journal, &stepper, 112);
-    assert_true(ss_ring_take(ring, &stretch));
-    assert_int_equal(stretch.begin, 10);
-    assert_int_equal(stretch.planned, 100);
-    assert_int_equal(stretch.length, 102);
-    assert_int_equal(stretch.state, SS_STATE_STOPPED);
-    assert_true(stretch.target == 0.5 && stretch.load == 0.4);
-    assert_true(stretch.global_duty == 0.3 && stretch.local_duty == 0.2);
-    /* Control ends, in a pause or a free stretch. */
+    assert_true(ss_ring_take(ring, &interval));
+    assert_int_equal(interval.begin, 10);
+    assert_int_equal(interval.planned, 100);
+    assert_int_equal(interval.length, 102);
+    assert_int_equal(interval.state, SS_STATE_STOPPED);
+    assert_true(interval.target == 0.5 && interval.load == 0.4);
+    assert_true(interval.global_duty == 0.3 && interval.local_duty == 0.2);
+    /* Control ends, in a pause or a free section. */
     stepper.controlled = false;
     ss_journal_follow(&journal, &stepper, 200);
-    assert_true(ss_ring_take(ring, &stretch));
-    assert_int_equal(stretch.length, 88);
-    assert_int_equal(stretch.state, SS_STATE_RUNNING);
+    assert_true(ss_ring_take(ring, &interval));
+    assert_int_equal(interval.length, 88);
+    assert_int_equal(interval.state, SS_STATE_RUNNING);
     ss_journal_end(&journal, 300);
-    assert_false(ss_ring_take(ring, &stretch));
+    assert_false(ss_ring_take(ring, &interval));
     free(ring);
 }
 
@@ -144,5 +144,5 @@ UNIT_MAIN(
     cmocka_unit_test(what_is_put_in_comes_out_in_order),
     cmocka_unit_test(what_has_no_room_is_counted),
     cmocka_unit_test(writer_and_reader_do_not_wait),
-    cmocka_unit_test(a_stretch_is_as_long_as_it_was),
+    cmocka_unit_test(interval_keeps_its_real_length),
     cmocka_unit_test(nothing_is_kept_where_nothing_is_recorded))

@@ -32,7 +32,7 @@ static void executors_begin_anywhere_in_a_round(void **state) {
         assert_int_equal(bench.script.decisions, 0);
         assert_true(phase < 100 * MS && phase != last);
         assert_action(step_at(&bench, phase), true, SS_STATE_STOPPED, phase + 20 * MS);
-        assert_int_equal(bench.script.turn.moment.since, START);
+        assert_int_equal(bench.script.dithering.moment.since, START);
         struct ss_pipeline pipeline = bench.stepper.pipeline;
         ss_stepper_open(&bench.stepper, &pipeline);
         assert_int_equal(step_at(&bench, 0).deadline, START + phase);
@@ -58,7 +58,7 @@ static void no_instance_runs_before_all_are_there(void **state) {
     assert_action(step_at(&bench, 2 * MS), true, SS_STATE_RUNNING, 50 * MS);
     assert_int_equal(bench.script.decisions, 0);
     assert_action(step_at(&bench, 51 * MS), true, SS_STATE_STOPPED, 71 * MS);
-    assert_int_equal(bench.script.turn.moment.since, START + 50 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 50 * MS);
     close_bench(&bench);
 }
 
@@ -68,14 +68,14 @@ static void the_first_state_begins_when_first_asked(void **state) {
     struct bench bench;
     open_bench(&bench);
     assert_action(step_at(&bench, 4 * MS), true, SS_STATE_STOPPED, 24 * MS);
-    assert_int_equal(bench.script.turn.state, SS_STATE_RUNNING);
-    assert_int_equal(bench.script.turn.moment.now, START + 4 * MS);
-    assert_int_equal(bench.script.turn.moment.since, START);
-    assert_close(bench.script.turn.duty, 0.6, 0);
+    assert_int_equal(bench.script.dithering.state, SS_STATE_RUNNING);
+    assert_int_equal(bench.script.dithering.moment.now, START + 4 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START);
+    assert_close(bench.script.dithering.duty, 0.6, 0);
     close_bench(&bench);
 
     open_bench(&bench);
-    bench.script.stints[SS_STATE_RUNNING] = (struct ss_stint){SS_STATE_RUNNING, 10 * MS};
+    bench.script.plans[SS_STATE_RUNNING] = (struct ss_planned_state){SS_STATE_RUNNING, 10 * MS};
     assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, 10 * MS);
     close_bench(&bench);
 }
@@ -101,9 +101,9 @@ static void deadlines_are_absolute(void **state) {
     for (int round = 0; round < 1000; round++) {
         ss_time begin = (ss_time)round * 30 * MS;
         assert_action(step_at(&bench, begin + 23 * MS), true, SS_STATE_RUNNING, begin + 30 * MS);
-        assert_int_equal(bench.script.turn.moment.now, START + begin + 20 * MS);
+        assert_int_equal(bench.script.dithering.moment.now, START + begin + 20 * MS);
         assert_action(step_at(&bench, begin + 33 * MS), true, SS_STATE_STOPPED, begin + 50 * MS);
-        assert_int_equal(bench.script.turn.moment.now, START + begin + 30 * MS);
+        assert_int_equal(bench.script.dithering.moment.now, START + begin + 30 * MS);
     }
     close_bench(&bench);
 }
@@ -125,8 +125,8 @@ static void many_short_states_are_not_made_up_for(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
-    bench.script.stints[SS_STATE_STOPPED].length = MS;
-    bench.script.stints[SS_STATE_RUNNING].length = MS;
+    bench.script.plans[SS_STATE_STOPPED].length = MS;
+    bench.script.plans[SS_STATE_RUNNING].length = MS;
     step_at(&bench, 0);
     struct ss_action action = step_at(&bench, 900 * MS);
     assert_int_equal(action.failure, SS_FAILURE_NONE);
@@ -150,8 +150,8 @@ static void a_length_of_zero_is_not_endless(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
-    bench.script.stints[SS_STATE_STOPPED].length = 0;
-    bench.script.stints[SS_STATE_RUNNING].length = 0;
+    bench.script.plans[SS_STATE_STOPPED].length = 0;
+    bench.script.plans[SS_STATE_RUNNING].length = 0;
     step_at(&bench, 0);
     struct ss_action action = step_at(&bench, 5 * MS);
     assert_true(action.deadline > START + 5 * MS);

@@ -27,7 +27,7 @@ static inline void sample_counters(
     module_of(rig)->sample(&rig->selves[executor], &moment, &counters);
 }
 
-/* A reading of the idle time alone, on 4 CPUs that stay the same, in a stretch begun at 1000. */
+/* A reading of the idle time alone, on 4 CPUs that stay the same, under control since 1000. */
 static inline void sample_idle(const struct rig *rig, uint32_t executor, double now, double idle) {
     sample_counters(rig, executor, 1000,
         (struct ss_counters){.time = MS(now), .set = 7, .capacity = 4, .idle = MS(idle)});

@@ -44,9 +44,9 @@ static inline struct walk walk_begin(const struct rig *rig, uint32_t executor) {
     };
 }
 
-static inline struct ss_stint step(struct walk *walk, double duty) {
+static inline struct ss_planned_state step(struct walk *walk, double duty) {
     const struct ss_dithering_module *module = (const void *)walk->rig->head;
-    struct ss_turn turn = {
+    struct ss_dithering_input input = {
         .moment = {.now = walk->now, .since = walk->since},
         .state = walk->state,
         .target = walk->target,
@@ -55,21 +55,21 @@ static inline struct ss_stint step(struct walk *walk, double duty) {
         .duty = duty,
         .place = walk->place,
     };
-    struct ss_stint stint = {0};
-    module->next(walk->self, &turn, &stint);
-    if (stint.length == 0 || stint.length > SS_TIME_NEVER / 2)
-        fail_msg("a length of %.0f at %.0f", (double)stint.length, (double)(walk->now - BEGIN));
-    if (stint.state != walk->state) {
+    struct ss_planned_state plan = {0};
+    module->next(walk->self, &input, &plan);
+    if (plan.length == 0 || plan.length > SS_TIME_NEVER / 2)
+        fail_msg("a length of %.0f at %.0f", (double)plan.length, (double)(walk->now - BEGIN));
+    if (plan.state != walk->state) {
         walk->states++;
         if (walk->changed > walk->since && walk->now - walk->changed < walk->shortest)
             walk->shortest = walk->now - walk->changed;
-        walk->runs += stint.state == SS_STATE_RUNNING;
-        walk->state = stint.state;
+        walk->runs += plan.state == SS_STATE_RUNNING;
+        walk->state = plan.state;
         walk->changed = walk->now;
     }
-    *(stint.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)stint.length;
-    walk->now += stint.length;
-    return stint;
+    *(plan.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)plan.length;
+    walk->now += plan.length;
+    return plan;
 }
 
 static inline void walk_until(struct walk *walk, double duty, ss_time end) {
@@ -78,11 +78,10 @@ static inline void walk_until(struct walk *walk, double duty, ss_time end) {
 }
 
 /* Lengths in milliseconds. */
-static inline void assert_stint(
-    struct walk *walk, double duty, enum ss_state state, double length) {
-    struct ss_stint stint = step(walk, duty);
-    assert_int_equal(stint.state, state);
-    assert_close((double)stint.length / 1e6, length, 2e-6);
+static inline void assert_plan(struct walk *walk, double duty, enum ss_state state, double length) {
+    struct ss_planned_state plan = step(walk, duty);
+    assert_int_equal(plan.state, state);
+    assert_close((double)plan.length / 1e6, length, 2e-6);
 }
 
 #endif

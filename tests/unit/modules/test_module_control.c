@@ -7,7 +7,7 @@ static const struct ss_control_module *module_of(const struct rig *rig) {
     return (const void *)rig->head;
 }
 
-/* `seconds` on the clock, in a stretch that began at `since`. */
+/* `seconds` on the clock, under control since `since`. */
 static double update_of(const struct rig *rig, uint32_t executor, double seconds, double since,
     double target, double load) {
     struct ss_control_input input = {
@@ -145,7 +145,7 @@ static void rbpid_integral_stays_in_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_restarts_at_a_new_stretch(void **state) {
+static void rbpid_restarts_when_control_does(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
@@ -282,7 +282,7 @@ static void geom_takes_targets_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void geom_restarts_at_a_new_stretch(void **state) {
+static void geom_restarts_when_control_does(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
@@ -362,7 +362,7 @@ UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
     cmocka_unit_test(rbpid_does_not_wind_up),
     cmocka_unit_test(rbpid_does_not_wind_down),
     cmocka_unit_test(rbpid_integral_stays_in_bounds),
-    cmocka_unit_test(rbpid_restarts_at_a_new_stretch),
+    cmocka_unit_test(rbpid_restarts_when_control_does),
     cmocka_unit_test(rbpid_takes_targets_at_the_bounds),
     cmocka_unit_test(geom_follows_its_formula),
     cmocka_unit_test(geom_scales_its_own_duty_or_the_global_one),
@@ -373,7 +373,7 @@ UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
     cmocka_unit_test(geom_recovers_from_zero_load),
     cmocka_unit_test(geom_floor_is_an_option),
     cmocka_unit_test(geom_takes_targets_at_the_bounds),
-    cmocka_unit_test(geom_restarts_at_a_new_stretch),
+    cmocka_unit_test(geom_restarts_when_control_does),
     cmocka_unit_test(peers_have_defaults),
     cmocka_unit_test(fixed_is_the_target),
     cmocka_unit_test(fixed_is_a_given_duty),

@@ -30,31 +30,31 @@ static struct walk walk_begin(const struct rig *rig, uint32_t executor) {
     };
 }
 
-static struct ss_stint step(struct walk *walk, double duty) {
+static struct ss_planned_state step(struct walk *walk, double duty) {
     const struct ss_dithering_module *module = (const void *)walk->rig->head;
-    struct ss_turn turn = {
+    struct ss_dithering_input input = {
         .moment = {.now = walk->now, .since = walk->since},
         .state = walk->state,
         .duty = duty,
         .place = {.rank = walk->executor, .count = walk->rig->selves[0].instances},
     };
-    struct ss_stint stint = {0};
-    module->next(&walk->rig->selves[walk->executor], &turn, &stint);
-    assert_true(stint.length > 0);
+    struct ss_planned_state plan = {0};
+    module->next(&walk->rig->selves[walk->executor], &input, &plan);
+    assert_true(plan.length > 0);
     walk->turns++;
-    walk->switches += stint.state != walk->state;
-    *(stint.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)stint.length;
-    if (stint.length < walk->shortest)
-        walk->shortest = stint.length;
-    walk->state = stint.state;
-    walk->now += stint.length;
-    return stint;
+    walk->switches += plan.state != walk->state;
+    *(plan.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)plan.length;
+    if (plan.length < walk->shortest)
+        walk->shortest = plan.length;
+    walk->state = plan.state;
+    walk->now += plan.length;
+    return plan;
 }
 
-static void assert_stint(struct walk *walk, double duty, enum ss_state state, double ms) {
-    struct ss_stint stint = step(walk, duty);
-    assert_int_equal(stint.state, state);
-    assert_close((double)stint.length / 1e6, ms, 2e-6);
+static void assert_plan(struct walk *walk, double duty, enum ss_state state, double ms) {
+    struct ss_planned_state plan = step(walk, duty);
+    assert_int_equal(plan.state, state);
+    assert_close((double)plan.length / 1e6, ms, 2e-6);
 }
 
 static void averageq_runs_then_stops(void **state) {
@@ -63,8 +63,8 @@ static void averageq_runs_then_stops(void **state) {
     rig_open(&rig, "dithering/averageq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 10; i++) {
-        assert_stint(&walk, 0.25, SS_STATE_RUNNING, 0.25 * 107);
-        assert_stint(&walk, 0.25, SS_STATE_STOPPED, 0.75 * 107);
+        assert_plan(&walk, 0.25, SS_STATE_RUNNING, 0.25 * 107);
+        assert_plan(&walk, 0.25, SS_STATE_STOPPED, 0.75 * 107);
     }
     rig_close(&rig);
 }
@@ -75,10 +75,10 @@ static void averageq_asks_anew_for_each_half(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 50);
-    assert_stint(&walk, 0.2, SS_STATE_STOPPED, 80);
-    assert_stint(&walk, 0.9, SS_STATE_RUNNING, 90);
-    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 60);
+    assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
+    assert_plan(&walk, 0.2, SS_STATE_STOPPED, 80);
+    assert_plan(&walk, 0.9, SS_STATE_RUNNING, 90);
+    assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
     rig_close(&rig);
 }
 
@@ -88,9 +88,9 @@ static void averageq_stays_at_the_bounds(void **state) {
     rig_open(&rig, "dithering/averageq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 1000; i++)
-        assert_stint(&walk, 0, SS_STATE_STOPPED, 107);
+        assert_plan(&walk, 0, SS_STATE_STOPPED, 107);
     for (int i = 0; i < 1000; i++)
-        assert_stint(&walk, 1, SS_STATE_RUNNING, 107);
+        assert_plan(&walk, 1, SS_STATE_RUNNING, 107);
     rig_close(&rig);
 }
 
@@ -100,13 +100,13 @@ static void averageq_keeps_what_it_carries_at_a_bound(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.992, SS_STATE_RUNNING, 99.2);
+    assert_plan(&walk, 0.992, SS_STATE_RUNNING, 99.2);
     /* The stop of 0.8 ms is carried, and the run behind it planned at once. */
-    assert_stint(&walk, 0.992, SS_STATE_RUNNING, 99.2);
+    assert_plan(&walk, 0.992, SS_STATE_RUNNING, 99.2);
     for (int i = 0; i < 100; i++)
-        assert_stint(&walk, 1, SS_STATE_RUNNING, 100);
+        assert_plan(&walk, 1, SS_STATE_RUNNING, 100);
     /* 0.8 + 0.8 */
-    assert_stint(&walk, 0.992, SS_STATE_STOPPED, 1.6);
+    assert_plan(&walk, 0.992, SS_STATE_STOPPED, 1.6);
     rig_close(&rig);
 }
 
@@ -117,9 +117,9 @@ static void averageq_carries_short_states(void **state) {
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     for (int i = 0; i < 10; i++) {
-        assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
-        assert_stint(&walk, 0.005, SS_STATE_RUNNING, 1);
-        assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+        assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+        assert_plan(&walk, 0.005, SS_STATE_RUNNING, 1);
+        assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
     }
     rig_close(&rig);
 }
@@ -129,9 +129,9 @@ static void averageq_shortest_is_an_option(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m,min=20m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.9, SS_STATE_RUNNING, 90);
-    assert_stint(&walk, 0.9, SS_STATE_RUNNING, 90);
-    assert_stint(&walk, 0.9, SS_STATE_STOPPED, 20);
+    assert_plan(&walk, 0.9, SS_STATE_RUNNING, 90);
+    assert_plan(&walk, 0.9, SS_STATE_RUNNING, 90);
+    assert_plan(&walk, 0.9, SS_STATE_STOPPED, 20);
     rig_close(&rig);
 }
 
@@ -203,42 +203,42 @@ static void averageq_switches_evenly(void **state) {
     }
 }
 
-static void averageq_forgets_at_a_new_stretch(void **state) {
+static void averageq_forgets_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     /* 0.5 ms of running is carried, and a run is next. */
-    assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+    assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
     walk.now += SS_SECOND;
     walk.since = walk.now;
-    assert_stint(&walk, 0.005, SS_STATE_STOPPED, 99.5);
-    assert_stint(&walk, 0.005, SS_STATE_RUNNING, 1);
-    /* A stop is next; a new stretch begins with a run. */
+    assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
+    assert_plan(&walk, 0.005, SS_STATE_RUNNING, 1);
+    /* A stop is next, but control begins with a run. */
     walk.now += SS_SECOND;
     walk.since = walk.now;
-    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 50);
+    assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
     rig_close(&rig);
 }
 
 /*
- * A turn may be planned to begin a moment before the stretch does; that is no reason to begin anew
- * with every further one.
+ * A state may be planned to begin a moment before control does. That resets the memory once, not
+ * with every state that follows.
  */
-static void a_stretch_begins_once(void **state) {
+static void early_state_resets_memory_once(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     walk.since = walk.now + SS_SECOND;
-    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 50);
-    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 50);
+    assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
+    assert_plan(&walk, 0.5, SS_STATE_STOPPED, 50);
     rig_close(&rig);
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     walk = walk_begin(&rig, 0);
     walk.since = walk.now + SS_SECOND;
-    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 13);
-    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 13);
+    assert_plan(&walk, 0.4, SS_STATE_STOPPED, 13);
+    assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
     rig_close(&rig);
 }
 
@@ -248,8 +248,8 @@ static void averageq_serves_a_thousand(void **state) {
     rig_open(&rig, "dithering/averageq", "100m", 1000, 4);
     for (uint32_t i = 0; i < 1000; i++) {
         struct walk walk = walk_begin(&rig, i);
-        assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
-        assert_stint(&walk, 0.25, SS_STATE_STOPPED, 75);
+        assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
+        assert_plan(&walk, 0.25, SS_STATE_STOPPED, 75);
     }
     rig_close(&rig);
 }
@@ -263,7 +263,7 @@ static void fixedq_follows_the_duty(void **state) {
     const enum ss_state states[] = {
         SS_STATE_STOPPED, SS_STATE_RUNNING, SS_STATE_STOPPED, SS_STATE_RUNNING, SS_STATE_STOPPED};
     for (int i = 0; i < 20; i++)
-        assert_stint(&walk, 0.4, states[i % 5], 13);
+        assert_plan(&walk, 0.4, states[i % 5], 13);
     rig_close(&rig);
 }
 
@@ -272,8 +272,8 @@ static void fixedq_quantum_is_an_option(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", "20m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 20);
-    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 20);
+    assert_plan(&walk, 0.5, SS_STATE_RUNNING, 20);
+    assert_plan(&walk, 0.5, SS_STATE_STOPPED, 20);
     rig_close(&rig);
 }
 
@@ -285,10 +285,10 @@ static void fixedq_stays_at_the_bounds(void **state) {
     /* With something carried: 0.3 below, -0.3 above. */
     step(&walk, 0.3);
     for (int i = 0; i < 1000; i++)
-        assert_stint(&walk, 0, SS_STATE_STOPPED, 13);
-    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 13);
+        assert_plan(&walk, 0, SS_STATE_STOPPED, 13);
+    assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
     for (int i = 0; i < 1000; i++)
-        assert_stint(&walk, 1, SS_STATE_RUNNING, 13);
+        assert_plan(&walk, 1, SS_STATE_RUNNING, 13);
     rig_close(&rig);
 }
 
@@ -314,32 +314,32 @@ static void fixedq_carries_a_hair(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 2, 1);
     struct walk low = walk_begin(&rig, 0);
-    assert_stint(&low, 0.5 - 100e-9, SS_STATE_STOPPED, 13);
+    assert_plan(&low, 0.5 - 100e-9, SS_STATE_STOPPED, 13);
     for (int i = 0; i < 99; i++)
-        assert_stint(&low, 1e-9, SS_STATE_STOPPED, 13);
+        assert_plan(&low, 1e-9, SS_STATE_STOPPED, 13);
     step(&low, 1e-9);
     step(&low, 1e-9);
     assert_close(low.running / 13e6, 1, 0);
     struct walk high = walk_begin(&rig, 1);
-    assert_stint(&high, 0.5 + 100e-9, SS_STATE_RUNNING, 13);
+    assert_plan(&high, 0.5 + 100e-9, SS_STATE_RUNNING, 13);
     for (int i = 0; i < 99; i++)
-        assert_stint(&high, 1 - 1e-9, SS_STATE_RUNNING, 13);
+        assert_plan(&high, 1 - 1e-9, SS_STATE_RUNNING, 13);
     step(&high, 1 - 1e-9);
     step(&high, 1 - 1e-9);
     assert_close(high.stopped / 13e6, 1, 0);
     rig_close(&rig);
 }
 
-static void fixedq_forgets_at_a_new_stretch(void **state) {
+static void fixedq_forgets_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 13);
+    assert_plan(&walk, 0.4, SS_STATE_STOPPED, 13);
     walk.now += SS_SECOND;
     walk.since = walk.now;
-    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 13);
-    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 13);
+    assert_plan(&walk, 0.4, SS_STATE_STOPPED, 13);
+    assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
     rig_close(&rig);
 }
 
@@ -348,8 +348,8 @@ static void null_runs_always(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/null", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0, SS_STATE_RUNNING, 107);
-    assert_stint(&walk, 1, SS_STATE_RUNNING, 107);
+    assert_plan(&walk, 0, SS_STATE_RUNNING, 107);
+    assert_plan(&walk, 1, SS_STATE_RUNNING, 107);
     rig_close(&rig);
 }
 
@@ -410,13 +410,13 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(states_too_short_to_enforce_are_refused),
     cmocka_unit_test(averageq_loses_no_nanoseconds),
     cmocka_unit_test(averageq_switches_evenly),
-    cmocka_unit_test(averageq_forgets_at_a_new_stretch),
-    cmocka_unit_test(a_stretch_begins_once),
+    cmocka_unit_test(averageq_forgets_when_control_restarts),
+    cmocka_unit_test(early_state_resets_memory_once),
     cmocka_unit_test(averageq_serves_a_thousand),
     cmocka_unit_test(fixedq_follows_the_duty),
     cmocka_unit_test(fixedq_quantum_is_an_option),
     cmocka_unit_test(fixedq_stays_at_the_bounds),
     cmocka_unit_test(fixedq_has_no_bias),
     cmocka_unit_test(fixedq_carries_a_hair),
-    cmocka_unit_test(fixedq_forgets_at_a_new_stretch),
+    cmocka_unit_test(fixedq_forgets_when_control_restarts),
     cmocka_unit_test(null_runs_always))

@@ -92,8 +92,8 @@ static void exact_accounts_in_series(void **state) {
     rig_close(&rig);
 }
 
-/* What was used does not begin anew with a stretch. */
-static void exact_accounts_across_stretches(void **state) {
+/* The account continues when control restarts. */
+static void exact_accounts_across_runs_of_control(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
@@ -269,7 +269,7 @@ UNIT_MAIN(
     cmocka_unit_test(exact_accounts_for_what_was_used),
     cmocka_unit_test(exact_accounts_for_what_was_not_idle),
     cmocka_unit_test(exact_accounts_in_series),
-    cmocka_unit_test(exact_accounts_across_stretches),
+    cmocka_unit_test(exact_accounts_across_runs_of_control),
     cmocka_unit_test(exact_samples_when_due),
     cmocka_unit_test(exact_samples_as_the_window_asks),
     cmocka_unit_test(exact_drops_what_is_overtaken),

@@ -216,14 +216,14 @@ static void realtime_survives_no_cpus(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_forgets_at_a_new_stretch(void **state) {
+static void realtime_forgets_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     assert_close(estimate_at(&rig, 1, 1050, 1000), 0.25, 1e-12);
-    /* A stretch that began at 1050: nothing of the old one counts, and a sample is due at once. */
+    /* Control restarted at 1050: earlier samples are void, and a new one is due at once. */
     assert_true(estimate_at(&rig, 1, 1050, 1050) == -1);
     assert_true(wants(&rig, 1, 1050, 1050));
     struct ss_counters counters = {.time = MS(1050), .set = 7, .capacity = 4, .idle = MS(120)};
@@ -401,7 +401,7 @@ static void command_blends_if_asked(void **state) {
     assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
     sample_value(&rig, 1100, 1000, 0);
     assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    /* A new stretch: as it stands. */
+    /* Control restarts: numbers count as they are. */
     assert_true(estimate_at(&rig, 0, 1200, 1200) == -1);
     sample_value(&rig, 1200, 1200, 0.1);
     assert_close(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
@@ -440,7 +440,7 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_survives_cpus_going),
     cmocka_unit_test(realtime_survives_cpus_exchanged),
     cmocka_unit_test(realtime_survives_no_cpus),
-    cmocka_unit_test(realtime_forgets_at_a_new_stretch),
+    cmocka_unit_test(realtime_forgets_when_control_restarts),
     cmocka_unit_test(realtime_counts_as_it_is_told),
     cmocka_unit_test(realtime_serves_a_thousand),
     cmocka_unit_test(cgroup_asks_for_its_group),

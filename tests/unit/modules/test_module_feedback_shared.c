@@ -94,7 +94,7 @@ static void realtime_ignores_older_readings(void **state) {
 }
 
 /*
- * Two executors begin a stretch at once and both read, 20 us apart, with one tick of idle time in
+ * Two executors begin control at once and both read, 20 us apart, with one tick of idle time in
  * between: taken as a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate as it stands.
  */
 static void realtime_ignores_readings_too_close(void **state) {

@@ -85,15 +85,15 @@ static void stagger_begins_a_part_behind(void **state) {
     for (uint32_t i = 0; i < 4; i++)
         walks[i] = walk_begin(&rig, i);
     /* Rounds began before there was control, and those runs are over but for the last one's. */
-    assert_stint(&walks[1], 0.3, SS_STATE_STOPPED, 25);
-    assert_stint(&walks[2], 0.3, SS_STATE_STOPPED, 50);
-    assert_stint(&walks[3], 0.3, SS_STATE_RUNNING, 5);
-    assert_stint(&walks[3], 0.3, SS_STATE_STOPPED, 70);
+    assert_plan(&walks[1], 0.3, SS_STATE_STOPPED, 25);
+    assert_plan(&walks[2], 0.3, SS_STATE_STOPPED, 50);
+    assert_plan(&walks[3], 0.3, SS_STATE_RUNNING, 5);
+    assert_plan(&walks[3], 0.3, SS_STATE_STOPPED, 70);
     for (int round = 0; round < 100; round++) {
         for (int i = 0; i < 4; i++) {
             assert_close((double)(walks[i].now - BEGIN) / 1e6, 100 * round + 25 * i, 2e-6);
-            assert_stint(&walks[i], 0.3, SS_STATE_RUNNING, 30);
-            assert_stint(&walks[i], 0.3, SS_STATE_STOPPED, 70);
+            assert_plan(&walks[i], 0.3, SS_STATE_RUNNING, 30);
+            assert_plan(&walks[i], 0.3, SS_STATE_STOPPED, 70);
         }
     }
     rig_close(&rig);
@@ -192,13 +192,13 @@ static void stagger_moves_to_its_new_place(void **state) {
     struct walk walk = walk_begin(&rig, 2);
     walk_until(&walk, 0.25, BEGIN + MS(1030));
     assert_close((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
-    assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
+    assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
     /* The first of four has gone: now the second of three, a third behind. */
     walk.place = (struct ss_place){.rank = 1, .count = 3};
-    assert_stint(&walk, 0.25, SS_STATE_STOPPED, 1100 + 100.0 / 3 - 1075);
+    assert_plan(&walk, 0.25, SS_STATE_STOPPED, 1100 + 100.0 / 3 - 1075);
     for (int i = 0; i < 10; i++) {
-        assert_stint(&walk, 0.25, SS_STATE_RUNNING, 25);
-        assert_stint(&walk, 0.25, SS_STATE_STOPPED, 75);
+        assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
+        assert_plan(&walk, 0.25, SS_STATE_STOPPED, 75);
     }
     rig_close(&rig);
 }
@@ -209,12 +209,12 @@ static void stagger_fits_its_round_to_those_left(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "jitter=0", 100, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 445);
-    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 445);
+    assert_plan(&walk, 0.5, SS_STATE_RUNNING, 445);
+    assert_plan(&walk, 0.5, SS_STATE_STOPPED, 445);
     walk = walk_begin(&rig, 1);
     walk.place = (struct ss_place){.rank = 0, .count = 1};
-    assert_stint(&walk, 0.5, SS_STATE_RUNNING, 53.5);
-    assert_stint(&walk, 0.5, SS_STATE_STOPPED, 53.5);
+    assert_plan(&walk, 0.5, SS_STATE_RUNNING, 53.5);
+    assert_plan(&walk, 0.5, SS_STATE_STOPPED, 53.5);
     rig_close(&rig);
 }
 
@@ -237,27 +237,27 @@ static void stagger_never_has_a_length_of_zero(void **state) {
     }
 }
 
-static void stagger_begins_anew_with_a_stretch(void **state) {
+static void stagger_restarts_when_control_does(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 40);
+    assert_plan(&walk, 0.4, SS_STATE_RUNNING, 40);
     walk.now += MS(1234);
     walk.since = walk.now;
-    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 40);
-    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 60);
-    /* Rounds are counted anew: without, the turn would come with every third of these only. */
+    assert_plan(&walk, 0.4, SS_STATE_RUNNING, 40);
+    assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
+    /* Rounds are counted from 0 again: otherwise only every third of these would have a run. */
     for (int i = 0; i < 8; i++) {
         walk.now += SS_SECOND;
         walk.since = walk.now;
-        assert_stint(&walk, 0.004, SS_STATE_RUNNING, 1.2);
-        assert_stint(&walk, 0.004, SS_STATE_STOPPED, 98.8);
+        assert_plan(&walk, 0.004, SS_STATE_RUNNING, 1.2);
+        assert_plan(&walk, 0.004, SS_STATE_STOPPED, 98.8);
     }
-    /* A turn may be planned to begin a moment before the stretch does. */
+    /* A round may be planned to begin a moment before control does. */
     walk.since = walk.now + MS(1);
-    assert_stint(&walk, 0.4, SS_STATE_RUNNING, 41);
-    assert_stint(&walk, 0.4, SS_STATE_STOPPED, 60);
+    assert_plan(&walk, 0.4, SS_STATE_RUNNING, 41);
+    assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
     rig_close(&rig);
 }
 
@@ -317,6 +317,6 @@ UNIT_MAIN(
     cmocka_unit_test(stagger_moves_to_its_new_place),
     cmocka_unit_test(stagger_fits_its_round_to_those_left),
     cmocka_unit_test(stagger_never_has_a_length_of_zero),
-    cmocka_unit_test(stagger_begins_anew_with_a_stretch),
+    cmocka_unit_test(stagger_restarts_when_control_does),
     cmocka_unit_test(stagger_lasts_for_months),
     cmocka_unit_test(stagger_keeps_no_step_with_the_tick))

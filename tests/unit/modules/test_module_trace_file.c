@@ -168,7 +168,7 @@ static void offset_is_in_the_time_of_the_file(void **state) {
     rig_close(&rig);
 }
 
-static void free_stretches_say_when_they_end(void **state) {
+static void free_sections_say_when_they_end(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
@@ -182,7 +182,7 @@ static void free_stretches_say_when_they_end(void **state) {
     rig_close(&rig);
 }
 
-static void a_leading_free_stretch_is_not_repeated(void **state) {
+static void a_leading_free_section_is_not_repeated(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
@@ -195,7 +195,7 @@ static void a_leading_free_stretch_is_not_repeated(void **state) {
     rig_close(&rig);
 }
 
-static void a_free_stretch_before_the_first_record(void **state) {
+static void a_free_section_before_the_first_record(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "10s free\n20s 20%\n30s 20%\n", "");
@@ -204,7 +204,7 @@ static void a_free_stretch_before_the_first_record(void **state) {
     rig_close(&rig);
 }
 
-static void a_free_stretch_at_the_end(void **state) {
+static void a_free_section_at_the_end(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 20%\n10s free\n", ",loop=no");
@@ -310,10 +310,10 @@ UNIT_MAIN(
     cmocka_unit_test(records_of_one_time_make_a_step),
     cmocka_unit_test(scale_changes_the_speed),
     cmocka_unit_test(offset_is_in_the_time_of_the_file),
-    cmocka_unit_test(free_stretches_say_when_they_end),
-    cmocka_unit_test(a_leading_free_stretch_is_not_repeated),
-    cmocka_unit_test(a_free_stretch_before_the_first_record),
-    cmocka_unit_test(a_free_stretch_at_the_end),
+    cmocka_unit_test(free_sections_say_when_they_end),
+    cmocka_unit_test(a_leading_free_section_is_not_repeated),
+    cmocka_unit_test(a_free_section_before_the_first_record),
+    cmocka_unit_test(a_free_section_at_the_end),
     cmocka_unit_test(a_loop_of_no_length_holds),
     cmocka_unit_test(times_beyond_all_bounds_do_no_harm),
     cmocka_unit_test(jumps_find_what_steps_find),

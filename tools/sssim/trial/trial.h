@@ -24,7 +24,7 @@
 /* One look of the monitor. */
 struct trial_sample {
     double elapsed; /* seconds since the trial began, at its end */
-    double target;  /* NaN: no control, in warm-up and `free` stretches */
+    double target;  /* NaN: no control, in warm-up and `free` sections */
     double load;
     double duty; /* see duty.h; NaN as the target */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where control begins and ends: pauses, free stretches, the end of the run. */
+/* Where control begins and ends: pauses, free sections, the end of the run. */
 
 #include "stepper_bench.h"
 
-static void a_free_stretch_does_not_wait_for_a_round(void **state) {
+static void a_free_section_does_not_wait_for_a_round(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -30,7 +30,7 @@ static void a_pause_stops_and_begins_anew(void **state) {
     atomic_store(&bench.board->control_since, START + 65 * MS);
     atomic_store(&bench.board->phase, SS_PHASE_RUNNING);
     assert_action(step_at(&bench, 66 * MS), true, SS_STATE_RUNNING, 76 * MS);
-    assert_int_equal(bench.script.turn.moment.since, START + 65 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 65 * MS);
     assert_int_equal(bench.script.trace_time, 26 * MS);
     close_bench(&bench);
 }
@@ -44,7 +44,7 @@ static void a_pause_slept_through_is_noticed(void **state) {
     atomic_store(&bench.board->paused, 4 * MS);
     atomic_store(&bench.board->control_since, START + 9 * MS);
     assert_action(step_at(&bench, 10 * MS), true, SS_STATE_RUNNING, 20 * MS);
-    assert_int_equal(bench.script.turn.moment.since, START + 9 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 9 * MS);
     close_bench(&bench);
 }
 
@@ -59,7 +59,7 @@ static void the_end_lets_the_instance_run(void **state) {
     close_bench(&bench);
 }
 
-/* Executors that come late out of a `free` stretch must agree on when it ended. */
+/* Executors that come late out of a `free` section must agree on when it ended. */
 static void free_runs_and_control_begins_afresh(void **state) {
     (void)state;
     struct bench bench;
@@ -71,8 +71,8 @@ static void free_runs_and_control_begins_afresh(void **state) {
     assert_action(step_at(&bench, 40 * MS), false, SS_STATE_RUNNING, 95 * MS);
     assert_int_equal(bench.script.decisions, 1);
     assert_action(step_at(&bench, 98 * MS), true, SS_STATE_STOPPED, 118 * MS);
-    assert_int_equal(bench.script.turn.moment.since, START + 95 * MS);
-    assert_int_equal(bench.script.turn.moment.now, START + 98 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 95 * MS);
+    assert_int_equal(bench.script.dithering.moment.now, START + 98 * MS);
     close_bench(&bench);
 }
 
@@ -86,7 +86,7 @@ static void free_without_end_is_for_ever(void **state) {
     close_bench(&bench);
 }
 
-static void a_pause_in_a_free_stretch_moves_its_end(void **state) {
+static void a_pause_in_a_free_section_moves_its_end(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -97,16 +97,16 @@ static void a_pause_in_a_free_stretch_moves_its_end(void **state) {
     atomic_store(&bench.board->control_since, START + 60 * MS);
     assert_action(step_at(&bench, 95 * MS), false, SS_STATE_RUNNING, 135 * MS);
     step_at(&bench, 135 * MS);
-    assert_int_equal(bench.script.turn.moment.since, START + 135 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START + 135 * MS);
     close_bench(&bench);
 }
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_free_stretch_does_not_wait_for_a_round),
+    cmocka_unit_test(a_free_section_does_not_wait_for_a_round),
     cmocka_unit_test(a_pause_stops_and_begins_anew),
     cmocka_unit_test(a_pause_slept_through_is_noticed),
     cmocka_unit_test(the_end_lets_the_instance_run),
     cmocka_unit_test(free_runs_and_control_begins_afresh),
     cmocka_unit_test(free_without_end_is_for_ever),
-    cmocka_unit_test(a_pause_in_a_free_stretch_moves_its_end))
+    cmocka_unit_test(a_pause_in_a_free_section_moves_its_end))
