@@ -76,17 +76,17 @@ struct ss_row {
     _Atomic uint64_t published;   /* how often it has been published */
     _Atomic uint64_t global_duty; /* doubles */
     _Atomic uint64_t local_duty;
-    _Atomic uint32_t permitted; /* it may run, see permits.h; rescuer, too */
-    struct ss_notice spent;     /* CPU time of the instance, see spent.h; SS_SOURCE_OWN */
-    _Atomic uint64_t switches;  /* stops and continues sent */
-    _Atomic uint32_t branches;  /* guardian: changes whenever a branch of it comes or goes */
-    _Atomic uint32_t beat;      /* changes with every turn of the executor's loop */
-    _Atomic uint32_t leaving;   /* guardian: processes of it may be leaving its group, so the
-                                   guardian is to be notified of stops */
-    _Atomic uint32_t frozen;    /* guardian and executor: processes put into its freezer so far */
-    _Atomic uint32_t left;      /* processes of an attached instance that did not end although they
-                                   were killed */
-    _Atomic uint32_t failure;   /* enum ss_failure; guardian: SS_FAILURE_STUCK */
+    _Atomic uint32_t permitted;         /* it may run, see permits.h; rescuer, too */
+    struct ss_notice instance_cpu_time; /* with SS_SOURCE_OWN, see tree/cpu_time.h */
+    _Atomic uint64_t switches;          /* stops and continues sent */
+    _Atomic uint32_t branches; /* guardian: changes whenever a branch of it comes or goes */
+    _Atomic uint32_t beat;     /* changes with every turn of the executor's loop */
+    _Atomic uint32_t leaving;  /* guardian: processes of it may be leaving its group, so the
+                                  guardian is to be notified of stops */
+    _Atomic uint32_t frozen;   /* guardian and executor: processes put into its freezer so far */
+    _Atomic uint32_t left;     /* processes of an attached instance that did not end although they
+                                  were killed */
+    _Atomic uint32_t failure;  /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* of its instances so far, doubles; --counters */
     _Atomic uint32_t counts_unknown; /* a bit for each event that it could not tell last time */
     _Atomic uint32_t uncounted;      /* threads that it could not count */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
-#include "run/stages.h"
+#include "run/stage_actions.h"
 #include "run/watch.h"
 
 enum {

@@ -7,8 +7,8 @@
 
 #include "platform/platform.h"
 #include "record/journal.h"
-#include "run/tally.h"
-#include "tree/spent.h"
+#include "run/perf_counts.h"
+#include "tree/cpu_time.h"
 
 /* How long to wait for killed processes to end. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
@@ -28,11 +28,11 @@ struct executor {
     struct ss_row *row;
     struct ss_counter_reader reader;
     struct ss_instance instance;
-    struct ss_spent spent; /* with SS_SOURCE_OWN */
+    struct ss_cpu_time cpu_time; /* with SS_SOURCE_OWN */
     struct ss_stepper stepper;
     struct ss_journal journal;
-    struct ss_tally tally; /* with --counters */
-    ss_time started;       /* when the current instance was started */
+    struct ss_perf_counts perf_counts; /* with --counters */
+    ss_time started;                   /* when the current instance was started */
 };
 
 /* Signal handlers get no argument of ours, and there is one executor per process. */
@@ -69,8 +69,8 @@ static int read_counters(void *context, struct ss_counters *counters) {
     struct executor *executor = context;
     if (executor->setup->reader)
         return ss_platform_counters_read(&executor->reader, counters);
-    if (executor->spent.board) {
-        ss_spent_count(executor->board, executor->setup->plan->cpu_count, counters);
+    if (executor->cpu_time.board) {
+        ss_cpu_time_sum(executor->board, executor->setup->plan->cpu_count, counters);
         return 0;
     }
     *counters = (struct ss_counters){
@@ -101,12 +101,12 @@ static void attach_instance(struct executor *executor) {
     ss_instance_attach(&executor->instance, atomic_load(&executor->row->leader),
         atomic_load(&executor->row->leader_started));
     if (executor->setup->plan->counters)
-        ss_tally_attach(&executor->tally, executor->instance.leader);
+        ss_perf_counts_attach(&executor->perf_counts, executor->instance.leader);
 }
 
 static void prepare_leader(void *context, pid_t leader) {
     struct executor *executor = context;
-    ss_tally_start(&executor->tally, leader);
+    ss_perf_counts_start(&executor->perf_counts, leader);
 }
 
 /* Starts an instance, or writes the reason for the failure to the board. */
@@ -141,7 +141,7 @@ static bool start_instance(struct executor *executor) {
 static int reap_instance(struct executor *executor) {
     ss_instance_clear(
         &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
-    ss_tally_end(&executor->tally);
+    ss_perf_counts_end(&executor->perf_counts);
     if (executor->instance.attached)
         atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));
     atomic_store(&executor->row->leader, 0);
@@ -200,7 +200,7 @@ static void count_iteration(struct executor *executor) {
 static void release_instance(struct executor *executor) {
     ss_instance_follow(&executor->instance, 0);
     ss_instance_continue(&executor->instance);
-    ss_tally_end(&executor->tally);
+    ss_perf_counts_end(&executor->perf_counts);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
 }
@@ -283,17 +283,17 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
 
 /* Every executor does this whenever it is awake, and any of them then adds up what all have. */
 static void read_spent(struct executor *executor) {
-    if (!executor->spent.board)
+    if (!executor->cpu_time.board)
         return;
     ss_time now = ss_platform_now();
-    ss_spent_read(&executor->spent, now);
-    ss_spent_tell(&executor->spent, executor->spent.runs, now);
+    ss_cpu_time_read(&executor->cpu_time, now);
+    ss_cpu_time_publish(&executor->cpu_time, executor->cpu_time.runs, now);
 }
 
 static void tell_state(struct executor *executor) {
-    if (executor->spent.board)
-        ss_spent_tell(
-            &executor->spent, executor->stepper.state == SS_STATE_RUNNING, executor->spent.read_at);
+    if (executor->cpu_time.board)
+        ss_cpu_time_publish(&executor->cpu_time, executor->stepper.state == SS_STATE_RUNNING,
+            executor->cpu_time.read_at);
 }
 
 _Noreturn static void pace(struct executor *executor) {
@@ -317,7 +317,7 @@ _Noreturn static void pace(struct executor *executor) {
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
         tell_state(executor);
-        ss_tally_answer(&executor->tally);
+        ss_perf_counts_answer(&executor->perf_counts);
         ss_time latest = ss_time_add(now, look_interval(executor));
         ss_platform_sleep(
             &executor->row->wake, seen, action.deadline < latest ? action.deadline : latest);
@@ -333,13 +333,13 @@ static void open_pipeline(struct executor *executor) {
             atomic_store(&executor->row->failure, SS_FAILURE_COUNTERS);
     }
     if (setup->plan->source.source == SS_SOURCE_OWN)
-        ss_spent_open(&executor->spent, executor->board, setup->index);
+        ss_cpu_time_open(&executor->cpu_time, executor->board, setup->index);
     struct ss_pipeline pipeline;
     ss_pipeline_open(&pipeline, &setup->plan->set, executor->board, setup->index,
         (struct ss_counters_source){read_counters, executor});
     ss_stepper_open(&executor->stepper, &pipeline);
     executor->journal.ring = ss_board_ring(executor->board, setup->index);
-    ss_tally_open(&executor->tally, executor->board, executor->row);
+    ss_perf_counts_open(&executor->perf_counts, executor->board, executor->row);
 }
 
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {

@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 #include "run/events.h"
 #include "run/perf.h"
-#include "run/stages.h"
+#include "run/stage_actions.h"
 #include "run/watch.h"
 #include "tree/isolation.h"
 #include "tree/sweep.h"
@@ -171,10 +171,10 @@ static int read_spent(void *context, struct ss_cpu_reading *reading) {
     struct ss_master *master = context;
     *reading = (struct ss_cpu_reading){
         .group = true, .pressure = NAN, .count = 1, .items = reading->items};
-    ss_spent_count(master->board, master->plan->cpu_count, &reading->counters);
+    ss_cpu_time_sum(master->board, master->plan->cpu_count, &reading->counters);
     reading->counters.used = 0;
     for (uint32_t i = 0; i < master->plan->instances; i++)
-        reading->counters.used += ss_spent_read(&master->spents[i], reading->counters.time);
+        reading->counters.used += ss_cpu_time_read(&master->cpu_times[i], reading->counters.time);
     *reading->items = (struct ss_cpu_times){.used = reading->counters.used};
     return 0;
 }
@@ -186,11 +186,11 @@ static int open_spent_meter(struct ss_master *master) {
     meter->context = master;
     meter->last.items = calloc(1, sizeof *meter->last.items);
     meter->before.items = calloc(1, sizeof *meter->before.items);
-    master->spents = calloc(master->plan->instances, sizeof *master->spents);
-    if (!meter->last.items || !meter->before.items || !master->spents)
+    master->cpu_times = calloc(master->plan->instances, sizeof *master->cpu_times);
+    if (!meter->last.items || !meter->before.items || !master->cpu_times)
         return ss_error_memory(master->error);
     for (uint32_t i = 0; i < master->plan->instances; i++)
-        ss_spent_open(&master->spents[i], master->board, i);
+        ss_cpu_time_open(&master->cpu_times[i], master->board, i);
     return 0;
 }
 
@@ -337,9 +337,9 @@ static void close_master(struct ss_master *master) {
     ss_progress_close(&master->progress);
     ss_board_close(master->board);
     free(master->scheduling);
-    for (uint32_t i = 0; master->spents && i < master->plan->instances; i++)
-        ss_spent_close(&master->spents[i]);
-    free(master->spents);
+    for (uint32_t i = 0; master->cpu_times && i < master->plan->instances; i++)
+        ss_cpu_time_close(&master->cpu_times[i]);
+    free(master->cpu_times);
     free(master->lives);
     free(master->iterations_seen);
     free(master->polls);

@@ -15,7 +15,7 @@
 #include "run/sensor.h"
 #include "run/stage.h"
 #include "screen/progress.h"
-#include "tree/spent.h"
+#include "tree/cpu_time.h"
 
 /* What the master waits for besides the instances' output: signals, the bell, the sensor. */
 #define SS_MASTER_POLLS 3
@@ -41,8 +41,8 @@ struct ss_master {
     struct ss_output output;
     struct ss_load_meter meter; /* the monitor's */
     struct ss_master_perf perf;
-    struct ss_load_meter cpus; /* likewise, where the first does not read the CPUs */
-    struct ss_spent *spents;   /* of each instance; with SS_SOURCE_OWN, else NULL */
+    struct ss_load_meter cpus;     /* likewise, where the first does not read the CPUs */
+    struct ss_cpu_time *cpu_times; /* of each instance; with SS_SOURCE_OWN, else NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
     struct ss_iterations iterations;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "platform/platform.h"
-#include "run/stages.h"
+#include "run/stage_actions.h"
 
 /* How many failed instances are reported as they end; the summary counts them all. */
 #define ENDS_REPORTED 3

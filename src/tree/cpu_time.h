@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_TREE_SPENT_H
-#define SHOWSTOPPER_TREE_SPENT_H
+#ifndef SHOWSTOPPER_TREE_CPU_TIME_H
+#define SHOWSTOPPER_TREE_CPU_TIME_H
 
 #include <showstopper/contract.h>
 #include <showstopper/feedback.h>
@@ -19,7 +19,7 @@
  * and on a virtual machine they go on while the host runs something else.
  */
 
-struct ss_spent_process {
+struct ss_cpu_time_process {
     pid_t pid;
     pid_t parent; /* of those counted; 0: none of them */
     uint64_t used;
@@ -31,17 +31,17 @@ struct ss_spent_process {
     uint64_t lost;     /* the part of that which it has not waited for */
 };
 
-struct ss_spent_list {
-    struct ss_spent_process *items;
+struct ss_cpu_time_list {
+    struct ss_cpu_time_process *items;
     uint32_t count;
     uint32_t room;
 };
 
-struct ss_spent {
+struct ss_cpu_time {
     struct ss_board *board;
     uint32_t row;
-    struct ss_spent_list now;
-    struct ss_spent_list last;
+    struct ss_cpu_time_list now;
+    struct ss_cpu_time_list last;
     bool refused; /* the kernel keeps no clocks for us */
     struct ss_clocks clocks;
     int self;          /* the clock of the executor alone, which is in the sum of the others; -1:
@@ -62,19 +62,19 @@ struct ss_spent {
     ss_time due;       /* no listing before, so that it costs little of a CPU */
 };
 
-void ss_spent_open(struct ss_spent *spent, struct ss_board *board, uint32_t row);
-void ss_spent_close(struct ss_spent *spent);
+void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row);
+void ss_cpu_time_close(struct ss_cpu_time *meter);
 
 /* Tells the other executors what was read last, and whether the instance runs from `now` on. */
-void ss_spent_tell(struct ss_spent *spent, bool runs, ss_time now);
+void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now);
 
 /*
  * A reading of all instances together: what their executors have told last, and what those that run
  * since then are likely to have used meanwhile.
  */
-void ss_spent_count(struct ss_board *board, uint32_t cpus, struct ss_counters *counters);
+void ss_cpu_time_sum(struct ss_board *board, uint32_t cpus, struct ss_counters *counters);
 
 /* Takes a reading unless the last one was too costly for that. Returns the total. */
-uint64_t ss_spent_read(struct ss_spent *spent, ss_time now);
+uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_RUN_STAGES_H
-#define SHOWSTOPPER_RUN_STAGES_H
+#ifndef SHOWSTOPPER_RUN_STAGE_ACTIONS_H
+#define SHOWSTOPPER_RUN_STAGE_ACTIONS_H
 
 /* Leads a run from stage to stage: does what the table of stage.h says. */
 

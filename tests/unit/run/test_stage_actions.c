@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "platform/platform.h"
-#include "run/stages.h"
+#include "run/stage_actions.h"
 #include "run/state.h"
 #include "unit.h"
 

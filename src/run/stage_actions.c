@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/stages.h"
+#include "run/stage_actions.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,19 +11,19 @@
 
 #include "platform/platform.h"
 #include "tree/branches.h"
-#include "tree/spent.h"
+#include "tree/cpu_time.h"
 #include "unit.h"
 
 #define TURN      (60 * SS_MILLISECOND) /* what a process uses when told to work */
 #define NO_CLOCKS "perf_event_open: the system does not let us count CPU time"
 
-#define STEP (20 * SS_MILLISECOND) /* see spent.c */
+#define STEP (20 * SS_MILLISECOND) /* see cpu_time.c */
 
 /* The kernel's clocks start a few microseconds after a thread does, each time it is switched to. */
 #define GAP SS_MILLISECOND
 
 static struct ss_board *board;
-static struct ss_spent spent;
+static struct ss_cpu_time meter;
 static int orders[2];
 static int answers[2];
 static uint64_t begun;
@@ -31,8 +31,8 @@ static ss_time begun_at;
 static bool refused; /* the kernel keeps no clocks for us */
 
 static uint64_t read_total(void) {
-    spent.due = 0;
-    return ss_spent_read(&spent, ss_platform_now()) - begun;
+    meter.due = 0;
+    return ss_cpu_time_read(&meter, ss_platform_now()) - begun;
 }
 
 static void work(void) {
@@ -78,8 +78,8 @@ static pid_t start(void (*act)(void)) {
     board->attached = true;
     atomic_store(&board->rows[0].leader_started, ss_platform_process_started(pid));
     atomic_store(&board->rows[0].leader, pid);
-    ss_spent_open(&spent, board, 0);
-    spent.refused = refused;
+    ss_cpu_time_open(&meter, board, 0);
+    meter.refused = refused;
     begun = 0;
     begun_at = ss_platform_now();
     begun = read_total();
@@ -89,7 +89,7 @@ static pid_t start(void (*act)(void)) {
 static void end(pid_t pid) {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    ss_spent_close(&spent);
+    ss_cpu_time_close(&meter);
     free(board);
     for (int i = 0; i < 2; i++) {
         close(orders[i]);
@@ -212,14 +212,14 @@ static void each_child_that_nobody_waits_for_counts(void **state) {
 static void clocks_of_the_kernel_tell_between_listings(void **state) {
     (void)state;
     pid_t pid = start(work_when_told);
-    spent.due = SS_TIME_NEVER;
+    meter.due = SS_TIME_NEVER;
     for (uint64_t i = 1; i <= 3; i++) {
         order();
-        uint64_t total = ss_spent_read(&spent, ss_platform_now()) - begun;
-        if (!spent.refused)
+        uint64_t total = ss_cpu_time_read(&meter, ss_platform_now()) - begun;
+        if (!meter.refused)
             expect_between(total, i * TURN - GAP, i * TURN + STEP);
     }
-    bool by_kernel = !spent.refused;
+    bool by_kernel = !meter.refused;
     end(pid);
     SKIP_UNLESS(by_kernel, NO_CLOCKS);
 }
@@ -285,7 +285,7 @@ static uint64_t count_after(ss_time passed) {
     ss_time begin = ss_platform_now();
     while (ss_platform_now() < begin + passed) {
     }
-    ss_spent_count(board, 2, &counters);
+    ss_cpu_time_sum(board, 2, &counters);
     return counters.used;
 }
 
@@ -293,29 +293,29 @@ static uint64_t count_after(ss_time passed) {
 static void instances_that_run_are_counted_on(void **state) {
     (void)state;
     board = ss_board_allocate(2, 0);
-    ss_spent_open(&spent, board, 1);
+    ss_cpu_time_open(&meter, board, 1);
     assert_int_equal(count_after(0), 0);
-    spent.shown = 7 * SS_SECOND;
-    spent.rate = 1.5;
-    ss_spent_tell(&spent, false, ss_platform_now());
+    meter.shown = 7 * SS_SECOND;
+    meter.rate = 1.5;
+    ss_cpu_time_publish(&meter, false, ss_platform_now());
     assert_int_equal(count_after(20 * SS_MILLISECOND), 7 * SS_SECOND);
     ss_time told = ss_platform_now();
-    ss_spent_tell(&spent, true, told);
+    ss_cpu_time_publish(&meter, true, told);
     uint64_t more = count_after(20 * SS_MILLISECOND) - 7 * SS_SECOND;
     assert_true(more >= 30 * SS_MILLISECOND &&
                 more <= (uint64_t)(1.5 * (double)(ss_platform_now() - told)));
-    ss_spent_close(&spent);
+    ss_cpu_time_close(&meter);
     free(board);
 }
 
 /* Returns the time that was allowed for it. Then the process is stopped for as long. */
 static ss_time take_turn(pid_t pid) {
-    ss_time begin = spent.read_at;
-    ss_spent_tell(&spent, true, begin);
+    ss_time begin = meter.read_at;
+    ss_cpu_time_publish(&meter, true, begin);
     order();
     read_total();
-    ss_time passed = spent.read_at - begin;
-    ss_spent_tell(&spent, false, spent.read_at);
+    ss_time passed = meter.read_at - begin;
+    ss_cpu_time_publish(&meter, false, meter.read_at);
     stop(pid);
     usleep((useconds_t)(passed / SS_MICROSECOND));
     read_total();
@@ -335,8 +335,8 @@ static void the_rate_is_that_of_the_time_allowed(void **state) {
     }
     double least = (double)TURN / (double)longest;
     double most = (double)TURN / (double)shortest;
-    if (spent.rate < 0.8 * least || spent.rate > 1.2 * most)
-        fail_msg("%g CPUs, not %g to %g", spent.rate, least, most);
+    if (meter.rate < 0.8 * least || meter.rate > 1.2 * most)
+        fail_msg("%g CPUs, not %g to %g", meter.rate, least, most);
     end(pid);
 }
 

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/cpu_time.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+/* A listing may take so small a part of the time. */
+#define COST_PART 50
+
+/* Where clocks tell of what happens meanwhile, one is enough from time to time. */
+#define LISTING_INTERVAL (100 * SS_MILLISECOND)
+#define COST_PART_SPARED 200
+
+/* So much CPU time is looked back on to correct the kernel's clocks. */
+#define LEARNED        (500 * SS_MILLISECOND)
+#define CORRECTION_MAX 2.0 /* times as much or as little as is right */
+
+/* In about so many listings. */
+#define GIVEN_UP 16
+
+#define RATE_MEMORY (100 * SS_MILLISECOND)
+
+/* How often to begin again with clocks while processes are being started. */
+#define ATTEMPTS_MAX 20
+
+/* Clocks of running processes may be a tick of the system behind. */
+#define GRAIN (10 * SS_MILLISECOND)
+
+/* The system tells user and system time of what parents have waited for in steps of 10 ms each. */
+#define STEP (20 * SS_MILLISECOND)
+
+void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row) {
+    *meter = (struct ss_cpu_time){.board = board, .row = row, .latest = -1, .self = -1};
+}
+
+static void close_clocks(struct ss_cpu_time *meter) {
+    ss_clocks_close(&meter->clocks);
+    if (meter->self >= 0)
+        close(meter->self);
+    meter->self = -1;
+}
+
+void ss_cpu_time_close(struct ss_cpu_time *meter) {
+    free(meter->now.items);
+    free(meter->last.items);
+    close_clocks(meter);
+    *meter = (struct ss_cpu_time){0};
+}
+
+static struct ss_cpu_time_process *find(const struct ss_cpu_time_list *list, pid_t pid) {
+    for (uint32_t i = 0; pid > 0 && i < list->count; i++) {
+        if (list->items[i].pid == pid)
+            return &list->items[i];
+    }
+    return NULL;
+}
+
+/* ---- which processes there are ---- */
+
+static void add(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
+    if (list->count == list->room) {
+        uint32_t room = list->room ? 2 * list->room : 64;
+        struct ss_cpu_time_process *items = reallocarray(list->items, room, sizeof *items);
+        if (!items)
+            return;
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = (struct ss_cpu_time_process){.pid = pid, .parent = parent};
+}
+
+struct listing {
+    struct ss_cpu_time *meter;
+    pid_t parent;
+};
+
+static void see_child(void *context, pid_t pid) {
+    struct listing *listing = context;
+    if (!find(&listing->meter->now, pid))
+        add(&listing->meter->now, pid, listing->parent);
+}
+
+/* Parents come before their children. */
+static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
+    for (uint32_t i = from; i < meter->now.count; i++) {
+        struct listing listing = {meter, meter->now.items[i].pid};
+        ss_platform_process_children(listing.parent, see_child, &listing);
+    }
+}
+
+/* A process that has lost its parent is no child of any that is listed. */
+static void list_orphans(struct ss_cpu_time *meter) {
+    struct ss_branch *branches = ss_board_branches(meter->board);
+    uint32_t used = atomic_load(&meter->board->branches_used);
+    for (uint32_t slot = 0; slot < used; slot++) {
+        pid_t pid = atomic_load(&branches[slot].pid);
+        uint32_t count = meter->now.count;
+        if (atomic_load(&branches[slot].owner) != meter->row + 1 || find(&meter->now, pid) ||
+            !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)))
+            continue;
+        add(&meter->now, pid, 0);
+        list_descendants(meter, count);
+    }
+}
+
+/* The executor itself is listed for what it has waited for. Its orphans are its children. */
+static void list_processes(struct ss_cpu_time *meter) {
+    struct ss_row *row = &meter->board->rows[meter->row];
+    bool attached = meter->board->attached;
+    pid_t first = atomic_load(attached ? &row->leader : &row->executor);
+    meter->now.count = 0;
+    if (first > 1 && !ss_row_is_settled(row))
+        add(&meter->now, first, 0);
+    list_descendants(meter, 0);
+    if (attached)
+        list_orphans(meter);
+}
+
+/* ---- what they have used ---- */
+
+/*
+ * What was waited for is read before the clocks: what a child that ends meanwhile has used is then
+ * missing for once, not counted twice.
+ */
+static void read_clocks(struct ss_cpu_time *meter) {
+    struct ss_row *row = &meter->board->rows[meter->row];
+    for (uint32_t i = 0; i < meter->now.count; i++) {
+        struct ss_cpu_time_process *process = &meter->now.items[i];
+        struct ss_process_times times;
+        if (ss_platform_process_times(process->pid, &times))
+            process->waited = times.waited;
+        else
+            process->pid = 0; /* it has just gone */
+    }
+    for (uint32_t i = 0; i < meter->now.count; i++) {
+        struct ss_cpu_time_process *process = &meter->now.items[i];
+        bool own = !meter->board->attached && process->pid == atomic_load(&row->executor);
+        struct ss_process_times times;
+        process->used = own ? 0 : ss_platform_process_cpu_time(process->pid);
+        if (!own && process->used == 0 && !ss_platform_process_times(process->pid, &times))
+            process->pid = 0;
+    }
+}
+
+/* The process of the last reading that `old` still is; NULL: it is gone. */
+static struct ss_cpu_time_process *successor(
+    const struct ss_cpu_time *meter, const struct ss_cpu_time_process *old) {
+    struct ss_cpu_time_process *process = find(&meter->now, old->pid);
+    return process && process->used >= old->used && process->waited >= old->waited ? process : NULL;
+}
+
+/* What is known of a process goes over to the new reading. A new orphan's past is not ours. */
+static void carry_over(struct ss_cpu_time *meter, bool first) {
+    for (uint32_t i = 0; i < meter->now.count; i++) {
+        struct ss_cpu_time_process *process = &meter->now.items[i];
+        const struct ss_cpu_time_process *old = find(&meter->last, process->pid);
+        if (old && successor(meter, old) == process) {
+            process->waited_0 = old->waited_0;
+            process->before = old->before;
+            process->ended = old->ended + old->ending;
+            process->lost = old->lost;
+            continue;
+        }
+        process->waited_0 = process->waited;
+        process->before = first || !process->parent ? process->used + process->waited : 0;
+    }
+}
+
+/* What a process has used counts with the next one above it that is still there. */
+static void pass_on(struct ss_cpu_time *meter, const struct ss_cpu_time_process *gone) {
+    const struct ss_cpu_time_process *above = find(&meter->last, gone->parent);
+    struct ss_cpu_time_process *there = NULL;
+    uint64_t used = gone->used + gone->waited;
+    while (above && !(there = successor(meter, above)))
+        above = find(&meter->last, above->parent);
+    meter->lost += gone->lost;
+    if (there)
+        there->ending += used;
+    else if (used > gone->before)
+        meter->lost += used - gone->before;
+}
+
+static uint64_t add_up(struct ss_cpu_time *meter) {
+    uint64_t total = meter->lost;
+    for (uint32_t i = 0; i < meter->now.count; i++) {
+        struct ss_cpu_time_process *process = &meter->now.items[i];
+        uint64_t known = process->waited - process->waited_0 + STEP;
+        if (process->ended > known && process->ended - known > process->lost)
+            process->lost = process->ended - known;
+        if (process->pid)
+            total += process->used + process->waited + process->lost - process->before;
+    }
+    return total;
+}
+
+static void swap(struct ss_cpu_time *meter) {
+    struct ss_cpu_time_list list = meter->last;
+    meter->last = meter->now;
+    meter->now = list;
+}
+
+/* While no process has been started on the machine, those of the last reading are all. */
+static void list_anew(struct ss_cpu_time *meter) {
+    pid_t latest = ss_platform_process_latest();
+    swap(meter);
+    if (latest < 0 || latest != meter->latest) {
+        list_processes(meter);
+    } else {
+        meter->now.count = 0;
+        for (uint32_t i = 0; i < meter->last.count; i++) {
+            if (meter->last.items[i].pid)
+                add(&meter->now, meter->last.items[i].pid, meter->last.items[i].parent);
+        }
+    }
+    meter->latest = latest < 0 ? 0 : latest;
+}
+
+/* Sets when the next one is due. */
+static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
+    ss_time begin = ss_platform_now();
+    bool first = meter->latest < 0;
+    list_anew(meter);
+    read_clocks(meter);
+    carry_over(meter, first);
+    for (uint32_t i = 0; i < meter->last.count; i++) {
+        if (meter->last.items[i].pid && !successor(meter, &meter->last.items[i]))
+            pass_on(meter, &meter->last.items[i]);
+    }
+    ss_time cost = ss_time_since(ss_platform_now(), begin);
+    meter->due =
+        now + (meter->clocks.count ? LISTING_INTERVAL + COST_PART_SPARED * cost : COST_PART * cost);
+    return add_up(meter);
+}
+
+/* ---- the kernel's clocks ---- */
+
+/* Returns how many threads were added, or -1. */
+static int add_all(struct ss_cpu_time *meter) {
+    int all = 0;
+    list_processes(meter);
+    for (uint32_t i = 0; i < meter->now.count; i++) {
+        int added = ss_clocks_add(&meter->clocks, meter->now.items[i].pid);
+        if (added < 0)
+            return -1;
+        all += added;
+    }
+    return all;
+}
+
+/*
+ * A process that was started meanwhile may or may not descend from a thread that is counted
+ * already, so all begins again.
+ */
+static void open_clocks(struct ss_cpu_time *meter) {
+    struct ss_row *row = &meter->board->rows[meter->row];
+    int added = -1;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        close_clocks(meter);
+        added = add_all(meter);
+        if (added <= 0 || (added = add_all(meter)) <= 0)
+            break;
+    }
+    if (added >= 0 && !meter->board->attached)
+        meter->self = ss_platform_task_clock_open(atomic_load(&row->executor), false);
+    meter->now.count = 0; /* nothing of them has been read */
+    meter->refused = added < 0 || (!meter->board->attached && meter->self < 0);
+    if (meter->refused)
+        close_clocks(meter);
+}
+
+static uint64_t read_sum(const struct ss_cpu_time *meter) {
+    uint64_t self = meter->self >= 0 ? ss_platform_task_clock_read(meter->self) : 0;
+    return ss_clocks_read(&meter->clocks) - self;
+}
+
+/* Moves on with the clocks. What one that ends has told is missing until it is passed on. */
+static void follow_clocks(struct ss_cpu_time *meter) {
+    uint64_t sum = read_sum(meter);
+    uint64_t more = sum > meter->seen ? sum - meter->seen : 0;
+    meter->seen += more;
+    meter->unlisted += more;
+    double right = meter->clocked < LEARNED ? 1 : (double)meter->told / (double)meter->clocked;
+    meter->total +=
+        (uint64_t)((double)more * fmin(fmax(right, 1 / CORRECTION_MAX), CORRECTION_MAX));
+}
+
+/*
+ * Listings are late by different times and never early: what they tell of is at least as much as
+ * the clocks' sum has to be above the one of its beginning. What these have too much is given up
+ * slowly.
+ */
+static void compare(struct ss_cpu_time *meter) {
+    meter->clocked += meter->unlisted;
+    meter->told += meter->known - meter->compared;
+    meter->unlisted = 0;
+    meter->compared = meter->known;
+    while (meter->clocked > 2 * LEARNED) {
+        meter->clocked /= 2;
+        meter->told /= 2;
+    }
+    int64_t above = (int64_t)(meter->total - meter->known);
+    meter->total = meter->known + (uint64_t)(above > 0 ? above - above / GIVEN_UP : 0);
+}
+
+static void learn_rate(struct ss_cpu_time *meter, uint64_t used, ss_time now) {
+    ss_time passed = ss_time_since(now, meter->read_at);
+    double weight = (double)passed / (double)(passed + RATE_MEMORY);
+    if (meter->runs && passed > 0 && meter->read_at > 0)
+        meter->rate += weight * ((double)used / (double)passed - meter->rate);
+    meter->read_at = now;
+}
+
+uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
+    if (!meter->refused && meter->clocks.count == 0) {
+        open_clocks(meter);
+        meter->seen = read_sum(meter);
+    }
+    if (meter->clocks.count > 0)
+        follow_clocks(meter);
+    if (now >= meter->due) {
+        uint64_t known = sum_up(meter, now);
+        meter->known = known > meter->known ? known : meter->known;
+        if (meter->clocks.count > 0)
+            compare(meter);
+        else
+            meter->total = meter->known;
+    }
+    uint64_t before = meter->shown;
+    meter->shown = meter->total > before ? meter->total : before;
+    learn_rate(meter, meter->shown - before, now);
+    return meter->shown;
+}
+
+/* ---- what all have used ---- */
+
+#define TOLD_WORDS 3
+
+void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now) {
+    meter->runs = runs;
+    uint64_t words[TOLD_WORDS] = {meter->shown, now, ss_word_from_double(runs ? meter->rate : 0)};
+    ss_notice_publish(&meter->board->rows[meter->row].instance_cpu_time, words, TOLD_WORDS);
+}
+
+static uint64_t find_used(const struct ss_notice *told, ss_time now) {
+    uint64_t words[TOLD_WORDS];
+    if (!ss_notice_read(told, words, TOLD_WORDS))
+        return 0;
+    double passed = (double)ss_time_since(now, words[1]);
+    return words[0] + (uint64_t)(passed * ss_double_from_word(words[2]));
+}
+
+void ss_cpu_time_sum(struct ss_board *board, uint32_t cpus, struct ss_counters *counters) {
+    *counters = (struct ss_counters){
+        .time = ss_platform_now(),
+        .set = 1,
+        .capacity = cpus,
+        .cpus = cpus,
+        .ran = true,
+        .grain = GRAIN,
+    };
+    for (uint32_t i = 0; i < board->instances; i++)
+        counters->used += find_used(&board->rows[i].instance_cpu_time, counters->time);
+}
