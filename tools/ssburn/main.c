@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/streams.h"
-#include "base/version.h"
+#include "base/program.h"
 #include "burn.h"
 #include "burn_options.h"
 #include "calibrate.h"
@@ -20,7 +19,7 @@ static int serve_command(char **argv, struct ss_error *error) {
 }
 #endif
 
-static int run(const struct options *options, struct ss_error *error) {
+static int burn(const struct options *options, struct ss_error *error) {
     struct burn burn = {.threads = options->threads, .tally = {.wanted = options->iterations}};
     if (work_memory_build(&burn.memory, options->memory, error) < 0)
         return -1;
@@ -43,26 +42,34 @@ static void reset_signals(void) {
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int main(int argc, char **argv) {
+/* -1: the command line is wrong; -2: something failed. */
+static int execute(char **argv, struct ss_error *error) {
     struct options options;
-    struct ss_error error = {0};
-    ss_streams_occupy();
-    reset_signals();
-    int status = SS_ERROR_FAILED;
-    if (argc > 1 && strcmp(argv[1], "kernel") == 0)
-        status = kernel_command(argv + 1, &error) == -1 ? 2 : 1;
-    else if (argc > 1 && strcmp(argv[1], "serve") == 0)
-        status = serve_command(argv + 1, &error) == -1 ? 2 : 1;
-    else if (options_parse(&options, argv, &error) < 0)
-        status = 2;
-    else if (options.help)
+    if (argv[0] && argv[1] && strcmp(argv[1], "kernel") == 0)
+        return kernel_command(argv + 1, error);
+    if (argv[0] && argv[1] && strcmp(argv[1], "serve") == 0)
+        return serve_command(argv + 1, error);
+    if (options_parse(&options, argv, error) < 0)
+        return -1;
+    if (options.help)
         options_print_help();
     else if (options.version)
-        printf("ssburn %s\n", ss_version());
-    else if (run(&options, &error) < 0)
-        status = 1;
-    if (!error.status && ss_streams_flush(&error) == 0)
-        return 0;
-    fprintf(stderr, "ssburn: %s\n", error.message);
-    return status;
+        ss_program_print_version("ssburn");
+    else if (burn(&options, error) < 0)
+        return -2;
+    return 0;
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    (void)status;
+    reset_signals();
+    int result = execute(argv, error);
+    if (result < 0)
+        error->status = result == -1 ? 2 : 1;
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main("ssburn", run, argv);
 }

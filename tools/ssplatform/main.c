@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/streams.h"
-#include "base/version.h"
+#include "base/program.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "options/arguments.h"
@@ -65,12 +64,12 @@ static int write_file(const struct request *request, struct ss_error *error) {
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/* 1: what was asked for cannot be had on this machine. */
-static int run(const struct request *request, struct ss_error *error) {
+/* 1: this machine does not have what was requested. */
+static int answer(const struct request *request, struct ss_error *error) {
     if (request->help)
         print_help();
     else if (request->version)
-        printf("showstopper-platform %s\n", ss_version());
+        ss_program_print_version("showstopper-platform");
     else if (request->sets >= 0)
         return ssplatform_sets(
             stdout, request->root, (enum ssplatform_placement)request->sets, error);
@@ -81,19 +80,18 @@ static int run(const struct request *request, struct ss_error *error) {
     return 0;
 }
 
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct request request;
+    int result = parse(&request, argv, error);
+    if (result == 0)
+        result = answer(&request, error);
+    if (result > 0)
+        *status = result;
+    ss_option_store_free(&request.store);
+    return result;
+}
+
 int main(int argc, char **argv) {
     (void)argc;
-    struct request request;
-    struct ss_error error = {0};
-    ss_streams_occupy();
-    int status = parse(&request, argv, &error);
-    if (status == 0)
-        status = run(&request, &error);
-    if (status >= 0 && ss_streams_flush(&error) < 0)
-        status = -1;
-    ss_option_store_free(&request.store);
-    if (status >= 0)
-        return status;
-    fprintf(stderr, "showstopper-platform: %s\n", error.message);
-    return error.status;
+    return ss_program_main("showstopper-platform", run, argv);
 }

@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
-#include "base/streams.h"
-#include "base/version.h"
+#include "base/program.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "capacity_run.h"
@@ -34,11 +33,10 @@ struct run {
 
 /* ---- before the run ---- */
 
-static int print_moments(struct run *run, struct ss_error *error) {
+static void print_moments(struct run *run) {
     ss_time due;
     while (ssrequest_schedule_next(&run->schedule, &due) && !ferror(stdout))
         printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
-    return ss_streams_flush(error);
 }
 
 /* The threads that libraries may start later stay there, too. */
@@ -178,7 +176,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     if (result < 0 || ssrequest_output_capacity(options, &capacity, &run->course, error) < 0)
         return -1;
     *status = ssrequest_capacity_result(&capacity).sure ? 0 : 1;
-    return ss_streams_flush(error);
+    return 0;
 }
 
 static int make_requests(struct run *run, int *status, struct ss_error *error) {
@@ -192,47 +190,45 @@ static int make_requests(struct run *run, int *status, struct ss_error *error) {
     if (ssrequest_output_finish(run->output, &run->course, error) < 0)
         return -1;
     *status = all_succeeded(&run->tally) ? 0 : 1;
-    return ss_streams_flush(error);
+    return 0;
 }
 
 static int execute(const struct ssrequest_options *options, int *status, struct ss_error *error) {
-    if (options->help || options->version) {
-        if (options->help)
-            ssrequest_options_print_help();
-        else
-            printf("ssrequest %s\n", ss_version());
-        return ss_streams_flush(error);
-    }
     struct run run = {.options = options};
+    int result = 0;
     if (options->capacity) {
-        int result = find_capacity(&run, status, error);
-        close_all(&run);
-        return result;
+        result = find_capacity(&run, status, error);
+    } else if (ssrequest_options_profile(options, &run.profile, error) < 0) {
+        result = -1;
+    } else {
+        if (!options->closed)
+            ssrequest_schedule_begin(&run.schedule, &run.profile,
+                (enum ssrequest_arrival)options->arrival, options->seed);
+        if (options->dry_run)
+            print_moments(&run);
+        else
+            result = make_requests(&run, status, error);
     }
-    if (ssrequest_options_profile(options, &run.profile, error) < 0)
-        return -1;
-    if (!options->closed)
-        ssrequest_schedule_begin(
-            &run.schedule, &run.profile, (enum ssrequest_arrival)options->arrival, options->seed);
-    int result = options->dry_run ? print_moments(&run, error) : make_requests(&run, status, error);
     close_all(&run);
+    return result;
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct ssrequest_options options;
+    int result = ssrequest_options_parse(&options, argv, error);
+    if (result == 0)
+        ss_option_store_print_warnings(stderr, "ssrequest", &options.store);
+    if (result == 0 && options.help)
+        ssrequest_options_print_help();
+    else if (result == 0 && options.version)
+        ss_program_print_version("ssrequest");
+    else if (result == 0)
+        result = execute(&options, status, error);
+    ssrequest_options_close(&options);
     return result;
 }
 
 int main(int argc, char **argv) {
     (void)argc;
-    ss_streams_occupy();
-    struct ss_error error = {0};
-    struct ssrequest_options options;
-    int status = 0;
-    if (ssrequest_options_parse(&options, argv, &error) == 0) {
-        ss_option_store_print_warnings(stderr, "ssrequest", &options.store);
-        execute(&options, &status, &error);
-    }
-    if (error.status) {
-        fprintf(stderr, "ssrequest: %s\n", error.message);
-        status = error.status;
-    }
-    ssrequest_options_close(&options);
-    return status;
+    return ss_program_main("ssrequest", run, argv);
 }

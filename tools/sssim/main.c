@@ -4,8 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/streams.h"
-#include "base/version.h"
+#include "base/program.h"
 #include "crash.h"
 #include "grid.h"
 #include "queue_command.h"
@@ -139,7 +138,8 @@ static int run_study(struct simulation *simulation, char **argv, struct ss_error
     return status;
 }
 
-static int serve(char **argv, struct ss_error *error) {
+static int execute(char **argv, int *exit_status, struct ss_error *error) {
+    (void)exit_status;
     struct simulation simulation;
     if (argv[0] && argv[1] && strcmp(argv[1], "queue") == 0)
         return queue_command(stdout, argv + 1, error);
@@ -147,7 +147,7 @@ static int serve(char **argv, struct ss_error *error) {
     if (status == 0 && simulation.help)
         print_help();
     else if (status == 0 && simulation.version)
-        printf("sssim %s\n", ss_version());
+        ss_program_print_version("sssim");
     else if (status == 0 && simulation.grid.count > 0)
         status = sweep_run(&simulation.grid, argv, simulation.csv || !isatty(STDOUT_FILENO), error);
     else if (status == 0 && simulation.foreground)
@@ -160,12 +160,5 @@ static int serve(char **argv, struct ss_error *error) {
 
 int main(int argc, char **argv) {
     (void)argc;
-    struct ss_error error = {0};
-    ss_streams_occupy();
-    int status = serve(argv, &error);
-    if (status == 0)
-        status = ss_streams_flush(&error);
-    if (status < 0)
-        fprintf(stderr, "sssim: %s\n", error.message);
-    return status < 0 ? error.status : 0;
+    return ss_program_main("sssim", execute, argv);
 }

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "base/streams.h"
-#include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "screen/window.h"
@@ -179,13 +179,13 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
     return result;
 }
 
-static int run(const struct sstrace_request *request, struct ss_error *error) {
+static int answer(const struct sstrace_request *request, struct ss_error *error) {
     if (request->help) {
         sstrace_help_print(stdout);
         return 0;
     }
     if (request->version) {
-        printf("sstrace %s\n", ss_version());
+        ss_program_print_version("sstrace");
         return 0;
     }
     switch (request->action) {
@@ -198,21 +198,23 @@ static int run(const struct sstrace_request *request, struct ss_error *error) {
     }
 }
 
-int main(int argc, char **argv) {
-    (void)argc;
+static int run(char **argv, int *status, struct ss_error *error) {
+    (void)status;
     struct sstrace_request request;
     struct ss_option_store store = {0};
-    struct ss_error error = {0};
-    ss_streams_occupy();
-    int result = sstrace_request_parse(argv, &request, &store, &error);
+    int result = sstrace_request_parse(argv, &request, &store, error);
     if (result == 0)
-        result = run(&request, &error);
+        result = answer(&request, error);
     if (result == 0)
-        result = ss_streams_flush(&error);
+        result = ss_streams_flush(error);
     ss_option_store_print_warnings(stderr, "sstrace", &store);
     ss_option_store_free(&store);
-    if (result == 0)
-        return 0;
-    fprintf(stderr, "sstrace: %s\n", error.message);
-    return 2;
+    if (result < 0)
+        error->status = 2;
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main("sstrace", run, argv);
 }
