@@ -18,6 +18,7 @@
 #include <check.h>
 
 #include "../marked.h"
+#include "snapshot.h"
 
 #define NAP_MS 3
 
@@ -126,7 +127,12 @@ void run_nap(struct run *run) {
         run_look(run);
 }
 
+void run_print_processes(const struct run *run) {
+    snapshot_print(run ? run->pid : 0, mark());
+}
+
 void run_give_up(const struct run *run, const char *file, int line, const char *condition) {
+    run_print_processes(run);
     ck_abort_msg("%s:%d: waited in vain for %s\nstdout: %s\nstderr: %s", file, line, condition,
         run ? run->out.bytes : "", run ? run->err.bytes : "");
 }
@@ -139,9 +145,11 @@ struct run *run_wait(struct run *run) {
 void run_wait_text(struct run *run, const char *text) {
     double deadline = run_now() + RUN_PATIENCE;
     while (!strstr(run->out.bytes, text) && !strstr(run->err.bytes, text)) {
-        if (run->ended || run_now() > deadline)
+        if (run->ended || run_now() > deadline) {
+            run_print_processes(run);
             ck_abort_msg(
                 "'%s' never came\nstdout: %s\nstderr: %s", text, run->out.bytes, run->err.bytes);
+        }
         run_nap(run);
     }
 }
@@ -237,6 +245,7 @@ void run_expect_nothing_left(void) {
         char name[64];
         read_proc(pids[0], "comm", name, sizeof name);
         char state = run_state(pids[0]);
+        run_print_processes(NULL);
         for (size_t i = 0; i < count; i++)
             kill(pids[i], SIGKILL); /* they carry our mark: nothing else would end them */
         ck_abort_msg("%zu processes were left, the first %d, state %c, %s", count, (int)pids[0],

@@ -106,6 +106,9 @@ size_t run_count(const struct run *run, const char *part);
     } while (0)
 #define RUN_UNTIL(run, condition) RUN_UNTIL_WITHIN(RUN_PATIENCE, run, condition)
 
+/* Prints what each process of the run (NULL: of all runs of this test) is doing. */
+void run_print_processes(const struct run *run);
+
 double run_now(void);          /* seconds, monotonic */
 void run_nap(struct run *run); /* a few milliseconds */
 void run_give_up(const struct run *run, const char *file, int line, const char *condition);

@@ -108,9 +108,11 @@ static const char *wait_for(struct terminal *terminal, const char *text, bool nu
     struct run *run = terminal->run;
     const char *at;
     while (!(at = find(terminal, text, number))) {
-        if (run->ended || run_now() > deadline)
+        if (run->ended || run_now() > deadline) {
+            run_print_processes(run);
             ck_abort_msg("'%s' never came%s\nat the terminal: %s\nstderr: %s", text,
                 run->ended ? ", and the program has ended" : "", run->out.bytes, run->err.bytes);
+        }
         run_nap(run);
     }
     terminal->seen = (size_t)(at - run->out.bytes);
