@@ -355,7 +355,7 @@ START_TEST(daemons_without_births_are_reported) {
     const char *folder = run_make_folder();
     char script[5120];
     snprintf(script, sizeof script,
-        "sh -c '%s' & " SHOWSTOPPER " -v -l 50%% --duration 2s --attach $!; exit $?",
+        "sh -c '%s' & " SHOWSTOPPER " -v -f own -l 50%% --duration 2s --attach $!; exit $?",
         daemon_script(folder));
     struct run *run = run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "sh", "-c", script));
     run_wait_text(run, "instances run");

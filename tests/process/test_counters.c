@@ -213,7 +213,8 @@ START_TEST(counters_are_part_of_a_record) {
     run = RUN("-l", "50%", "--counters", "--record", record, "--dry-run", PAYLOAD, "exit", "9");
     run_expect(run, 0);
     run_expect_text(&run->out, "\ncounters   events of the instances, every second\n");
-    run = RUN("-q", "-l", "50%", "-n", "1", "--counters", "--record", record, PAYLOAD, "exit", "0");
+    run = RUN("-q", "-f", "own", "-l", "50%", "-n", "1", "--counters", "--record", record, PAYLOAD,
+        "exit", "0");
     run_expect(run, 0);
     read_table(record);
     run = RUN("-q", "--replay", record);
@@ -223,7 +224,8 @@ START_TEST(counters_are_part_of_a_record) {
     run_expect(run, 0);
     read_table(again);
     /* A record that takes its place has none of it. */
-    run = RUN("-q", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD, "exit", "0");
+    run = RUN("-q", "-f", "own", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD,
+        "exit", "0");
     run_expect(run, 0);
     ck_assert(!run_exists(run_path(record, "counters.csv")));
 }

@@ -285,8 +285,8 @@ END_TEST
 
 /* The reader of our output goes away. */
 START_TEST(a_reader_that_goes_away_leaves_nothing) {
-    struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done",
-        "--duration", "2s", PAYLOAD, "lines", "1000", "10");
+    struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
+        "lines", "100", "10");
     run_wait_text(run, "done");
     close(run->pipes[0]);
     close(run->pipes[1]);

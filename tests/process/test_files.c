@@ -110,30 +110,31 @@ static void fill_folder(void) {
     surroundings_fill(small_folder);
 }
 
-static struct run *run_on_full_disk(const char *option, const char *name, const char *what) {
+static struct run *run_on_full_disk(
+    const char *duration, const char *option, const char *name, const char *what) {
     struct run_setup setup = {.prepare = fill_folder};
     return run_wait(
         run_start(&setup, WORDS(SHOWSTOPPER, "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
-                              "1s", option, name, PAYLOAD, what, "1000", "10")));
+                              duration, option, name, PAYLOAD, what, "30", "10")));
 }
 
 START_TEST(a_full_disk_is_told) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     small_folder = run_make_folder();
     const char *summary = run_path(small_folder, "summary.json");
-    struct run *run = run_on_full_disk("--json", summary, "spin");
+    struct run *run = run_on_full_disk("1s", "--json", summary, "spin");
     run_expect(run, 125);
     run_expect_text(&run->err, "ended by duration");
     run_expect_text(&run->err, "showstopper: --json: ");
     run_expect_text(&run->err, "No space left on device");
     run_expect_nothing_left();
-    run = run_on_full_disk("--output", small_folder, "lines");
+    run = run_on_full_disk("1M", "--output", small_folder, "lines");
     run_expect(run, 0);
-    run_expect_text(&run->err, "ended by duration");
+    run_expect_text(&run->err, "ended by workloads");
     run_expect_text(&run->err, "output of instances was lost: No space left on device");
     run_expect_nothing_left();
     /* No room even for a name. */
-    run = run_on_full_disk("--output", run_path(small_folder, "below"), "lines");
+    run = run_on_full_disk("1M", "--output", run_path(small_folder, "below"), "lines");
     ck_assert_msg(run->status == 125 || run->status == 0, "status %d", run->status);
     run_expect_text(&run->err, "No space left on device");
     run_expect_nothing_left();
@@ -168,9 +169,8 @@ static void close_errors(void) {
     close(2);
 }
 
-#define FOR_A_SECOND                                                                               \
-    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always",              \
-        "--duration", "1s"
+#define VERBOSELY    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always"
+#define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
 /* What it has to say may be lost: that alone disturbs no run. */
 START_TEST(lost_messages_disturb_no_run) {
@@ -197,8 +197,8 @@ END_TEST
 
 START_TEST(lost_output_is_told) {
     struct run_setup setup = {.prepare = fill_output};
-    struct run *run = run_wait(run_start(
-        &setup, WORDS(FOR_A_SECOND, "--iteration", "done", PAYLOAD, "lines", "1000", "10")));
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(VERBOSELY, "--iteration", "done", PAYLOAD, "lines", "30", "10")));
     run_expect(run, 0);
     run_expect_text(&run->err, "output of instances was lost: No space left on device");
     run = run_wait(run_start(&setup, WORDS(FOR_A_SECOND, "--json", "-", PAYLOAD, "spin")));
@@ -266,7 +266,7 @@ START_TEST(a_summary_replaces_the_file_that_a_link_names) {
     struct stat status;
     ck_assert_int_eq(symlink("target", link), 0);
     for (int i = 0; i < 2; i++) {
-        struct run *run = RUN("-q", "-n", "1", "-l", "50%", "--json", link, "true");
+        struct run *run = RUN("-q", "-n", "1", "-f", "own", "-l", "50%", "--json", link, "true");
         run_expect(run, 0);
         ck_assert(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
         ck_assert(lstat(target, &status) == 0 && S_ISREG(status.st_mode));

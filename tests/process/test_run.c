@@ -352,8 +352,8 @@ START_TEST(tolerance_makes_the_status) {
     run = RUN("-n", "1", "-l", "1%", "-d", "null", "--duration", "1s", "--tolerance", "100",
         PAYLOAD, "spin");
     run_expect(run, 0);
-    run = RUN("-n", "1", "-l", "1%", "-d", "null", "--duration", "3s", "--tolerance", "1", PAYLOAD,
-        "exit", "4");
+    run = RUN("-n", "1", "-f", "own", "-l", "1%", "-d", "null", "--duration", "1M", "--tolerance",
+        "1", PAYLOAD, "exit", "4");
     run_expect(run, 4);
 }
 END_TEST
