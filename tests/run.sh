@@ -34,7 +34,7 @@ clang_format=14
 install_what_tests_need() {
     install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make \
         pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
-        binutils=readelf libyajl-dev=yajl.pc libhwloc-dev=hwloc.pc \
+        binutils=readelf libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc \
         libgsl-dev=gsl.pc libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc \
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
         time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl

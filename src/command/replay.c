@@ -44,5 +44,5 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
     }
     free(words);
     return ss_error_fail(
-        error, "--replay: %s: %s: it is part of a build with yajl", path, strerror(errno));
+        error, "--replay: %s: %s: it is part of a build with json-c", path, strerror(errno));
 }

@@ -218,7 +218,7 @@ START_TEST(counters_are_part_of_a_record) {
     run_expect(run, 0);
     read_table(record);
     run = RUN("-q", "--replay", record);
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
     run = RUN("-q", "--replay", record, "--record", again);
     run_expect(run, 0);

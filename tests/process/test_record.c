@@ -512,7 +512,7 @@ START_TEST(a_run_is_repeated) {
     run_expect(run_wait(run), 0);
     run_free(run);
     run = RUN("--replay", record, "-l", "30%", "--record", again, "--json", "-");
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
     ck_assert_double_eq(json_number(run->out.bytes, "target_mean"), 0.3);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 2);
@@ -528,8 +528,8 @@ START_TEST(a_run_is_repeated) {
     run_free(run);
     run = run_wait(run_start(NULL, WORDS(SHOWSTOPPER "-replay")));
     run_expect(run, 125);
-    run_expect_text(
-        &run->err, "showstopper: --replay: no record is named: showstopper --replay DIR");
+    run_expect_text(&run->err,
+        "showstopper: --replay: missing the folder of a record: showstopper --replay DIR");
     ck_assert_uint_eq(run->out.length, 0);
     run_free(run);
 }
@@ -553,7 +553,7 @@ START_TEST(labels_stay_with_a_run) {
         "{\n    \"pair\": \"a \\\"b\\\"\",\n    \"round\": \"1\",\n    \"last\": \"\"\n  }");
     run = RUN("-q", "--replay", record, "--record", again, "--label", "round=2", "--label=last=x",
         "--label", "roun=d");
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
     expect_labels(again, "{\n    \"pair\": \"a \\\"b\\\"\",\n    \"round\": \"2\",\n    "
                          "\"last\": \"x\",\n    \"roun\": \"d\"\n  }");
@@ -572,7 +572,7 @@ START_TEST(a_simulated_run_is_not_repeated) {
         "{\"command\": [\"serial\"], \"arguments\": [\"-l\", \"50%\"], \"options\": 2, "
         "\"folder\": \"/\", \"simulated\": true}\n");
     struct run *run = RUN("--replay", record);
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 125);
     run_expect_text(&run->err, "the recorded run was simulated: run sssim again instead\n");
     run_free(run);
@@ -647,9 +647,9 @@ START_TEST(a_record_needs_no_file_but_its_own) {
     ck_assert_int_eq(rename(run_path(origin, "record"), moved), 0);
     run_remove_folder(origin);
     run = RUN("--replay", moved, "--dry-run");
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
-    run_expect_text(&run->err, "it is run here instead");
+    run_expect_text(&run->err, "running it here instead");
     run_free(run);
     expect_replay(moved, again);
     run_remove_folder(moved);
@@ -669,7 +669,7 @@ START_TEST(a_replay_may_replace_its_record) {
     run_free(run);
     ck_assert_int_eq(unlink(trace), 0);
     run = RUN("-q", "--replay", record, "--record", record, "--force");
-    SKIP_UNLESS(!strstr(run->err.bytes, "a build with yajl"), "left-out: built without yajl");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
     expect_same_file(record, "input-trace-path", TRACE);
     /* Without a file of its own no copy of an earlier one is left. */

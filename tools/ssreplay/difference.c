@@ -16,41 +16,30 @@ struct comparison {
     char place[PLACE];
 };
 
-static const char *show(yajl_val value, char *buffer, size_t size) {
-    if (!value || YAJL_IS_NULL(value))
+static const char *show(struct json_object *value, char *buffer, size_t size) {
+    switch (json_object_get_type(value)) {
+    case json_type_null:
         return "unknown";
-    if (YAJL_IS_STRING(value))
-        return YAJL_GET_STRING(value);
-    if (YAJL_IS_NUMBER(value))
-        return YAJL_GET_NUMBER(value);
-    if (YAJL_IS_TRUE(value) || YAJL_IS_FALSE(value))
-        return YAJL_IS_TRUE(value) ? "true" : "false";
-    if (YAJL_IS_ARRAY(value))
-        snprintf(buffer, size, "%zu entries", value->u.array.len);
-    else
-        snprintf(buffer, size, "%zu members", value->u.object.len);
-    return buffer;
-}
-
-static void tell(struct comparison *it, yajl_val before, yajl_val now) {
-    char a[32], b[32];
-    fprintf(it->stream, "showstopper: --replay: platform: %s was %.200s, is %.200s\n", it->place,
-        show(before, a, sizeof a), show(now, b, sizeof b));
-    it->count++;
-}
-
-static yajl_val member(yajl_val object, const char *name) {
-    for (size_t i = 0; i < object->u.object.len; i++) {
-        if (strcmp(object->u.object.keys[i], name) == 0)
-            return object->u.object.values[i];
+    case json_type_array:
+        snprintf(buffer, size, "%zu entries", json_object_array_length(value));
+        return buffer;
+    case json_type_object:
+        snprintf(buffer, size, "%d members", json_object_object_length(value));
+        return buffer;
+    default: /* numbers as they are written in the document */
+        return json_object_get_string(value);
     }
-    return NULL;
 }
 
-static void compare(struct comparison *it, yajl_val before, yajl_val now);
+static bool are(struct json_object *before, struct json_object *now, enum json_type type) {
+    return json_object_is_type(before, type) && json_object_is_type(now, type);
+}
 
-static void compare_at(
-    struct comparison *it, const char *name, size_t index, yajl_val before, yajl_val now) {
+static void compare(struct comparison *it, struct json_object *before, struct json_object *now);
+
+/* Compares what is at `name`, or at `index` of a list. */
+static void compare_at(struct comparison *it, const char *name, size_t index,
+    struct json_object *before, struct json_object *now) {
     size_t length = strlen(it->place);
     if (name)
         snprintf(it->place + length, PLACE - length, "%s%s", length ? "." : "", name);
@@ -60,36 +49,41 @@ static void compare_at(
     it->place[length] = '\0';
 }
 
-static bool is_same(yajl_val before, yajl_val now) {
-    char a[32], b[32];
-    return strcmp(show(before, a, sizeof a), show(now, b, sizeof b)) == 0;
+static void compare_members(
+    struct comparison *it, struct json_object *before, struct json_object *now) {
+    json_object_object_foreach(before, name, value) {
+        compare_at(it, name, 0, value, json_object_object_get(now, name));
+    }
+    json_object_object_foreach(now, new_name, new_value) {
+        if (!json_object_object_get_ex(before, new_name, NULL))
+            compare_at(it, new_name, 0, NULL, new_value);
+    }
 }
 
-static void compare(struct comparison *it, yajl_val before, yajl_val now) {
+static void compare(struct comparison *it, struct json_object *before, struct json_object *now) {
     if (it->depth == DEPTH_MAX)
         return;
     it->depth++;
-    if (before && now && YAJL_IS_OBJECT(before) && YAJL_IS_OBJECT(now)) {
-        for (size_t i = 0; i < before->u.object.len; i++) {
-            const char *name = before->u.object.keys[i];
-            compare_at(it, name, 0, before->u.object.values[i], member(now, name));
+    if (are(before, now, json_type_object)) {
+        compare_members(it, before, now);
+    } else if (are(before, now, json_type_array) &&
+               json_object_array_length(before) == json_object_array_length(now)) {
+        for (size_t i = 0; i < json_object_array_length(before); i++)
+            compare_at(it, NULL, i, json_object_array_get_idx(before, i),
+                json_object_array_get_idx(now, i));
+    } else {
+        char a[32], b[32];
+        const char *was = show(before, a, sizeof a), *is = show(now, b, sizeof b);
+        if (strcmp(was, is) != 0) {
+            fprintf(it->stream, "showstopper: --replay: platform: %s was %.200s, is %.200s\n",
+                it->place, was, is);
+            it->count++;
         }
-        for (size_t i = 0; i < now->u.object.len; i++) {
-            const char *name = now->u.object.keys[i];
-            if (!member(before, name))
-                compare_at(it, name, 0, NULL, now->u.object.values[i]);
-        }
-    } else if (before && now && YAJL_IS_ARRAY(before) && YAJL_IS_ARRAY(now) &&
-               before->u.array.len == now->u.array.len) {
-        for (size_t i = 0; i < before->u.array.len; i++)
-            compare_at(it, NULL, i, before->u.array.values[i], now->u.array.values[i]);
-    } else if (!is_same(before, now)) {
-        tell(it, before, now);
     }
     it->depth--;
 }
 
-int ssreplay_print_differences(FILE *stream, yajl_val before, yajl_val now) {
+int ssreplay_print_differences(FILE *stream, struct json_object *before, struct json_object *now) {
     struct comparison comparison = {.stream = stream};
     compare(&comparison, before, now);
     return comparison.count;

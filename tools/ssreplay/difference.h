@@ -2,10 +2,13 @@
 #ifndef SSREPLAY_DIFFERENCE_H
 #define SSREPLAY_DIFFERENCE_H
 
+#include <json-c/json.h>
 #include <stdio.h>
-#include <yajl/yajl_tree.h>
 
-/* A line for each place in which two descriptions differ. Returns how many there are. */
-int ssreplay_print_differences(FILE *stream, yajl_val before, yajl_val now);
+#include <showstopper/contract.h>
+
+/* Prints a line for each place in which two descriptions differ, and returns their number. */
+int ssreplay_print_differences(FILE *stream, struct json_object *before, struct json_object *now)
+    SS_NONNULL();
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * showstopper-replay DIR [OPTION]...: repeats the run recorded in DIR, in the folder where it was
- * started, with the same command line; options given here stand behind the recorded ones and so
- * replace them. What differs between the two machines is told first.
+ * showstopper-replay DIR [OPTION]... repeats the run recorded in DIR, in the folder where it was
+ * started and with the same command line. Options given here follow the recorded ones and so
+ * replace them. Differences between the two machines are printed first.
  */
 
 #include <errno.h>
@@ -13,65 +13,59 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/streams.h"
+#include "base/owned.h"
+#include "base/program.h"
 #include "base/version.h"
 #include "difference.h"
 #include "json_document.h"
 #include "platform/platform.h"
 
-_Noreturn static void fail(const char *format, const char *what, const char *why) {
-    fputs("showstopper: --replay: ", stderr);
-    fprintf(stderr, format, what, why);
-    fputc('\n', stderr);
-    exit(SS_ERROR_FAILED);
-}
+/* `showstopper --replay` becomes this program, so messages are its own. */
+#define NAME "showstopper: --replay"
 
-static yajl_val read_file(const char *folder, const char *name, bool required) {
-    struct ss_error error = {0};
-    yajl_val value = ssreplay_document_read(folder, name, "name the folder of a record", &error);
-    if (!value && required)
-        fail("%s%s", error.message, "");
-    return value;
-}
+/* ---- the two machines ---- */
 
-/* What the machine is now; NULL: that cannot be told. */
-static yajl_val describe_platform(const char *programs) {
-    char command[8400];
+/* NULL if showstopper-platform cannot be run or prints no JSON. */
+static struct json_object *describe_platform(const char *programs) {
+    char command[8400], why[128];
     if (strchr(programs, '\''))
         return NULL;
     snprintf(command, sizeof command, "'%.4000s/showstopper-platform' 2>/dev/null", programs);
     FILE *stream = popen(command, "re");
-    yajl_val value = stream ? ssreplay_document_parse(stream, NULL, 0) : NULL;
+    struct json_object *value = stream ? document_parse_stream(stream, why, sizeof why) : NULL;
     if (stream)
         pclose(stream);
     return value;
 }
 
-static void tell_differences(const char *record, const char *programs, yajl_val plan) {
-    const char *version = ssreplay_document_text(plan, "version");
+static void print_differences(
+    const char *record, const char *programs, const struct json_object *plan) {
+    const char *version = document_text(plan, "version");
     if (version && strcmp(version, ss_version()) != 0)
-        fprintf(stderr, "showstopper: --replay: recorded by version %s, this is %s\n", version,
-            ss_version());
-    yajl_val before = read_file(record, "platform.json", false);
-    yajl_val now = before ? describe_platform(programs) : NULL;
+        fprintf(stderr, NAME ": recorded by version %s, this is %s\n", version, ss_version());
+    struct json_object *before = document_read(record, "platform.json", "", NULL);
+    struct json_object *now = before ? describe_platform(programs) : NULL;
     if (before && now)
         ssreplay_print_differences(stderr, before, now);
     else
-        fputs("showstopper: --replay: whether this machine is the same cannot be told: "
-              "showstopper-platform is not installed, or was not when the run was recorded\n",
+        fputs(NAME
+            ": cannot compare the machines: showstopper-platform is not installed, or was not "
+            "when the run was recorded\n",
             stderr);
-    yajl_tree_free(before);
-    yajl_tree_free(now);
+    json_object_put(before);
+    json_object_put(now);
 }
 
-/* The text that the option --label at this word gives; NULL: it is another word. */
+/* ---- words of the recorded command line that stay ---- */
+
+/* The text that an option --label gives; NULL for another word. */
 static const char *label_at(char *const *word) {
     if (word[0] && strcmp(word[0], "--label") == 0)
         return word[1];
     return word[0] && strncmp(word[0], "--label=", 8) == 0 ? word[0] + 8 : NULL;
 }
 
-/* Whether a label of this name is among the options given now. */
+/* Whether the options given now have a label of this name. */
 static bool is_given_anew(const char *label, char *const *given) {
     size_t name = strcspn(label, "=") + 1;
     for (; *given; given++) {
@@ -82,30 +76,32 @@ static bool is_given_anew(const char *label, char *const *given) {
     return false;
 }
 
-static bool is_recorded(char *const *given) {
-    for (; *given; given++) {
-        if (strcmp(*given, "--record") == 0 || strncmp(*given, "--record=", 9) == 0)
-            return true;
-    }
-    return false;
+static bool is_record_option(const char *word) {
+    return strcmp(word, "--record") == 0 || strncmp(word, "--record=", 9) == 0;
 }
 
-/* What belongs to the old run alone. Returns how many words it takes, 0: it stays. */
-static int is_dropped(char *const *words, char *const *given) {
+static bool is_recorded(char *const *given) {
+    while (*given && !is_record_option(*given))
+        given++;
+    return *given;
+}
+
+/* How many words belong to the old run alone and are dropped. */
+static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     if (label)
         return !is_given_anew(label, given) ? 0 : label == words[1] ? 2 : 1;
     if (strcmp(*words, "--counters") == 0)
         return !is_recorded(given); /* they are part of a record */
-    if (strcmp(*words, "--record") == 0)
-        return 2;
-    return strncmp(*words, "--record=", 9) == 0 || strcmp(*words, "--force") == 0;
+    if (is_record_option(*words))
+        return strchr(*words, '=') ? 1 : 2;
+    return strcmp(*words, "--force") == 0;
 }
 
 /* ---- the record's own copies of files ---- */
 
-/* An option's value inside a list of them. */
-static void put_escaped(FILE *stream, const char *text) {
+/* Inside a list of options. */
+static void print_escaped(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (*text == ',' || *text == '\\')
             fputc('\\', stream);
@@ -113,170 +109,191 @@ static void put_escaped(FILE *stream, const char *text) {
     }
 }
 
-static const char *kind_of(yajl_val input) {
-    return ssreplay_document_text(input, "kind");
-}
-
-/* The copy that takes the place of what this option of a module of this kind names; NULL: none. */
-static const char *find_copy(yajl_val inputs, const char *kind, const char *option) {
-    for (size_t i = 0; i < inputs->u.array.len; i++) {
-        yajl_val input = inputs->u.array.values[i];
-        const char *name = ssreplay_document_text(input, "option");
-        if (kind_of(input) && strcmp(kind_of(input), kind) == 0 && name &&
-            strcmp(name, option) == 0)
-            return ssreplay_document_text(input, "file");
+/* The copy of the file that this option of a module of this kind named; NULL if it named none. */
+static const char *find_copy(struct json_object *inputs, const char *kind, const char *option) {
+    for (size_t i = 0; i < json_object_array_length(inputs); i++) {
+        const struct json_object *input = json_object_array_get_idx(inputs, i);
+        const char *its_kind = document_text(input, "kind"), *name = document_text(input, "option");
+        if (its_kind && name && strcmp(its_kind, kind) == 0 && strcmp(name, option) == 0)
+            return document_text(input, "file");
     }
     return NULL;
 }
 
-/* All options of a module as the record has resolved them, but for the files: those are copies. */
-static void put_options(
-    FILE *stream, yajl_val plan, const char *kind, yajl_val inputs, const char *record) {
-    const char *path[] = {"modules", kind, "options", NULL};
-    yajl_val options = yajl_tree_get(plan, path, yajl_t_object);
+/* All options of a module as they were resolved, with the copies in place of the files. */
+static void print_module_options(FILE *stream, const struct json_object *plan, const char *kind,
+    struct json_object *inputs, const char *record) {
+    const struct json_object *modules = document_get(plan, "modules", json_type_object);
+    const struct json_object *module = document_get(modules, kind, json_type_object);
+    struct json_object *options = document_get(module, "options", json_type_object);
+    const char *separator = "";
     fprintf(stream, "--%s-options=", kind);
-    for (size_t i = 0; options && i < options->u.object.len; i++) {
-        const char *name = options->u.object.keys[i];
-        yajl_val value = options->u.object.values[i];
+    if (!options)
+        return;
+    json_object_object_foreach(options, name, value) {
         const char *copy = find_copy(inputs, kind, name);
-        fprintf(stream, "%s%s=", i ? "," : "", name);
+        fprintf(stream, "%s%s=", separator, name);
+        separator = ",";
         if (copy) {
-            put_escaped(stream, record);
+            print_escaped(stream, record);
             fputc('/', stream);
+            print_escaped(stream, copy);
+        } else if (!json_object_is_type(value, json_type_null)) {
+            print_escaped(stream, json_object_get_string(value));
         }
-        put_escaped(stream, copy                    ? copy
-                            : YAJL_IS_STRING(value) ? YAJL_GET_STRING(value)
-                            : YAJL_IS_NUMBER(value) ? YAJL_GET_NUMBER(value)
-                                                    : "");
     }
 }
 
-/* The options that have the run read copies. Returns how many words there are, at most as many as
- * copies. */
-static size_t add_copies(char **words, yajl_val plan, yajl_val inputs, const char *record) {
-    size_t used = 0;
-    for (size_t i = 0; i < inputs->u.array.len; i++) {
-        yajl_val input = inputs->u.array.values[i];
-        const char *kind = kind_of(input), *option = ssreplay_document_text(input, "option");
-        const char *file = ssreplay_document_text(input, "file");
-        size_t size;
-        if (!option || !file || (kind && find_copy(inputs, kind, option) != file))
-            fail("%s/plan.json %s", record, "does not say what its copies are of");
-        FILE *stream = open_memstream(&words[used], &size);
-        if (!stream)
-            fail("%s%s", "out of memory", "");
-        if (kind)
-            put_options(stream, plan, kind, inputs, record);
-        else
-            fprintf(stream, "--%s=%s/%s", option, record, file);
-        if (fclose(stream) != 0)
-            fail("%s%s", "out of memory", "");
-        used++;
+/* The option by which the run reads a copy; NULL with the error set. */
+static char *make_copy_option(const struct json_object *plan, struct json_object *inputs,
+    const struct json_object *input, const char *record, struct ss_error *error) {
+    const char *kind = document_text(input, "kind"), *option = document_text(input, "option");
+    const char *file = document_text(input, "file");
+    if (!option || !file || (kind && find_copy(inputs, kind, option) != file)) {
+        ss_error_fail(error, "%s/plan.json does not say what its copies are of", record);
+        return NULL;
     }
-    return used;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream && kind)
+        print_module_options(stream, plan, kind, inputs, record);
+    else if (stream)
+        fprintf(stream, "--%s=%s/%s", option, record, file);
+    if (!stream || fclose(stream) != 0) {
+        free(text);
+        text = NULL;
+        ss_error_memory(error);
+    }
+    return text;
 }
 
-/* The words of the recorded command line, ending with NULL. */
-static char **take_words(yajl_val recorded) {
-    size_t count = recorded->u.array.len;
-    char **words = calloc(count + 1, sizeof *words);
-    for (size_t i = 0; words && i < count; i++) {
-        words[i] = YAJL_GET_STRING(recorded->u.array.values[i]);
-        if (!words[i])
-            fail("%s%s", "plan.json: a word of the command line is no text", "");
+/* ---- the command line ---- */
+
+static size_t count_words(char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
+/* What was run: the words of a command line, of which the first `options` are options. */
+struct recorded_run {
+    struct json_object *plan, *inputs;
+    char **words; /* they belong to the plan */
+    size_t count, options;
+    const char *folder;
+};
+
+static int read_run(struct recorded_run *run, const char *record, struct ss_error *error) {
+    run->plan = document_read(record, "plan.json", "name the folder of a record", error);
+    if (!run->plan)
+        return -1;
+    struct json_object *words = document_get(run->plan, "arguments", json_type_array);
+    struct json_object *options = document_get(run->plan, "options", json_type_int);
+    struct json_object *command = document_get(run->plan, "command", json_type_array);
+    run->inputs = document_get(run->plan, "inputs", json_type_array);
+    run->folder = document_text(run->plan, "folder");
+    run->count = words ? json_object_array_length(words) : 0;
+    if (!words || !options || !run->folder || json_object_get_int64(options) < 0 ||
+        (uint64_t)json_object_get_int64(options) > run->count)
+        return ss_error_fail(
+            error, "%s/plan.json does not say what was run: is the record whole?", record);
+    const char *first = command && json_object_array_length(command) > 0
+                            ? document_as_text(json_object_array_get_idx(command, 0))
+                            : NULL;
+    if (first && strcmp(first, "--attach") == 0)
+        return ss_error_fail(error,
+            "%s: the recorded run was of processes that ran already: they cannot be started again",
+            record);
+    if (json_object_get_boolean(document_get(run->plan, "simulated", json_type_boolean)))
+        return ss_error_fail(
+            error, "%s: the recorded run was simulated: run sssim again instead", record);
+    run->options = (size_t)json_object_get_int64(options);
+    run->words = calloc(run->count + 1, sizeof *run->words);
+    if (!run->words)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < run->count; i++) {
+        run->words[i] = (char *)document_as_text(json_object_array_get_idx(words, i));
+        if (!run->words[i])
+            return ss_error_fail(
+                error, "%s/plan.json: word %zu of the command line is not a text", record, i + 1);
     }
-    return words;
+    return 0;
 }
 
 /*
  * The recorded options, then those that name copies, then those given now, then the recorded
- * command.
+ * command. What it allocates lives until the program becomes another one.
  */
-static char **make_command(
-    const char *showstopper, yajl_val plan, const char *record, char **given) {
-    yajl_val recorded = ssreplay_document_get(plan, "arguments", yajl_t_array);
-    yajl_val inputs = ssreplay_document_get(plan, "inputs", yajl_t_array);
-    size_t options =
-        (size_t)YAJL_GET_INTEGER(ssreplay_document_get(plan, "options", yajl_t_number));
-    size_t count = recorded->u.array.len, given_count = 0;
-    while (given[given_count])
-        given_count++;
-    size_t copies = inputs ? inputs->u.array.len : 0;
-    char **words = calloc(count + copies + given_count + 2, sizeof *words);
-    char **between = calloc(copies + given_count + 1, sizeof *between);
-    char **before = take_words(recorded);
-    size_t used = 0, between_count = 0;
-    if (!words || !between || !before)
-        fail("%s%s", "out of memory", "");
-    if (inputs)
-        between_count = add_copies(between, plan, inputs, record);
-    memcpy(between + between_count, given, given_count * sizeof *given);
-    between_count += given_count;
-    words[used++] = (char *)showstopper;
-    for (size_t i = 0; i < count; i++) {
-        if (i == options) {
-            memcpy(words + used, between, between_count * sizeof *between);
-            used += between_count;
-        }
-        int dropped = i < options ? is_dropped(&before[i], given) : 0;
-        if (dropped)
-            i += (size_t)dropped - 1;
-        else
-            words[used++] = before[i];
+static char **make_command(const struct recorded_run *run, const char *showstopper,
+    const char *record, char **given, struct ss_error *error) {
+    size_t copies = run->inputs ? json_object_array_length(run->inputs) : 0, used = 0;
+    char **words = calloc(run->count + copies + count_words(given) + 2, sizeof *words);
+    if (!words) {
+        ss_error_memory(error);
+        return NULL;
     }
-    if (options == count)
-        memcpy(words + used, between, between_count * sizeof *between);
-    free(between);
-    free(before);
+    words[used++] = (char *)showstopper;
+    for (size_t i = 0; i < run->options;) {
+        size_t dropped = count_dropped(&run->words[i], given);
+        if (dropped == 0)
+            words[used++] = run->words[i];
+        i += dropped ? dropped : 1;
+    }
+    for (size_t i = 0; i < copies; i++) {
+        const struct json_object *input = json_object_array_get_idx(run->inputs, i);
+        words[used] = make_copy_option(run->plan, run->inputs, input, record, error);
+        if (!words[used++])
+            return NULL;
+    }
+    for (; *given; given++)
+        words[used++] = *given;
+    for (size_t i = run->options; i < run->count; i++)
+        words[used++] = run->words[i];
     return words;
 }
 
-/* In the place of a command there is then what --attach was given. */
-static bool is_attached(yajl_val plan) {
-    yajl_val command = ssreplay_document_get(plan, "command", yajl_t_array);
-    yajl_val first = command && command->u.array.len > 0 ? command->u.array.values[0] : NULL;
-    return YAJL_IS_STRING(first) && strcmp(first->u.string, "--attach") == 0;
+static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
+    char programs[4200], showstopper[4300];
+    if (ss_platform_program_path(programs, sizeof programs) < 0)
+        return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
+    *strrchr(programs, '/') = '\0';
+    snprintf(showstopper, sizeof showstopper, "%.4000s/showstopper", programs);
+    if (read_run(run, argv[1], error) < 0)
+        return -1;
+    print_differences(argv[1], programs, run->plan);
+    SS_OWNED(free) char *record = realpath(argv[1], NULL);
+    if (!record)
+        return ss_error_fail(error, "%s: %s", argv[1], strerror(errno));
+    char **words = make_command(run, showstopper, record, argv + 2, error);
+    if (!words)
+        return -1;
+    if (chdir(run->folder) < 0)
+        fprintf(stderr, NAME ": the folder where it was run, %s: %s: running it here instead\n",
+            run->folder, strerror(errno));
+    execv(showstopper, words);
+    return ss_error_fail(error, "%s: %s", showstopper, strerror(errno));
 }
 
-int main(int argc, char **argv) {
-    char programs[4200], showstopper[4300];
-    ss_streams_occupy();
-    if (argc < 2)
-        fail("%s%s", "no record is named: showstopper --replay DIR", "");
+static int run(char **argv, int *status, struct ss_error *error) {
+    (void)status;
+    if (!argv[0] || !argv[1])
+        return ss_error_fail(error, "missing the folder of a record: showstopper --replay DIR");
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
              "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with its\n"
-             "options, those given here and its command, and tells how the machine differs.");
-        struct ss_error error = {0};
-        if (ss_streams_flush(&error) < 0)
-            fail("%s%s", error.message, "");
+             "options, those given here and its command, and says how the machine differs.");
         return 0;
     }
-    if (ss_platform_program_path(programs, sizeof programs) < 0)
-        fail("%s%s", "where the programs are cannot be told", "");
-    *strrchr(programs, '/') = '\0';
-    snprintf(showstopper, sizeof showstopper, "%.4000s/showstopper", programs);
-    yajl_val plan = read_file(argv[1], "plan.json", true);
-    yajl_val arguments = ssreplay_document_get(plan, "arguments", yajl_t_array);
-    yajl_val options = ssreplay_document_get(plan, "options", yajl_t_number);
-    const char *folder = ssreplay_document_text(plan, "folder");
-    if (!arguments || !options || !YAJL_IS_INTEGER(options) || !folder ||
-        YAJL_GET_INTEGER(options) < 0 || (size_t)YAJL_GET_INTEGER(options) > arguments->u.array.len)
-        fail("%s/plan.json %s", argv[1], "does not say what was run: is the record whole?");
-    if (is_attached(plan))
-        fail("%s: the recorded run %s", argv[1],
-            "was of processes that ran already: they cannot be started again");
-    if (YAJL_IS_TRUE(ssreplay_document_get(plan, "simulated", yajl_t_any)))
-        fail("%s: the recorded run %s", argv[1], "was simulated: run sssim again instead");
-    tell_differences(argv[1], programs, plan);
-    char *record = realpath(argv[1], NULL);
-    if (!record)
-        fail("%s: %s", argv[1], strerror(errno));
-    char **words = make_command(showstopper, plan, record, argv + 2);
-    if (chdir(folder) < 0)
-        fprintf(stderr,
-            "showstopper: --replay: the folder where it was run, %s: %s: it is run here instead\n",
-            folder, strerror(errno));
-    execv(showstopper, words);
-    fail("%s: %s", showstopper, strerror(errno));
+    struct recorded_run recorded = {0};
+    int result = repeat(&recorded, argv, error);
+    free(recorded.words);
+    json_object_put(recorded.plan);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main(NAME, run, argv);
 }

@@ -173,7 +173,7 @@ static void broken_json_is_noted(void **state) {
     folder_write("a/summary.json", "{\"samples\": ");
     folder_write("a/plan.json", "[]");
     struct ssreport_record record = read_record("a");
-    assert_noted(&record, "summary.json is no JSON");
+    assert_noted(&record, "summary.json: invalid JSON");
     assert_null(record.version);
     assert_null(record.command);
     assert_int_equal(record.sample_count, 60);

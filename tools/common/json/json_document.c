@@ -7,15 +7,15 @@
 
 #include "base/owned.h"
 
-#define SIZE_MAX_READ ((size_t)16 << 20)
+#define DOCUMENT_MAX ((size_t)16 << 20)
 
-/* All of a stream; NULL: it cannot be read, or is too long to be what it should be. */
+/* NULL if the stream cannot be read, or is longer than any document of ours. */
 static char *read_stream(FILE *stream) {
     char *text = NULL;
     size_t used = 0, size = 0;
     do {
         size = size ? size * 2 : 65536;
-        char *larger = size <= SIZE_MAX_READ ? realloc(text, size) : NULL;
+        char *larger = size <= DOCUMENT_MAX ? realloc(text, size) : NULL;
         if (!larger)
             break;
         text = larger;
@@ -29,37 +29,88 @@ static char *read_stream(FILE *stream) {
     return text;
 }
 
-yajl_val ssreplay_document_parse(FILE *stream, char *why, size_t size) {
-    SS_OWNED(free) char *text = read_stream(stream);
-    return text ? yajl_tree_parse(text, why, size) : NULL;
+static size_t count_lines(const char *text, size_t length) {
+    size_t lines = 1;
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n';
+    return lines;
 }
 
-yajl_val ssreplay_document_read(
-    const char *folder, const char *name, const char *missing, struct ss_error *error) {
-    char path[4200], why[256] = "";
-    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
-    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
-    if (!stream) {
-        ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *missing ? ": " : "", missing);
+struct json_object *document_parse(const char *text, char *why, size_t size) {
+    struct json_tokener *tokener = json_tokener_new();
+    *why = '\0';
+    if (!tokener)
         return NULL;
-    }
-    yajl_val value = ssreplay_document_parse(stream, why, sizeof why);
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    /* With its 0, which ends a number. */
+    struct json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
+    enum json_tokener_error error = json_tokener_get_error(tokener);
     if (!value)
-        ss_error_fail(error, "%s is no JSON: %s", path, why);
+        snprintf(why, size, "line %zu: %s", count_lines(text, json_tokener_get_parse_end(tokener)),
+            error == json_tokener_success    ? "no value"
+            : error == json_tokener_continue ? "unexpected end"
+                                             : json_tokener_error_desc(error));
+    json_tokener_free(tokener);
     return value;
 }
 
-yajl_val ssreplay_document_get(yajl_val object, const char *name, yajl_type type) {
-    const char *path[] = {name, NULL};
-    return object ? yajl_tree_get(object, path, type) : NULL;
+struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) {
+    SS_OWNED(free) char *text = read_stream(stream);
+    snprintf(why, size, "cannot be read");
+    return text ? document_parse(text, why, size) : NULL;
 }
 
-const char *ssreplay_document_text(yajl_val object, const char *name) {
-    yajl_val value = ssreplay_document_get(object, name, yajl_t_string);
-    return value ? YAJL_GET_STRING(value) : NULL;
+struct json_object *document_read(
+    const char *folder, const char *name, const char *hint, struct ss_error *error) {
+    char path[4200], why[256];
+    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    if (!stream) {
+        ss_error_fail(error, "%s: %s%s%s", path, strerror(errno), *hint ? ": " : "", hint);
+        return NULL;
+    }
+    struct json_object *value = document_parse_stream(stream, why, sizeof why);
+    if (!value)
+        ss_error_fail(error, "%s: invalid JSON: %s", path, why);
+    return value;
 }
 
-double ssreplay_document_number(yajl_val object, const char *name) {
-    yajl_val value = ssreplay_document_get(object, name, yajl_t_number);
-    return value && YAJL_IS_DOUBLE(value) ? YAJL_GET_DOUBLE(value) : NAN;
+struct json_object *document_get(
+    const struct json_object *object, const char *name, enum json_type type) {
+    struct json_object *value;
+    if (!object || !json_object_object_get_ex(object, name, &value))
+        return NULL;
+    return json_object_is_type(value, type) ? value : NULL;
+}
+
+const char *document_as_text(struct json_object *value) {
+    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+const char *document_text(const struct json_object *object, const char *name) {
+    return document_as_text(document_get(object, name, json_type_string));
+}
+
+double document_number(const struct json_object *object, const char *name) {
+    struct json_object *value = document_get(object, name, json_type_double);
+    if (!value)
+        value = document_get(object, name, json_type_int);
+    double number = value ? json_object_get_double(value) : NAN;
+    return isfinite(number) ? number : NAN;
+}
+
+char *document_join(struct json_object *list) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = list ? open_memstream(&text, &size) : NULL;
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        const char *word = document_as_text(json_object_array_get_idx(list, i));
+        fprintf(stream, "%s%s", i > 0 ? " " : "", word ? word : "?");
+    }
+    if (fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPLAY_DOCUMENT_H
-#define SSREPLAY_DOCUMENT_H
+#ifndef JSON_DOCUMENT_H
+#define JSON_DOCUMENT_H
 
-/* The JSON of a record, read back whole: what `showstopper` writes, of 16 MiB at most. */
+/*
+ * JSON documents of up to 16 MiB, read whole with json-c; json_object_put() frees what
+ * document_parse() and document_read() return.
+ */
 
+#include <json-c/json.h>
 #include <stdio.h>
-#include <yajl/yajl_tree.h>
 
 #include <showstopper/error.h>
 
-/* NULL, perhaps with `why`: it is none. Free it with yajl_tree_free(), which takes NULL, too. */
-SS_WRITES(2, 3) yajl_val ssreplay_document_parse(FILE *stream, char *why, size_t size);
+/* NULL, with the reason in `why`, if the text is not one JSON value; null itself is refused, too.
+ */
+SS_WRITES(2, 3)
+struct json_object *document_parse(const char *text, char *why, size_t size) SS_NONNULL();
 
-/* NULL with the error set; `missing` is what to do when there is no such file. */
-yajl_val ssreplay_document_read(
-    const char *folder, const char *name, const char *missing, struct ss_error *error);
+SS_WRITES(2, 3)
+struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) SS_NONNULL();
 
-/* All take NULL, of which nothing is known: NULL, NULL and NaN. */
-yajl_val ssreplay_document_get(yajl_val object, const char *name, yajl_type type);
-const char *ssreplay_document_text(yajl_val object, const char *name);
-double ssreplay_document_number(yajl_val object, const char *name);
+/* NULL with the error set; `hint` says what to do about a missing file, "" for nothing. */
+struct json_object *document_read(const char *folder, const char *name, const char *hint,
+    struct ss_error *error) SS_NONNULL(1, 2, 3);
+
+/* A member of this type, or NULL, also if `object` is NULL or not an object. */
+struct json_object *document_get(
+    const struct json_object *object, const char *name, enum json_type type) SS_NONNULL(2);
+
+/* NULL and NaN if absent or of another type. */
+const char *document_text(const struct json_object *object, const char *name) SS_NONNULL(2);
+double document_number(const struct json_object *object, const char *name) SS_NONNULL(2);
+
+/* NULL if it is not a text. */
+const char *document_as_text(struct json_object *value);
+
+/* The texts of a list with blanks between them, "?" for anything else; NULL without a list or
+ * memory. */
+char *document_join(struct json_object *list);
 
 #endif

@@ -19,9 +19,9 @@ struct event_reader {
 };
 
 /* A number; in older records a text. */
-static void print_instance(char *buffer, size_t size, yajl_val event) {
-    const char *text = ssreplay_document_text(event, "instance");
-    double number = ssreplay_document_number(event, "instance");
+static void print_instance(char *buffer, size_t size, struct json_object *event) {
+    const char *text = document_text(event, "instance");
+    double number = document_number(event, "instance");
     if (isnan(number))
         snprintf(buffer, size, "%.20s", text ? ss_words_show(text).text : "?");
     else
@@ -29,10 +29,11 @@ static void print_instance(char *buffer, size_t size, yajl_val event) {
 }
 
 /* How it ended, in words where the record has them: older ones have only the status. */
-static void name_failure(struct event_reader *reader, yajl_val event, double status, double at) {
+static void name_failure(
+    struct event_reader *reader, struct json_object *event, double status, double at) {
     char instance[24];
     print_instance(instance, sizeof instance, event);
-    const char *how = ssreplay_document_text(event, "text");
+    const char *how = document_text(event, "text");
     size_t used = strlen(reader->failures);
     char words[64];
     snprintf(words, sizeof words, "status %.0f", status);
@@ -42,15 +43,15 @@ static void name_failure(struct event_reader *reader, yajl_val event, double sta
 }
 
 /* What ends before it is told to do no more from then on. */
-static void take_end(struct event_reader *reader, yajl_val event, double elapsed) {
+static void take_end(struct event_reader *reader, struct json_object *event, double elapsed) {
     struct ssreport_record *record = reader->record;
-    double status = ssreplay_document_number(event, "value");
-    const char *how = ssreplay_document_text(event, "text");
+    double status = document_number(event, "value");
+    const char *how = document_text(event, "text");
     if (reader->ending || (how && strcmp(how, "as it was told to") == 0))
         return;
     double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
     record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
-    double instance = ssreplay_document_number(event, "instance");
+    double instance = document_number(event, "instance");
     if (instance >= 0 && ssreport_csv_make_room((void **)&record->over, record->over_count,
                              &record->over_capacity, sizeof *record->over))
         record->over[record->over_count++] = instance;
@@ -79,9 +80,10 @@ static void take_ending(struct event_reader *reader, double elapsed) {
 
 /* False: it is none. */
 static bool take_event(struct event_reader *reader, const char *line) {
-    yajl_val event = yajl_tree_parse(line, NULL, 0);
-    const char *name = ssreplay_document_text(event, "event");
-    double elapsed = ssreplay_document_number(event, "elapsed_seconds");
+    char why[128];
+    struct json_object *event = document_parse(line, why, sizeof why);
+    const char *name = document_text(event, "event");
+    double elapsed = document_number(event, "elapsed_seconds");
     bool known = name != NULL;
     struct ssreport_record *record = reader->record;
     if (known && strcmp(name, "settling") == 0)
@@ -96,7 +98,7 @@ static bool take_event(struct event_reader *reader, const char *line) {
         take_ending(reader, elapsed);
     else if (known && strcmp(name, "instance_ended") == 0)
         take_end(reader, event, elapsed);
-    yajl_tree_free(event);
+    json_object_put(event);
     return known;
 }
 

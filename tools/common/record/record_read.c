@@ -20,26 +20,13 @@ static char *copy(const char *text) {
 
 /* ---- plan and summary ---- */
 
-/* Words with a blank between them; a shell need not understand it. */
-static char *join(yajl_val list) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = list ? open_memstream(&text, &size) : NULL;
-    if (!stream)
-        return NULL;
-    for (size_t i = 0; i < list->u.array.len; i++) {
-        const char *word = YAJL_GET_STRING(list->u.array.values[i]);
-        fprintf(stream, "%s%s", i > 0 ? " " : "", word ? word : "?");
-    }
-    fclose(stream);
-    return text;
-}
-
 /* Values that are not texts are ignored. */
-static void read_labels(struct ssreport_record *record, yajl_val labels) {
-    for (size_t i = 0; labels && i < labels->u.object.len; i++) {
-        char *value = copy(YAJL_GET_STRING(labels->u.object.values[i]));
-        char *name = value ? strdup(labels->u.object.keys[i]) : NULL;
+static void read_labels(struct ssreport_record *record, struct json_object *labels) {
+    if (!labels)
+        return;
+    json_object_object_foreach(labels, key, label) {
+        char *value = copy(document_as_text(label));
+        char *name = value ? strdup(key) : NULL;
         if (!name || !ssreport_csv_make_room((void **)&record->labels, record->label_count,
                          &record->label_capacity, sizeof *record->labels)) {
             free(name);
@@ -52,12 +39,12 @@ static void read_labels(struct ssreport_record *record, yajl_val labels) {
 }
 
 /* A given duty of 100 %: nothing is ever stopped, whatever the target is. */
-static bool is_never_stopped(yajl_val plan) {
-    yajl_val modules = ssreplay_document_get(plan, "modules", yajl_t_object);
-    yajl_val control = ssreplay_document_get(modules, "control", yajl_t_object);
-    yajl_val options = ssreplay_document_get(control, "options", yajl_t_object);
-    const char *name = ssreplay_document_text(control, "name");
-    return name && strcmp(name, "fixed") == 0 && ssreplay_document_number(options, "duty") >= 1;
+static bool is_never_stopped(struct json_object *plan) {
+    struct json_object *modules = document_get(plan, "modules", json_type_object);
+    struct json_object *control = document_get(modules, "control", json_type_object);
+    struct json_object *options = document_get(control, "options", json_type_object);
+    const char *name = document_text(control, "name");
+    return name && strcmp(name, "fixed") == 0 && document_number(options, "duty") >= 1;
 }
 
 /* The words that name the control module as what keeps a target from being reached. */
@@ -71,20 +58,20 @@ static void note_warning(struct ssreport_record *record, const char *warning) {
 
 static void read_plan(struct ssreport_record *record) {
     struct ss_error error = {0};
-    yajl_val plan = ssreplay_document_read(record->path, "plan.json", "", &error);
+    struct json_object *plan = document_read(record->path, "plan.json", "", &error);
     if (!plan)
         ssreport_notes_add(&record->notes, "%s", error.message);
-    record->version = copy(ssreplay_document_text(plan, "version"));
-    record->started = copy(ssreplay_document_text(plan, "started"));
-    record->command = join(ssreplay_document_get(plan, "command", yajl_t_array));
-    record->instance_count = ssreplay_document_number(plan, "instances");
-    record->cpu_count = ssreplay_document_number(plan, "cpu_count");
+    record->version = copy(document_text(plan, "version"));
+    record->started = copy(document_text(plan, "started"));
+    record->command = document_join(document_get(plan, "command", json_type_array));
+    record->instance_count = document_number(plan, "instances");
+    record->cpu_count = document_number(plan, "cpu_count");
     record->never_stopped = is_never_stopped(plan);
-    read_labels(record, ssreplay_document_get(plan, "labels", yajl_t_object));
+    read_labels(record, document_get(plan, "labels", json_type_object));
     if (record->version && strcmp(record->version, ss_version()) != 0)
         ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
             ss_words_show(record->version).text, ss_version());
-    yajl_tree_free(plan);
+    json_object_put(plan);
 }
 
 static void read_summary(struct ssreport_record *record) {
@@ -92,29 +79,29 @@ static void read_summary(struct ssreport_record *record) {
     snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
     record->interrupted = access(path, F_OK) < 0;
     struct ss_error error = {0};
-    yajl_val summary = NULL;
+    struct json_object *summary = NULL;
     if (record->interrupted)
         ss_error_fail(&error, "interrupted: there is no summary.json");
     else
-        summary = ssreplay_document_read(record->path, "summary.json", "", &error);
+        summary = document_read(record->path, "summary.json", "", &error);
     if (!summary)
         ssreport_notes_add(&record->notes, "%s", error.message);
-    record->ended_by = copy(ssreplay_document_text(summary, "ended_by"));
-    record->settling = ssreplay_document_number(summary, "settling_seconds");
-    record->switches = ssreplay_document_number(summary, "switches_per_second");
-    record->iterations_done = ssreplay_document_number(summary, "iterations");
-    record->is_bursty = ssreplay_document_number(summary, "iterations_in_bursts") > 0 &&
-                        isnan(ssreplay_document_number(summary, "iterations_per_second"));
-    record->iterations_left = ssreplay_document_number(summary, "iterations_left_out");
-    record->own_cpu = ssreplay_document_number(summary, "own_cpu");
-    record->error_mean_percent = ssreplay_document_number(summary, "error_mean_percent");
-    record->steal = ssreplay_document_number(summary, "steal_mean");
-    yajl_val lateness = ssreplay_document_get(summary, "wake_lateness_us", yajl_t_object);
-    record->lateness_p99_us = ssreplay_document_number(lateness, "p99");
-    yajl_val warnings = ssreplay_document_get(summary, "warnings", yajl_t_array);
-    for (size_t i = 0; warnings && i < warnings->u.array.len; i++)
-        note_warning(record, YAJL_GET_STRING(warnings->u.array.values[i]));
-    yajl_tree_free(summary);
+    record->ended_by = copy(document_text(summary, "ended_by"));
+    record->settling = document_number(summary, "settling_seconds");
+    record->switches = document_number(summary, "switches_per_second");
+    record->iterations_done = document_number(summary, "iterations");
+    record->is_bursty = document_number(summary, "iterations_in_bursts") > 0 &&
+                        isnan(document_number(summary, "iterations_per_second"));
+    record->iterations_left = document_number(summary, "iterations_left_out");
+    record->own_cpu = document_number(summary, "own_cpu");
+    record->error_mean_percent = document_number(summary, "error_mean_percent");
+    record->steal = document_number(summary, "steal_mean");
+    struct json_object *lateness = document_get(summary, "wake_lateness_us", json_type_object);
+    record->lateness_p99_us = document_number(lateness, "p99");
+    struct json_object *warnings = document_get(summary, "warnings", json_type_array);
+    for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
+        note_warning(record, document_as_text(json_object_array_get_idx(warnings, i)));
+    json_object_put(summary);
 }
 
 int ssreport_record_read(

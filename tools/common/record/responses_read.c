@@ -226,60 +226,45 @@ static char *copy(const char *text) {
     return text ? strdup(text) : NULL;
 }
 
-/* Texts of a list, with a blank between them. */
-static char *join(yajl_val list) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = list ? open_memstream(&text, &size) : NULL;
-    if (!stream)
-        return NULL;
-    for (size_t i = 0; i < list->u.array.len; i++) {
-        const char *word = YAJL_GET_STRING(list->u.array.values[i]);
-        fprintf(stream, "%s%s", i > 0 ? " " : "", word ? word : "?");
-    }
-    fclose(stream);
-    return text;
-}
-
 /* "timeout 3, reset 1": the causes that have occurred. */
-static char *join_causes(yajl_val causes) {
+static char *join_causes(struct json_object *causes) {
     char *text = NULL;
     size_t size = 0, count = 0;
     FILE *stream = causes ? open_memstream(&text, &size) : NULL;
     if (!stream)
         return NULL;
-    for (size_t i = 0; i < causes->u.object.len; i++) {
-        double number = ssreplay_document_number(causes, causes->u.object.keys[i]);
+    json_object_object_foreach(causes, cause, value) {
+        double number = json_object_get_double(value);
         if (number > 0)
-            fprintf(stream, "%s%s %.0f", count++ > 0 ? ", " : "", causes->u.object.keys[i], number);
+            fprintf(stream, "%s%s %.0f", count++ > 0 ? ", " : "", cause, number);
     }
     fclose(stream);
     return text;
 }
 
-static struct ssreport_response read_figures(yajl_val figures) {
+static struct ssreport_response read_figures(struct json_object *figures) {
     return (struct ssreport_response){
-        .mean = ssreplay_document_number(figures, "mean_seconds"),
-        .p50 = ssreplay_document_number(figures, "p50_seconds"),
-        .p95 = ssreplay_document_number(figures, "p95_seconds"),
-        .p99 = ssreplay_document_number(figures, "p99_seconds"),
-        .most = ssreplay_document_number(figures, "most_seconds"),
+        .mean = document_number(figures, "mean_seconds"),
+        .p50 = document_number(figures, "p50_seconds"),
+        .p95 = document_number(figures, "p95_seconds"),
+        .p99 = document_number(figures, "p99_seconds"),
+        .most = document_number(figures, "most_seconds"),
     };
 }
 
-static void read_responses(struct ssreport_responses *responses, yajl_val document) {
+static void read_responses(struct ssreport_responses *responses, struct json_object *document) {
     static const char *const origins[] = {"intended", "actual"};
-    yajl_val response = ssreplay_document_get(document, "response", yajl_t_object);
-    yajl_val successes = ssreplay_document_get(response, "successes", yajl_t_object);
-    yajl_val all = ssreplay_document_get(response, "all", yajl_t_object);
+    struct json_object *response = document_get(document, "response", json_type_object);
+    struct json_object *successes = document_get(response, "successes", json_type_object);
+    struct json_object *all = document_get(response, "all", json_type_object);
     for (int i = 0; i < SSREPORT_ORIGINS; i++) {
         responses->successes[i] =
-            read_figures(ssreplay_document_get(successes, origins[i], yajl_t_object));
-        responses->all[i] = read_figures(ssreplay_document_get(all, origins[i], yajl_t_object));
+            read_figures(document_get(successes, origins[i], json_type_object));
+        responses->all[i] = read_figures(document_get(all, origins[i], json_type_object));
     }
 }
 
-static void read_counters(struct ssreport_responses *responses, yajl_val document) {
+static void read_counters(struct ssreport_responses *responses, struct json_object *document) {
     const struct {
         const char *name;
         double *value;
@@ -293,39 +278,39 @@ static void read_counters(struct ssreport_responses *responses, yajl_val documen
         {"throughput", &responses->throughput}, {"unfinished_most", &responses->unfinished_most},
         {"own_cpu_seconds", &responses->own_cpu}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        *rows[i].value = ssreplay_document_number(document, rows[i].name);
-    yajl_val causes = ssreplay_document_get(document, "causes", yajl_t_object);
-    responses->timeouts = causes ? fmax(0, ssreplay_document_number(causes, "timeout")) : NAN;
+        *rows[i].value = document_number(document, rows[i].name);
+    struct json_object *causes = document_get(document, "causes", json_type_object);
+    responses->timeouts = causes ? fmax(0, document_number(causes, "timeout")) : NAN;
     responses->causes = join_causes(causes);
-    yajl_val lateness = ssreplay_document_get(document, "lateness", yajl_t_object);
-    responses->lateness_p99 = ssreplay_document_number(lateness, "p99_seconds");
-    responses->lateness_most = ssreplay_document_number(lateness, "most_seconds");
+    struct json_object *lateness = document_get(document, "lateness", json_type_object);
+    responses->lateness_p99 = document_number(lateness, "p99_seconds");
+    responses->lateness_most = document_number(lateness, "most_seconds");
 }
 
-static void read_capacity(struct ssreport_capacity *capacity, yajl_val found) {
-    capacity->demand = copy(ssreplay_document_text(found, "demand"));
-    capacity->held = ssreplay_document_number(found, "held_rate");
-    capacity->failed = ssreplay_document_number(found, "failed_rate");
-    capacity->held_times = ssreplay_document_number(found, "held_times");
-    capacity->failed_times = ssreplay_document_number(found, "failed_times");
+static void read_capacity(struct ssreport_capacity *capacity, struct json_object *found) {
+    capacity->demand = copy(document_text(found, "demand"));
+    capacity->held = document_number(found, "held_rate");
+    capacity->failed = document_number(found, "failed_rate");
+    capacity->held_times = document_number(found, "held_times");
+    capacity->failed_times = document_number(found, "failed_times");
 }
 
 static int read_document(struct ssreport_responses *responses, struct ss_error *error) {
-    yajl_val document =
-        ssreplay_document_read(responses->path, SSREPORT_RESPONSES_DOCUMENT, "", error);
-    yajl_val profile = ssreplay_document_get(document, "profile", yajl_t_object);
-    const char *loop = ssreplay_document_text(document, "loop");
-    responses->version = copy(ssreplay_document_text(document, "version"));
-    responses->arrival = copy(ssreplay_document_text(document, "arrival"));
-    responses->when_full = copy(ssreplay_document_text(document, "when_full"));
-    responses->profile = copy(ssreplay_document_text(profile, "kind"));
-    responses->targets = join(ssreplay_document_get(document, "targets", yajl_t_array));
+    struct json_object *document =
+        document_read(responses->path, SSREPORT_RESPONSES_DOCUMENT, "", error);
+    struct json_object *profile = document_get(document, "profile", json_type_object);
+    const char *loop = document_text(document, "loop");
+    responses->version = copy(document_text(document, "version"));
+    responses->arrival = copy(document_text(document, "arrival"));
+    responses->when_full = copy(document_text(document, "when_full"));
+    responses->profile = copy(document_text(profile, "kind"));
+    responses->targets = document_join(document_get(document, "targets", json_type_array));
     responses->closed = loop && strcmp(loop, "closed") == 0;
     read_counters(responses, document);
     read_responses(responses, document);
-    read_capacity(&responses->capacity, ssreplay_document_get(document, "capacity", yajl_t_object));
+    read_capacity(&responses->capacity, document_get(document, "capacity", json_type_object));
     bool known = document != NULL;
-    yajl_tree_free(document);
+    json_object_put(document);
     if (responses->version && strcmp(responses->version, ss_version()) != 0)
         ssreport_notes_add(&responses->notes, "recorded by version %s, this is %s",
             ss_words_show(responses->version).text, ss_version());
