@@ -1,11 +1,11 @@
-# Writes the manual page of all modules from what they say of themselves.
+# Writes the manual page of all modules from the output of --help-module.
 #   cmake -DPROGRAM=showstopper -DPAGE=FILE -P modules-page.cmake
 execute_process(COMMAND ${PROGRAM} --list-modules OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
 set(page [[.TH SHOWSTOPPER-MODULES 7 "" "showstopper" "Miscellaneous"
 .SH NAME
 showstopper-modules \- modules of showstopper and their options
 .SH DESCRIPTION
-The trace says what load is wanted, the feedback what it is, the control decides how much may run,
+The trace defines the target load, the feedback measures the load, the control decides how much may run,
 the space which instances run, and the dithering when they run. Options are written
 .IR MAIN , name = value ,...;
 the first one listed is the main option, whose value may come first without its name.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages name every option that --help names, with the same default. Argument: the build directory.
+# Manual pages name every option that --help names, with the same default, and documents name no file that
+# was moved. Argument: the build directory.
 set -eu
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -66,12 +67,25 @@ check() {
     done <"$folder/options"
 }
 
+# check_paths DOCUMENT: each `path` from the root of the tree exists. NAME and other capitals are placeholders.
+check_paths() {
+    local path
+    while read -r path; do
+        [ -e "$source/$path" ] || echo "${1##*/} names $path, which does not exist"
+        # shellcheck disable=SC2016 # of Markdown
+    done < <(grep -oE '`(src|tools|tests|modules|include|traces)/[^` ]*`' "$1" | tr -d '`' |
+        grep -vE '[A-Z]{4}|[*{]' | sort -u)
+}
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 {
     # Terminals without them show nothing at all: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
+    for document in README.md CONTRIBUTING.md tools/experiments/README.md; do
+        check_paths "$source/$document"
+    done
     check "$1/bin/showstopper" "$source/src/showstopper.1"
     for program in ssload ssrequest sssim ssreport; do
         # Not all are built where their libraries are missing.
