@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_CONTRACT_H
 #define SHOWSTOPPER_CONTRACT_H
 
-/* What a compiler can check of a function's contract. */
+/* Contracts of functions that a compiler can check. */
 
 /* Like printf(): which parameter is the format and which is its first argument, counted from 1. */
 #define SS_FORMAT(text, first) __attribute__((format(printf, text, first)))

@@ -18,13 +18,13 @@ struct ss_dithering_input {
     enum ss_state state;     /* the state that now ends */
     double target;           /* L*, from 0 to 1 */
     ss_time quota_period;    /* of a quota on the CPU time that is controlled; 0: none is known */
-    ss_time grain;           /* the steps in which the CPU time used is told */
+    ss_time grain;           /* resolution of the CPU time used */
     double duty;             /* the local duty, asked just now, from 0 to 1 */
     struct ss_place place;
 };
 
 struct ss_planned_state {
-    enum ss_state state; /* what comes next; the state that now ends goes on if it is the same */
+    enum ss_state state; /* the next one; the same state again continues it */
     ss_time length;      /* for how long, more than 0 */
 };
 
@@ -32,7 +32,7 @@ struct ss_dithering_module {
     struct ss_module head;
 
     /*
-     * What the instance does next and for how long. Called in the executor at the end of every
+     * Plans the instance's next state and its length. Called in the executor at the end of every
      * state, on the timing path: does not block or allocate.
      */
     void (*next)(const struct ss_self *self, const struct ss_dithering_input *input,

@@ -22,7 +22,7 @@ struct ss_error {
 #define SS_ERROR_NOT_EXECUTABLE 126
 #define SS_ERROR_NOT_FOUND      127
 
-/* What a user wrote may hold line ends and worse; a message is one line. */
+/* User input may contain line ends and worse; a message is one line. */
 static inline void ss_error_make_one_line(struct ss_error *error) {
     for (char *at = error->message; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)

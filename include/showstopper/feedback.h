@@ -6,7 +6,7 @@
 
 #include <showstopper/module.h>
 
-/* What the core can open and read for a feedback module. */
+/* Sources that the core can open and read for a feedback module. */
 enum ss_source {
     SS_SOURCE_NONE,    /* nothing is ever read */
     SS_SOURCE_SYSTEM,  /* the CPU time counters of the measured CPUs */
@@ -34,7 +34,7 @@ struct ss_counters {
     uint64_t set;        /* changes whenever CPUs come, go, or are exchanged */
     double capacity;     /* CPUs that make a load of 1: CPUs on line, or a group's allowance */
     double cpus;         /* CPUs that can be used at one instant: more than a group's quota */
-    ss_time period;      /* over which a quota is kept; 0: there is none */
+    ss_time period;      /* over which a quota is kept; 0 without a quota */
     uint64_t throttled;  /* time for which the quota has held tasks back, counted when it lets go */
     uint64_t idle;       /* idle and iowait */
     uint64_t iowait;     /* that part of `idle` */
@@ -42,7 +42,7 @@ struct ss_counters {
     uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
     uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME, SS_SOURCE_OWN: CPU time used */
     bool ran;            /* `used` is what counts, not `idle` */
-    ss_time grain;       /* the steps in which that is told; 0: much less than a millisecond */
+    ss_time grain;       /* resolution of `used`; 0: much less than a millisecond */
     double value;        /* SS_SOURCE_SENSOR: the latest number, NaN before the first */
 };
 
@@ -55,7 +55,7 @@ struct ss_account {
     double cpus;        /* CPUs that can be used at one instant, at least `capacity` */
     ss_time period;     /* over which a quota keeps the mean of used CPUs to `capacity`; 0: none */
     uint64_t throttled; /* nanoseconds, likewise: how long the quota has held tasks back */
-    ss_time grain;      /* the steps in which `used` is told */
+    ss_time grain;      /* resolution of `used` */
 };
 
 struct ss_feedback_module {

@@ -10,7 +10,7 @@
 struct ss_trace_records;
 
 /*
- * What the program does for its modules, from prepare() to release(): the one grammar of
+ * Services for modules, available from prepare() to release(): the one grammar of
  * quantities, and load traces. Each function takes a whole text, or returns -1 with `error` set.
  */
 struct ss_host {

@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_MODULE_H
 
 /*
- * What every module has in common. A module is a shared object that exports one constant table
+ * The part that all modules share. A module is a shared object that exports one constant table
  * named `showstopper_module`, of the type of its kind; the table begins with a struct ss_module.
  *
  *   trace      says what load is wanted           <showstopper/trace.h>
@@ -43,13 +43,13 @@ enum ss_kind {
 };
 
 /*
- * What a module's functions are given of themselves. Memory named here begins zeroed.
+ * The first argument of every function of a module. Memory named here begins zeroed.
  *
  * There is one of these per process: in every executor, and one more in the master, which asks the
  * trace for targets too. The master's has memory of its own as well, at index `instances`.
  */
 struct ss_self {
-    const struct ss_host *host; /* what the program does for modules, up to release() */
+    const struct ss_host *host; /* services of the program, up to release() */
     const void *config;         /* the options, parsed; layout is the module's */
     void *prepared;     /* what prepare() left here; each executor has a private copy of it */
     void *run;          /* run_memory bytes that all executors share and may write */

@@ -6,7 +6,7 @@
 
 #include <showstopper/time.h>
 
-/* `given` goes on from 0 behind so many nanoseconds: months of one instance's time. */
+/* `given` wraps to 0 after this many nanoseconds: months of one instance's time. */
 #define SS_PERMISSION_WRAPS (UINT64_C(1) << 54)
 
 /* How long the instances of a run have been allowed to run, all of them together. */
@@ -15,7 +15,7 @@ struct ss_permission {
     uint32_t running; /* how many run now */
 };
 
-/* What was given between two looks; negative when `to` is the earlier one. */
+/* Time given between two readings; negative if `to` is the earlier one. */
 static inline double ss_permission_between(uint64_t from, uint64_t to) {
     uint64_t between = (to - from) % SS_PERMISSION_WRAPS;
     return between < SS_PERMISSION_WRAPS / 2 ? (double)between

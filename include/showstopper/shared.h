@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_SHARED_H
 
 /*
- * What a module needs to share memory between executors, any of which may be killed at any
+ * Memory that executors share although any of them may be killed at any
  * instruction: no process waits for another one, and what a dead process has left half done is
  * overtaken.
  */
@@ -58,9 +58,9 @@ static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *w
 }
 
 /*
- * Copies the snapshot in force, of as many words as were published. False when there is none, or
- * when writers overtook every attempt (each of which means that a newer one was just published):
- * keep what you had and go on.
+ * Copies the snapshot in force, of as many words as were published. False if nothing was published,
+ * or when writers overtook every attempt (each of which means that a newer one was just published):
+ * keep the previous snapshot.
  */
 static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -70,7 +70,7 @@ static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *word
         const struct ss_notice_copy *copy = &notice->copies[latest % SS_NOTICE_COPIES];
         if (atomic_load(&copy->ticket) != latest)
             continue;
-        /* Acquire keeps the second look at the ticket behind every word. */
+        /* Acquire orders the second look at the ticket after every word. */
         for (int i = 0; i < count; i++)
             words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
         uint64_t check = atomic_load_explicit(&copy->check, memory_order_acquire);

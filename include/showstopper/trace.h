@@ -46,7 +46,7 @@ struct ss_trace_records {
 };
 
 /*
- * How many of the records from `low` on, up to `high`, lie at `time` or before it; those before
+ * The number of records at or before `time`, searched from `low` up to `high`; those before
  * `low` are known to.
  */
 static inline size_t ss_trace_count_until(
@@ -61,7 +61,7 @@ static inline size_t ss_trace_count_until(
     return low;
 }
 
-/* The load at `time`, which lies between two records that follow each other; not in a step. */
+/* The load at `time`, between two consecutive records that are not a step. */
 static inline double ss_trace_interpolate(
     const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {
     if (b->free)

@@ -37,7 +37,7 @@ SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_
 
 SS_NONNULL() bool ss_histogram_is_empty(const struct ss_histogram *histogram);
 
-/* What the part `share` (0 to 1) of the values does not exceed; 0 when there are none. */
+/* The value that a part `share` (0 to 1) of all values does not exceed; 0 without values. */
 SS_NONNULL() ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
 #endif

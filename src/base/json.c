@@ -23,7 +23,7 @@ static int utf8_length(const unsigned char *at) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* One letter as JSON has it; moves `at` behind it. Returns its end. */
+/* Writes one letter as JSON and moves `at` past it. Returns the end of what it wrote. */
 static char *quote_letter(char *to, const unsigned char **at) {
     int length = utf8_length(*at);
     if (**at == '"' || **at == '\\') {

@@ -14,7 +14,7 @@ struct ss_json {
     bool follows; /* something stands before what comes next */
 };
 
-/* What one letter takes at most, with the end of the text behind it. */
+/* The longest form of one letter, with the final 0. */
 #define SS_JSON_LETTER 8
 
 /*
@@ -32,7 +32,7 @@ SS_NONNULL(1)
 void ss_json_number(struct ss_json *json, const char *name, double number); /* NaN: null */
 SS_NONNULL(1) void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
-/* A number that stands there in decimal already. */
+/* A number that is in decimal already. */
 SS_NONNULL(1, 3) void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
 
 #endif

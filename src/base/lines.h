@@ -17,7 +17,7 @@
  */
 struct ss_lines {
     int file;               /* -1: not open; nothing is kept */
-    int why;                /* errno of the first failure; 0: there was none */
+    int why;                /* errno of the first failure, or 0 */
     uint64_t waiting, lost; /* lines */
     off_t size;             /* up to the end of the last line in the file */
     size_t used;
@@ -32,7 +32,7 @@ SS_NONNULL() void ss_lines_adopt(struct ss_lines *lines, int file);
 
 /*
  * Where the next line is to be put, with room for `size` bytes, at most SS_LINES_ROOM;
- * ss_lines_end() is told where it ends, behind its line feed.
+ * ss_lines_end() takes its end, after the line feed.
  */
 SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);
 SS_NONNULL() void ss_lines_end(struct ss_lines *lines, const char *end);

@@ -30,7 +30,7 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0 : fail(path, strerror(errno), error);
     if (!S_ISSOCK(status.st_mode))
-        return fail(path, "is there and is no socket: choose another path", error);
+        return fail(path, "exists and is not a socket: choose another path", error);
     SS_OWNED(close) int attempt = socket(AF_UNIX, SOCKET_FLAGS, 0);
     if (attempt < 0)
         return fail(path, strerror(errno), error);

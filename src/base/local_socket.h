@@ -10,10 +10,10 @@
 #include <showstopper/error.h>
 
 struct ss_local_socket {
-    int file; /* does not wait; the owner calls listen() and closes it; -1: there is none */
+    int file; /* does not wait; the owner calls listen() and closes it; -1 if absent */
     struct sockaddr_un address;
     dev_t device; /* of the file, which is to be removed */
-    ino_t number; /* likewise; 0: there is none */
+    ino_t number; /* likewise; 0 if absent */
 };
 
 /* Whether an address has room for the path. */
@@ -21,7 +21,7 @@ int ss_local_socket_check(const char *path, struct ss_error *error);
 
 /*
  * Others may connect as `permissions` and the umask allow. What a process that was killed has left
- * at the path is replaced; a socket that is listened to, and what is no socket, are not. On failure
+ * at the path is replaced; a socket with a listener and a file of another kind are not. On failure
  * nothing is open.
  */
 int ss_local_socket_open(

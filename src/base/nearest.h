@@ -20,7 +20,7 @@ struct ss_nearest_names {
     const char *hint; /* where to look if no name is near; NULL: all names are listed in any case */
 };
 
-/* Refuses a word that is none of them: "unknown option '--targte': did you mean '--target'?" */
+/* Refuses a word that is not among them: "unknown option '--targte': did you mean '--target'?" */
 SS_NONNULL(1, 2)
 int ss_nearest_refuse(
     const struct ss_nearest_names *known, const char *word, struct ss_error *error);

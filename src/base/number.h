@@ -6,7 +6,7 @@
 
 #include <showstopper/contract.h>
 
-/* Numbers as programs read them. Each function writes a 0 behind the number and returns where. */
+/* Numbers as programs read them. Each function ends the number with a 0 and returns its place. */
 
 /* The most that ss_number_put() writes, with the 0. */
 #define SS_NUMBER_ROOM 32

@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_BASE_OWNED_H
 
 /*
- * What a variable owns is released where the variable ends, on every way out:
+ * Releases what a variable owns when its scope ends, on every way out:
  *
  *     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
  *

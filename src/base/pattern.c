@@ -68,7 +68,7 @@ static const char *skip_brackets(const char *at) {
     return *at ? at + 1 : at;
 }
 
-/* How long the repetition is that stands here; 0: there is none. `most`: how often at most. */
+/* The length of the repetition that begins here, or 0. `most`: its upper bound. */
 static size_t repetition_at(const char *at, double *most) {
     *most = 1;
     if (*at && strchr("*+?", *at))

@@ -48,7 +48,7 @@ int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value) {
     return 0;
 }
 
-/* Those behind it move up, so that no gap cuts them off from where a search for them begins. */
+/* Later entries move up: a gap would end a search before it reaches them. */
 void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid) {
     uint32_t gap = find(map, pid);
     if (pid <= 0 || map->slots[gap].pid != pid)

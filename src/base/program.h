@@ -5,7 +5,7 @@
 #include <showstopper/error.h>
 
 /*
- * What a program does between the start and the end of main(). It returns 0, with the exit status
+ * The body of a program. It returns 0, with the exit status
  * in `status` if that is not 0, or sets the error, whose status is then that of the program.
  */
 typedef int ss_program(char **argv, int *status, struct ss_error *error);

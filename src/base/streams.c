@@ -22,7 +22,7 @@ bool ss_streams_has_room(int file) {
     return poll(&room, 1, 0) > 0;
 }
 
-/* What failed to be written before is gone: the last flush need not fail on it again. */
+/* Output that failed to be written is gone, so the last flush need not fail again. */
 int ss_streams_flush(struct ss_error *error) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -6,7 +6,7 @@
 
 #include <showstopper/error.h>
 
-/* What every program of ours does about its standard streams. */
+/* The standard streams of every program. */
 
 /*
  * First of all: a standard stream that the caller had closed must not become the descriptor of a

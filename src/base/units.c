@@ -25,7 +25,7 @@ struct quotient {
 
 enum reading {
     READ_WELL,
-    READ_NOTHING, /* there is no number here */
+    READ_NOTHING, /* not a number */
     READ_DIVIDES_BY_ZERO,
     READ_TOO_LARGE,
 };
@@ -44,7 +44,7 @@ static enum reading read_whole(const char **at, wide *value) {
     return READ_WELL;
 }
 
-/* `at` is behind the point. Decimals too small to matter are passed over. */
+/* `at` is after the point. Skips decimals that are too small to matter. */
 static void read_decimals(const char **at, struct quotient *number) {
     for (int decimals = 0; is_digit(**at); ++*at) {
         if (decimals == DECIMALS_LIMIT || number->over >= MANTISSA_LIMIT)
@@ -145,7 +145,7 @@ static const struct unit *find_unit(const char *name) {
     return NULL;
 }
 
-/* What keeps `text` from being a quantity of any kind, or NULL. */
+/* Why `text` is not a quantity of any kind, or NULL. */
 static const char *common_fault(const char *text, enum reading reading) {
     if (text[0] && text[strcspn(text, " \t\r\n\v\f")])
         return "has white space in it: write number and unit together";
@@ -180,7 +180,7 @@ static int time_error(const char *text, enum reading reading, const char *rest, 
         ss_words_show(rest).text, UNITS_LISTED);
 }
 
-/* The time in `*value`, and behind its number the unit in `*name`. */
+/* Reads a time into `*value` and the name of its unit into `*name`. */
 static int read_time(const char *text, bool milliseconds, ss_time *value, const char **name,
     struct ss_error *error) {
     struct quotient number;
@@ -259,14 +259,14 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
     bool percent = *at == '\0' && at > text && at[-1] == '%';
     if (reading == READ_WELL && percent)
         return ss_error_fail(
-            error, "'%s' is not a load: it must lie between 0 and 100%%", shown.text);
+            error, "'%s' is not a load: it must be between 0 and 100%%", shown.text);
     if (reading == READ_WELL && !*at && number.over >= 2 * number.under &&
         number.over <= 100 * number.under)
         return ss_error_fail(error,
-            "'%s' is not a load: it must lie between 0 and 1; for percent write %s%%", shown.text,
+            "'%s' is not a load: it must be between 0 and 1; for percent write %s%%", shown.text,
             shown.text);
     return ss_error_fail(
-        error, "'%s' is not a load: it must lie between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
+        error, "'%s' is not a load: it must be between 0 and 1 (60%%, 0.6 or 6/10)", shown.text);
 }
 
 int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,

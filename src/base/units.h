@@ -14,7 +14,7 @@
 /* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. Never SS_TIME_NEVER. */
 SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 
-/* What may be wrong with a time that can be read; "": nothing. */
+/* A doubt about a time that is valid, or "". */
 struct ss_units_doubt {
     char text[128];
 };

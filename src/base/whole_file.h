@@ -21,7 +21,7 @@ struct ss_whole_file {
 };
 
 /*
- * Where a file of this name is or would be made: a link stands for what it points to, which need
+ * Where a file of this name is or would be made: a link counts as its target, which need
  * not be there. 0, or a negative errno.
  */
 SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);

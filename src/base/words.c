@@ -32,7 +32,7 @@ static bool escapes_in_quotes(char next) {
     return next == '"' || next == '\\' || next == '$' || next == '`' || next == '\n';
 }
 
-/* `at` is behind a backslash. One at the very end stands for itself, as in a shell. */
+/* `at` is after a backslash. A final backslash is literal, as in a shell. */
 static void take_escaped(struct splitter *splitter, char quote) {
     char next = *splitter->at;
     if (!next || (quote && !escapes_in_quotes(next))) {
@@ -159,7 +159,7 @@ bool ss_words_has(const char *list, char separator, const char *word) {
     return false;
 }
 
-/* Whether no shell makes anything of the word but the word. A command NAME=VALUE is none to it. */
+/* Whether a shell takes the word literally. It takes a leading NAME=VALUE as an assignment. */
 static bool is_plain(const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "%+,-./:@_=";

@@ -22,7 +22,7 @@ SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_e
  */
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error);
 
-/* A part of a text; there is no 0 behind it. */
+/* A part of a text, without a final 0. */
 struct ss_words_part {
     const char *text;
     size_t length;
@@ -46,7 +46,7 @@ SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
 /*
- * What a user wrote, made fit to stand in a message: on one line, cut where it is long. Use it
+ * User input made safe for a message: on one line, cut if it is long. Use it
  * in the argument list: ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
  */
 struct ss_words_shown {

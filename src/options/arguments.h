@@ -24,7 +24,7 @@ struct ss_argument {
     char letter;       /* 0: none */
     const char *value; /* its name for the value in the help; NULL: a flag, stored in an int */
     struct ss_option option;
-    size_t second; /* where a second value goes as it stands, a const char *; 0: there is none */
+    size_t second;           /* where a second value goes unparsed, a const char *; 0 without one */
     bool may_be_empty;       /* an empty text means something; for others it is an error */
     ss_argument_taker *take; /* called each time it is given; NULL: the field is set */
     const char *heading;     /* printed above it in the help; NULL: none */
@@ -43,7 +43,7 @@ struct ss_argument {
  * Fills in the defaults and parses the words behind argv[0]. All forms are taken: -n 12, -n12, -qv,
  * --name value, --name=value. The taker at the end of the rows gets all words that are not options,
  * which may stand anywhere; every word behind `--` is one. Without a taker, the first such word or
- * `--` ends the options, and `rest` is what is left behind them; if it is NULL, nothing may be
+ * `--` ends the options, and `rest` is what follows them; if it is NULL, nothing may
  * left.
  */
 SS_NONNULL(1, 2, 4)

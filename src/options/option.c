@@ -78,7 +78,7 @@ static int read_time(const struct ss_option *row, const char *text, ss_time *tim
 struct quantity {
     double cpus;                 /* to be filled in: see struct ss_option_store */
     double value;                /* of any numeric type, comparable with the row's bounds */
-    struct ss_units_doubt doubt; /* what the user should be told of it though it can be read */
+    struct ss_units_doubt doubt; /* a warning about a value that is valid */
 };
 
 static int read_quantity(const struct ss_option *row, const char *text, void *place,
@@ -237,7 +237,7 @@ static const struct ss_option *set_item(const struct ss_option *rows, char *item
     return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
 }
 
-/* What stands where nothing was given and there is no default. */
+/* The value of an option that was not given and has no default. */
 static void set_not_given(const struct ss_option *rows, void *config) {
     for (const struct ss_option *row = rows; row->name; row++) {
         void *place = (char *)config + row->offset;

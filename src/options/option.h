@@ -7,7 +7,7 @@
 #include <showstopper/error.h>
 #include <showstopper/option.h>
 
-/* What comes with a configuration beside its values. Zeroed: an empty one. */
+/* Memory and warnings that belong to a configuration. Zeroed: an empty one. */
 struct ss_option_store {
     double cpus;  /* that make a load of 1, for loads given in CPUs; 0: those are refused */
     double scale; /* the run's window in default ones, for defaults that follow it; 0: is as 1 */
@@ -55,7 +55,7 @@ SS_NONNULL(3)
 int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,
     struct ss_option_store *store, struct ss_error *error);
 
-/* The value in force, as a user would write it; empty when there is none. */
+/* The value in force, as a user would write it; empty if unset. */
 SS_WRITES(1, 2)
 void ss_option_print_value(
     char *buffer, size_t size, const struct ss_option *row, const void *config);

@@ -164,7 +164,7 @@ bool ss_platform_process_may_signal(pid_t pid);
 
 /*
  * The pid or thread ID that was assigned last, to any user, and the upper limit of such IDs. They
- * are assigned in ascending order and then from the beginning again, so everything new lies between
+ * are assigned in ascending order and then from the beginning again, so everything new is between
  * two results. -1: not available.
  */
 pid_t ss_platform_process_latest(void);
@@ -388,7 +388,7 @@ struct ss_counter_reader {
     double capacity; /* CPUs that make a load of 1, if the file does not tell */
     double at_once;  /* likewise, CPUs that can be used at the same time */
     ss_time period;  /* SS_SOURCE_CGROUP: of the quota; 0: none */
-    int throttling;  /* likewise: the file that tells how long the quota has held tasks back; only
+    int throttling;  /* likewise: the file with the time that the quota has held tasks back; only
                         with `throttling_path` */
     bool whole;      /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     ss_time looked;  /* likewise: when CPUs were last counted */
@@ -425,7 +425,7 @@ SS_NONNULL()
 void ss_platform_counters_join(
     struct ss_counter_reader *reader, const struct ss_counter_reader *other);
 
-/* What is read, for people and records. */
+/* Names the source, for people and records. */
 SS_WRITES(1, 2)
 void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
 

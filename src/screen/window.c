@@ -64,7 +64,7 @@ static void undo_stop(int descriptor) {
 /*
  * Setting the scroll region moves the cursor, so the cursor is saved before; resizing the window
  * may reset the region, so the block is located by the cursor alone. A row is made below the cursor
- * if there is none, because in the upper left corner some terminals treat erasing as a request to
+ * if unknown, because in the upper left corner some terminals treat erasing as a request to
  * save the erased text.
  */
 bool ss_screen_release(int descriptor) {

@@ -87,7 +87,7 @@ static int read_header(struct reader *reader) {
             "sstrace --dump, and compile that here",
             reader->name.text);
     if (header->order != SS_TRACE_ORDER)
-        return fail(reader, "its byte order is none");
+        return fail(reader, "invalid byte order");
     if (header->version != SS_TRACE_VERSION)
         return ss_error_fail(reader->error,
             "%s is a compiled trace of version %u, and this program reads version %u: compile it "
@@ -139,7 +139,7 @@ static int read_end(struct reader *reader) {
         reader->last == SS_TIME_NEVER)
         return fail(reader, "its checksum is another one, so it was damaged");
     if (getc(reader->stream) != EOF || ferror(reader->stream))
-        return fail(reader, "it goes on behind its end");
+        return fail(reader, "trailing data after the end");
     return 0;
 }
 

@@ -6,7 +6,7 @@
 
 #include "trace/record.h"
 
-/* Reads a trace in either form, whole. `name` stands in messages. Status 2. */
+/* Reads a whole trace in either form. `name` is used in messages. Status 2. */
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
 

@@ -9,7 +9,7 @@
 #include <showstopper/time.h>
 #include <showstopper/trace.h>
 
-/* What is less is none; so few decimals say every load exactly. */
+/* Smaller values count as 0; this many decimals represent every load exactly. */
 #define SS_TRACE_LOAD_MIN 1e-9
 
 /*

@@ -25,7 +25,7 @@ struct reader {
     char field[LINE_LONGEST + 1];
 };
 
-/* Puts the place before the message that is set and the line behind it. `column` counts bytes. */
+/* Adds the place before the message and the line after it. `column` counts bytes. */
 static int blame(struct reader *reader, const char *column) {
     if (!reader->error)
         return -1;
@@ -68,7 +68,7 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* Copies the next field to `field`, and returns where it stands in the line. */
+/* Copies the next field to `field` and returns its column. */
 static char *next_field(struct reader *reader, char **at) {
     char *begin = *at;
     while (is_blank(*begin))
@@ -110,7 +110,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
 static int read_load(struct reader *reader, const char *column, struct ss_trace_record *record) {
     if (!*reader->field) {
         ss_error_fail(
-            reader->error, "there is no load: write TIME LOAD, such as 20s 60%%, or TIME free");
+            reader->error, "missing load: write TIME LOAD, such as 20s 60%%, or TIME free");
         return blame(reader, column);
     }
     record->free = strcmp(reader->field, "free") == 0;
@@ -151,7 +151,7 @@ static int read_record(struct reader *reader) {
     return reader->sink->take(reader->sink, &record, reader->error);
 }
 
-/* What no line may be, whatever it says. */
+/* Refuses lines that cannot be valid, before any field is read. */
 static int check_line(struct reader *reader) {
     size_t text = strlen(reader->line);
     if (text < reader->length) {

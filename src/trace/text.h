@@ -7,7 +7,7 @@
 #include "trace/record.h"
 
 /*
- * Reads the text form. `name` stands in messages: "NAME:LINE:COLUMN: what was expected", with the
+ * Reads the text form. Messages have the form "NAME:LINE:COLUMN: what was expected", with the
  * line itself in the same message. Status 2. Empty (no record) is an error, too.
  */
 int ss_trace_text_read(

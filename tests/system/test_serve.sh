@@ -311,7 +311,7 @@ a_unix_socket_is_removed() {
     echo other >socket
     end_server TERM 0
     [ "$(cat socket)" = other ] || fail "it removed what is not its own"
-    expect_refusal 1 '--listen: ./socket: is there and is no socket' --work 0 --listen ./socket
+    expect_refusal 1 '--listen: ./socket: exists and is not a socket' --work 0 --listen ./socket
     [ "$(cat socket)" = other ] || fail "it removed a file"
 }
 

@@ -8,7 +8,7 @@
 
 #include "platform/linux/linux.h"
 
-/* One number in a file; UINT64_MAX if there is none ("max", no file). */
+/* The number in a file; UINT64_MAX without one ("max", no file). */
 static uint64_t read_limit(const char *path) {
     char text[64];
     if (ss_linux_read_text(path, text, sizeof text) < 0 || !isdigit((unsigned char)*text))

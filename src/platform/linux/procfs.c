@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the files in /proc tell of any process. */
+/* Facts about any process from /proc. */
 
 #include <ctype.h>
 #include <dirent.h>

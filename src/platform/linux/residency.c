@@ -27,7 +27,7 @@ static void close_states(struct ss_residencies *residencies) {
         ss_owned_close(&residencies->states[--residencies->count].file);
 }
 
-/* Opens the files of all states of one CPU. NULL, or why there are none. */
+/* Opens the files of all states of one CPU. Returns NULL, or why that is impossible. */
 static const char *add_cpu(
     struct ss_residencies *residencies, const struct ss_platform_roots *roots, uint32_t cpu) {
     int file = -1;

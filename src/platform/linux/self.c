@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What this process asks and sets of itself. */
+/* Properties of this process. */
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

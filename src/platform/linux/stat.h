@@ -5,7 +5,7 @@
 #include "platform/platform.h"
 
 /*
- * Reads the next line of a measured CPU and moves `*text` behind it. `unit` is the length of a
+ * Reads the next line of a measured CPU and moves `*text` past it. `unit` is the length of a
  * clock tick in nanoseconds. Columns that an older kernel does not have are 0. Returns false if
  * there is no such line, or if it was cut off or has fewer columns than the oldest kernels have.
  */

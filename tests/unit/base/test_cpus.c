@@ -28,7 +28,7 @@ static void assert_refused(const char *text, const char *part) {
     assert_true(ss_cpus_has(&cpus, 5) && ss_cpus_count(&cpus) == 1);
 }
 
-static void a_set_holds_what_was_added(void **state) {
+static void added_cpus_are_in_the_set(void **state) {
     (void)state;
     struct ss_cpus cpus = {0};
     assert_int_equal(ss_cpus_count(&cpus), 0);
@@ -135,7 +135,7 @@ static void sets_are_joined_and_cut(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_set_holds_what_was_added),
+    cmocka_unit_test(added_cpus_are_in_the_set),
     cmocka_unit_test(lists_are_read_and_printed),
     cmocka_unit_test(other_text_is_refused),
     cmocka_unit_test(ranges_without_sense_are_refused),

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-static void a_hangup_that_is_ignored_is_none(void **state) {
+static void an_ignored_hangup_does_not_end_the_program(void **state) {
     (void)state;
     sigset_t set;
     signal(SIGHUP, SIG_IGN);
@@ -27,5 +27,5 @@ static void an_interrupt_always_ends(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_hangup_that_is_ignored_is_none),
+    cmocka_unit_test(an_ignored_hangup_does_not_end_the_program),
     cmocka_unit_test(an_interrupt_always_ends))

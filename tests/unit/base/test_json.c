@@ -110,7 +110,7 @@ static void utf8_is_kept(void **state) {
         "\xe0\xa0\x80",     /* U+0800, the first of three */
         "\xe2\x82\xac",     /* the sign of the euro */
         "\xed\x9f\xbf",     /* U+D7FF, the last before the surrogates */
-        "\xee\x80\x80",     /* U+E000, the first behind them */
+        "\xee\x80\x80",     /* U+E000, the first after them */
         "\xef\xbf\xbf",     /* U+FFFF, the last of three */
         "\xf0\x90\x80\x80", /* U+10000, the first of four */
         "\xf3\xbf\xbf\xbf", /* U+FFFFF */
@@ -140,12 +140,12 @@ static void what_is_no_utf8_is_replaced(void **state) {
     assert_text("\xfe\xff", "\"" BAD BAD "\"");
 }
 
-static void what_is_cut_off_is_replaced(void **state) {
+static void truncated_letters_are_replaced(void **state) {
     (void)state;
     assert_text("\xc3", "\"" BAD "\"");
     assert_text("\xe2\x82", "\"" BAD BAD "\"");
     assert_text("\xf0\x9f\x98", "\"" BAD BAD BAD "\"");
-    /* What follows is kept. */
+    /* The rest is kept. */
     assert_text("\xc3(", "\"" BAD "(\"");
     assert_text("\xe2\x82\"", "\"" BAD BAD "\\\"\"");
     assert_text("\xe2(\xac", "\"" BAD "(" BAD "\"");
@@ -153,7 +153,7 @@ static void what_is_cut_off_is_replaced(void **state) {
     assert_text("\xe2\xc3\xa9", "\"" BAD "\xc3\xa9\"");
 }
 
-static void what_is_not_finite_is_null(void **state) {
+static void infinite_numbers_are_null(void **state) {
     (void)state;
     assert_number(NAN, "null");
     assert_number(INFINITY, "null");
@@ -197,7 +197,7 @@ UNIT_MAIN(
     cmocka_unit_test(control_characters_are_escaped),
     cmocka_unit_test(utf8_is_kept),
     cmocka_unit_test(what_is_no_utf8_is_replaced),
-    cmocka_unit_test(what_is_cut_off_is_replaced),
-    cmocka_unit_test(what_is_not_finite_is_null),
+    cmocka_unit_test(truncated_letters_are_replaced),
+    cmocka_unit_test(infinite_numbers_are_null),
     cmocka_unit_test(numbers_are_short),
     cmocka_unit_test(numbers_read_back_exactly))

@@ -65,18 +65,18 @@ static void permissions_hold_from_the_start(void **state) {
     assert_int_equal(umask(before), 027);
 }
 
-static void what_lives_or_is_no_socket_stays(void **state) {
+static void other_files_and_live_sockets_stay(void **state) {
     (void)state;
     struct ss_local_socket local = open_it(0777);
     assert_refused(path, "another process listens there");
     assert_int_equal(access(path, F_OK), 0);
     close_it(&local);
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    assert_refused(path, "is there and is no socket");
+    assert_refused(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
-    /* A link is none either, wherever it leads. */
+    /* A link is not a socket either, wherever it leads. */
     assert_int_equal(symlink("/nowhere/x", path), 0);
-    assert_refused(path, "is there and is no socket");
+    assert_refused(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
 }
 
@@ -107,6 +107,6 @@ static void a_path_that_no_socket_can_have_is_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(permissions_hold_from_the_start, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(what_lives_or_is_no_socket_stays, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(other_files_and_live_sockets_stay, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(a_dead_socket_is_replaced, make_folder, remove_folder),
     cmocka_unit_test(a_path_that_no_socket_can_have_is_refused))

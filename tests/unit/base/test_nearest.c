@@ -28,7 +28,7 @@ static void the_nearer_name_wins(void **state) {
     assert_string_equal(nearest("neven"), "even");
 }
 
-static void upper_case_is_no_difference(void **state) {
+static void case_does_not_matter(void **state) {
     (void)state;
     assert_string_equal(nearest("RealTime"), "realtime");
 }
@@ -58,6 +58,6 @@ static void other_words_are_not_guessed_at(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(one_letter_off_is_found),
     cmocka_unit_test(the_nearer_name_wins),
-    cmocka_unit_test(upper_case_is_no_difference),
+    cmocka_unit_test(case_does_not_matter),
     cmocka_unit_test(a_beginning_is_enough),
     cmocka_unit_test(other_words_are_not_guessed_at))

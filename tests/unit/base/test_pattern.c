@@ -58,7 +58,7 @@ static void posix_is_taken(void **state) {
     }
 }
 
-/* What the C library takes in the sense that was meant passes, and nothing else. */
+/* Only patterns that mean the same to the C library pass. */
 static void extensions_pass_where_they_work(void **state) {
     (void)state;
     static const struct {

@@ -80,7 +80,7 @@ static void there_is_room_for_as_many_as_wanted(void **state) {
     }
 }
 
-/* The slot in which the search for a number begins: where it lies in an empty map. */
+/* The slot in which the search for a number begins: its place in an empty map. */
 static uint32_t home_of(pid_t pid) {
     struct ss_pid_map empty;
     uint32_t at = 0;
@@ -142,7 +142,7 @@ static uint32_t draw(uint32_t below) {
 
 #define MOST 500
 
-/* What a map should know, in the plainest way. */
+/* A plain list to compare the map with. */
 static struct {
     pid_t pid;
     uint32_t value;

@@ -95,7 +95,7 @@ static void units_may_be_words(void **state) {
         assert_time(cases[i].text, cases[i].value);
 }
 
-/* What is said of a time shorter than half a second. */
+/* The warning about a time shorter than half a second. */
 static void assert_doubt(const char *text, const char *expected) {
     struct ss_units_doubt doubt = {"unset"};
     ss_time value, same;
@@ -177,7 +177,7 @@ static void unknown_units_are_refused(void **state) {
         assert_refused_time(ss_units_time, texts[i], "unknown unit");
 }
 
-static void what_is_no_time_is_refused(void **state) {
+static void invalid_times_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "s", "soon", "inf", "nan", ".", ".s", "+5s", "/3s"};
     for (size_t i = 0; i < COUNT(texts); i++)
@@ -227,10 +227,9 @@ static void loads_are_fractions_decimals_or_percentages(void **state) {
 static void loads_out_of_range_are_refused(void **state) {
     (void)state;
     assert_refused_double(
-        read_part, "1.5", "'1.5' is not a load: it must lie between 0 and 1 (60%, 0.6 or 6/10)");
+        read_part, "1.5", "'1.5' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10)");
     assert_refused_double(read_part, "60", "between 0 and 1; for percent write 60%");
-    assert_refused_double(
-        read_part, "200%", "'200%' is not a load: it must lie between 0 and 100%");
+    assert_refused_double(read_part, "200%", "'200%' is not a load: it must be between 0 and 100%");
     assert_refused_double(read_part, "101", "between 0 and 1 (60%, 0.6 or 6/10)");
     static const char *const texts[] = {"", "-0.1", "60", "101%", "7/6", "1/0", "0/0", "60%%",
         "0,6", "1e-1", "nan", "inf", "0x1", " 0.5", "0.5 ", "1.00000000000000000000001", "%"};
@@ -301,7 +300,7 @@ static void percentages_may_have_their_sign(void **state) {
     assert_refused_double(ss_units_percent, "-5%", "is negative");
 }
 
-static void what_is_no_number_is_refused(void **state) {
+static void invalid_numbers_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "x", "1e5", "inf", "nan", "0x1p3", "5%", "1,5", "1/"};
     for (size_t i = 0; i < COUNT(texts); i++)
@@ -421,7 +420,7 @@ UNIT_MAIN(
     cmocka_unit_test(fractions_round_to_the_nearest),
     cmocka_unit_test(times_without_a_unit_are_refused),
     cmocka_unit_test(unknown_units_are_refused),
-    cmocka_unit_test(what_is_no_time_is_refused),
+    cmocka_unit_test(invalid_times_are_refused),
     cmocka_unit_test(times_too_long_are_refused),
     cmocka_unit_test(loads_are_fractions_decimals_or_percentages),
     cmocka_unit_test(loads_out_of_range_are_refused),
@@ -429,7 +428,7 @@ UNIT_MAIN(
     cmocka_unit_test(counts_are_whole_numbers),
     cmocka_unit_test(numbers_are_decimals_or_fractions),
     cmocka_unit_test(percentages_may_have_their_sign),
-    cmocka_unit_test(what_is_no_number_is_refused),
+    cmocka_unit_test(invalid_numbers_are_refused),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(printed_times_are_read_back),
     cmocka_unit_test(people_are_shown_decimals),

@@ -84,13 +84,13 @@ static void expect_no_sum(uint64_t missed) {
 }
 
 /* 20 ms in the end. */
-static void what_is_missed_does_not_add_up(void **state) {
+static void missing_counts_do_not_add_up(void **state) {
     (void)state;
     expect_no_sum(2000);
 }
 
 /* As where cpuidle takes the handling of interrupts for idle time. */
-static void what_is_too_much_does_not_add_up(void **state) {
+static void excess_counts_do_not_add_up(void **state) {
     (void)state;
     expect_no_sum((uint64_t)-3000);
 }
@@ -152,8 +152,8 @@ static void counts_may_begin_anew(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_coarse_count_alone_is_kept),
     cmocka_unit_test(short_stays_are_followed_within_steps),
-    cmocka_unit_test(what_is_missed_does_not_add_up),
-    cmocka_unit_test(what_is_too_much_does_not_add_up),
+    cmocka_unit_test(missing_counts_do_not_add_up),
+    cmocka_unit_test(excess_counts_do_not_add_up),
     cmocka_unit_test(an_unfinished_stay_is_seen_by_its_steps),
     cmocka_unit_test(the_result_never_falls),
     cmocka_unit_test(counts_may_begin_anew))

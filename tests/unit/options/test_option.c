@@ -119,7 +119,7 @@ static void every_type_is_read(void **state) {
     assert_int_equal(config.mode, 2);
 }
 
-static void what_is_not_given_keeps_its_default(void **state) {
+static void missing_options_keep_their_defaults(void **state) {
     (void)state;
     parse(all, "copies=1");
     assert_int_equal(config.copies, 1);
@@ -254,7 +254,7 @@ static void choices_are_whole_words(void **state) {
     for (size_t i = 0; i < COUNT(wrong); i++)
         refuse(all, wrong[i], "is not one of: on off on-off");
     refuse(all, "mode=maybe", "mode: 'maybe' is not one of");
-    /* What stands in memory behind the list is not of it. */
+    /* Memory after the list does not belong to it. */
     static const struct ss_option last[] = {
         {.name = "mode", .type = SS_OPTION_CHOICE, AT(mode), .choices = "on off\0maybe"},
         SS_OPTION_END};
@@ -262,7 +262,7 @@ static void choices_are_whole_words(void **state) {
     refuse(last, "maybe", "'maybe' is not one of: on off");
 }
 
-static void what_is_required_must_be_given(void **state) {
+static void required_options_must_be_given(void **state) {
     (void)state;
     refuse(needed, NULL, "path is not given: a file to read");
     refuse(needed, "length=1s,copies=1", "path is not given");
@@ -316,7 +316,7 @@ static void one_option_is_set_by_itself(void **state) {
     assert_memory_equal(error.message, "length: '3' has no unit", 23);
 }
 
-static void what_is_hardly_meant_is_warned_of(void **state) {
+static void improbable_values_are_warned_of(void **state) {
     (void)state;
     parse(doubtful, "3m");
     assert_true(config.length == 3 * SS_MILLISECOND);
@@ -349,7 +349,7 @@ UNIT_MAIN(
     cmocka_unit_test(defaults_are_filled_in),
     cmocka_unit_test(a_default_follows_the_window_and_a_value_does_not),
     cmocka_unit_test(every_type_is_read),
-    cmocka_unit_test(what_is_not_given_keeps_its_default),
+    cmocka_unit_test(missing_options_keep_their_defaults),
     cmocka_unit_test(the_main_option_may_stand_bare),
     cmocka_unit_test(only_the_first_may_stand_bare),
     cmocka_unit_test(empty_items_are_refused),
@@ -361,10 +361,10 @@ UNIT_MAIN(
     cmocka_unit_test(a_bound_may_stand_alone),
     cmocka_unit_test(wrong_values_name_their_option),
     cmocka_unit_test(choices_are_whole_words),
-    cmocka_unit_test(what_is_required_must_be_given),
+    cmocka_unit_test(required_options_must_be_given),
     cmocka_unit_test(a_module_without_options_takes_none),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(texts_live_as_long_as_the_store),
     cmocka_unit_test(one_option_is_set_by_itself),
-    cmocka_unit_test(what_is_hardly_meant_is_warned_of),
+    cmocka_unit_test(improbable_values_are_warned_of),
     cmocka_unit_test(percentages_are_read))

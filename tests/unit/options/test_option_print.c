@@ -38,7 +38,7 @@ static void assert_printed(enum ss_option_type type, const char *text, const cha
     assert_string_equal(printed, expected);
 }
 
-/* What is printed is a text that a user could write, and means the very same value. */
+/* Printed values are texts that a user could write, and parse to the same value. */
 static void assert_read_back(enum ss_option_type type, const char *text) {
     struct ss_option row = row_of(type);
     union value value, again;
@@ -198,7 +198,7 @@ static void help_is_wrapped_at_column_79(void **state) {
             .type = SS_OPTION_TEXT,
             .help = "one two three four five six seven eight nine ten eleven twelve thirteen "
                     "fourteen fifteen sixteen seventeen eighteen nineteen twenty",
-            .initial = "a value of several words that goes on"},
+            .initial = "a value of several words that is long"},
         SS_OPTION_END};
     char *text = help_of(rows);
     int lines = 0;

@@ -342,7 +342,7 @@ static void whole_paths_are_taken(void **state) {
     snprintf(path, sizeof path, "%s", tree_path("cgroup/a/b"));
     assert_allowance(path, 1);
     assert_int_equal(counters.used, 7000);
-    /* One outside the tree is none. */
+    /* A group outside the tree is invalid. */
     tree_write("other/cpu.stat", USAGE);
     snprintf(path, sizeof path, "%s", tree_path("other"));
     refuse_group(path, "name a group that is there");

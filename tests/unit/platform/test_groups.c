@@ -118,7 +118,7 @@ static void a_child_process_reads_on_its_own(void **state) {
     assert_int_equal(fcntl(first, F_GETFD), -1);
 }
 
-/* What runs in the root itself would be missing. */
+/* Processes in the root itself would be missing. */
 static void a_process_in_the_root_is_a_reason(void **state) {
     (void)state;
     make_machine();

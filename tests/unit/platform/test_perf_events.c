@@ -76,7 +76,7 @@ static pid_t start_program(int gate[2], int end[2]) {
     return child;
 }
 
-/* With what it forks, also once all of it has ended; what was before it is none of it. */
+/* Counts its children, also after they have ended, and nothing from before it. */
 static void what_executes_a_program_is_counted(void **state) {
     (void)state;
     int gate[2], end[2];

@@ -151,7 +151,7 @@ static void take_a_strange_name(void) {
     prctl(PR_SET_NAME, ") R 1 2 (a b)");
 }
 
-static void a_process_is_told_from_any_other(void **state) {
+static void processes_are_distinguished(void **state) {
     (void)state;
     uint64_t own = ss_platform_process_started(getpid());
     pid_t child = start_child(take_a_strange_name);
@@ -275,7 +275,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_process_that_has_ended_is_not_held),
     cmocka_unit_test(numbers_that_are_no_pid_are_never_signaled),
     cmocka_unit_test(a_group_is_signaled_through_its_leader),
-    cmocka_unit_test(a_process_is_told_from_any_other),
+    cmocka_unit_test(processes_are_distinguished),
     cmocka_unit_test(cpu_time_of_a_process_is_known),
     cmocka_unit_test(sleep_ends_at_the_deadline),
     cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),

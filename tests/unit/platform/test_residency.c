@@ -196,7 +196,7 @@ static void the_files_are_named(void **state) {
 }
 
 /* On the CPU that reads, the truth is at least what /proc/stat says. */
-static void what_is_missed_is_made_up_for_where_it_is_read(void **state) {
+static void missed_time_is_made_up_at_the_next_reading(void **state) {
     (void)state;
     cpu_set_t one;
     int cpu = sched_getcpu();
@@ -233,4 +233,4 @@ UNIT_MAIN(
     cmocka_unit_test(readers_learn_together),
     cmocka_unit_test(a_state_that_cannot_be_read_leaves_the_steps),
     cmocka_unit_test(the_files_are_named),
-    cmocka_unit_test(what_is_missed_is_made_up_for_where_it_is_read))
+    cmocka_unit_test(missed_time_is_made_up_at_the_next_reading))

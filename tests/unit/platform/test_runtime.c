@@ -35,7 +35,7 @@ static void make_machine(void) {
     tree_write("groups/cpuacct/cpuacct.usage_percpu", "100000000000 23456789012 \n");
 }
 
-/* The only mount there is: its root, its folder in the tree, what stands behind the dash. */
+/* The only mount: its root, its folder in the tree, the fields after the dash. */
 static void mount(const char *root, const char *folder, const char *rest) {
     char text[4096];
     snprintf(
@@ -99,7 +99,7 @@ static void controllers_may_share_a_hierarchy(void **state) {
     assert_found("both/cpuacct.usage");
 }
 
-/* What is mounted there is some group's and not the machine's. */
+/* A group is mounted there, not the root of all groups. */
 static void another_root_is_passed_over(void **state) {
     (void)state;
     make_machine();
@@ -238,7 +238,7 @@ static void garbled_lists_are_refused(void **state) {
         assert_garbled("1", "groups/cpuacct/cpuacct.usage_percpu", texts[i]);
 }
 
-/* No CPU time is negative, and none has letters behind it. */
+/* A CPU time is not negative, and no letters follow it. */
 static void numbers_that_only_begin_as_such_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"-5\n", "12x34\n"};
@@ -246,7 +246,7 @@ static void numbers_that_only_begin_as_such_are_refused(void **state) {
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
 }
 
-static void the_load_is_what_was_used(void **state) {
+static void used_time_is_the_load(void **state) {
     (void)state;
     struct ss_counters from;
     struct ss_counters to;
@@ -335,6 +335,6 @@ UNIT_MAIN(
     cmocka_unit_test(garbled_files_are_refused),
     cmocka_unit_test(garbled_lists_are_refused),
     cmocka_unit_test(numbers_that_only_begin_as_such_are_refused),
-    cmocka_unit_test(the_load_is_what_was_used),
+    cmocka_unit_test(used_time_is_the_load),
     cmocka_unit_test(parts_come_from_the_machine_as_well),
     cmocka_unit_test(the_real_machine_is_read))

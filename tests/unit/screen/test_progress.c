@@ -45,7 +45,7 @@ static void close_socket(void) {
 
 static char packet[SS_PROGRESS_TEXT];
 
-/* What was written next; NULL: nothing. */
+/* The next output, or NULL. */
 static const char *receive(void) {
     ssize_t length = recv(screen, packet, sizeof packet - 1, MSG_DONTWAIT);
     if (length < 0)
@@ -81,7 +81,7 @@ static void at_most_four_drawings_a_second(void **state) {
     close_socket();
 }
 
-static void what_is_drawn_is_not_drawn_again(void **state) {
+static void unchanged_lines_are_not_drawn_again(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     ss_progress_note(&progress, AT(0), &known);
@@ -238,7 +238,7 @@ static void lines_are_plain_without_a_terminal(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(at_most_four_drawings_a_second),
-    cmocka_unit_test(what_is_drawn_is_not_drawn_again),
+    cmocka_unit_test(unchanged_lines_are_not_drawn_again),
     cmocka_unit_test(another_size_is_drawn_at_once),
     cmocka_unit_test(what_scrolls_is_said_with_every_drawing),
     cmocka_unit_test(the_end_is_wiped_and_final),

@@ -162,7 +162,7 @@ static void values_become_shorter_in_a_narrow_window(void **state) {
         "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %");
 }
 
-static void what_is_not_known_is_a_dash(void **state) {
+static void unknown_values_are_dashes(void **state) {
     (void)state;
     struct ss_progress_values none = {-1, NAN, NAN, NAN, NAN, NAN, NAN, true};
     assert_string_equal(values_at(100, &none), "warm-up  target     - %  load     - %  error      "
@@ -246,7 +246,7 @@ static void target_and_load_are_both_seen(void **state) {
         (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
 }
 
-static void what_is_not_controlled_is_faint(void **state) {
+static void uncontrolled_stretches_are_faint(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     fill(2, NAN, 0.25);
@@ -299,10 +299,10 @@ UNIT_MAIN(
     cmocka_unit_test(no_row_is_wider_than_the_window),
     cmocka_unit_test(the_drawing_is_as_wide_and_high_as_there_is_room),
     cmocka_unit_test(values_become_shorter_in_a_narrow_window),
-    cmocka_unit_test(what_is_not_known_is_a_dash),
+    cmocka_unit_test(unknown_values_are_dashes),
     cmocka_unit_test(the_clock_keeps_its_width),
     cmocka_unit_test(load_is_drawn_in_eighths),
     cmocka_unit_test(target_and_load_are_both_seen),
-    cmocka_unit_test(what_is_not_controlled_is_faint),
+    cmocka_unit_test(uncontrolled_stretches_are_faint),
     cmocka_unit_test(the_newest_is_at_the_right_for_a_minute),
     cmocka_unit_test(samples_share_columns_by_their_number))

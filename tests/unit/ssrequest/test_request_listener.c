@@ -382,7 +382,7 @@ static void only_a_dead_socket_is_replaced(void **state) {
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     memset(&error, 0, sizeof error);
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
-    assert_says(error.message, "is there and is no socket");
+    assert_says(error.message, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(folder), 0);
 }

@@ -30,7 +30,7 @@ static void percents_of_prometheus_must_be_told(void **state) {
     static const char text[] = ANSWER(SERIES("", "[10.5,\"50\"],\n[20.5,\"75.5\"]"));
     char heard[1024];
     assert_blamed(prometheus(), NULL, text, "1:90",
-        "a load of 5000 %, which must lie between 0 and 100: --unit says");
+        "a load of 5000 %, which must be between 0 and 100: --unit says");
     const import_options percent = {.unit = SSTRACE_UNIT_PERCENT};
     struct import_run run = import_heard(prometheus(), &percent, text, sizeof text - 1, heard);
     assert_levels(&run, 10, LEVELS(50, 75.5));

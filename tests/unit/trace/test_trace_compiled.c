@@ -58,7 +58,7 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
         fail_msg("message without '%s': %s", part, error.message);
 }
 
-static void what_was_written_is_read(void **state) {
+static void written_traces_are_read_back(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     for (size_t first = 0; first < EXAMPLES; first++) {
@@ -108,7 +108,7 @@ static void cut_short_it_is_refused(void **state) {
     for (size_t size = 0; size < SIZE; size++)
         assert_refused(bytes, size, "ends");
     bytes[SIZE] = 0;
-    assert_refused(bytes, SIZE + 1, "goes on");
+    assert_refused(bytes, SIZE + 1, "trailing data");
 }
 
 static void any_bit_flipped_is_noticed(void **state) {
@@ -138,7 +138,7 @@ static void two_changes_do_not_cancel(void **state) {
     assert_refused(bytes, 32 + 3 * 16 + 8, "checksum");
 }
 
-static void another_byte_order_is_told(void **state) {
+static void foreign_byte_order_is_reported(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -147,7 +147,7 @@ static void another_byte_order_is_told(void **state) {
     assert_refused(bytes, SIZE, "other byte order");
 }
 
-static void another_version_is_told(void **state) {
+static void foreign_version_is_reported(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -231,13 +231,13 @@ static void loads_are_written_short(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_was_written_is_read),
+    cmocka_unit_test(written_traces_are_read_back),
     cmocka_unit_test(the_layout_is_as_documented),
     cmocka_unit_test(cut_short_it_is_refused),
     cmocka_unit_test(any_bit_flipped_is_noticed),
     cmocka_unit_test(two_changes_do_not_cancel),
-    cmocka_unit_test(another_byte_order_is_told),
-    cmocka_unit_test(another_version_is_told),
+    cmocka_unit_test(foreign_byte_order_is_reported),
+    cmocka_unit_test(foreign_version_is_reported),
     cmocka_unit_test(records_that_cannot_be_are_refused),
     cmocka_unit_test(loads_survive_as_text),
     cmocka_unit_test(loads_are_written_short))

@@ -268,7 +268,7 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
     }
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
         return sstrace_input_blame(input, column,
-            "a load of %.6g %%, which must lie between 0 and 100: --unit says what the numbers "
+            "a load of %.6g %%, which must be between 0 and 100: --unit says what the numbers "
             "mean",
             it.load * 100);
     it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
