@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-/* What a test asks about several processes of a run at once. */
+/* Questions about several processes of a run at once. */
 
 struct family {
     pid_t pids[RUN_PIDS_MAX];
@@ -47,7 +47,7 @@ void family_signal_named(const char *name, int number);
 
 /*
  * Kills them all before any of them can do anything about it: where it is allowed, at a priority
- * above theirs. `last`: one more, behind the others; 0: none.
+ * above theirs. `last`: one more, after the others; 0 without one.
  */
 void family_kill_together(const struct family *family, pid_t last);
 

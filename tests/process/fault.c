@@ -50,7 +50,7 @@ void fault_expect_refusal(struct run *run, int status) {
     run_expect_no_shared_memory(run->pid);
 }
 
-/* Of a run that fails the summary may be what cannot be written either. */
+/* The summary of a run that fails may fail to be written, too. */
 static void judge(struct run *run, const struct fault *fault) {
     run_wait(run);
     if (run->status == 125)

@@ -42,7 +42,7 @@ static inline const char *json_scalar(const char *at) {
     return end > at && isdigit((unsigned char)end[-1]) ? end : NULL;
 }
 
-/* What follows the value that begins here; NULL when it is none. */
+/* The text after the value that begins here; NULL if it is invalid. */
 static inline const char *json_value(const char *at) {
     at = json_skip(at);
     if (*at != '{' && *at != '[')
@@ -68,13 +68,13 @@ static inline const char *json_value(const char *at) {
     }
 }
 
-/* One value and nothing behind it. */
+/* One value and nothing after it. */
 static inline bool json_is_valid(const char *text) {
     const char *end = json_value(text);
     return end && !*json_skip(end);
 }
 
-/* Where the value of the first field of this name begins; NULL when there is none. */
+/* The value of the first field of this name; NULL if absent. */
 static inline const char *json_field(const char *text, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\"", name);
@@ -83,7 +83,7 @@ static inline const char *json_field(const char *text, const char *name) {
     return at && *at == ':' ? json_skip(at + 1) : NULL;
 }
 
-/* -1 when it is no number. */
+/* -1 if it is not a number. */
 static inline double json_number(const char *text, const char *name) {
     const char *at = json_field(text, name);
     return at && (*at == '-' || isdigit((unsigned char)*at)) ? strtod(at, NULL) : -1;

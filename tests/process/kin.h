@@ -49,7 +49,7 @@ static inline pid_t kin_fork(pid_t number) {
     return number ? (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments) : fork();
 }
 
-/* `act` may return to wait for ever. Returns -1 where the number cannot be had. */
+/* `act` may return to wait for ever. Returns -1 if the number is not available. */
 static inline pid_t kin_start_as(pid_t number, void (*act)(void)) {
     char byte;
     pid_t parent = getpid();

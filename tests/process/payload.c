@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the tests run as instances: `payload WHAT ARGUMENT...`. */
+/* The program that tests run as instances: `payload ACT ARGUMENT...`. */
 
 #include "payload.h"
 #include "run.h"
@@ -161,7 +161,7 @@ static int print_value(const char *value) {
     return 1;
 }
 
-/* What part of the time it was given, in percent. */
+/* Prints the part of the time that it was given, in percent. */
 static void print_share(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     double used = seconds(CLOCK_PROCESS_CPUTIME_ID);

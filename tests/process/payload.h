@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What the files of the payload share. Each file has a table of its own acts. */
+/* The acts of the payload: each file has a table of its own. */
 
 /* Nothing here outlives its test for long, whatever goes wrong. */
 #define LIFE_SECONDS 290

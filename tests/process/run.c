@@ -115,7 +115,7 @@ void run_look(struct run *run) {
         run->ended = true;
         run->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }
-    take_both(run); /* behind the look at its end: nothing that it wrote is missed */
+    take_both(run); /* after the look at its end: nothing that it wrote is missed */
 }
 
 void run_nap(struct run *run) {
@@ -319,7 +319,7 @@ bool run_exists(const char *path) {
 }
 
 /*
- * What a test allocates lives as long as its process. The programs under test are others, where
+ * Memory of a test lives as long as its process. The programs under test are other processes, in which
  * leaks are looked for.
  */
 const char *__asan_default_options(void);

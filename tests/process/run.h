@@ -153,7 +153,7 @@ const char *run_path(const char *folder, const char *name);
 
 void run_write_file(const char *path, const char *text);
 
-/* The whole file; length 0 where there is none. */
+/* The whole file; length 0 if absent. */
 struct run_text run_read_file(const char *path);
 
 bool run_exists(const char *path);

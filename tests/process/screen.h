@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_SCREEN_H
 #define SHOWSTOPPER_TESTS_SCREEN_H
 
-/* What a terminal would show: of its codes those that are used, and a failure at all others. */
+/* A terminal's screen. Understands the codes that we use and fails at any other. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static inline void screen_put(struct screen *screen, char letter) {
 }
 
 static inline void screen_erase_row(struct screen *screen) {
-    /* The cursor stands on the last letter of a full row. */
+    /* The cursor is on the last letter of a full row. */
     int from = screen->column < screen->width ? screen->column : screen->width - 1;
     for (int column = from; column < screen->width; column++)
         screen->rows[screen->row][column] = ' ';
@@ -117,7 +117,7 @@ static inline void screen_set_region(struct screen *screen, int top, int bottom)
     screen->row = screen->column = 0;
 }
 
-/* Returns what is behind the code. */
+/* Returns the text after the code. */
 static inline const char *screen_obey(struct screen *screen, const char *code) {
     int numbers[2] = {0};
     switch (*code) {
@@ -185,8 +185,8 @@ static inline struct screen screen_of(const char *bytes) {
 
 /*
  * The window gets another size, and all of it scrolls. What is too wide is cut, as xterm does it,
- * or goes on in the next row, as others do; the cursor stays with its letter. Rows that are too
- * many leave below the cursor first when they are cut, and at the top when lines go on: so others
+ * or continues in the next row, as others do; the cursor stays with its letter. Rows that are too
+ * many leave below the cursor first when they are cut, and at the top when lines continue: so others
  * find the cursor in the upper left corner when its line has left.
  */
 static inline struct screen screen_resize(struct screen *from, int height, int width, bool rewrap) {

@@ -3,7 +3,7 @@
 /*
  * Preloaded into the program under test, sets the wall clock:
  *   SS_TEST_CLOCK=SECONDS:MS
- * by so many seconds, MS milliseconds after its start. The monotonic clock goes on.
+ * by so many seconds, MS milliseconds after its start. The monotonic clock continues.
  */
 
 #include <stdio.h>

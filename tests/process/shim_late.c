@@ -47,7 +47,7 @@ PUBLIC int prctl(int option, ...) {
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
 
-/* What is done to a child first. It does the same to itself, in good time. */
+/* Calls that come first in a child; it repeats them itself, in good time. */
 PUBLIC int setpgid(pid_t pid, pid_t group) {
     if (pid != 0)
         hold_up(true);

@@ -31,7 +31,7 @@
 
 struct stranger {
     pid_t number;  /* that it took */
-    pid_t process; /* that stands for it: itself, or what is left of its group */
+    pid_t process; /* itself, or one that is left of its group */
     volatile int signal;
     volatile pid_t sender;
 };
@@ -242,7 +242,7 @@ size_t strangers_count(void) {
     return count;
 }
 
-/* What is left of a group is no child of ours, and its parent has no use for its pid. */
+/* The rest of a group is not a child of ours, and its parent has no use for its pid. */
 void strangers_dismiss(size_t but) {
     for (; count > but; count--) {
         struct stranger *stranger = stranger_at(0);

@@ -113,7 +113,7 @@ static pid_t maker;
 static char made[8][sizeof((struct control_group *)NULL)->path];
 static size_t made_count;
 
-/* What a test that failed has not removed; the processes in it have been killed. */
+/* Removes leftovers of a failed test; the processes in it have been killed. */
 static void remove_made(void) {
     for (size_t i = 0; maker == getpid() && i < made_count; i++) {
         for (int patience = 500; rmdir(made[i]) < 0 && errno == EBUSY && patience > 0; patience--)

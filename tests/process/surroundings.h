@@ -8,7 +8,7 @@
 #include "process.h"
 #include "run.h"
 
-/* What a program runs in: mounts and name spaces, control groups, calls that fail. */
+/* Surroundings of a program: mounts and name spaces, control groups, calls that fail. */
 
 /*
  * The environment that preloads one of the shims beside this file; see there what they do. A

@@ -46,7 +46,7 @@ int terminal_command(struct terminal *terminal, const char *command);
 int terminal_status(struct terminal *terminal);
 
 /*
- * Has the shell run the program under test, which must be told `-v` and more than one instance, and
+ * Has the shell run the program under test, which needs `-v` and more than one instance, and
  * waits until the instances run. Returns the master's number.
  */
 pid_t terminal_start_run(struct terminal *terminal, const char *options_and_command);

@@ -20,7 +20,7 @@
 /* Rounds that are long, so that most of the time everything is stopped. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
 
-/* What is attached: a program of ours, which knows nothing of the run. */
+/* The attached program, which knows nothing of the run. */
 static struct run *start_target(const char *const *words) {
     struct run *target = run_start(NULL, words);
     run_wait_text(target, "ready");
@@ -104,7 +104,7 @@ START_TEST(the_end_of_the_process_ends_the_run) {
         if (!stopped)
             RUN_UNTIL(run, run_state(target->pid) != 'T');
         kill(target->pid, SIGKILL);
-        run_expect(run_wait(run), 0); /* though nobody has reaped the process */
+        run_expect(run_wait(run), 0); /* although the process is not reaped */
         run_expect_text(&run->err, "ended by workloads");
         run_free(run);
         run_free(target);

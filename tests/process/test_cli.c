@@ -45,7 +45,7 @@ static void refuse_as(
 
 #define REFUSED(status, part, ...) refuse_as(NULL, status, part, WORDS(SHOWSTOPPER, __VA_ARGS__))
 
-/* Each part must stand in what --dry-run prints. */
+/* Each part must be in the output of --dry-run. */
 static void plan_as(const char *const *words, const char *const *parts) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
@@ -198,7 +198,7 @@ START_TEST(modules_are_taken_with_their_options) {
 }
 END_TEST
 
-START_TEST(what_is_found_is_in_the_plan) {
+START_TEST(discovered_values_are_in_the_plan) {
     PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances "
          "on 1 CPU\n",
         "-n", "4", "--cpus", "0", "true");
@@ -559,7 +559,7 @@ PROCESS_MAIN(
     SS_CASE(counts_in_every_form),
     SS_CASE(options_end_at_the_command),
     SS_CASE(modules_are_taken_with_their_options),
-    SS_CASE(what_is_found_is_in_the_plan),
+    SS_CASE(discovered_values_are_in_the_plan),
     SS_CASE(commands_are_printed_for_a_shell),
     SS_CASE(the_plan_shows_times_and_places),
     SS_CASE(milliseconds_meant_as_minutes_are_warned_of),

@@ -122,7 +122,7 @@ static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     RUN_UNTIL(NULL, run_now() > moment);
 }
 
-/* Masters come first: they would have the others go on. */
+/* Masters come first: they would continue the others. */
 static void freeze(struct run *runs[RUNS], const struct family *family) {
     signal_runs(runs, SIGSTOP);
     for (int i = 0; i < RUNS; i++)
@@ -167,7 +167,7 @@ START_TEST(a_frozen_run_ends_as_planned_unprivileged) {
 }
 END_TEST
 
-/* Instances go on or stay stopped all the while. */
+/* Instances run or stay stopped all the while. */
 START_TEST(a_crew_that_was_frozen_ends_as_planned) {
     freeze_and_thaw("ss-", 3, NULL);
 }

@@ -86,7 +86,7 @@ START_TEST(a_row_is_written_every_second) {
     }
     ck_assert_double_gt(table.sums.seconds, 0);
     ck_assert_double_gt(table.sums.page_faults, 0);
-    /* What is missing is said once, and nothing is if nothing is missing. */
+    /* A missing counter is reported once. */
     struct run_text events = run_read_file(run_path(record, "events.jsonl"));
     size_t said = run_count_text(&events, "this machine does not count them");
     ck_assert_uint_eq(said, run_count_text(&run->err, "this machine does not count them"));

@@ -37,7 +37,7 @@ static void start_others(void) {
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));
 }
 
-START_TEST(busy_cpus_are_told) {
+START_TEST(busy_cpus_are_reported) {
     run_greedily();
     start_others();
     struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, PAYLOAD, "spin", "");
@@ -50,7 +50,7 @@ START_TEST(busy_cpus_are_told) {
 END_TEST
 
 /* With a machine to itself it needs more of its kind; how busy this one is says the rest. */
-START_TEST(too_few_instances_are_told) {
+START_TEST(too_few_instances_are_reported) {
     struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, "sh", "-c",
         "while :; do " PAYLOAD " run-ms 30; done");
     run_expect(run, 0);
@@ -63,7 +63,7 @@ START_TEST(too_few_instances_are_told) {
 }
 END_TEST
 
-START_TEST(an_instance_that_ended_is_told) {
+START_TEST(an_instance_that_ended_is_reported) {
     struct run *run = RUN(BELOW, "-n", "2", "--duration", LONG, "sh", "-c",
         "[ % = 0 ] || exit 7; exec " PAYLOAD " spin ''");
     run_expect(run, 7);
@@ -73,7 +73,7 @@ START_TEST(an_instance_that_ended_is_told) {
 }
 END_TEST
 
-START_TEST(an_uncontrolled_load_is_told) {
+START_TEST(an_uncontrolled_load_is_reported) {
     struct run *run = RUN(BELOW, "-c", "fixed", "-C", "duty=100%", "-n", "1", "--duration", LONG,
         PAYLOAD, "spin", "");
     run_expect(run, 0);
@@ -83,7 +83,7 @@ START_TEST(an_uncontrolled_load_is_told) {
 }
 END_TEST
 
-START_TEST(others_that_take_too_much_are_told) {
+START_TEST(others_that_take_too_much_are_reported) {
     run_greedily();
     start_others();
     struct run *run = RUN(ABOVE, "-n", "1", "--duration", LONG, PAYLOAD, "spin", "");
@@ -104,7 +104,7 @@ static void enter_group(void) {
 #define QUOTA (SHIMS_WORK ? "3000" : "10000")
 #define CPUS  (SHIMS_WORK ? "0.03" : "0.1")
 
-START_TEST(a_quota_is_told) {
+START_TEST(a_quota_is_reported) {
     char told[80];
     run_greedily();
     SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: none can be made");
@@ -123,9 +123,9 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(busy_cpus_are_told),
-    SS_CASE(too_few_instances_are_told),
-    SS_CASE(an_instance_that_ended_is_told),
-    SS_CASE(an_uncontrolled_load_is_told),
-    SS_CASE(others_that_take_too_much_are_told),
-    SS_CASE(a_quota_is_told))
+    SS_CASE(busy_cpus_are_reported),
+    SS_CASE(too_few_instances_are_reported),
+    SS_CASE(an_instance_that_ended_is_reported),
+    SS_CASE(an_uncontrolled_load_is_reported),
+    SS_CASE(others_that_take_too_much_are_reported),
+    SS_CASE(a_quota_is_reported))

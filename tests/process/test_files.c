@@ -71,7 +71,7 @@ START_TEST(spoiled_best_counters_end_the_run) {
 }
 END_TEST
 
-/* Control that needs no load goes on without; the figures say what they lack. */
+/* Control that needs no load continues without; the figures name what they lack. */
 START_TEST(control_goes_on_without_counters_that_only_figures_need) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
@@ -118,7 +118,7 @@ static struct run *run_on_full_disk(
                               duration, option, name, PAYLOAD, what, "30", "10")));
 }
 
-START_TEST(a_full_disk_is_told) {
+START_TEST(a_full_disk_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     small_folder = run_make_folder();
     const char *summary = run_path(small_folder, "summary.json");
@@ -172,7 +172,7 @@ static void close_errors(void) {
 #define VERBOSELY    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always"
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
-/* What it has to say may be lost: that alone disturbs no run. */
+/* Lost messages alone disturb no run. */
 START_TEST(lost_messages_disturb_no_run) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
@@ -195,7 +195,7 @@ START_TEST(lost_messages_disturb_no_run) {
 }
 END_TEST
 
-START_TEST(lost_output_is_told) {
+START_TEST(lost_output_is_reported) {
     struct run_setup setup = {.prepare = fill_output};
     struct run *run = run_wait(
         run_start(&setup, WORDS(VERBOSELY, "--iteration", "done", PAYLOAD, "lines", "30", "10")));
@@ -228,7 +228,7 @@ START_TEST(answers_that_cannot_be_written_are_errors) {
 END_TEST
 
 /* Every program of this build, whatever it is asked for. */
-START_TEST(a_closed_output_is_told) {
+START_TEST(a_closed_output_is_reported) {
     static const char *const questions[][8] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
@@ -290,7 +290,7 @@ START_TEST(a_workload_file_has_an_end) {
 }
 END_TEST
 
-/* What is no plain file is written to and not replaced by one. */
+/* Devices and pipes are written to, not replaced by a file. */
 START_TEST(a_summary_is_written_to_a_device) {
     const char *folder = run_make_folder();
     const char *pipe = run_path(folder, "pipe");
@@ -322,11 +322,11 @@ PROCESS_MAIN(
     SS_CASE(spoiled_best_counters_end_the_run),
     SS_CASE(control_goes_on_without_counters_that_only_figures_need),
     SS_CASE(a_run_goes_on_with_fewer_cpus),
-    SS_CASE(a_full_disk_is_told),
+    SS_CASE(a_full_disk_is_reported),
     SS_CASE(lost_messages_disturb_no_run),
-    SS_CASE(lost_output_is_told),
+    SS_CASE(lost_output_is_reported),
     SS_CASE(answers_that_cannot_be_written_are_errors),
-    SS_CASE(a_closed_output_is_told),
+    SS_CASE(a_closed_output_is_reported),
     SS_CASE(a_summary_replaces_the_file_that_a_link_names),
     SS_CASE(a_workload_file_has_an_end),
     SS_CASE(a_summary_is_written_to_a_device))

@@ -17,7 +17,7 @@
 
 #define WARNING "processes could not be controlled"
 
-/* What an instance is: root itself, or the parent of root's process in a session of its own. */
+/* An instance: root itself, or the parent of root's process in a session of its own. */
 enum shape { LEADER, CHILD };
 
 static const enum shape shapes[] = {LEADER, CHILD};
@@ -112,7 +112,7 @@ START_TEST(a_frozen_run_ends_as_planned) {
 }
 END_TEST
 
-/* It cannot be told: it gets all of the grace. */
+/* Its state is unknown: it gets all of the grace. */
 START_TEST(a_frozen_process_ends_after_the_grace) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -189,7 +189,7 @@ START_TEST(kept_processes_run_on) {
 }
 END_TEST
 
-/* `left`: the line of a shell that has just started root's process behind it. */
+/* `left`: the line of a shell that has just started root's process. */
 static struct run *start_leaving(const char *left) {
     char line[PATH_MAX];
     struct run_setup setup = {.prepare = yard_become_user};
@@ -198,7 +198,7 @@ static struct run *start_leaving(const char *left) {
                                  "100m", "sh", "-c", line));
 }
 
-/* What an iteration leaves behind is not there in the next one. */
+/* Processes that an iteration leaves are gone in the next one. */
 START_TEST(nothing_is_left_to_the_next_instance) {
     yard_enter(true);
     struct run *run = start_leaving("sleep 0.5");

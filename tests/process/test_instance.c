@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What an instance is given, and what becomes of its output. */
+/* The input and output of instances. */
 
 #include <sched.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* What an instance has of its own: its input, its group, and its number. */
+/* Each instance has its own input, group and number. */
 static bool may_differ(const char *line) {
     return strncmp(line, "stdin=", 6) == 0 || strncmp(line, "leads its group=", 16) == 0 ||
            strncmp(line, "variable SHOWSTOPPER_INSTANCE", 29) == 0;

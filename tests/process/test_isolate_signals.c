@@ -43,7 +43,7 @@ END_TEST
 
 #define COUNTS_TERMS "trap 'echo told' TERM; echo ready; while :; do sleep 0.02; done"
 
-START_TEST(instances_are_told_once) {
+START_TEST(instances_get_one_signal) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated =
         start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "1s", "sh", "-c", COUNTS_TERMS));
@@ -185,7 +185,7 @@ static unsigned long long ignored_signals(const struct run *run) {
 }
 
 /* With that setting inherited, no child could be waited for. */
-START_TEST(a_caller_that_ignores_its_children_is_no_obstacle) {
+START_TEST(callers_may_ignore_their_children) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_children};
     struct run *run =
@@ -250,7 +250,7 @@ START_TEST(a_pause_stops_everything) {
 }
 END_TEST
 
-/* Each process of the group is told, but it is one pause. */
+/* Each process of the group gets a signal, but it is one pause. */
 START_TEST(a_pause_of_the_whole_group_is_one_pause) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
@@ -262,7 +262,7 @@ START_TEST(a_pause_of_the_whole_group_is_one_pause) {
 }
 END_TEST
 
-/* A caller that sees the process outside stopped may continue it at once: all of it must go on. */
+/* A caller that sees the process outside stopped may continue it at once: all of it must continue. */
 START_TEST(a_short_pause_stops_nothing_for_good) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
@@ -298,14 +298,14 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(it_ends_by_the_same_signal),
-    SS_CASE(instances_are_told_once),
+    SS_CASE(instances_get_one_signal),
     SS_CASE(a_signal_to_the_whole_group_is_polite),
     SS_CASE(a_second_signal_hurries),
     SS_CASE(the_grace_ends),
     SS_CASE(a_signal_in_the_first_moments_is_not_lost),
     SS_CASE(what_the_caller_ignores_is_ignored),
     SS_CASE(what_the_caller_blocks_is_heeded),
-    SS_CASE(a_caller_that_ignores_its_children_is_no_obstacle),
+    SS_CASE(callers_may_ignore_their_children),
     SS_CASE(a_pause_stops_everything),
     SS_CASE(a_pause_of_the_whole_group_is_one_pause),
     SS_CASE(a_short_pause_stops_nothing_for_good),

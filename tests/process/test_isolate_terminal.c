@@ -148,7 +148,7 @@ START_TEST(a_closed_terminal_ends_the_run) {
 }
 END_TEST
 
-/* The process outside leads the session then, and is told of it alone. */
+/* The process outside leads the session then, and it alone gets the signal. */
 START_TEST(a_terminal_closed_without_a_shell_ends_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "spin"));

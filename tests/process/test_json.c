@@ -12,7 +12,7 @@
 #ifdef TEST_HAS_JSON
 #include <json-c/json.h>
 
-/* What holds text that may look like a number: lists of CPUs, words of commands, times. */
+/* Fields with text that may look like a number: lists of CPUs, words of commands, times. */
 static const char *const texts[] = {"command", "arguments", "cpus", "version", "kernel", "tau",
     "offset", "horizon", "rotate", "min", "period", "memory", "text", "online", "offline",
     "possible", "affinity", "cpuset"};

@@ -22,7 +22,7 @@
 #define MOMENTS  12
 #define INTERVAL 0.0097
 
-/* Puts the command behind the options. */
+/* Puts the command after the options. */
 static struct run *start_with(
     const struct run_setup *setup, const char *const *options, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER};
@@ -61,7 +61,7 @@ static pid_t find_guardian(struct run *run, pid_t except) {
     return guardian.pids[0];
 }
 
-/* What most cases are tried with. */
+/* The options of most cases. */
 static const char *const *const workloads[] = {
     WORDS(PAYLOAD, "threads"),
     WORDS(PAYLOAD, "setsid", "2"),
@@ -172,7 +172,7 @@ START_TEST(the_successor_of_a_killed_guardian_finds_all) {
 }
 END_TEST
 
-/* What the first had known is all that is known of them. */
+/* Only the first one knew of them. */
 START_TEST(all_others_killed_after_the_guardian_leave_nothing) {
     struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -223,7 +223,7 @@ KILL_TEST(the_guardian_alone_ends_unmarked_sessions, kill_all_but_the_guardian,
 KILL_TEST(the_guardian_alone_ends_unmarked_daemons, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true)
 
-/* Those that the guardian did not know yet end by themselves; but none may be left stopped. */
+/* Processes that the guardian did not know yet end by themselves, but none may be left stopped. */
 KILL_TEST(the_guardian_alone_leaves_no_unmarked_storm_stopped, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false)
 
@@ -306,7 +306,7 @@ START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
 }
 END_TEST
 
-/* They stand on the board. */
+/* They are on the board. */
 KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
@@ -383,7 +383,7 @@ START_TEST(killed_keepers_leave_instances_running) {
 }
 END_TEST
 
-/* One of ours is stopped from outside: it goes on, and with it all that depends on it. */
+/* A process of ours is stopped from outside: it is continued, and with it all that depends on it. */
 static void stop_one(const char *name) {
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);

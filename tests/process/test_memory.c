@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Memory and open files run out: a run goes on, or says why it cannot, and leaves nothing. */
+/* Memory and open files run out: a run continues, or says why it cannot, and leaves nothing. */
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the system tells about real processes. */
+/* Real processes, as the system describes them. */
 
 #include "kin.h"
 #include "process.h"
@@ -143,7 +143,7 @@ START_TEST(names_do_not_mislead) {
 END_TEST
 
 /* /proc does not list it but shows it by its tid. */
-START_TEST(a_thread_is_no_process) {
+START_TEST(threads_are_not_listed) {
     static pid_t number;
     struct ss_process process;
     pthread_t thread;
@@ -278,7 +278,7 @@ static bool is_told(int forks) {
     return poll(&poll_forks, 1, 0) == 1;
 }
 
-START_TEST(forks_are_told_to_listeners) {
+START_TEST(listeners_learn_of_forks) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
     for (int i = 0; i < 3; i++) {
@@ -350,7 +350,7 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(forks_are_told_to_listeners),
+    SS_CASE(listeners_learn_of_forks),
     SS_CASE(births_are_reported_with_their_parents),
     SS_CASE(process_is_claimed_once),
     SS_CASE(forks_are_not_told_inside_a_namespace),
@@ -358,7 +358,7 @@ PROCESS_MAIN(
     SS_CASE(a_child_lives_in_its_threads),
     SS_CASE(a_process_is_looked_at),
     SS_CASE(names_do_not_mislead),
-    SS_CASE(a_thread_is_no_process),
+    SS_CASE(threads_are_not_listed),
     SS_CASE(rights_to_signal_are_known),
     SS_CASE(rights_to_signal_another_user_are_known),
     SS_CASE(each_process_is_seen_once),

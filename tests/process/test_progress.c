@@ -66,7 +66,7 @@ static void expect_no_block(const struct screen *screen) {
     free(text);
 }
 
-/* Nothing but the summary from this row on, and the cursor in the row behind it. */
+/* Nothing but the summary from this row on, and the cursor in the row after it. */
 static void expect_summary(const struct terminal *terminal, int row) {
     struct screen screen = screen_of(terminal->run->out.bytes);
     char *rest = strdup(strstr(terminal->run->out.bytes, "showstopper: 1 instance"));
@@ -124,7 +124,7 @@ START_TEST(dumb_terminal_gets_lines) {
 }
 END_TEST
 
-/* What is passed on goes above it, and it is not drawn for every line. */
+/* Output of instances appears above it, and it is not drawn for every line. */
 START_TEST(output_is_kept_and_drawings_are_few) {
     double begin = run_now();
     struct terminal *terminal =
@@ -159,7 +159,7 @@ START_TEST(half_a_line_is_kept) {
 }
 END_TEST
 
-/* What goes to the terminal past us, more than a window of it. */
+/* Output that bypasses us, more than a window of it. */
 START_TEST(direct_output_scrolls_above_it) {
     struct terminal *terminal =
         start("exec showstopper -n 1 -l 100% -c fixed payload lines 1000 20");
@@ -259,7 +259,7 @@ static void show(struct stage *stage, ss_time later) {
     see(stage);
 }
 
-/* What the program has written is where it would be, and the block is below. */
+/* The program's output is where it would be, and the block is below. */
 static void expect_both(const struct stage *stage) {
     char *shown = screen_text(&stage->shown, stage->shown.bottom + 1);
     char *alone = screen_text(&stage->alone, stage->alone.height);
@@ -562,7 +562,7 @@ START_TEST(fg_draws_the_block_again) {
 }
 END_TEST
 
-/* Ctrl-S: the run must go on, and end. */
+/* Ctrl-S: the run must continue, and end. */
 START_TEST(stopped_terminal_stops_no_run) {
     struct terminal *terminal = start("exec showstopper -q --progress always --duration 2s " SPIN);
     wait_drawings(terminal, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a run leaves in --record, however it ends. */
+/* The record of a run, however the run ends. */
 
 #include <math.h>
 #include <sched.h>
@@ -172,7 +172,7 @@ START_TEST(a_step_belongs_to_the_next_sample) {
 }
 END_TEST
 
-/* The columns of one row behind its first six: -1 for what is empty. */
+/* The columns of one row after its first six, -1 for empty ones. */
 struct parts {
     double load, user, system, irq, steal, iowait, idle;
 };
@@ -209,7 +209,7 @@ static void each_row(const char *record, void (*expect)(const struct parts *part
     ck_assert_uint_ge(rows, 2);
 }
 
-/* What only machines have is empty; what a group may have is no more than its load. */
+/* Columns of whole machines are empty; a group has its load. */
 static void expect_group(const struct parts *parts) {
     ck_assert_double_eq(parts->irq, -1);
     ck_assert_double_eq(parts->steal, -1);
@@ -329,7 +329,7 @@ START_TEST(decisions_are_bounded) {
 }
 END_TEST
 
-START_TEST(decisions_are_what_was_done) {
+START_TEST(decisions_agree_with_the_run) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "1", "-l", "30%", "-c", "fixed", "--duration",
         "4s", "--record", record, PAYLOAD, "spin"));
@@ -463,8 +463,8 @@ START_TEST(a_killed_run_leaves_whole_lines) {
 }
 END_TEST
 
-/* The run goes on and says what was lost; what is there is whole. */
-START_TEST(a_full_disk_is_told) {
+/* The run continues and says what was lost; the files are whole. */
+START_TEST(a_full_disk_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -680,7 +680,7 @@ START_TEST(a_replay_may_replace_its_record) {
 }
 END_TEST
 
-/* What came out of a pipe is kept, as it cannot be read again. */
+/* A trace from a pipe is kept, as it cannot be read again. */
 START_TEST(a_trace_from_a_pipe_is_kept) {
     const char *record = run_path(run_make_folder(), "record");
     char assignment[4200];
@@ -699,7 +699,7 @@ START_TEST(a_trace_from_a_pipe_is_kept) {
 END_TEST
 
 /* A trace that there is no room for keeps the run from being started. */
-START_TEST(a_copy_without_room_is_told) {
+START_TEST(a_copy_without_room_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *folder = run_make_folder(), *small = run_path(folder, "small");
     const char *trace = run_path(folder, "trace"), *record = run_path(small, "record");
@@ -732,11 +732,11 @@ PROCESS_MAIN(
     SS_CASE(rows_of_a_sensor_have_no_parts),
     SS_CASE(each_cpu_has_a_column),
     SS_CASE(decisions_are_bounded),
-    SS_CASE(decisions_are_what_was_done),
+    SS_CASE(decisions_agree_with_the_run),
     SS_CASE(the_duty_is_one_figure),
     SS_CASE(a_record_that_is_there_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),
-    SS_CASE(a_full_disk_is_told),
+    SS_CASE(a_full_disk_is_reported),
     SS_CASE(a_signal_leaves_a_whole_record),
     SS_CASE(iterations_beyond_all_measure_are_left_out),
     SS_CASE(a_run_is_repeated),
@@ -745,5 +745,5 @@ PROCESS_MAIN(
     SS_CASE(a_record_needs_no_file_but_its_own),
     SS_CASE(a_replay_may_replace_its_record),
     SS_CASE(a_trace_from_a_pipe_is_kept),
-    SS_CASE(a_copy_without_room_is_told))
+    SS_CASE(a_copy_without_room_is_reported))
 /* clang-format on */

@@ -222,7 +222,7 @@ static void limit_file_size(void) {
 }
 
 /* By default the kernel kills a process that goes beyond the limit. */
-START_TEST(a_limit_on_file_size_is_told) {
+START_TEST(a_limit_on_file_size_is_reported) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     struct run *run = start_prepared(limit_file_size, record, "--quiet");
@@ -286,8 +286,8 @@ START_TEST(a_run_without_shared_memory_leaves_no_record) {
 }
 END_TEST
 
-/* What was there before, and is no part of a record, stays. */
-START_TEST(a_forced_start_that_fails_keeps_what_is_not_its_own) {
+/* Files that are not part of a record stay. */
+START_TEST(failed_forced_starts_keep_foreign_files) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     mkdir(record, 0777);
@@ -308,8 +308,8 @@ PROCESS_MAIN(
     SS_CASE(an_isolated_run_owns_its_record),
     SS_CASE(a_record_is_free_when_its_master_has_died),
     SS_CASE(a_full_disk_at_the_start_leaves_no_record),
-    SS_CASE(a_limit_on_file_size_is_told),
+    SS_CASE(a_limit_on_file_size_is_reported),
     SS_CASE(instances_bear_the_limit_on_file_size_as_the_caller_does),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),
-    SS_CASE(a_forced_start_that_fails_keeps_what_is_not_its_own))
+    SS_CASE(failed_forced_starts_keep_foreign_files))
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Commands that cannot be executed, processes that cannot be had. */
+/* Commands that cannot be executed, processes that cannot be created. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -192,7 +192,7 @@ static void allow_one_process(void) {
     setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
 }
 
-START_TEST(a_limit_on_processes_at_the_start_is_told) {
+START_TEST(a_limit_on_processes_at_the_start_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = allow_one_process, NO_LEAKS};
     struct run *run = run_wait(
@@ -218,7 +218,7 @@ static void forbid_processes(const struct family *family) {
 }
 
 /* The plan was good, but others have taken what was left. */
-START_TEST(a_limit_on_processes_after_the_plan_is_told) {
+START_TEST(a_limit_on_processes_after_the_plan_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = run_start(
@@ -233,7 +233,7 @@ START_TEST(a_limit_on_processes_after_the_plan_is_told) {
 }
 END_TEST
 
-START_TEST(a_limit_on_processes_between_two_iterations_is_told) {
+START_TEST(a_limit_on_processes_between_two_iterations_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c",
@@ -257,7 +257,7 @@ static void allow_processes(const char *count) {
     ck_assert(control_group_limit(&group, "pids.max", "pids.max", count));
 }
 
-START_TEST(a_control_group_without_processes_is_told) {
+START_TEST(a_control_group_without_processes_is_reported) {
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: none can be made");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
     allow_processes("3");
@@ -341,8 +341,8 @@ START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
 }
 END_TEST
 
-/* The sensor is the second one, behind the guardian. */
-START_TEST(a_sensor_that_cannot_be_forked_is_told) {
+/* The sensor is the second one, after the guardian. */
+START_TEST(a_sensor_that_cannot_be_forked_is_reported) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct fault fault = {"fork", 2, 1};
     struct run *run =
@@ -360,13 +360,13 @@ PROCESS_MAIN(
     SS_CASE(a_command_that_changes_before_it_is_executed_is_refused),
     SS_CASE(a_command_that_changes_between_two_iterations_ends_the_run),
     SS_CASE(a_text_without_an_interpreter_is_the_shells),
-    SS_CASE(a_limit_on_processes_at_the_start_is_told),
-    SS_CASE(a_limit_on_processes_after_the_plan_is_told),
-    SS_CASE(a_limit_on_processes_between_two_iterations_is_told),
-    SS_CASE(a_control_group_without_processes_is_told),
+    SS_CASE(a_limit_on_processes_at_the_start_is_reported),
+    SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
+    SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),
+    SS_CASE(a_control_group_without_processes_is_reported),
     SS_CASE(any_fork_may_fail),
     SS_CASE(each_fork_is_needed),
     SS_CASE(a_fork_that_fails_between_two_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
-    SS_CASE(a_sensor_that_cannot_be_forked_is_told))
+    SS_CASE(a_sensor_that_cannot_be_forked_is_reported))
 /* clang-format on */

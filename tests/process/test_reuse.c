@@ -38,7 +38,7 @@ static void deny_group_signals(void) {
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* What this kernel has, what older ones have, and what the oldest ones have. */
+/* As on this kernel, on older and on the oldest ones. */
 static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pidfds};
 
 #define KERNELS (sizeof kernels / sizeof *kernels)
@@ -105,7 +105,7 @@ static void (*const ends[])(struct run *run) = {
 
 #define ENDS (sizeof ends / sizeof *ends)
 
-/* Two instances end early, and at that moment their numbers become others'; a third one goes on. */
+/* Two instances end early, and at that moment their numbers become others'; a third one continues. */
 static void try_a_leader_that_ended_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS * ENDS; i++) {
         struct run_setup setup = {.prepare = kernels[i / ENDS]};
@@ -130,7 +130,7 @@ static void try_a_leader_that_ended_is_not_signaled(void) {
 
 REUSE_TEST(a_leader_that_ended_is_not_signaled)
 
-/* Of each instance that is started again the number has been another one's before. */
+/* Each instance that is started again has a number that was another process's before. */
 static void try_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
@@ -219,7 +219,7 @@ static void take_all(struct run *run, const struct family *family, bool only_gro
     }
 }
 
-/* What the guardian has still to see to is numbers that have become others'. */
+/* The guardian's list has numbers that have become others'. */
 static void take_over_with_strangers(size_t kernel, bool only_groups) {
     struct run_setup setup = {.prepare = kernels[kernel]};
     struct run *run =
@@ -288,7 +288,7 @@ static void try_branches_of_the_same_tick_are_not_signaled(void) {
         RUN_UNTIL(run, run_state(run->pid) == 'T');
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
-        /* Only now is no process stopped any more that we would not continue. */
+        /* Only now every stopped process is one that we would continue. */
         struct family instances = family_find("brief");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {

@@ -12,7 +12,7 @@
 #include "process.h"
 #include "run.h"
 
-/* Runs with --json - and no summary; the figures stand in the run's output then. */
+/* Runs with --json - and no summary: the figures are in the run's output. */
 #define FIGURES(...) RUN("-q", "--json", "-", __VA_ARGS__)
 
 static void expect_between(const char *json, const char *name, double low, double high) {
@@ -119,7 +119,7 @@ END_TEST
 
 #define ONCE_CONTROLLED "until [ -e controlled ]; do sleep 0.05; done; "
 
-/* Of two instances of the script, the second one dies and the other goes on. */
+/* The second of two instances dies and the first continues. */
 static void expect_death_told(const char *script, const char *repeat, int status, const char *how) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -152,7 +152,7 @@ static void expect_death_told(const char *script, const char *repeat, int status
     run_remove_folder(folder);
 }
 
-START_TEST(death_of_an_instance_is_told) {
+START_TEST(death_of_an_instance_is_reported) {
     expect_death_told(
         ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
     expect_death_told(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
@@ -231,7 +231,7 @@ START_TEST(json_is_alone_on_standard_output) {
 }
 END_TEST
 
-/* Without a group an iteration lies between two lines; with one it takes as long as it says. */
+/* Without a group an iteration is between two lines; with one it takes as long as it says. */
 START_TEST(iterations_are_found_in_lines) {
     const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 9000000 ms; sleep 0.2; done";
     struct run *run =
@@ -406,7 +406,7 @@ PROCESS_MAIN(
     SS_CASE(a_run_without_failures_ends_with_0),
     SS_CASE(first_failure_is_the_status),
     SS_CASE(fail_fast_ends_the_run),
-    SS_CASE(death_of_an_instance_is_told),
+    SS_CASE(death_of_an_instance_is_reported),
     SS_CASE(repeat_counts_iterations),
     SS_CASE(commands_have_iterations_of_their_own),
     SS_CASE(repeat_says_when_it_cannot),

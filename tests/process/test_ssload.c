@@ -29,7 +29,7 @@ static size_t count_rows(const struct run *run) {
     return run_count_text(&run->out, "\n") - 1;
 }
 
-/* The text of a field behind the heading; it ends with what separates. */
+/* The text of a field after the heading, up to its separator. */
 static const char *field(const struct run *run, size_t row, int column) {
     const char *at = run->out.bytes;
     for (size_t i = 0; i <= row && at; i++)
@@ -236,7 +236,7 @@ START_TEST(output_that_does_not_fit_is_an_error) {
 }
 END_TEST
 
-/* The reader has had enough: that is no error, and the command goes on. */
+/* The reader has had enough, which is not an error: the command continues. */
 START_TEST(a_reader_may_go) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",
@@ -315,7 +315,7 @@ static void expect_targets(const char *trace) {
         at = at < 0.6 + 1e-6 ? at : 0.2 + fmod(at - 0.2, 0.4);
         if (at < 0.2 + 1e-6 && elapsed > 0.3)
             at = 0.6; /* what held until it starts again */
-        /* What held until then: a step that falls on the end comes too late. */
+        /* The target until then: a step that falls on the end comes too late. */
         double expected = at < 0.2 + 1e-6 ? NAN : at < 0.4 + 1e-6 ? 0.2 + (at - 0.2) * 3 : NAN;
         double target = number(run, i, TARGET), error = number(run, i, ERROR);
         ck_assert_msg(isnan(expected) ? isnan(target) && isnan(error)

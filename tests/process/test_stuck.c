@@ -156,7 +156,7 @@ static size_t count_realtime(const struct family *executors) {
 }
 
 /* Real-time priority is lost for the time of the long turn, and nothing else. */
-START_TEST(a_long_turn_is_no_loop) {
+START_TEST(long_turns_are_not_loops) {
     need_compiler();
     const char *folder = run_make_folder();
     build(folder, slow_source);
@@ -186,7 +186,7 @@ static void stop_all(struct run *run, const struct family *family) {
 }
 
 /*
- * Stops the master, then the others: it would continue them. After a while they go on, first the
+ * Stops the master, then the others: it would continue them. After a while they continue, first the
  * guardian. With `all`, the guardian and the instances are stopped as well; otherwise the guardian
  * continues the executors.
  */
@@ -223,7 +223,7 @@ static void stand_still(bool all) {
     run_free_clean(run);
 }
 
-/* As on a machine that is suspended: the monotonic clock of a test goes on, though. */
+/* As on a machine that is suspended, except that the monotonic clock of a test continues. */
 START_TEST(a_suspended_run_goes_on) {
     stand_still(true);
 }
@@ -241,7 +241,7 @@ PROCESS_MAIN(
     SS_CASE(a_stuck_executor_at_ordinary_priority_is_ended),
     SS_CASE(a_stuck_master_at_real_time_priority_is_ended),
     SS_CASE(a_stuck_master_at_ordinary_priority_is_ended),
-    SS_CASE(a_long_turn_is_no_loop),
+    SS_CASE(long_turns_are_not_loops),
     SS_CASE(a_suspended_run_goes_on),
     SS_CASE(a_starved_run_goes_on))
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Targets that change while a run goes on, and loads that come from elsewhere. */
+/* Targets that change during a run, and loads from elsewhere. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ START_TEST(target_is_the_masters_alone) {
 }
 END_TEST
 
-START_TEST(sensor_is_what_is_controlled) {
+START_TEST(sensor_is_controlled) {
     struct run *run = FIGURES("-n", "1", "-l", "50%", "--settle", "500m", "--duration", "3s", "-f",
         "command", "-F", PAYLOAD " sensor 0.9", PAYLOAD, "spin");
     run_expect(run, 0);
@@ -231,7 +231,7 @@ PROCESS_MAIN(
     SS_CASE(target_ends_a_free_section),
     SS_CASE(target_is_the_owners_alone),
     SS_CASE(target_is_the_masters_alone),
-    SS_CASE(sensor_is_what_is_controlled),
+    SS_CASE(sensor_is_controlled),
     SS_CASE(sensor_that_fails_ends_the_run),
     SS_CASE(sensor_that_is_silent_ends_the_run),
     SS_CASE(control_group_is_measured_or_refused))

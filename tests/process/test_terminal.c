@@ -77,7 +77,7 @@ START_TEST(a_stopped_run_can_be_ended) {
 }
 END_TEST
 
-/* The key reaches executors that have just been forked, too; once continued it must go on. */
+/* The key reaches executors that have just been forked, too; once continued it must run. */
 START_TEST(ctrl_z_stops_it_while_it_starts) {
     static const size_t moments[] = {1, 10, 20, 30, 40, 50};
     pid_t pids[RUN_PIDS_MAX];
@@ -209,7 +209,7 @@ START_TEST(a_shell_that_leaves_ends_a_stopped_run) {
 }
 END_TEST
 
-/* A shell that ends tells its background jobs nothing: they go on to their planned end. */
+/* A shell that ends does not signal its background jobs: they run to their planned end. */
 START_TEST(background_run_outlives_its_shell) {
     char line[512];
     const char *folder = run_make_folder();
@@ -297,7 +297,7 @@ START_TEST(term_ends_a_loop_of_the_shell) {
 }
 END_TEST
 
-/* A shell goes on with its loop after a program that only exits with such a status. */
+/* A shell continues its loop after a program that only exits with such a status. */
 START_TEST(ctrl_c_ends_a_loop_of_the_shell) {
     struct terminal *terminal = terminal_open_shell();
     terminal_type(terminal, "while :; do showstopper " TWO "payload spin; done\n");

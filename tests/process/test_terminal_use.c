@@ -58,7 +58,7 @@ START_TEST(settings_survive_the_planned_end) {
 END_TEST
 
 /*
- * The guardian's work. Where the run was started by a script, that goes on in the foreground, and a
+ * The guardian's work. If the run was started by a script, that continues in the foreground, and a
  * key must again be what it was.
  */
 START_TEST(settings_survive_a_killed_master) {
@@ -95,7 +95,7 @@ START_TEST(settings_survive_under_a_shell) {
 }
 END_TEST
 
-/* What the user does to the terminal meanwhile is not for a background run to undo. */
+/* A background run must not undo the user's own changes to the terminal. */
 START_TEST(background_run_leaves_settings_alone) {
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");

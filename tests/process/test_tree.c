@@ -137,7 +137,7 @@ START_TEST(sessions_are_throttled_without_pidfds) {
 }
 END_TEST
 
-/* Children from before the guardian's first look, and before an executor can tell of them. */
+/* Children from before the guardian's first look and an executor's first report. */
 START_TEST(the_first_children_are_throttled) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     run_greedily();
@@ -263,7 +263,7 @@ START_TEST(daemons_end_with_their_leader) {
 }
 END_TEST
 
-START_TEST(sessions_are_told_politely) {
+START_TEST(sessions_end_in_order) {
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " catch & setsid " PAYLOAD " catch & wait");
     wait_for_ready(run, 4);
@@ -339,8 +339,8 @@ static bool sees_no_job_stopped(struct run **run) {
 }
 
 /*
- * With job control every job is in a group of its own, and the shell is told when one is stopped:
- * it would say so, and go on with what comes next. On a busy machine a shell may be given a CPU so
+ * With job control every job is in a group of its own, and the shell learns when one is stopped:
+ * it would say so, and continue with the next command. On a busy machine a shell may be given a CPU so
  * late that its stop is not waited for, so one try without that is enough.
  */
 START_TEST(a_shell_sees_no_job_stopped) {
@@ -420,7 +420,7 @@ PROCESS_MAIN(
     SS_CASE(daemons_end_with_the_plan),
     SS_CASE(daemons_end_by_a_signal),
     SS_CASE(daemons_end_with_their_leader),
-    SS_CASE(sessions_are_told_politely),
+    SS_CASE(sessions_end_in_order),
     SS_CASE(sessions_get_all_of_the_grace),
     SS_CASE(sessions_are_killed_after_the_grace),
     SS_CASE(nothing_is_left_to_the_next_instance),

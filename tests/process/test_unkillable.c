@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A process that no signal ends for now: a run goes on without it, ends without it, and says so. */
+/* A process that no signal ends for now: a run continues and ends without it, and says so. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -115,7 +115,7 @@ START_TEST(attached_process_that_cannot_end_fails_the_run) {
 }
 END_TEST
 
-/* Its instance is over, others go on: whether it is left is known only at the end. */
+/* Its instance is over, others run: only the end shows whether it is left. */
 START_TEST(a_process_that_ends_before_the_run_is_not_left) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");

@@ -104,7 +104,7 @@ START_TEST(a_process_that_takes_turns_is_not_stuck) {
 }
 END_TEST
 
-/* What it used before its first beat was for something else. */
+/* CPU time before its first beat was for something else. */
 START_TEST(a_process_that_has_not_begun_is_not_stuck) {
     pid_t spinner = start_spinner();
     atomic_store(&board->rows[0].beat, 0);
@@ -147,8 +147,8 @@ START_TEST(it_looks_twice_a_second) {
 }
 END_TEST
 
-/* The master is told, and ends itself. */
-START_TEST(a_master_that_never_rests_is_told) {
+/* The master learns of it and ends itself. */
+START_TEST(a_master_that_never_rests_is_reported) {
     pid_t spinner = kin_start(spin);
     open_board(spinner);
     look();
@@ -172,4 +172,4 @@ PROCESS_MAIN(
     SS_CASE(a_process_that_has_not_begun_is_not_stuck),
     SS_CASE(a_process_with_a_reused_pid_is_not_ended),
     SS_CASE(it_looks_twice_a_second),
-    SS_CASE(a_master_that_never_rests_is_told))
+    SS_CASE(a_master_that_never_rests_is_reported))

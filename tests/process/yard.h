@@ -23,7 +23,7 @@
  * Where root's processes can be let loose: a payload that can become root, and a control group
  * (version 2) that has been given to the user that runs it, as `systemd-run --user -p Delegate=yes`
  * does.
- * What is left of them is ended with the test, however that ends.
+ * The rest of them ends with the test, however that ends.
  */
 
 #define YARD_USER 65534 /* the user of family_become_nobody() */
@@ -37,7 +37,7 @@ static struct {
     int alive; /* closed with the test */
 } yard;        /* run_setup.prepare can be given nothing */
 
-/* Our own group of version 2; NULL where there is none, or we may not. */
+/* Our own group of version 2; NULL if absent or not permitted. */
 static inline const char *yard_find_own_group(void) {
     static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
     struct run_text text = run_read_file("/proc/self/cgroup");
@@ -162,7 +162,7 @@ static inline void yard_leave(void) {
     ck_assert_msg(status == 0, "%s is still there", yard.group ? yard.group : "something");
 }
 
-/* Skips the test where it cannot be had. What is opened must be left. */
+/* Skips the test if it is not available. An open yard must be left. */
 static inline void yard_enter(bool with_group) {
     SKIP_UNLESS(geteuid() == 0, "root: only it can make programs that become root");
     family_need_nobody();

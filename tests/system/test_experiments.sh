@@ -427,7 +427,7 @@ END
 }
 
 # Others are as many as CPUs, and never rest.
-others_are_told() {
+others_are_reported() {
     local cpu pids=() call=(throughput --methods 1cdc --targets 25% --workloads serial --warmup 0
         --settle 0 --seconds 2 --output swamped)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
@@ -673,7 +673,7 @@ run_case failed_runs
 run_case commands_may_end
 run_case studies_have_results
 run_case example_of_the_readme
-run_case others_are_told alone
+run_case others_are_reported alone
 run_case throughput_is_measured
 run_case a_trace_is_replayed alone
 run_case steps_are_cut

@@ -249,7 +249,7 @@ nothing_lies() {
     [ -z "$(ls "$scratch/ram")" ]
 }
 
-failures_are_told() {
+failures_are_reported() {
     touch "$scratch/refused"
     refuses "failed with status 125 (requests); " latency "${few[@]}"
     grep -q "ssrequest: no such option" "$output" || fail "not why"
@@ -314,7 +314,7 @@ run_case plans
 run_case requests_are_joined_with_records
 run_case a_search_has_its_table
 run_case interrupted_it_goes_on
-run_case failures_are_told
+run_case failures_are_reported
 run_case a_dead_service_is_a_failure
 run_case a_slow_start_is_waited_for
 run_case a_url_has_its_load

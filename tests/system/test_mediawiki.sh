@@ -313,7 +313,7 @@ half_way_it_goes_down() {
     nothing_runs
 }
 
-failures_are_told() {
+failures_are_reported() {
     touch "$scratch/broken-php-fpm99"
     does 1 up "$dir"
     says "php: it has ended: php-fpm99 has no luck (see $dir/log/php.log)"
@@ -418,7 +418,7 @@ run_case strangers_are_left_alone
 run_case interrupted_it_goes_on
 run_case it_runs_until_it_is_ended
 run_case half_way_it_goes_down
-run_case failures_are_told
+run_case failures_are_reported
 run_case ports_in_use_are_left_to_others
 run_case services_of_packages_do_not_start
 run_case the_real_one_answers

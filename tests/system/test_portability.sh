@@ -209,7 +209,7 @@ words_reach_ssprofile() {
 }
 
 # Ratios that are far from 1 are named.
-a_miss_is_told() {
+a_miss_is_reported() {
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
     experiment portability "${few[@]}"
@@ -386,7 +386,7 @@ run_case words_are_checked
 run_case a_plan_says_how_long_it_takes
 run_case a_demo_finds_its_own_setting
 run_case words_reach_ssprofile
-run_case a_miss_is_told
+run_case a_miss_is_reported
 run_case a_noisy_machine_is_no_base
 run_case a_noisy_machine_may_go_on
 run_case what_is_unstable_is_left_out

@@ -315,7 +315,7 @@ a_unix_socket_is_removed() {
     [ "$(cat socket)" = other ] || fail "it removed a file"
 }
 
-a_short_backlog_is_told() {
+a_short_backlog_is_reported() {
     if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
         skip "namespaces: no network of one's own"
     fi
@@ -395,7 +395,7 @@ run_case the_end_waits_for_answers
 run_case a_second_signal_ends_it_at_once
 run_case an_ignored_hangup_stays_ignored
 run_case a_unix_socket_is_removed
-run_case a_short_backlog_is_told
+run_case a_short_backlog_is_reported
 run_case the_backlog_is_what_the_system_permits
 run_case what_cannot_be_is_refused
 end_cases

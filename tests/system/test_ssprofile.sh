@@ -461,7 +461,7 @@ tables_are_read_as_they_come() {
 }
 
 # The figures are those of the same table without its damage, and nobody has to read a flood.
-damage_changes_no_figure_and_is_told() {
+damage_is_reported_and_changes_no_figure() {
     local data=$source/tests/data/profile/results.csv
     {
         printf '\357\273\277'
@@ -664,7 +664,7 @@ run_case halves_are_compared
 run_case a_battery_parts_benchmarks_from_applications
 run_case published_ranges_stand_beside
 run_case tables_are_read_as_they_come
-run_case damage_changes_no_figure_and_is_told
+run_case damage_is_reported_and_changes_no_figure
 run_case other_versions_take_force
 run_case unstable_benchmarks_are_left_out
 run_case chosen_benchmarks_are_measured

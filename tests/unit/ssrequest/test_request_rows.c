@@ -298,7 +298,7 @@ static void a_record_replaces_nothing_and_ends_with_the_document(void **state) {
     close_it(it);
 }
 
-static void lines_that_are_lost_are_told(void **state) {
+static void lines_that_are_lost_are_reported(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -322,4 +322,4 @@ UNIT_MAIN(
     cmocka_unit_test(what_ends_with_a_second_is_not_lost),
     cmocka_unit_test(each_request_has_a_line),
     cmocka_unit_test(a_record_replaces_nothing_and_ends_with_the_document),
-    cmocka_unit_test(lines_that_are_lost_are_told))
+    cmocka_unit_test(lines_that_are_lost_are_reported))

@@ -44,7 +44,7 @@ static void a_good_run_is_said_to_be_one(void **state) {
     made_up_close(&it);
 }
 
-static void what_requests_waited_before_they_were_sent_is_told(void **state) {
+static void waiting_times_before_sending_are_reported(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -91,7 +91,7 @@ static void failures_are_told_by_cause(void **state) {
     made_up_close(&it);
 }
 
-static void what_never_was_sent_or_answered_is_told(void **state) {
+static void unsent_and_unanswered_requests_are_reported(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -179,7 +179,7 @@ static void failures_show_their_status(void **state) {
     made_up_close(&it);
 }
 
-static void a_busy_generator_is_told(void **state) {
+static void a_busy_generator_is_reported(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -300,12 +300,12 @@ static void a_search_says_how_sure_it_is(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_search_says_how_sure_it_is),
     cmocka_unit_test(a_good_run_is_said_to_be_one),
-    cmocka_unit_test(what_requests_waited_before_they_were_sent_is_told),
+    cmocka_unit_test(waiting_times_before_sending_are_reported),
     cmocka_unit_test(failures_are_told_by_cause),
-    cmocka_unit_test(what_never_was_sent_or_answered_is_told),
+    cmocka_unit_test(unsent_and_unanswered_requests_are_reported),
     cmocka_unit_test(a_rate_that_was_changed_is_not_the_profiles),
     cmocka_unit_test(a_closed_loop_is_said_to_be_one),
     cmocka_unit_test(failures_show_their_status),
     cmocka_unit_test(limit_is_named_by_what_the_generator_did),
     cmocka_unit_test(open_loop_names_a_limit_at_its_cap),
-    cmocka_unit_test(a_busy_generator_is_told))
+    cmocka_unit_test(a_busy_generator_is_reported))

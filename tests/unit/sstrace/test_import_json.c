@@ -210,7 +210,7 @@ static void sadf_cut_short_is_refused(void **state) {
     free(text);
 }
 
-static void of_sysstat_the_expected_is_told(void **state) {
+static void errors_in_sysstat_name_the_expected(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -326,7 +326,7 @@ JSON_MAIN(
     cmocka_unit_test(dates_of_mpstat_order_files),
     cmocka_unit_test(of_mpstat_cut_short_whole_samples_are_used),
     cmocka_unit_test(sadf_cut_short_is_refused),
-    cmocka_unit_test(of_sysstat_the_expected_is_told),
+    cmocka_unit_test(errors_in_sysstat_name_the_expected),
     cmocka_unit_test(what_is_too_deep_or_too_long_is_refused),
     cmocka_unit_test(names_of_sysstat_have_an_end),
     cmocka_unit_test(times_out_of_all_bounds_are_refused),

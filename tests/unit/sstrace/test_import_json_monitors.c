@@ -151,7 +151,7 @@ static void times_of_prometheus_never_go_back(void **state) {
     assert_levels(&run, 1, LEVELS(10, 20, 30));
 }
 
-static void of_prometheus_the_expected_is_told(void **state) {
+static void errors_in_prometheus_name_the_expected(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -201,7 +201,7 @@ static void objects_of_a_monitor_stand_one_a_line(void **state) {
     assert_levels(&run, 1, LEVELS(50, 60));
 }
 
-static void of_a_monitor_the_expected_is_told(void **state) {
+static void errors_in_a_monitor_name_the_expected(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -277,8 +277,8 @@ JSON_MAIN(
     cmocka_unit_test(no_byte_hides_what_stands_behind_it),
     cmocka_unit_test(long_labels_are_kept_or_refused),
     cmocka_unit_test(times_of_prometheus_never_go_back),
-    cmocka_unit_test(of_prometheus_the_expected_is_told),
+    cmocka_unit_test(errors_in_prometheus_name_the_expected),
     cmocka_unit_test(objects_of_a_monitor_stand_one_a_line),
-    cmocka_unit_test(of_a_monitor_the_expected_is_told),
+    cmocka_unit_test(errors_in_a_monitor_name_the_expected),
     cmocka_unit_test(files_cut_short_are_refused),
     cmocka_unit_test(formats_of_json_are_detected))

@@ -66,7 +66,7 @@ static void headers_of_vmstat_repeat(void **state) {
     assert_levels(&run, 1, LEVELS(40));
 }
 
-static void of_vmstat_the_expected_is_told(void **state) {
+static void errors_in_vmstat_name_the_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -138,7 +138,7 @@ static void levels_are_percent_or_fractions(void **state) {
     import_free(&run);
 }
 
-static void of_levels_the_expected_is_told(void **state) {
+static void errors_in_levels_name_the_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -215,7 +215,7 @@ static void the_end_of_a_profile_may_be_missing(void **state) {
     assert_steps(&run, (const double[]){0, 1.5}, LEVELS(10));
 }
 
-static void of_a_profile_the_expected_is_told(void **state) {
+static void errors_in_a_profile_name_the_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -298,16 +298,16 @@ UNIT_MAIN(
     cmocka_unit_test(times_of_vmstat_are_used),
     cmocka_unit_test(times_of_vmstat_are_ends),
     cmocka_unit_test(headers_of_vmstat_repeat),
-    cmocka_unit_test(of_vmstat_the_expected_is_told),
+    cmocka_unit_test(errors_in_vmstat_name_the_expected),
     cmocka_unit_test(of_vmstat_cut_short_whole_lines_are_used),
     cmocka_unit_test(planetlab_lasts_five_minutes_a_line),
     cmocka_unit_test(levels_are_percent_or_fractions),
-    cmocka_unit_test(of_levels_the_expected_is_told),
+    cmocka_unit_test(errors_in_levels_name_the_expected),
     cmocka_unit_test(a_last_line_without_an_end_is_doubted),
     cmocka_unit_test(files_without_times_follow_each_other),
     cmocka_unit_test(a_profile_is_the_mean_of_its_cpus),
     cmocka_unit_test(the_end_of_a_profile_may_be_missing),
-    cmocka_unit_test(of_a_profile_the_expected_is_told),
+    cmocka_unit_test(errors_in_a_profile_name_the_expected),
     cmocka_unit_test(a_profile_cut_short_is_refused_or_doubted),
     cmocka_unit_test(many_cpus_have_room),
     cmocka_unit_test(formats_of_lines_are_detected))
